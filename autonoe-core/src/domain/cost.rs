@@ -1,0 +1,273 @@
+//! Money, exactly.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::Add;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+const PICOS_PER_DOLLAR: u64 = 1_000_000_000_000;
+
+/// An amount of US dollars, exact to the pico-dollar.
+///
+/// Sums are exact and saturate at about 18 million dollars. In JSON it is a
+/// decimal string (`"0.0123"`), because a JSON number is a float to most
+/// readers; numbers are understood too.
+///
+/// ```
+/// use autonoe_core::CostUsd;
+///
+/// let cost: CostUsd = "0.1".parse()?;
+/// assert_eq!((cost + "0.2".parse()?).to_string(), "$0.30");
+/// # Ok::<(), autonoe_core::InvalidCost>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[schemars(with = "String")]
+pub struct CostUsd {
+    picos: u64,
+}
+
+impl CostUsd {
+    /// Nothing. Not to be used for "unknown", which is `None`.
+    pub const ZERO: Self = Self { picos: 0 };
+
+    /// Makes an amount of whole cents.
+    pub const fn from_cents(cents: u64) -> Self {
+        Self {
+            picos: cents.saturating_mul(PICOS_PER_DOLLAR / 100),
+        }
+    }
+
+    /// Makes an amount of pico-dollars (10^-12 dollars).
+    pub const fn from_picos(picos: u64) -> Self {
+        Self { picos }
+    }
+
+    /// Makes an amount of the shortest decimal that stands for `dollars`.
+    ///
+    /// # Errors
+    ///
+    /// The number is negative, not finite or too large.
+    pub fn from_f64(dollars: f64) -> Result<Self, InvalidCost> {
+        // `Display` of a float never uses an exponent and is the shortest
+        // text that reads back as the same float: 0.1 becomes "0.1".
+        dollars.to_string().parse()
+    }
+
+    /// Returns the amount in pico-dollars.
+    pub const fn picos(self) -> u64 {
+        self.picos
+    }
+
+    /// Subtracts, and stops at zero.
+    #[must_use]
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self {
+            picos: self.picos.saturating_sub(other.picos),
+        }
+    }
+
+    fn decimal(self, least_decimals: usize) -> String {
+        let whole = self.picos / PICOS_PER_DOLLAR;
+        let fraction = format!("{:012}", self.picos % PICOS_PER_DOLLAR);
+        let length = fraction.trim_end_matches('0').len().max(least_decimals);
+        match length {
+            0 => whole.to_string(),
+            _ => format!("{whole}.{}", &fraction[..length]),
+        }
+    }
+}
+
+impl Add for CostUsd {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            picos: self.picos.saturating_add(other.picos),
+        }
+    }
+}
+
+impl Sum for CostUsd {
+    fn sum<I: Iterator<Item = Self>>(amounts: I) -> Self {
+        amounts.fold(Self::ZERO, Add::add)
+    }
+}
+
+impl fmt::Display for CostUsd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("${}", self.decimal(2)))
+    }
+}
+
+impl FromStr for CostUsd {
+    type Err = InvalidCost;
+
+    /// Reads a plain decimal; digits beyond the pico-dollar round to the nearest.
+    fn from_str(text: &str) -> Result<Self, InvalidCost> {
+        let invalid = || InvalidCost {
+            text: text.to_owned(),
+        };
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        if !digits(whole) || !digits(fraction) || (whole.is_empty() && fraction.is_empty()) {
+            return Err(invalid());
+        }
+        let whole: u64 = if whole.is_empty() {
+            0
+        } else {
+            whole.parse().map_err(|_| invalid())?
+        };
+        let kept: String = fraction
+            .chars()
+            .chain("000000000000".chars())
+            .take(12)
+            .collect();
+        let fraction_picos: u64 = kept.parse().map_err(|_| invalid())?;
+        let rounds_up = fraction
+            .as_bytes()
+            .get(12)
+            .is_some_and(|digit| *digit >= b'5');
+        whole
+            .checked_mul(PICOS_PER_DOLLAR)
+            .and_then(|picos| picos.checked_add(fraction_picos))
+            .and_then(|picos| picos.checked_add(u64::from(rounds_up)))
+            .map(Self::from_picos)
+            .ok_or_else(invalid)
+    }
+}
+
+impl Serialize for CostUsd {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.decimal(0))
+    }
+}
+
+impl<'de> Deserialize<'de> for CostUsd {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Amount {
+            Text(String),
+            Number(f64),
+        }
+        match Amount::deserialize(deserializer)? {
+            Amount::Text(text) => text.parse(),
+            Amount::Number(number) => Self::from_f64(number),
+        }
+        .map_err(serde::de::Error::custom)
+    }
+}
+
+/// A text or number that is not an amount of dollars.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not an amount of dollars, such as 0.25")]
+pub struct InvalidCost {
+    text: String,
+}
+
+/// What several sessions cost together: the known sum, and how many are unknown.
+///
+/// Unknown is not zero: a total with unknown parts is a lower bound and says so.
+///
+/// ```
+/// use autonoe_core::{CostTotal, CostUsd};
+///
+/// let mut total = CostTotal::default();
+/// total.add(Some(CostUsd::from_cents(150)));
+/// assert_eq!(total.to_string(), "$1.50");
+/// total.add(None);
+/// assert_eq!(total.to_string(), "at least $1.50 (1 unknown)");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CostTotal {
+    /// The sum of what is known.
+    pub known_usd: CostUsd,
+    /// How many parts of the sum are unknown.
+    pub unknown_parts: u32,
+}
+
+impl CostTotal {
+    /// Adds one part; `None` is unknown.
+    pub fn add(&mut self, part: Option<CostUsd>) {
+        match part {
+            Some(cost) => self.known_usd = self.known_usd + cost,
+            None => self.unknown_parts = self.unknown_parts.saturating_add(1),
+        }
+    }
+
+    /// Returns the total, or `None` when a part of it is unknown.
+    pub fn exact(&self) -> Option<CostUsd> {
+        (self.unknown_parts == 0).then_some(self.known_usd)
+    }
+}
+
+impl fmt::Display for CostTotal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.unknown_parts {
+            0 => write!(f, "{}", self.known_usd),
+            unknown => write!(f, "at least {} ({unknown} unknown)", self.known_usd),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_read_and_shown_exactly() {
+        for (text, picos, shown) in [
+            ("0", 0, "$0.00"),
+            ("1", 1_000_000_000_000, "$1.00"),
+            (".5", 500_000_000_000, "$0.50"),
+            ("0.0123456", 12_345_600_000, "$0.0123456"),
+            ("0.000000000001", 1, "$0.000000000001"),
+            ("0.0000000000005", 1, "$0.000000000001"),
+            ("12.3", 12_300_000_000_000, "$12.30"),
+        ] {
+            let cost: CostUsd = text.parse().expect(text);
+
+            assert_eq!((cost.picos(), cost.to_string().as_str()), (picos, shown));
+        }
+    }
+
+    #[test]
+    fn what_is_not_an_amount_is_refused() {
+        for text in ["", ".", "-1", "1e3", "1.2.3", "NaN", "99999999999", " 1"] {
+            assert!(text.parse::<CostUsd>().is_err(), "{text:?} was accepted");
+        }
+        assert!(CostUsd::from_f64(f64::NAN).is_err());
+        assert!(CostUsd::from_f64(-0.1).is_err());
+    }
+
+    #[test]
+    fn ten_thousand_tenths_are_a_thousand() {
+        let tenth = CostUsd::from_f64(0.1).expect("an amount");
+
+        let total: CostUsd = std::iter::repeat_n(tenth, 10_000).sum();
+
+        assert_eq!(total, CostUsd::from_cents(100_000));
+    }
+
+    #[test]
+    fn json_is_a_decimal_string_and_numbers_are_understood() {
+        let cost = CostUsd::from_cents(125);
+
+        assert_eq!(
+            serde_json::to_string(&cost).expect("serialises"),
+            "\"1.25\""
+        );
+        assert_eq!(
+            serde_json::from_str::<CostUsd>("1.25").expect("a number"),
+            cost
+        );
+        assert_eq!(
+            serde_json::from_str::<CostUsd>("\"1.25\"").expect("a text"),
+            cost
+        );
+    }
+}

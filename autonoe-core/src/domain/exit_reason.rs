@@ -1,0 +1,85 @@
+//! Why a run ended.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{BudgetKind, Failure};
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "exitReason", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ExitReason {
+    /// Every deliverable that can be done has passed.
+    AllPassed,
+    /// Every deliverable is blocked by something outside.
+    AllBlocked,
+    /// Every deliverable was verified.
+    AllVerified,
+    /// As many sessions as were allowed have run.
+    MaxIterations,
+    /// The quota is spent, and the run was not told to wait.
+    QuotaExceeded,
+    /// The money, tokens or time of the run are spent.
+    BudgetExceeded {
+        /// Which of them.
+        budget: BudgetKind,
+    },
+    /// The run was cancelled.
+    Interrupted,
+    /// More sessions in a row failed than were allowed.
+    MaxRetriesExceeded {
+        /// What the last of them failed with.
+        error: Failure,
+    },
+    /// Something went wrong that another try cannot mend.
+    Failed {
+        /// What went wrong.
+        error: Failure,
+    },
+}
+
+impl ExitReason {
+    /// Returns a stable name for programs, for example `all_passed`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::AllPassed => "all_passed",
+            Self::AllBlocked => "all_blocked",
+            Self::AllVerified => "all_verified",
+            Self::MaxIterations => "max_iterations",
+            Self::QuotaExceeded => "quota_exceeded",
+            Self::BudgetExceeded { .. } => "budget_exceeded",
+            Self::Interrupted => "interrupted",
+            Self::MaxRetriesExceeded { .. } => "max_retries_exceeded",
+            Self::Failed { .. } => "failed",
+        }
+    }
+
+    /// Tells whether the run did what it was for.
+    pub fn is_success(&self) -> bool {
+        matches!(self, Self::AllPassed | Self::AllVerified)
+    }
+}
+
+impl fmt::Display for ExitReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AllPassed => f.write_str("all achievable deliverables passed"),
+            Self::AllBlocked => f.write_str("all deliverables are blocked"),
+            Self::AllVerified => f.write_str("all deliverables were verified"),
+            Self::MaxIterations => f.write_str("the maximum number of iterations was reached"),
+            Self::QuotaExceeded => f.write_str("the quota is exceeded"),
+            Self::BudgetExceeded { budget } => write!(f, "the {budget} budget is spent"),
+            Self::Interrupted => f.write_str("it was interrupted"),
+            Self::MaxRetriesExceeded { error } => {
+                write!(
+                    f,
+                    "too many sessions in a row failed, the last one: {error}"
+                )
+            }
+            Self::Failed { error } => write!(f, "it cannot go on: {error}"),
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The record of all deliverables of a project.
+
+use std::collections::HashSet;
+
+use jiff::civil::Date;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Deliverable, DeliverableId, DeliverableStatus, LedgerCounts, LedgerError};
+
+/// The record of all deliverables of a project: what `status.json` holds.
+///
+/// Every command either does all that it was asked or changes nothing. The
+/// ledger has no clock; commands take the day on which they happen.
+///
+/// ```
+/// use autonoe_core::{Deliverable, DeliverableId, DeliverableStatus, Ledger};
+/// use jiff::civil::date;
+///
+/// let today = date(2026, 1, 31);
+/// let id = DeliverableId::new("DL-001")?;
+/// let mut ledger = Ledger::new(today);
+/// ledger.create([Deliverable::new(id.clone(), "Login", ["a user can log in"])?], today)?;
+///
+/// let change = ledger.set_status(&id, DeliverableStatus::Passed, today)?;
+///
+/// assert_eq!(change.previous, Some(DeliverableStatus::Pending));
+/// assert_eq!(ledger.counts().passed, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "LedgerRecord", into = "LedgerRecord")]
+#[schemars(with = "LedgerRecord")]
+pub struct Ledger {
+    created_at: Option<Date>,
+    updated_at: Option<Date>,
+    deliverables: Vec<Deliverable>,
+    unknown: Map<String, Value>,
+}
+
+impl Ledger {
+    /// Makes an empty ledger.
+    pub fn new(today: Date) -> Self {
+        Self {
+            created_at: Some(today),
+            updated_at: Some(today),
+            deliverables: Vec::new(),
+            unknown: Map::new(),
+        }
+    }
+
+    /// Returns the day on which the ledger was begun, if it is known.
+    pub fn created_at(&self) -> Option<Date> {
+        self.created_at
+    }
+
+    /// Returns the day of the last change, if it is known.
+    pub fn updated_at(&self) -> Option<Date> {
+        self.updated_at
+    }
+
+    /// Returns all deliverables in the order of their creation, deprecated ones too.
+    pub fn deliverables(&self) -> &[Deliverable] {
+        &self.deliverables
+    }
+
+    /// Returns the deliverables that count, in the order of their creation.
+    pub fn active(&self) -> impl Iterator<Item = &Deliverable> {
+        self.deliverables
+            .iter()
+            .filter(|deliverable| deliverable.is_active())
+    }
+
+    /// Returns the deliverable with this id.
+    pub fn get(&self, id: &DeliverableId) -> Option<&Deliverable> {
+        self.deliverables
+            .iter()
+            .find(|deliverable| deliverable.id() == id)
+    }
+
+    /// Counts the deliverables by status; deprecated ones count only as such.
+    pub fn counts(&self) -> LedgerCounts {
+        LedgerCounts::of(&self.deliverables)
+    }
+
+    /// Adds all of `batch` as pending, or nothing.
+    ///
+    /// # Errors
+    ///
+    /// The batch is empty, or an id is taken or stands twice in it.
+    pub fn create(
+        &mut self,
+        batch: impl IntoIterator<Item = Deliverable>,
+        today: Date,
+    ) -> Result<Vec<StatusChange>, LedgerError> {
+        let batch: Vec<Deliverable> = batch.into_iter().collect();
+        if batch.is_empty() {
+            return Err(LedgerError::EmptyBatch);
+        }
+        let mut taken: HashSet<&DeliverableId> =
+            self.deliverables.iter().map(Deliverable::id).collect();
+        if let Some(twice) = batch
+            .iter()
+            .find(|deliverable| !taken.insert(deliverable.id()))
+        {
+            return Err(LedgerError::DuplicateId {
+                id: twice.id().clone(),
+            });
+        }
+        let changes = batch
+            .iter()
+            .map(|deliverable| StatusChange::of(deliverable, None, DeliverableStatus::Pending))
+            .collect();
+        self.deliverables.extend(batch);
+        self.updated_at = Some(today);
+        Ok(changes)
+    }
+
+    /// Sets where a deliverable stands and returns the change.
+    ///
+    /// Setting the status that it has already is no error.
+    ///
+    /// # Errors
+    ///
+    /// There is no such deliverable, it is deprecated, or the change is not
+    /// legal ([`DeliverableStatus::may_become`]).
+    pub fn set_status(
+        &mut self,
+        id: &DeliverableId,
+        status: DeliverableStatus,
+        today: Date,
+    ) -> Result<StatusChange, LedgerError> {
+        let deliverable = self.get_mut(id)?;
+        let previous = deliverable.status;
+        if !deliverable.is_active() {
+            return Err(LedgerError::Deprecated { id: id.clone() });
+        }
+        if !previous.may_become(status) {
+            return Err(LedgerError::IllegalTransition {
+                id: id.clone(),
+                from: previous,
+                to: status,
+            });
+        }
+        deliverable.status = status;
+        let change = StatusChange::of(deliverable, Some(previous), status);
+        if change.is_news() {
+            self.updated_at = Some(today);
+        }
+        Ok(change)
+    }
+
+    /// Marks a deliverable as dropped by the specification; its record stays.
+    ///
+    /// Deprecating it again keeps the first day.
+    ///
+    /// # Errors
+    ///
+    /// There is no such deliverable.
+    pub fn deprecate(&mut self, id: &DeliverableId, today: Date) -> Result<(), LedgerError> {
+        let deliverable = self.get_mut(id)?;
+        if deliverable.is_active() {
+            deliverable.deprecated_at = Some(today);
+            self.updated_at = Some(today);
+        }
+        Ok(())
+    }
+
+    fn get_mut(&mut self, id: &DeliverableId) -> Result<&mut Deliverable, LedgerError> {
+        self.deliverables
+            .iter_mut()
+            .find(|deliverable| &deliverable.id == id)
+            .ok_or_else(|| LedgerError::NotFound { id: id.clone() })
+    }
+}
+
+/// The news that a deliverable was created or changed its status.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StatusChange {
+    /// The deliverable.
+    #[serde(rename = "deliverableId")]
+    pub id: DeliverableId,
+    /// What it delivers.
+    #[serde(rename = "deliverableDescription")]
+    pub description: String,
+    /// The status before; `None` for a new deliverable.
+    #[serde(rename = "previousStatus", skip_serializing_if = "Option::is_none")]
+    pub previous: Option<DeliverableStatus>,
+    /// The status now.
+    #[serde(rename = "newStatus")]
+    pub status: DeliverableStatus,
+}
+
+impl StatusChange {
+    fn of(
+        deliverable: &Deliverable,
+        previous: Option<DeliverableStatus>,
+        status: DeliverableStatus,
+    ) -> Self {
+        Self {
+            id: deliverable.id.clone(),
+            description: deliverable.description.clone(),
+            previous,
+            status,
+        }
+    }
+
+    /// Tells whether anything changed.
+    pub fn is_news(&self) -> bool {
+        self.previous != Some(self.status)
+    }
+}
+
+/// A ledger as it stands in `status.json`.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Ledger")]
+struct LedgerRecord {
+    /// The day on which the ledger was begun.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    created_at: Option<Date>,
+    /// The day of the last change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    updated_at: Option<Date>,
+    /// All deliverables in the order of their creation. Ids are unique.
+    deliverables: Vec<Deliverable>,
+    #[serde(flatten)]
+    unknown: Map<String, Value>,
+}
+
+impl TryFrom<LedgerRecord> for Ledger {
+    type Error = LedgerError;
+
+    fn try_from(record: LedgerRecord) -> Result<Self, Self::Error> {
+        let mut seen = HashSet::new();
+        if let Some(twice) = record
+            .deliverables
+            .iter()
+            .find(|deliverable| !seen.insert(deliverable.id()))
+        {
+            return Err(LedgerError::DuplicateId {
+                id: twice.id().clone(),
+            });
+        }
+        Ok(Self {
+            created_at: record.created_at,
+            updated_at: record.updated_at,
+            deliverables: record.deliverables,
+            unknown: record.unknown,
+        })
+    }
+}
+
+impl From<Ledger> for LedgerRecord {
+    fn from(ledger: Ledger) -> Self {
+        Self {
+            created_at: ledger.created_at,
+            updated_at: ledger.updated_at,
+            deliverables: ledger.deliverables,
+            unknown: ledger.unknown,
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Pure values and rules: no I/O, no clock, no randomness.
+
+mod budget;
+mod cost;
+mod deliverable;
+mod deliverable_id;
+pub(crate) mod duration;
+mod event;
+mod exit_reason;
+mod failure;
+mod ids;
+mod ledger;
+mod ledger_counts;
+mod ledger_error;
+mod ledger_state;
+mod outcome;
+pub(crate) mod quota;
+mod report;
+mod session_result;
+mod span;
+mod tokens;
+mod verification;
+mod workflow;
+
+pub use budget::{Budget, BudgetKind, Spent};
+pub use cost::{CostTotal, CostUsd, InvalidCost};
+pub use deliverable::{Deliverable, DeliverableStatus};
+pub use deliverable_id::{DeliverableId, InvalidDeliverableId};
+pub use duration::format_duration;
+pub use event::{RateLimit, RateLimitStatus, StreamEvent, ToolStatus};
+pub use exit_reason::ExitReason;
+pub use failure::{Failure, Retry};
+pub use ids::{AgentSessionId, Epoch, RunId, SessionKey};
+pub use ledger::{Ledger, StatusChange};
+pub use ledger_counts::LedgerCounts;
+pub use ledger_error::LedgerError;
+pub use ledger_state::{LedgerState, LedgerView};
+pub use outcome::{SessionEnd, SessionOutcome};
+pub use quota::{OnQuota, QuotaBackoff};
+pub use report::RunReport;
+pub use session_result::{Activity, SessionResult};
+pub use span::{InvalidSpanId, SpanContext, SpanId, TraceId};
+pub use tokens::TokenUsage;
+pub use verification::VerificationTracker;
+pub use workflow::{InstructionName, Mode, Models, Phase, Workflow};

@@ -1,0 +1,67 @@
+//! How an agent's session ended, in the agent's words and in ours.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{BudgetKind, Failure};
+
+/// How a session ended in the words of the backend: what its `End` event says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    tag = "outcome",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
+#[non_exhaustive]
+pub enum SessionOutcome {
+    /// The agent finished its turn.
+    Completed,
+    /// The agent ran into an error of its own.
+    ExecutionError {
+        /// What it reported.
+        messages: Vec<String>,
+    },
+    /// The agent used as many turns as it was allowed.
+    MaxTurns,
+    /// The backend's own budget for the session is spent.
+    BudgetExceeded,
+    /// The subscription's quota is spent.
+    QuotaExceeded {
+        /// What the backend said.
+        message: String,
+        /// When the quota comes back, if it is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resets_at: Option<Timestamp>,
+    },
+    /// The turn was stopped through its control.
+    Interrupted,
+}
+
+/// How a session ended in our words: the backend's outcome, or why there is none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "end", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SessionEnd {
+    /// The backend said how it ended.
+    Outcome(SessionOutcome),
+    /// The backend failed, or broke off without saying how it ended.
+    Failed {
+        /// What went wrong.
+        error: Failure,
+    },
+    /// The run's own budget was spent in the middle, so we stopped it.
+    BudgetSpent {
+        /// Which part of the budget.
+        budget: BudgetKind,
+    },
+    /// We were told to stop it.
+    Cancelled,
+}
+
+impl SessionEnd {
+    /// Tells whether the agent finished its turn.
+    pub fn is_completed(&self) -> bool {
+        matches!(self, Self::Outcome(SessionOutcome::Completed))
+    }
+}

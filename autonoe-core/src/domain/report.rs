@@ -1,0 +1,73 @@
+//! What a run comes to.
+
+use std::fmt;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::duration::millis;
+use super::{CostTotal, ExitReason, RunId, TokenUsage, format_duration};
+
+/// What a run comes to. Always returned, however the run ended.
+///
+/// Its `Display` is a short summary for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RunReport {
+    /// The run.
+    pub run: RunId,
+    /// Why it ended.
+    #[serde(flatten)]
+    pub exit: ExitReason,
+    /// The sessions that count: all but those that the quota turned away.
+    pub iterations: u32,
+    /// All sessions that were started.
+    pub sessions: u32,
+    /// The deliverables that passed.
+    #[serde(rename = "deliverablesPassedCount")]
+    pub passed: usize,
+    /// The deliverables that count.
+    #[serde(rename = "deliverablesTotalCount")]
+    pub total: usize,
+    /// The deliverables that are blocked.
+    #[serde(rename = "blockedCount")]
+    pub blocked: usize,
+    /// The deliverables that a sync has verified.
+    #[serde(rename = "verifiedCount")]
+    pub verified: usize,
+    /// The deliverables that a sync has to verify.
+    #[serde(rename = "verifiedTotalCount")]
+    pub verified_total: usize,
+    /// How long the run took, waits included.
+    #[serde(rename = "totalDurationMs", with = "millis")]
+    #[schemars(with = "u64")]
+    pub elapsed: Duration,
+    /// What it cost.
+    #[serde(rename = "totalCost")]
+    pub cost: CostTotal,
+    /// The tokens it used.
+    pub tokens: TokenUsage,
+}
+
+impl fmt::Display for RunReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "Run {} ended: {}", self.run, self.exit)?;
+        write!(f, "{} of {} deliverables passed", self.passed, self.total)?;
+        if self.blocked > 0 {
+            write!(f, ", {} blocked", self.blocked)?;
+        }
+        if self.verified_total > 0 {
+            write!(f, ", {} of {} verified", self.verified, self.verified_total)?;
+        }
+        let plural = if self.iterations == 1 { "" } else { "s" };
+        write!(
+            f,
+            "; {} iteration{plural}, {}, {}",
+            self.iterations,
+            format_duration(self.elapsed),
+            self.cost
+        )
+    }
+}

@@ -1,0 +1,61 @@
+//! Tokens that a model used.
+
+use std::ops::{Add, AddAssign};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Tokens that a model used. The five counts do not overlap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TokenUsage {
+    /// Prompt tokens that were neither read from nor written to a cache.
+    pub input: u64,
+    /// Generated tokens other than reasoning.
+    pub output: u64,
+    /// Prompt tokens read from a cache.
+    pub cache_read: u64,
+    /// Prompt tokens written to a cache.
+    pub cache_write: u64,
+    /// Generated tokens of hidden reasoning, where the provider tells them apart.
+    pub reasoning: u64,
+}
+
+impl TokenUsage {
+    /// Returns the tokens of the prompt, cached ones included.
+    pub fn prompt(&self) -> u64 {
+        self.input
+            .saturating_add(self.cache_read)
+            .saturating_add(self.cache_write)
+    }
+
+    /// Returns the generated tokens, reasoning included.
+    pub fn completion(&self) -> u64 {
+        self.output.saturating_add(self.reasoning)
+    }
+
+    /// Returns all tokens.
+    pub fn total(&self) -> u64 {
+        self.prompt().saturating_add(self.completion())
+    }
+}
+
+impl Add for TokenUsage {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            input: self.input.saturating_add(other.input),
+            output: self.output.saturating_add(other.output),
+            cache_read: self.cache_read.saturating_add(other.cache_read),
+            cache_write: self.cache_write.saturating_add(other.cache_write),
+            reasoning: self.reasoning.saturating_add(other.reasoning),
+        }
+    }
+}
+
+impl AddAssign for TokenUsage {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}

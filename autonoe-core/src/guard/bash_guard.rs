@@ -1,0 +1,101 @@
+//! The guard that asks the Bash policy.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use autonoe_security::{BashSecurity, Verdict};
+
+use crate::port::{HookDecision, PreToolUseHook, ToolCall, ToolKind};
+
+/// Blocks every shell command that the Bash policy denies.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::{BashGuard, DenyAll, HookDecision, PreToolUseHook, ToolCall};
+/// use serde_json::json;
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let guard = BashGuard::new(Arc::new(DenyAll));
+/// let call = ToolCall::new("Bash", json!({"command": "ls"}));
+///
+/// assert!(matches!(guard.check(&call).await, HookDecision::Block { .. }));
+/// # });
+/// ```
+#[derive(Clone)]
+pub struct BashGuard {
+    policy: Arc<dyn BashSecurity>,
+}
+
+impl BashGuard {
+    /// Makes a guard that asks `policy`.
+    pub fn new(policy: Arc<dyn BashSecurity>) -> Self {
+        Self { policy }
+    }
+}
+
+#[async_trait]
+impl PreToolUseHook for BashGuard {
+    fn name(&self) -> &str {
+        "bash-security"
+    }
+
+    fn matches(&self, call: &ToolCall) -> bool {
+        matches!(call.kind, ToolKind::Shell { .. })
+    }
+
+    async fn check(&self, call: &ToolCall) -> HookDecision {
+        let ToolKind::Shell { command } = &call.kind else {
+            return HookDecision::Pass;
+        };
+        match self.policy.check(command) {
+            Verdict::Allow => HookDecision::Pass,
+            Verdict::Deny(denial) => HookDecision::block(denial.to_string()),
+        }
+    }
+}
+
+impl fmt::Debug for BashGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BashGuard").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_security::{Denial, Layer};
+    use serde_json::json;
+
+    use super::*;
+
+    fn guard() -> BashGuard {
+        BashGuard::new(Arc::new(|command: &str| match command {
+            "ls" => Verdict::Allow,
+            _ => Verdict::Deny(Denial::new("R7", Layer::User, "only ls may run").instead("use ls")),
+        }))
+    }
+
+    #[tokio::test]
+    async fn a_denial_blocks_in_its_own_words_and_an_allowance_only_passes() {
+        let call = |command: &str| ToolCall::new("Bash", json!({ "command": command }));
+
+        assert_eq!(guard().check(&call("ls")).await, HookDecision::Pass);
+        assert_eq!(
+            guard().check(&call("rm x")).await,
+            HookDecision::block("only ls may run; use ls (rule R7)"),
+        );
+    }
+
+    #[tokio::test]
+    async fn a_shell_is_judged_under_any_name_and_nothing_else_is() {
+        let shell = ToolCall::new("run_shell", json!({})).with_kind(ToolKind::Shell {
+            command: "rm x".into(),
+        });
+        let read = ToolCall::new("Read", json!({"file_path": "rm x"}));
+
+        assert!(guard().matches(&shell));
+        assert!(!guard().matches(&read));
+        assert_eq!(guard().check(&read).await, HookDecision::Pass);
+    }
+}

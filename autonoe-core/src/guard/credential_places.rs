@@ -1,0 +1,200 @@
+//! The places of credentials.
+
+use std::path::{Path, PathBuf};
+
+use super::file_name::{components, folded};
+use super::meanings::both_forms;
+
+/// The places of credentials, which no agent reads or writes.
+///
+/// A place is written as `~/.ssh` (below the home), as `/etc/shadow` (absolute)
+/// or as `.env` (anywhere). A `*` stands for one whole component. The places
+/// that are here by default cannot be taken away.
+///
+/// Without a known home, `~/.ssh` is everything below any `.ssh`: rather too
+/// much than too little.
+///
+/// ```
+/// use autonoe_core::{CredentialPlaces, FileScope, Places};
+///
+/// let credentials = CredentialPlaces::default().with_place("~/.vault-token").with_place(".env");
+/// let scope = FileScope::new(Places::new("/srv/project")).with_credentials(credentials);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CredentialPlaces(Vec<String>);
+
+/// Where credentials are on the machines that we know. The names of agents'
+/// own logins are those of Claude Code, Codex and Gemini.
+const KNOWN: &[&str] = &[
+    "~/.ssh",
+    "~/.aws",
+    "~/.gnupg",
+    "~/.netrc",
+    "~/.config/gcloud",
+    "~/.azure",
+    "~/.kube",
+    "~/.docker/config.json",
+    "~/.npmrc",
+    "~/.pypirc",
+    "~/.git-credentials",
+    "~/.config/gh",
+    "~/.cargo/credentials.toml",
+    "~/.claude/.credentials.json",
+    "~/.claude.json",
+    "~/.codex/auth.json",
+    "~/.gemini/oauth_creds.json",
+    "/proc/*/environ",
+    "/proc/*/task/*/environ",
+    "/etc/shadow",
+];
+
+impl Default for CredentialPlaces {
+    fn default() -> Self {
+        Self(KNOWN.iter().map(|&place| place.to_owned()).collect())
+    }
+}
+
+impl CredentialPlaces {
+    /// Adds `place`.
+    #[must_use]
+    pub fn with_place(mut self, place: impl Into<String>) -> Self {
+        self.0.push(place.into());
+        self
+    }
+
+    /// Returns the places as they are written.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
+    /// Returns how `path`, which is absolute and normal, touches places.
+    pub(super) fn touches(&self, path: &Path, home: Option<&Path>) -> Vec<Touch<'_>> {
+        let path = names(path);
+        let touched = |place| match anywhere(place, home) {
+            Some(tail) => has_part(&path, &pattern(tail)).then_some(Touch::Inside { place }),
+            None => touch(&path, place, locations(place, home)),
+        };
+        self.iter().filter_map(touched).collect()
+    }
+}
+
+fn touch<'a>(path: &[String], place: &'a str, locations: Vec<PathBuf>) -> Option<Touch<'a>> {
+    locations.into_iter().find_map(|location| {
+        let own = names(&location);
+        if !fits(&own, path) {
+            None
+        } else if path.len() >= own.len() {
+            Some(Touch::Inside { place })
+        } else {
+            Some(Touch::Above { place, location })
+        }
+    })
+}
+
+/// How a path touches a place of credentials.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Touch<'a> {
+    /// It is the place or is inside it.
+    Inside { place: &'a str },
+    /// It is a directory that the place is somewhere below.
+    Above { place: &'a str, location: PathBuf },
+}
+
+/// Returns the part of `place` that is looked for anywhere, or `None` when its location is known.
+fn anywhere<'a>(place: &'a str, home: Option<&Path>) -> Option<&'a str> {
+    match place.strip_prefix("~/") {
+        Some(tail) => home.is_none().then_some(tail),
+        None => (!place.starts_with('/')).then_some(place),
+    }
+}
+
+/// Returns where `place` is: a home and what is in it can be reached through symlinks.
+fn locations(place: &str, home: Option<&Path>) -> Vec<PathBuf> {
+    let bases = match (place.strip_prefix("~/"), home) {
+        (Some(tail), Some(home)) => both_forms(home)
+            .iter()
+            .map(|home| home.join(tail))
+            .collect(),
+        _ => vec![PathBuf::from(place)],
+    };
+    bases.iter().flat_map(|base| both_forms(base)).collect()
+}
+
+fn names(path: &Path) -> Vec<String> {
+    pattern(&path.to_string_lossy())
+}
+
+fn pattern(text: &str) -> Vec<String> {
+    components(text).map(folded).collect()
+}
+
+fn has_part(names: &[String], part: &[String]) -> bool {
+    !part.is_empty() && names.windows(part.len()).any(|names| fits(part, names))
+}
+
+/// Compares as far as both go.
+fn fits(pattern: &[String], names: &[String]) -> bool {
+    pattern
+        .iter()
+        .zip(names)
+        .all(|(own, name)| own == "*" || own == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOME: &str = "/no-home/user";
+
+    fn touch(path: &str, home: Option<&str>) -> &'static str {
+        let places = CredentialPlaces::default().with_place(".env");
+        let touches = places.touches(Path::new(path), home.map(Path::new));
+        match touches.first() {
+            None => "none",
+            Some(Touch::Inside { .. }) => "inside",
+            Some(Touch::Above { .. }) => "above",
+        }
+    }
+
+    #[test]
+    fn a_path_is_inside_a_place_or_above_it_or_neither() {
+        for (path, expected) in [
+            ("/no-home/user/.ssh", "inside"),
+            ("/no-home/user/.ssh/id_rsa", "inside"),
+            ("/no-home/user/.SSH/id_rsa", "inside"),
+            ("/no-home/user/.ssh-notes", "none"),
+            ("/no-home/user/.config/gh/hosts.yml", "inside"),
+            ("/no-home/user/.config/other", "none"),
+            ("/no-home/user/.config", "above"),
+            ("/no-home/user/.claude.json", "inside"),
+            ("/no-home/user/.claude/settings.json", "none"),
+            ("/no-home/user", "above"),
+            ("/no-home", "above"),
+            ("/", "above"),
+            ("/no-home/user/code", "none"),
+            ("/no-home/other/.ssh/id_rsa", "none"),
+            ("/proc/self/environ", "inside"),
+            ("/proc/12/task/13/environ", "inside"),
+            ("/proc/12/status/x", "none"),
+            ("/etc/shadow", "inside"),
+            ("/etc/hosts", "none"),
+            ("/srv/project/.npmrc", "none"),
+            ("/srv/project/.env", "inside"),
+            ("/srv/project/.env.example", "none"),
+        ] {
+            assert_eq!(touch(path, Some(HOME)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn without_a_home_the_places_in_it_are_everywhere() {
+        for (path, expected) in [
+            ("/root/.ssh/id_rsa", "inside"),
+            ("/x/.config/gh/hosts.yml", "inside"),
+            ("/x/.config/y/gh", "none"),
+            ("/srv/project/src", "none"),
+        ] {
+            assert_eq!(touch(path, None), expected, "{path}");
+        }
+    }
+}

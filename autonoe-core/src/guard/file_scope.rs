@@ -1,0 +1,206 @@
+//! The guard of files.
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+
+use super::credential_places::{CredentialPlaces, Touch};
+use super::file_name::{components, spells};
+use super::meanings::{Meanings, both_forms};
+use crate::port::{HookDecision, Places, PreToolUseHook, ToolCall, ToolKind};
+
+/// Blocks writes outside the project and the temporary places, and every use of credentials.
+///
+/// Reads are open apart from [`CredentialPlaces`]. A search in a directory that
+/// such a place is below would read it too and is blocked; only inside the
+/// project it is let through while nothing is at that place, so that a project
+/// that is a home can be searched. The repository data in `.git` is written by
+/// git alone.
+///
+/// Paths are judged as written and with symlinks followed, at the time of the
+/// call: what becomes of a path between the check and its use is for the
+/// sandbox to hold.
+///
+/// ```
+/// use autonoe_core::{FileScope, HookDecision, Places, PreToolUseHook, ToolCall};
+/// use serde_json::json;
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let scope = FileScope::new(Places::new("/srv/project"));
+/// let write = |path: &str| ToolCall::new("Write", json!({"file_path": path})).in_dir("/srv/project");
+///
+/// assert_eq!(scope.check(&write("src/main.rs")).await, HookDecision::Pass);
+/// assert!(matches!(scope.check(&write("../x")).await, HookDecision::Block { .. }));
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+pub struct FileScope {
+    places: Places,
+    credentials: CredentialPlaces,
+}
+
+impl FileScope {
+    /// Makes a guard for `places`, with the usual places of credentials.
+    pub fn new(places: Places) -> Self {
+        Self {
+            places,
+            credentials: CredentialPlaces::default(),
+        }
+    }
+
+    /// Sets the places of credentials.
+    #[must_use]
+    pub fn with_credentials(mut self, credentials: CredentialPlaces) -> Self {
+        self.credentials = credentials;
+        self
+    }
+
+    fn judge(&self, call: &ToolCall) -> Result<(), String> {
+        match &call.kind {
+            ToolKind::Write { paths } => self.each(paths, call, |path, meanings| {
+                self.judge_write(path, meanings)
+            }),
+            ToolKind::Read { paths } => self.each(paths, call, |path, meanings| {
+                self.judge_read(path, meanings)
+            }),
+            ToolKind::Fetch { url } if is_file_url(url) => Err(format!(
+                "{url:?} is a file; read it with a tool that reads files"
+            )),
+            ToolKind::Fetch { .. }
+            | ToolKind::Shell { .. }
+            | ToolKind::Mcp { .. }
+            | ToolKind::Other
+            | ToolKind::Malformed { .. } => Ok(()),
+        }
+    }
+
+    fn each(
+        &self,
+        paths: &[PathBuf],
+        call: &ToolCall,
+        judge: impl Fn(&Path, &Meanings) -> Result<(), String>,
+    ) -> Result<(), String> {
+        if paths.is_empty() {
+            return Err(format!(
+                "{} does not say which files it touches; name them",
+                call.name
+            ));
+        }
+        paths
+            .iter()
+            .try_for_each(|path| match Meanings::of(path, call, &self.places) {
+                Ok(meanings) => judge(path, &meanings),
+                Err(error) => Err(format!(
+                    "{path:?} cannot be followed ({error}); use a path without such links"
+                )),
+            })
+    }
+
+    fn judge_write(&self, path: &Path, meanings: &Meanings) -> Result<(), String> {
+        if meanings.in_unknown_home {
+            return Err(format!(
+                "{path:?} can be in a home; use a path inside the project"
+            ));
+        }
+        let writable = self.writable();
+        for place in &meanings.places {
+            if writable.contains(place) {
+                return Err(format!(
+                    "{path:?} is a whole directory; write to a file in it"
+                ));
+            }
+            let below: Vec<_> = writable
+                .iter()
+                .filter_map(|root| place.strip_prefix(root).ok())
+                .collect();
+            if below.is_empty() {
+                return Err(format!(
+                    "{path:?} is outside the project; write inside the project or in {:?}",
+                    self.places.temporary
+                ));
+            }
+            // Where one root is in another, the path below the inner one counts.
+            if below.iter().all(|below| has_component(below, ".git")) {
+                return Err(format!(
+                    "{path:?} is the repository's own data; use git commands"
+                ));
+            }
+            self.judge_touches(path, place, meanings, |_| false)?;
+        }
+        Ok(())
+    }
+
+    fn judge_read(&self, path: &Path, meanings: &Meanings) -> Result<(), String> {
+        meanings.places.iter().try_for_each(|place| {
+            self.judge_touches(path, place, meanings, |location| {
+                self.exposes(place, location)
+            })
+        })
+    }
+
+    fn judge_touches(
+        &self,
+        path: &Path,
+        place: &Path,
+        meanings: &Meanings,
+        exposes: impl Fn(&Path) -> bool,
+    ) -> Result<(), String> {
+        let mut touches = self.credentials.touches(place, self.places.home.as_deref());
+        if meanings.in_unknown_home {
+            touches.extend(self.credentials.touches(place, None));
+        }
+        touches.into_iter().try_for_each(|touch| match touch {
+            Touch::Inside { place } => Err(format!(
+                "{path:?} is a place of credentials ({place}); work without it"
+            )),
+            Touch::Above { place, location } if exposes(&location) => Err(format!(
+                "{path:?} contains the credentials in {place}; search a smaller directory"
+            )),
+            Touch::Above { .. } => Ok(()),
+        })
+    }
+
+    /// Tells whether a search in `place` would come to the credentials at `location`.
+    fn exposes(&self, place: &Path, location: &Path) -> bool {
+        if std::fs::metadata(place).is_ok_and(|found| !found.is_dir()) {
+            return false;
+        }
+        let in_project = both_forms(&self.places.project)
+            .iter()
+            .any(|root| place.starts_with(root));
+        let pattern = location.to_string_lossy().contains('*');
+        !in_project || pattern || std::fs::symlink_metadata(location).is_ok()
+    }
+
+    fn writable(&self) -> Vec<PathBuf> {
+        let roots = std::iter::once(&self.places.project).chain(&self.places.temporary);
+        roots.flat_map(|root| both_forms(root)).collect()
+    }
+}
+
+#[async_trait]
+impl PreToolUseHook for FileScope {
+    fn name(&self) -> &str {
+        "file-scope"
+    }
+
+    async fn check(&self, call: &ToolCall) -> HookDecision {
+        match self.judge(call) {
+            Ok(()) => HookDecision::Pass,
+            Err(reason) => HookDecision::Block { reason },
+        }
+    }
+}
+
+fn has_component(path: &Path, name: &str) -> bool {
+    components(&path.to_string_lossy()).any(|component| spells(component, name))
+}
+
+fn is_file_url(url: &str) -> bool {
+    let url = url.trim_start_matches(|c: char| c.is_whitespace() || c.is_control());
+    url.get(..5)
+        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! The hook spec `core-deny-tool`.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::port::{
+    HookDecision, HookSpec, PermissionRule, PreToolUseHook, SpecContext, SpecError, hook_fn,
+};
+
+/// Blocks what a permission rule speaks of: `{"type": "core-deny-tool", "rule": "WebFetch(*)", ..}`.
+///
+/// It blocks what may [touch](PermissionRule::touches) the rule, which is more
+/// than what the rule would grant.
+///
+/// ```
+/// use autonoe_core::HookSpec;
+///
+/// let json = r#"{"type": "core-deny-tool", "rule": "WebFetch(*)", "reason": "we work offline"}"#;
+/// let spec: Box<dyn HookSpec> = serde_json::from_str(json)?;
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DenyTool {
+    /// Which calls to block, as a permission rule.
+    pub rule: PermissionRule,
+    /// Why, in words that the agent can act on.
+    pub reason: String,
+}
+
+#[typetag::serde(name = "core-deny-tool")]
+impl HookSpec for DenyTool {
+    fn build(&self, context: &SpecContext) -> Result<Arc<dyn PreToolUseHook>, SpecError> {
+        if self.reason.trim().is_empty() {
+            return Err(SpecError::new("core-deny-tool", "its reason is blank"));
+        }
+        if self.rule.needs_home() && context.places.home.is_none() {
+            let reason = format!("{} needs to know where the home is", self.rule);
+            return Err(SpecError::new("core-deny-tool", reason));
+        }
+        let Self { rule, reason } = self.clone();
+        let places = context.places.clone();
+        Ok(hook_fn(format!("deny {rule}"), move |call| {
+            if rule.touches(call, &places) {
+                HookDecision::block(reason.clone())
+            } else {
+                HookDecision::Pass
+            }
+        }))
+    }
+}
+
+crate::register_spec!(Hook, DenyTool, "core-deny-tool", {
+    "rule": "WebFetch(*)",
+    "reason": "this project works offline"
+});
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::port::{Places, ToolCall, ToolKind};
+
+    async fn blocks(rule: &str, call: &ToolCall) -> bool {
+        let spec = DenyTool {
+            rule: rule.parse().expect("a rule"),
+            reason: "no".into(),
+        };
+        let places = Places::new("/srv/project").with_home("/home/user");
+        let hook = spec.build(&SpecContext::new(places)).expect("it builds");
+        hook.check(call).await != HookDecision::Pass
+    }
+
+    fn shell(command: &str) -> ToolCall {
+        ToolCall::new("Bash", json!({ "command": command }))
+    }
+
+    fn fetch(url: &str) -> ToolCall {
+        ToolCall::new("WebFetch", json!({ "url": url }))
+    }
+
+    fn in_project(name: &str, input: serde_json::Value) -> ToolCall {
+        ToolCall::new(name, input).in_dir("/srv/project")
+    }
+
+    #[tokio::test]
+    async fn what_a_rule_speaks_of_is_blocked_however_it_is_spelled() {
+        let two = ToolCall::new("Patch", json!({}))
+            .in_dir("/srv/project")
+            .with_kind(ToolKind::Write {
+                paths: vec!["src/b".into(), "secrets/a".into()],
+            });
+        for (rule, call, blocked) in [
+            ("Bash(rm *)", shell("ls; rm x"), true),
+            ("Bash(rm *)", shell("ls && r\\m x"), true),
+            ("Bash(rm *)", shell("echo $(rm x)"), true),
+            ("Bash(rm *)", shell("ls | grep rm"), false),
+            ("Bash(git push *)", shell("git status"), false),
+            (
+                "WebFetch(domain:evil.com)",
+                fetch("https://u@evil.com/x"),
+                true,
+            ),
+            (
+                "WebFetch(domain:evil.com)",
+                fetch("https://a.evil.com/x"),
+                true,
+            ),
+            (
+                "WebFetch(domain:evil.com)",
+                fetch("https://good.com/x"),
+                false,
+            ),
+            ("Write(./secrets/**)", two, true),
+            (
+                "Read(./secrets/**)",
+                in_project("Grep", json!({"pattern": "x"})),
+                true,
+            ),
+            (
+                "Read(./secrets/*)",
+                in_project("Grep", json!({"pattern": "x", "path": "/"})),
+                true,
+            ),
+            (
+                "Read(./secrets/**)",
+                in_project("Read", json!({"file_path": "src/a"})),
+                false,
+            ),
+            (
+                "Read(~/notes/**)",
+                in_project("Read", json!({"file_path": "~/notes/a"})),
+                true,
+            ),
+            (
+                "Read(./secrets/**)",
+                in_project("Read", json!({"file_path": "~user/a"})),
+                true,
+            ),
+        ] {
+            assert_eq!(blocks(rule, &call).await, blocked, "{rule} {call:?}");
+        }
+    }
+
+    #[test]
+    fn a_rule_about_an_unknown_home_cannot_be_built() {
+        let spec = DenyTool {
+            rule: "Read(~/notes/**)".parse().expect("a rule"),
+            reason: "private".into(),
+        };
+
+        let built = spec.build(&SpecContext::new(Places::new("/srv/project")));
+
+        assert!(built.is_err());
+    }
+}

@@ -1,0 +1,46 @@
+//! Runs coding agents unattended until the work is done.
+//!
+//! A person writes a specification; agents turn it into deliverables, work on
+//! them session after session and mark them through tools; a run stops when
+//! all of them pass, or when it must. No agent runs a command or writes a file
+//! that the policy forbids.
+//!
+//! Start at [`SessionRunner`]. Then, by what you want to plug in:
+//!
+//! | you bring | the port | the smallest one |
+//! | --- | --- | --- |
+//! | an agent | [`AgentClientFactory`], [`AgentClient`] | scripted agents in `autonoe-testkit` |
+//! | a rule about tool calls | [`PreToolUseHook`] | [`hook_fn`] |
+//! | a Bash policy | [`BashSecurity`] | a closure |
+//! | a place for the ledger | [`DeliverableRepository`] | [`MemoryRepository`] |
+//! | the texts that agents are told | [`InstructionSource`] | [`FixedInstructions`] |
+//! | a tool for agents | [`Tool`], [`TypedTool`] | a struct and a function |
+//! | a way to serve tools to other programs | [`ToolServer`] | |
+//! | something that watches | [`RunObserver`] | a closure |
+//! | time and ids | [`Clock`], [`IdSource`] | [`SystemClock`], [`SeededIds`] |
+//! | plugins that a file can name | [`HookSpec`], [`BackendSpec`] | [`register_spec!`] |
+//!
+//! The library never prints, never exits, never reads the environment and
+//! installs no signal handlers: diagnostics go to `tracing`, what people
+//! follow goes to [`RunObserver`]s.
+
+mod domain;
+mod guard;
+mod hooks;
+mod port;
+mod run;
+mod tools;
+
+/// What [`register_spec!`] needs from other crates; not for direct use.
+#[doc(hidden)]
+pub mod plugin {
+    pub use {inventory, serde_json};
+}
+
+pub use autonoe_security::{BashSecurity, Denial, DenyAll, Layer, Verdict};
+pub use domain::*;
+pub use guard::*;
+pub use hooks::*;
+pub use port::*;
+pub use run::*;
+pub use tools::*;

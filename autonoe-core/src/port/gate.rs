@@ -1,0 +1,209 @@
+//! The one place where it is decided whether a tool call may run.
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Events, Grants, HookDecision, Places, PreToolUseHook, RunEventKind, ToolCall, ToolKind,
+};
+
+/// Decides whether a tool call may run: one function for every backend.
+///
+/// In this order:
+/// 1. A call that cannot be understood is denied.
+/// 2. **Guards** may block. They never approve: an approval counts as a pass.
+/// 3. The user's **hooks**, in order: the first block wins, an approval ends
+///    the chain, a pass goes on.
+/// 4. The **grants**. What nothing granted is denied.
+///
+/// A guard or hook that panics or exceeds the time limit blocks.
+///
+/// ```
+/// use autonoe_core::{Gate, Grants, HookDecision, Places, ToolCall, hook_fn};
+/// use serde_json::json;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let gate = Gate::new(Places::new("/srv/project"), Grants::none().with_tool("Task"))
+///     .with_hook(hook_fn("careful", |call| match call.input["risky"].as_bool() {
+///         Some(true) => HookDecision::block("too risky"),
+///         _ => HookDecision::Pass,
+///     }));
+///
+/// assert!(gate.decide(&ToolCall::new("Task", json!({}))).await.is_allowed());
+/// assert!(!gate.decide(&ToolCall::new("Task", json!({"risky": true}))).await.is_allowed());
+/// assert!(!gate.decide(&ToolCall::new("Unheard", json!({}))).await.is_allowed());
+/// # });
+/// ```
+#[derive(Clone)]
+pub struct Gate {
+    guards: Vec<Arc<dyn PreToolUseHook>>,
+    hooks: Vec<Arc<dyn PreToolUseHook>>,
+    grants: Grants,
+    places: Places,
+    time_limit: Duration,
+    events: Events,
+}
+
+impl Gate {
+    /// How long one hook may take, unless it is said otherwise.
+    pub const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(10);
+
+    /// Makes a gate without guards and hooks, on which only `grants` opens anything.
+    pub fn new(places: Places, grants: Grants) -> Self {
+        Self {
+            guards: Vec::new(),
+            hooks: Vec::new(),
+            grants,
+            places,
+            time_limit: Self::DEFAULT_TIME_LIMIT,
+            events: Events::silent(),
+        }
+    }
+
+    /// Adds a guard behind the others.
+    #[must_use]
+    pub fn with_guard(mut self, guard: Arc<dyn PreToolUseHook>) -> Self {
+        self.guards.push(guard);
+        self
+    }
+
+    /// Adds a hook behind the others.
+    #[must_use]
+    pub fn with_hook(mut self, hook: Arc<dyn PreToolUseHook>) -> Self {
+        self.hooks.push(hook);
+        self
+    }
+
+    /// Sets how long one hook may take before the call is blocked.
+    #[must_use]
+    pub fn with_time_limit(mut self, limit: Duration) -> Self {
+        self.time_limit = limit;
+        self
+    }
+
+    /// Sets where decisions are told.
+    #[must_use]
+    pub fn with_events(mut self, events: Events) -> Self {
+        self.events = events;
+        self
+    }
+
+    /// Returns what is granted.
+    pub fn grants(&self) -> &Grants {
+        &self.grants
+    }
+
+    /// Decides whether `call` may run, and tells the observers.
+    pub async fn decide(&self, call: &ToolCall) -> GateDecision {
+        let decision = self.judge(call).await;
+        tracing::debug!(call = %call.id, tool = %call.name, ?decision, "gate decided");
+        self.events.child().emit(RunEventKind::ToolDecided {
+            call,
+            decision: &decision,
+        });
+        decision
+    }
+
+    async fn judge(&self, call: &ToolCall) -> GateDecision {
+        if let ToolKind::Malformed { reason } = &call.kind {
+            return GateDecision::deny("malformed-call", reason.clone());
+        }
+        for guard in &self.guards {
+            if let HookDecision::Block { reason } = self.ask(guard, call).await {
+                return GateDecision::deny(guard.name(), reason);
+            }
+        }
+        for hook in &self.hooks {
+            match self.ask(hook, call).await {
+                HookDecision::Pass => {}
+                HookDecision::Approve => {
+                    return GateDecision::Allow {
+                        by: hook.name().to_owned(),
+                    };
+                }
+                HookDecision::Block { reason } => return GateDecision::deny(hook.name(), reason),
+            }
+        }
+        match self.grants.granting(call, &self.places) {
+            Some(by) => GateDecision::Allow { by },
+            None => GateDecision::deny(
+                "grants",
+                format!("nothing grants this use of {}; work without it", call.name),
+            ),
+        }
+    }
+
+    async fn ask(&self, hook: &Arc<dyn PreToolUseHook>, call: &ToolCall) -> HookDecision {
+        let answer = AssertUnwindSafe(async {
+            if hook.matches(call) {
+                hook.check(call).await
+            } else {
+                HookDecision::Pass
+            }
+        })
+        .catch_unwind();
+        match tokio::time::timeout(self.time_limit, answer).await {
+            Ok(Ok(decision)) => decision,
+            Ok(Err(_panic)) => {
+                tracing::error!(hook = hook.name(), "hook panicked; the call is blocked");
+                HookDecision::block("a check of this call failed, so it is not allowed")
+            }
+            Err(_elapsed) => {
+                tracing::error!(
+                    hook = hook.name(),
+                    "hook took too long; the call is blocked"
+                );
+                HookDecision::block("a check of this call took too long, so it is not allowed")
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gate")
+            .field("guards", &self.guards)
+            .field("hooks", &self.hooks)
+            .field("grants", &self.grants)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether a tool call may run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "decision", rename_all = "snake_case")]
+#[must_use = "a decision that is not looked at guards nothing"]
+pub enum GateDecision {
+    /// It may run.
+    Allow {
+        /// The hook or the rule that opened the gate.
+        by: String,
+    },
+    /// It may not run.
+    Deny {
+        /// The guard or hook that blocked it; `grants` when nothing granted it.
+        by: String,
+        /// Why, in words for the agent.
+        reason: String,
+    },
+}
+
+impl GateDecision {
+    fn deny(by: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Deny {
+            by: by.into(),
+            reason: reason.into(),
+        }
+    }
+
+    /// Tells whether the call may run.
+    pub fn is_allowed(&self) -> bool {
+        matches!(self, Self::Allow { .. })
+    }
+}

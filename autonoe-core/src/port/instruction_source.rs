@@ -1,0 +1,83 @@
+//! Where the texts come from that agents are told.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+
+use crate::domain::{Failure, InstructionName, Retry};
+
+/// Gives the texts that sessions are started with.
+///
+/// An implementer owes the whole text for a name it knows, and an error that
+/// names the instruction otherwise: a session never starts on a blank or
+/// made-up instruction. Called once before each session, so that a changed
+/// text takes effect in the next one.
+///
+/// ```
+/// use autonoe_core::{FixedInstructions, InstructionName, InstructionSource};
+///
+/// # futures::executor::block_on(async {
+/// let texts = FixedInstructions::new([(InstructionName::Coding, "Implement one deliverable.")]);
+///
+/// assert_eq!(texts.resolve(&InstructionName::Coding).await?, "Implement one deliverable.");
+/// assert!(texts.resolve(&InstructionName::Verify).await.is_err());
+/// # Ok::<(), autonoe_core::InstructionError>(())
+/// # }).expect("it works");
+/// ```
+#[async_trait]
+pub trait InstructionSource: Send + Sync {
+    /// Returns the text of an instruction.
+    async fn resolve(&self, name: &InstructionName) -> Result<String, InstructionError>;
+}
+
+/// An instruction that could not be had.
+#[derive(Debug, thiserror::Error)]
+#[error("instruction {name} cannot be had: {reason}")]
+pub struct InstructionError {
+    name: InstructionName,
+    reason: String,
+}
+
+impl InstructionError {
+    /// Makes an error about the instruction `name`.
+    pub fn new(name: InstructionName, reason: impl Into<String>) -> Self {
+        Self {
+            name,
+            reason: reason.into(),
+        }
+    }
+}
+
+impl From<&InstructionError> for Failure {
+    fn from(error: &InstructionError) -> Self {
+        Failure::from_error("instruction_missing", error, Retry::Useless)
+    }
+}
+
+/// Texts that were given beforehand.
+#[derive(Clone, Debug, Default)]
+pub struct FixedInstructions {
+    texts: BTreeMap<InstructionName, String>,
+}
+
+impl FixedInstructions {
+    /// Takes the texts by name.
+    pub fn new(texts: impl IntoIterator<Item = (InstructionName, impl Into<String>)>) -> Self {
+        Self {
+            texts: texts
+                .into_iter()
+                .map(|(name, text)| (name, text.into()))
+                .collect(),
+        }
+    }
+}
+
+#[async_trait]
+impl InstructionSource for FixedInstructions {
+    async fn resolve(&self, name: &InstructionName) -> Result<String, InstructionError> {
+        self.texts
+            .get(name)
+            .cloned()
+            .ok_or_else(|| InstructionError::new(name.clone(), "no text was given for it"))
+    }
+}

@@ -1,0 +1,176 @@
+//! Patterns of shell commands: `npm run *`, `git status`.
+
+use super::wildcard::Wildcard;
+
+/// A pattern of whole shell commands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum CommandPattern {
+    /// Any command at all: what may run is for the Bash policy to say.
+    Any,
+    /// One simple command of this form.
+    Simple {
+        /// The text with its arguments.
+        whole: Wildcard,
+        /// The text without them, when it ends in ` *`.
+        bare: Option<Wildcard>,
+    },
+}
+
+impl CommandPattern {
+    /// Parses `text`, or says what is wrong with it.
+    ///
+    /// `npm run:*` is an older spelling of `npm run *`.
+    pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
+        if text == "*" {
+            return Ok(Self::Any);
+        }
+        if has_shell_control(text) {
+            return Err("only Bash(*) covers commands with shell control characters");
+        }
+        let command = text
+            .strip_suffix(":*")
+            .or_else(|| text.strip_suffix(" *"))
+            .map(str::trim_end);
+        match command {
+            Some("") => Err("there is no command before the arguments"),
+            Some(command) => Ok(Self::Simple {
+                whole: Wildcard::with_star(&format!("{command} *")),
+                bare: Some(Wildcard::with_star(command)),
+            }),
+            None => Ok(Self::Simple {
+                whole: Wildcard::with_star(text),
+                bare: None,
+            }),
+        }
+    }
+
+    /// Tells whether a part of `command` fits the pattern, quotes and backslashes left aside.
+    ///
+    /// For blocking: what stands between control characters is looked at on
+    /// its own. This is no parser; what is not plain is for the Bash policy.
+    pub(super) fn touches(&self, command: &str) -> bool {
+        let Self::Simple { whole, bare } = self else {
+            return true;
+        };
+        let plain: String = command
+            .chars()
+            .filter(|c| !matches!(c, '\'' | '"' | '\\'))
+            .collect();
+        [command, &plain].into_iter().any(|text| {
+            text.split(is_shell_control).any(|part| {
+                let part = part.trim();
+                whole.matches(part) || bare.as_ref().is_some_and(|bare| bare.matches(part))
+            })
+        })
+    }
+
+    /// Tells whether the pattern fits the whole of `command`.
+    pub(super) fn covers(&self, command: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Simple { whole, bare } => {
+                let command = command.trim_matches([' ', '\t']);
+                !has_shell_control(command)
+                    && (whole.matches(command)
+                        || bare.as_ref().is_some_and(|bare| bare.matches(command)))
+            }
+        }
+    }
+}
+
+/// Tells whether `text` has anything that can start a second command.
+///
+/// Quotes do not excuse it: this is not a parser. Neither does a plain `$name`,
+/// because `${x@P}` and `$[x]` run code that hides in variables.
+fn has_shell_control(text: &str) -> bool {
+    text.contains(is_shell_control)
+}
+
+fn is_shell_control(c: char) -> bool {
+    ";&|`$<>()".contains(c) || (c.is_control() && c != '\t')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn covers(pattern: &str, command: &str) -> bool {
+        CommandPattern::parse(pattern)
+            .expect("the pattern is valid")
+            .covers(command)
+    }
+
+    #[test]
+    fn patterns_cover_what_they_say() {
+        for (pattern, command, covered) in [
+            ("*", "rm -rf / && $(curl x)", true),
+            ("npm run *", "npm run build", true),
+            ("npm run *", "  npm run build ", true),
+            ("npm run *", "npm run", true),
+            ("npm run *", "npm running", false),
+            ("npm run *", "npm runner x", false),
+            ("npm run:*", "npm run build", true),
+            ("npm run:*", "npm run", true),
+            ("npm run:*", "npm running", false),
+            ("npm*", "npmx", true),
+            ("git * main", "git push origin main", true),
+            ("git status", "git status", true),
+            ("git status", "git status -s", false),
+            ("ls ?", "ls a", false),
+        ] {
+            assert_eq!(covers(pattern, command), covered, "{pattern} {command}");
+        }
+    }
+
+    #[test]
+    fn shell_control_is_never_covered_by_a_pattern_even_in_quotes() {
+        for tail in [
+            "; rm x",
+            "& rm x",
+            "&& rm x",
+            "| sh",
+            "\nrm x",
+            "\rrm x",
+            "`rm x`",
+            "$(rm x)",
+            "${x@P}",
+            "$[x]",
+            "$x",
+            "< f",
+            "> f",
+            "(x)",
+            "'; rm x'",
+            "\"$(rm x)\"",
+            "\0",
+        ] {
+            for pattern in ["npm run *", "npm run:*", "npm*", "**"] {
+                let command = format!("npm run a {tail}");
+
+                assert!(!covers(pattern, &command), "{pattern} {command:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn patterns_that_could_cover_nothing_are_refused() {
+        for text in ["a && b", "a | b", "echo $(x)", ":*", " *", "a\nb"] {
+            assert!(
+                CommandPattern::parse(text).is_err(),
+                "{text:?} was accepted"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn one_control_character_anywhere_is_enough(
+            head in "[a-z ]{0,8}", control in "[;&|`$<>()\n\r]", tail in ".{0,8}",
+        ) {
+            let command = format!("{head}{control}{tail}x");
+
+            prop_assert!(!covers("**", &command));
+        }
+    }
+}

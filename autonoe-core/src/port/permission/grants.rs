@@ -1,0 +1,115 @@
+//! All that is granted to an agent.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::baseline::baseline;
+use super::rule::{PermissionRule, paths_of};
+use crate::domain::Mode;
+use crate::port::{Places, ToolCall};
+
+/// What is granted to an agent: a list of [permission rules](PermissionRule).
+///
+/// Rules only open. What no rule covers is denied, and what a guard blocks
+/// stays blocked whatever is granted here.
+///
+/// ```
+/// use autonoe_core::{Grants, Mode, Places, ToolCall};
+/// use serde_json::json;
+///
+/// let grants = Grants::baseline(Mode::Run)
+///     .with_tool("Task")
+///     .with_rule("WebFetch(domain:docs.rs)".parse()?);
+/// let places = Places::new("/srv/project");
+/// let fetch = |url: &str| ToolCall::new("WebFetch", json!({"url": url}));
+///
+/// assert_eq!(
+///     grants.granting(&fetch("https://docs.rs/tokio"), &places).as_deref(),
+///     Some("WebFetch(domain:docs.rs)"),
+/// );
+/// assert_eq!(grants.granting(&fetch("https://docs.rs.evil.com"), &places), None);
+/// # Ok::<(), autonoe_core::InvalidRule>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Grants(Vec<PermissionRule>);
+
+impl Grants {
+    /// Grants nothing.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Grants what every run of `mode` needs.
+    pub fn baseline(mode: Mode) -> Self {
+        Self::none().with_rules(baseline(mode).iter().filter_map(|text| text.parse().ok()))
+    }
+
+    /// Adds what `rule` covers.
+    #[must_use]
+    pub fn with_rule(mut self, rule: PermissionRule) -> Self {
+        if !self.0.contains(&rule) {
+            self.0.push(rule);
+        }
+        self
+    }
+
+    /// Adds what each of `rules` covers.
+    #[must_use]
+    pub fn with_rules(self, rules: impl IntoIterator<Item = PermissionRule>) -> Self {
+        rules.into_iter().fold(self, Self::with_rule)
+    }
+
+    /// Adds the tool `name`: `Task`, `mcp__server__tool`, `mcp__server__*`.
+    ///
+    /// A name that is not a [rule](PermissionRule) can name no tool and grants nothing.
+    #[must_use]
+    pub fn with_tool(self, name: impl AsRef<str>) -> Self {
+        match name.as_ref().parse() {
+            Ok(rule) => self.with_rule(rule),
+            Err(error) => {
+                tracing::warn!(%error, "a tool is not granted");
+                self
+            }
+        }
+    }
+
+    /// Returns the rules in the order in which they were added.
+    pub fn rules(&self) -> impl Iterator<Item = &PermissionRule> {
+        self.0.iter()
+    }
+
+    /// Returns what grants `call`, for reports, or `None` when nothing does.
+    ///
+    /// A call that touches several paths may be granted by several rules; then
+    /// all of them are named.
+    pub fn granting(&self, call: &ToolCall, places: &Places) -> Option<String> {
+        if let Some(rule) = self.rules().find(|rule| rule.covers(call, places)) {
+            return Some(rule.to_string());
+        }
+        let paths = paths_of(call).filter(|paths| !paths.is_empty())?;
+        let mut by: Vec<&str> = Vec::new();
+        for path in paths {
+            let rule = self.covering_path(path, call, places)?;
+            if !by.contains(&rule.as_str()) {
+                by.push(rule.as_str());
+            }
+        }
+        Some(by.join(" and "))
+    }
+
+    fn covering_path(
+        &self,
+        path: &Path,
+        call: &ToolCall,
+        places: &Places,
+    ) -> Option<&PermissionRule> {
+        self.rules()
+            .find(|rule| rule.covers_path(path, call, places))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::*;
+use crate::port::ToolKind;
+
+fn places() -> Places {
+    Places::new("/srv/project")
+}
+
+fn write(paths: &[&str]) -> ToolCall {
+    ToolCall::new("apply_patch", json!({}))
+        .with_kind(ToolKind::Write {
+            paths: paths.iter().map(PathBuf::from).collect(),
+        })
+        .in_dir("/srv/project")
+}
+
+fn named(name: &str, field: &str, value: &str) -> ToolCall {
+    ToolCall::new(name, json!({ field: value })).in_dir("/srv/project")
+}
+
+#[test]
+fn nothing_is_granted_by_nothing() {
+    assert_eq!(Grants::none().granting(&write(&["a"]), &places()), None);
+}
+
+#[test]
+fn the_paths_of_one_call_may_be_granted_by_several_rules() {
+    let rules = ["Write(a/**)", "Edit(b/**)"].map(|text| text.parse().expect("it is valid"));
+    let grants = Grants::none().with_rules(rules);
+
+    for (paths, by) in [
+        (&["a/1"][..], Some("Write(a/**)")),
+        (&["b/1", "b/2"], Some("Edit(b/**)")),
+        (&["b/1", "a/1", "b/2"], Some("Edit(b/**) and Write(a/**)")),
+        (&["a/1", "c/1"], None),
+        (&[], None),
+    ] {
+        assert_eq!(
+            grants.granting(&write(paths), &places()).as_deref(),
+            by,
+            "{paths:?}"
+        );
+    }
+}
+
+#[test]
+fn the_baseline_opens_what_the_specification_says() {
+    for (call, in_run, in_sync) in [
+        (named("Read", "file_path", "a"), true, true),
+        (named("Read", "file_path", "/etc/hosts"), true, true),
+        (named("Grep", "path", "/etc"), true, true),
+        (named("LS", "path", "src"), true, true),
+        (named("Bash", "command", "npm test && ls"), true, true),
+        (named("TodoWrite", "todos", ""), true, true),
+        (named("Write", "file_path", "src/a"), true, false),
+        (named("MultiEdit", "file_path", "src/a"), true, false),
+        (named("Write", "file_path", ".autonoe-note.md"), true, true),
+        (
+            named("Edit", "file_path", "/srv/project/.autonoe-note.md"),
+            true,
+            true,
+        ),
+        (
+            named("Write", "file_path", "docs/.autonoe-note.md"),
+            true,
+            false,
+        ),
+        (named("Write", "file_path", "../a"), false, false),
+        (named("WebFetch", "url", "https://a.com"), false, false),
+        (named("Task", "prompt", "x"), false, false),
+        (named("mcp__playwright__click", "x", "y"), false, false),
+    ] {
+        for (mode, granted) in [(Mode::Run, in_run), (Mode::Sync, in_sync)] {
+            let by = Grants::baseline(mode).granting(&call, &places());
+
+            assert_eq!(by.is_some(), granted, "{mode} {call:?} by {by:?}");
+        }
+    }
+}
+
+#[test]
+fn a_malformed_call_is_never_granted() {
+    let grants = Grants::baseline(Mode::Run);
+
+    assert_eq!(
+        grants.granting(&ToolCall::new("Read", json!({})), &places()),
+        None
+    );
+}
+
+#[test]
+fn a_tool_is_granted_by_name_or_by_server() {
+    let grants = Grants::none()
+        .with_tool("Task")
+        .with_tool("mcp__web__*")
+        .with_tool("no tool (");
+
+    assert_eq!(
+        grants
+            .granting(&named("Task", "x", "y"), &places())
+            .as_deref(),
+        Some("Task")
+    );
+    assert_eq!(
+        grants
+            .granting(&named("mcp__web__get", "x", "y"), &places())
+            .as_deref(),
+        Some("mcp__web__*"),
+    );
+    assert_eq!(grants.rules().count(), 2);
+}
+
+#[test]
+fn grants_are_a_list_of_texts_in_json() {
+    let grants = Grants::none()
+        .with_tool("Task")
+        .with_tool("Task")
+        .with_tool("mcp__web");
+
+    let json = serde_json::to_value(&grants).expect("it serialises");
+
+    assert_eq!(json, json!(["Task", "mcp__web"]));
+    assert_eq!(
+        serde_json::from_value::<Grants>(json).expect("it parses"),
+        grants
+    );
+    let schema = schemars::schema_for!(Grants);
+    assert_eq!(
+        schema.pointer("/items/$ref"),
+        Some(&json!("#/$defs/PermissionRule"))
+    );
+    assert_eq!(
+        schema.pointer("/$defs/PermissionRule/type"),
+        Some(&json!("string"))
+    );
+}

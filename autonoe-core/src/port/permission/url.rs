@@ -1,0 +1,148 @@
+//! The parts of a web address, read strictly.
+
+/// A web address whose parts every reader agrees on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Url<'a> {
+    /// `http` or `https`.
+    pub(super) scheme: &'static str,
+    /// The host in lower case, without the port.
+    pub(super) host: String,
+    /// The port, written or implied.
+    pub(super) port: u16,
+    /// The path with query and fragment, starting with `/`.
+    pub(super) rest: std::borrow::Cow<'a, str>,
+}
+
+impl<'a> Url<'a> {
+    /// Reads `text`, or returns `None` when readers could disagree about it.
+    ///
+    /// Clients repair what they are given: they drop tabs, turn `\` into `/`
+    /// and decode hosts. An address that needs repair has no parts here.
+    pub(super) fn parse(text: &'a str) -> Option<Self> {
+        if text.contains(|c: char| c.is_control() || c.is_whitespace() || c == '\\') {
+            return None;
+        }
+        let (scheme, behind) = split_scheme(text)?;
+        let end = behind.find(['/', '?', '#']).unwrap_or(behind.len());
+        let (authority, rest) = behind.split_at(end);
+        let (host, port) = split_port(authority)?;
+        if !is_host(host) {
+            return None;
+        }
+        Some(Self {
+            scheme,
+            host: host.to_ascii_lowercase(),
+            port: match port {
+                "" => default_port(scheme),
+                port => port.parse().ok()?,
+            },
+            rest: if rest.starts_with('/') {
+                rest.into()
+            } else {
+                format!("/{rest}").into()
+            },
+        })
+    }
+
+    /// Tells whether a client would shorten the path by a `..` in it.
+    pub(super) fn climbs(&self) -> bool {
+        let path = self.rest.split(['?', '#']).next().unwrap_or_default();
+        let path = path
+            .to_ascii_lowercase()
+            .replace("%2e", ".")
+            .replace("%2f", "/");
+        path.split('/').any(|part| part == ".." || part == ".") || path.contains("%5c")
+    }
+}
+
+/// Splits off `http://` or `https://` in any letter case.
+pub(super) fn split_scheme(text: &str) -> Option<(&'static str, &str)> {
+    let (scheme, behind) = text.split_once("://")?;
+    let scheme = ["http", "https"]
+        .into_iter()
+        .find(|known| known.eq_ignore_ascii_case(scheme))?;
+    Some((scheme, behind))
+}
+
+/// Splits `host:port`; the port is empty when there is none.
+pub(super) fn split_port(authority: &str) -> Option<(&str, &str)> {
+    let inside_brackets = authority.rfind(']').map_or(0, |at| at + 1);
+    let (host, port) = match authority[inside_brackets..].split_once(':') {
+        Some((before, port)) => (&authority[..inside_brackets + before.len()], port),
+        None => (authority, ""),
+    };
+    (!port.contains(':')).then_some((host, port))
+}
+
+/// Returns the port that `scheme` implies.
+pub(super) fn default_port(scheme: &str) -> u16 {
+    if scheme == "https" { 443 } else { 80 }
+}
+
+/// Tells whether `host` is a plain name or address; `@`, `%` and letters that
+/// only look like ASCII make it something else.
+pub(super) fn is_host(host: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    match host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'))
+    {
+        Some(inner) => {
+            !inner.is_empty()
+                && inner
+                    .chars()
+                    .all(|c| c.is_ascii_hexdigit() || ":.".contains(c))
+        }
+        None => !host.is_empty() && host.chars().all(plain),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_are_found() {
+        for (text, scheme, host, port, rest) in [
+            ("https://a.com", "https", "a.com", 443, "/"),
+            ("HTTP://A.com:/x?y#z", "http", "a.com", 80, "/x?y#z"),
+            ("https://a.com:8443?x", "https", "a.com", 8443, "/?x"),
+            ("http://[::1]:80/", "http", "[::1]", 80, "/"),
+        ] {
+            let url = Url::parse(text).expect("it is an address");
+
+            assert_eq!(
+                (url.scheme, &*url.host, url.port, &*url.rest),
+                (scheme, host, port, rest)
+            );
+        }
+    }
+
+    #[test]
+    fn what_clients_would_repair_is_no_address() {
+        for text in [
+            "",
+            "a.com",
+            "ftp://a.com",
+            "https:a.com",
+            "https:/a.com",
+            "https:///a.com",
+            "https://",
+            "https://u@a.com",
+            "https://u:p@a.com",
+            "https://a.com\\@b.com",
+            "https://a%2ecom",
+            "https://a。com",
+            "https://a .com",
+            " https://a.com",
+            "https://a.com\t",
+            "https://a:b:1",
+            "https://a.com:99999",
+            "https://a.com:x",
+            "https://[::1",
+            "file:///etc/passwd",
+        ] {
+            assert_eq!(Url::parse(text), None, "{text:?}");
+        }
+    }
+}

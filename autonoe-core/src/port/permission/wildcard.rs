@@ -1,0 +1,134 @@
+//! Text patterns with `*` and `?`.
+
+/// A text pattern that is compared with a whole text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wildcard(Vec<Token>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Token {
+    AnyText,
+    AnyChar,
+    Char(char),
+}
+
+impl Wildcard {
+    /// Makes a pattern in which `*` is any text, also none.
+    pub(super) fn with_star(text: &str) -> Self {
+        Self(
+            text.chars()
+                .map(|c| {
+                    if c == '*' {
+                        Token::AnyText
+                    } else {
+                        Token::Char(c)
+                    }
+                })
+                .collect(),
+        )
+    }
+
+    /// Makes a pattern in which `*` is any text and `?` is any one character.
+    pub(super) fn with_star_and_question(text: &str) -> Self {
+        let token = |c| match c {
+            '*' => Token::AnyText,
+            '?' => Token::AnyChar,
+            c => Token::Char(c),
+        };
+        Self(text.chars().map(token).collect())
+    }
+
+    /// Tells whether the pattern is a plain text.
+    pub(super) fn is_literal(&self) -> bool {
+        self.0.iter().all(|token| matches!(token, Token::Char(_)))
+    }
+
+    /// Tells whether the whole of `text` fits.
+    ///
+    /// Takes at most pattern times text steps: when a text fits behind a star
+    /// at all, it fits behind the last star that was reached, so only that one
+    /// is ever tried again.
+    pub(super) fn matches(&self, text: &str) -> bool {
+        let text: Vec<char> = text.chars().collect();
+        matches_all(
+            &self.0,
+            &text,
+            |token| *token == Token::AnyText,
+            |token, c| match token {
+                Token::Char(own) => own == c,
+                Token::AnyChar | Token::AnyText => true,
+            },
+        )
+    }
+}
+
+/// Tells whether `pattern` fits all `items`, where a star of the pattern takes any number of them.
+pub(super) fn matches_all<P, I>(
+    pattern: &[P],
+    items: &[I],
+    is_star: impl Fn(&P) -> bool,
+    fits: impl Fn(&P, &I) -> bool,
+) -> bool {
+    let (mut at, mut item) = (0, 0);
+    let mut last_star: Option<(usize, usize)> = None;
+    while item < items.len() {
+        match pattern.get(at) {
+            Some(part) if is_star(part) => {
+                last_star = Some((at, item));
+                at += 1;
+            }
+            Some(part) if fits(part, &items[item]) => {
+                at += 1;
+                item += 1;
+            }
+            _ => {
+                let Some((star, taken)) = last_star else {
+                    return false;
+                };
+                last_star = Some((star, taken + 1));
+                at = star + 1;
+                item = taken + 1;
+            }
+        }
+    }
+    pattern[at..].iter().all(is_star)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_is_any_text_and_a_question_mark_one_character() {
+        for (pattern, text, fits) in [
+            ("", "", true),
+            ("", "a", false),
+            ("*", "", true),
+            ("a*", "abc", true),
+            ("*c", "abc", true),
+            ("a*c", "abcbc", true),
+            ("a*c", "abcb", false),
+            ("a?c", "aéc", true),
+            ("a?c", "ac", false),
+            ("**a", "ba", true),
+        ] {
+            assert_eq!(
+                Wildcard::with_star_and_question(pattern).matches(text),
+                fits,
+                "{pattern} {text}"
+            );
+        }
+    }
+
+    #[test]
+    fn without_question_marks_they_are_plain() {
+        assert!(Wildcard::with_star("a?").matches("a?"));
+        assert!(!Wildcard::with_star("a?").matches("ab"));
+    }
+
+    #[test]
+    fn a_hostile_pattern_takes_no_time() {
+        let pattern = Wildcard::with_star(&format!("{}b", "a*".repeat(500)));
+
+        assert!(!pattern.matches(&"a".repeat(20_000)));
+    }
+}

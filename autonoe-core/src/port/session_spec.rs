@@ -1,0 +1,212 @@
+//! All that a session may need.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Gate, McpServer, ToolCall, Toolbox};
+use crate::domain::{
+    AgentSessionId, Budget, Epoch, InstructionName, Mode, SessionKey, SpanContext,
+};
+
+/// All that a backend needs to know to start one session.
+///
+/// A backend that cannot honour a field that is set fails in `create`; it
+/// never starts a session that is less guarded or less limited than was asked.
+///
+/// ```
+/// use autonoe_core::{Gate, Grants, Places, RunId, SessionKey, SessionSpec, Toolbox};
+///
+/// let key = SessionKey { run: RunId::new("run"), number: 1 };
+/// let gate = Gate::new(Places::new("/srv/project"), Grants::none());
+///
+/// let spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
+///
+/// assert_eq!(spec.key.number, 1);
+/// ```
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct SessionSpec {
+    /// The run and the number of the session in it.
+    pub key: SessionKey,
+    /// Who writes; see [`Fence`](super::Fence).
+    pub epoch: Epoch,
+    /// What the agent is told to do, by name.
+    pub instruction: InstructionName,
+    /// The mode of the run.
+    pub mode: Mode,
+    /// The directory that the agent works in.
+    pub cwd: PathBuf,
+    /// The model; `None` leaves the choice to the backend.
+    pub model: Option<String>,
+    /// A system prompt; `None` leaves the backend's own.
+    pub system_prompt: Option<String>,
+    /// How much the agent may think; `None` leaves the backend's own.
+    pub thinking: Option<ThinkingBudget>,
+    /// Decides about every tool call.
+    pub gate: Gate,
+    /// Our tools, offered as the MCP server [`Toolbox::SERVER`].
+    pub tools: Toolbox,
+    /// Other MCP servers, by name.
+    pub mcp_servers: BTreeMap<String, McpServer>,
+    /// Whether the backend must keep its tools in a sandbox.
+    pub sandbox: Sandbox,
+    /// The sandbox around the whole backend, if there is one.
+    pub outer_sandbox: Option<OuterSandbox>,
+    /// Environment variables for the agent, in addition to the backend's own.
+    pub environment: BTreeMap<String, String>,
+    /// The run's lock, which the agent's processes inherit: as long as one of
+    /// them lives, nobody else starts an agent in this project.
+    pub lock: Option<Arc<File>>,
+    /// Where the session belongs in the tree of the run.
+    pub span: SpanContext,
+    /// What is left of the run's budget.
+    pub budget: Budget,
+    /// How many turns the agent may take.
+    pub max_turns: Option<u32>,
+    /// The conversation to go on with.
+    pub resume: Option<AgentSessionId>,
+}
+
+impl SessionSpec {
+    /// Makes the spec of a session with nothing special asked for.
+    pub fn new(key: SessionKey, cwd: impl Into<PathBuf>, gate: Gate, tools: Toolbox) -> Self {
+        Self {
+            key,
+            epoch: Epoch::default(),
+            instruction: InstructionName::Coding,
+            mode: Mode::Run,
+            cwd: cwd.into(),
+            model: None,
+            system_prompt: None,
+            thinking: None,
+            gate,
+            tools,
+            mcp_servers: BTreeMap::new(),
+            sandbox: Sandbox::Required,
+            outer_sandbox: None,
+            environment: BTreeMap::new(),
+            lock: None,
+            span: *super::Events::silent().span(),
+            budget: Budget::default(),
+            max_turns: None,
+            resume: None,
+        }
+    }
+
+    /// Makes the call that the gate is to decide about: session, directory and mode are filled in.
+    ///
+    /// The kind is the one that [`ToolKind::from_name`](super::ToolKind::from_name)
+    /// finds; a backend with tool names of its own sets it by
+    /// [`ToolCall::with_kind`].
+    pub fn tool_call(
+        &self,
+        id: impl Into<String>,
+        name: impl Into<String>,
+        input: Value,
+    ) -> ToolCall {
+        ToolCall::new(name, input)
+            .with_id(id)
+            .in_session(self.key.clone())
+            .in_dir(&self.cwd)
+            .in_mode(self.mode)
+    }
+}
+
+impl fmt::Debug for SessionSpec {
+    // Environment and servers may hold secrets, so they are not shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionSpec")
+            .field("key", &self.key)
+            .field("epoch", &self.epoch)
+            .field("instruction", &self.instruction)
+            .field("cwd", &self.cwd)
+            .field("model", &self.model)
+            .field("sandbox", &self.sandbox)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether a backend must keep its tools in an OS sandbox.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sandbox {
+    /// It must; a backend that cannot does not start.
+    #[default]
+    Required,
+    /// It need not. Only a person can switch it off.
+    Off,
+}
+
+/// A sandbox around the whole backend, by the word of who embeds the run.
+///
+/// With it a backend may be run whose hooks do not see every call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OuterSandbox {
+    /// Names it in reports, for example `bubblewrap`.
+    pub name: String,
+}
+
+/// How many tokens an agent may spend on thinking: at least 1024.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(try_from = "u32", into = "u32")]
+#[schemars(with = "u32")]
+pub struct ThinkingBudget(u32);
+
+impl ThinkingBudget {
+    /// The least that backends accept.
+    pub const LEAST: u32 = 1024;
+
+    /// Makes a budget of `tokens`.
+    ///
+    /// # Errors
+    ///
+    /// It is less than [`LEAST`](Self::LEAST).
+    pub fn new(tokens: u32) -> Result<Self, ThinkingBudgetTooSmall> {
+        if tokens < Self::LEAST {
+            Err(ThinkingBudgetTooSmall { tokens })
+        } else {
+            Ok(Self(tokens))
+        }
+    }
+
+    /// Returns the tokens.
+    pub fn tokens(self) -> u32 {
+        self.0
+    }
+}
+
+impl Default for ThinkingBudget {
+    fn default() -> Self {
+        Self(8192)
+    }
+}
+
+impl TryFrom<u32> for ThinkingBudget {
+    type Error = ThinkingBudgetTooSmall;
+
+    fn try_from(tokens: u32) -> Result<Self, Self::Error> {
+        Self::new(tokens)
+    }
+}
+
+impl From<ThinkingBudget> for u32 {
+    fn from(budget: ThinkingBudget) -> Self {
+        budget.0
+    }
+}
+
+/// A thinking budget that is too small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a thinking budget of {tokens} tokens is too small; it must be at least {least}", least = ThinkingBudget::LEAST)]
+pub struct ThinkingBudgetTooSmall {
+    tokens: u32,
+}

@@ -1,0 +1,197 @@
+//! Plugins that a configuration file can name.
+
+use std::fmt;
+use std::sync::Arc;
+
+use schemars::Schema;
+use serde_json::Value;
+
+use super::{AgentClientFactory, Places, PreToolUseHook};
+
+/// Describes a hook in a configuration file, and builds it.
+///
+/// An implementer is a plain serialisable struct; its tag reads `crate-thing`,
+/// so that two crates do not collide. [`register_spec!`](crate::register_spec)
+/// adds the tag, the schema and an example to what
+/// [`registered_specs`] lists. A crate that is never named in code is not
+/// linked: write `use that_crate as _;` where its specs are to be found.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::{
+///     HookDecision, HookSpec, Places, PreToolUseHook, SpecContext, SpecError, ToolKind, hook_fn,
+/// };
+/// use schemars::JsonSchema;
+/// use serde::{Deserialize, Serialize};
+///
+/// /// Blocks the network.
+/// #[derive(Debug, Serialize, Deserialize, JsonSchema)]
+/// struct Offline {
+///     /// Why, for the agent.
+///     reason: String,
+/// }
+///
+/// #[typetag::serde(name = "docs-offline")]
+/// impl HookSpec for Offline {
+///     fn build(&self, _: &SpecContext) -> Result<Arc<dyn PreToolUseHook>, SpecError> {
+///         let reason = self.reason.clone();
+///         Ok(hook_fn("offline", move |call| match call.kind {
+///             ToolKind::Fetch { .. } => HookDecision::block(reason.clone()),
+///             _ => HookDecision::Pass,
+///         }))
+///     }
+/// }
+///
+/// let spec: Box<dyn HookSpec> =
+///     serde_json::from_str(r#"{"type": "docs-offline", "reason": "we work offline"}"#)?;
+/// let hook = spec.build(&SpecContext::new(Places::new("/srv/project")))?;
+/// assert_eq!(hook.name(), "offline");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[typetag::serde(tag = "type")]
+pub trait HookSpec: fmt::Debug + Send + Sync {
+    /// Builds the hook.
+    fn build(&self, context: &SpecContext) -> Result<Arc<dyn PreToolUseHook>, SpecError>;
+}
+
+/// Describes a backend in a configuration file, and builds it.
+///
+/// The rules of [`HookSpec`] hold here too.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::{AgentClientFactory, BackendSpec, SpecContext, SpecError};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Debug, Serialize, Deserialize)]
+/// struct Missing;
+///
+/// #[typetag::serde(name = "docs-missing")]
+/// impl BackendSpec for Missing {
+///     fn build(&self, _: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
+///         Err(SpecError::new("docs-missing", "there is nothing to build"))
+///     }
+/// }
+/// ```
+#[typetag::serde(tag = "type")]
+pub trait BackendSpec: fmt::Debug + Send + Sync {
+    /// Builds the backend.
+    fn build(&self, context: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError>;
+}
+
+/// What a spec is told when it builds.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SpecContext {
+    /// The directories of the project.
+    pub places: Places,
+}
+
+impl SpecContext {
+    /// Makes a context for the project at `places`.
+    pub fn new(places: Places) -> Self {
+        Self { places }
+    }
+}
+
+/// A spec that cannot be built.
+#[derive(Debug, thiserror::Error)]
+#[error("{tag} cannot be built: {reason}")]
+pub struct SpecError {
+    tag: String,
+    reason: String,
+}
+
+impl SpecError {
+    /// Makes an error about the spec with `tag`.
+    pub fn new(tag: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self {
+            tag: tag.into(),
+            reason: reason.into(),
+        }
+    }
+}
+
+/// A spec that registered itself.
+#[derive(Debug)]
+pub struct SpecEntry {
+    /// What it describes.
+    pub port: SpecPort,
+    /// The value of `type` that names it.
+    pub tag: &'static str,
+    /// The schema of its fields.
+    pub schema: fn() -> Schema,
+    /// A whole example, `type` included.
+    pub example: fn() -> Value,
+}
+
+inventory::collect!(SpecEntry);
+
+/// What a spec describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum SpecPort {
+    /// A [`HookSpec`].
+    Hook,
+    /// A [`BackendSpec`].
+    Backend,
+}
+
+/// Returns every spec that registered itself in this program, by tag.
+///
+/// ```
+/// use autonoe_core::{SpecPort, registered_specs};
+///
+/// let tags: Vec<_> = registered_specs(SpecPort::Hook).iter().map(|spec| spec.tag).collect();
+/// assert!(tags.contains(&"core-deny-tool"));
+/// ```
+pub fn registered_specs(port: SpecPort) -> Vec<&'static SpecEntry> {
+    let mut entries: Vec<_> = inventory::iter::<SpecEntry>()
+        .filter(|entry| entry.port == port)
+        .collect();
+    entries.sort_by_key(|entry| entry.tag);
+    entries
+}
+
+/// Registers a spec: its port, its type, its tag and an example of its fields without `type`.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::{HookDecision, HookSpec, PreToolUseHook, SpecContext, SpecError, hook_fn};
+/// use schemars::JsonSchema;
+/// use serde::{Deserialize, Serialize};
+///
+/// /// Lets everything pass.
+/// #[derive(Debug, Serialize, Deserialize, JsonSchema)]
+/// struct Nothing {}
+///
+/// #[typetag::serde(name = "docs-nothing")]
+/// impl HookSpec for Nothing {
+///     fn build(&self, _: &SpecContext) -> Result<Arc<dyn PreToolUseHook>, SpecError> {
+///         Ok(hook_fn("nothing", |_| HookDecision::Pass))
+///     }
+/// }
+///
+/// autonoe_core::register_spec!(Hook, Nothing, "docs-nothing", {});
+/// # fn main() {}
+/// ```
+#[macro_export]
+macro_rules! register_spec {
+    ($port:ident, $spec:ty, $tag:literal, $example:tt) => {
+        $crate::plugin::inventory::submit! {
+            $crate::SpecEntry {
+                port: $crate::SpecPort::$port,
+                tag: $tag,
+                schema: || $crate::plain_schema::<$spec>(),
+                example: || {
+                    let mut example = $crate::plugin::serde_json::json!($example);
+                    example["type"] = $tag.into();
+                    example
+                },
+            }
+        }
+    };
+}

@@ -1,0 +1,124 @@
+//! The tools of one session.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use serde_json::{Map, Value};
+
+use super::{Events, Tool, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput};
+
+/// The tools of one session, as a backend sees them: the only way to call one.
+///
+/// A call never panics: an unknown tool, a panic and a cancellation are errors.
+///
+/// ```
+/// use autonoe_core::{RunId, SessionKey, ToolContext, ToolErrorCode, Toolbox};
+/// use serde_json::json;
+///
+/// # futures::executor::block_on(async {
+/// let toolbox = Toolbox::new([]);
+/// let context = ToolContext::new(SessionKey { run: RunId::new("run"), number: 1 });
+///
+/// let error = toolbox.call("nothing", json!({}), context).await.expect_err("it is unknown");
+///
+/// assert_eq!(error.code, ToolErrorCode::NOT_FOUND);
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+pub struct Toolbox {
+    tools: Vec<Arc<dyn Tool>>,
+    extra: Map<String, Value>,
+    events: Events,
+}
+
+impl Toolbox {
+    /// The name of the MCP server under which backends offer these tools.
+    pub const SERVER: &'static str = "autonoe";
+
+    /// Takes `tools`. Of two with the same name the first counts.
+    pub fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        Self {
+            tools: tools.into_iter().collect(),
+            extra: Map::new(),
+            events: Events::silent(),
+        }
+    }
+
+    /// Sets the data that every call gets as [`ToolContext::extra`].
+    #[must_use]
+    pub fn with_extra(mut self, extra: Map<String, Value>) -> Self {
+        self.extra = extra;
+        self
+    }
+
+    /// Sets where the progress of tools is told.
+    #[must_use]
+    pub fn with_events(mut self, events: Events) -> Self {
+        self.events = events;
+        self
+    }
+
+    /// Returns the descriptions of all tools.
+    pub fn definitions(&self) -> impl Iterator<Item = &ToolDefinition> {
+        self.tools.iter().map(|tool| tool.definition())
+    }
+
+    /// Returns the name under which agents call `tool`, for example `mcp__autonoe__list`.
+    pub fn qualified_name(tool: &str) -> String {
+        format!("mcp__{}__{tool}", Self::SERVER)
+    }
+
+    /// Calls the tool `name`.
+    ///
+    /// # Errors
+    ///
+    /// The tool is unknown, refused the input, failed, panicked or was cancelled.
+    pub async fn call(
+        &self,
+        name: &str,
+        input: Value,
+        mut context: ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        let Some(tool) = self
+            .tools
+            .iter()
+            .find(|tool| tool.definition().name == name)
+        else {
+            return Err(ToolError::new(
+                ToolErrorCode::NOT_FOUND,
+                format!("there is no tool {name}; there are: {}", self.names()),
+            ));
+        };
+        context.tool = name.to_owned();
+        context.events = self.events.child();
+        for (key, value) in &self.extra {
+            context
+                .extra
+                .entry(key.clone())
+                .or_insert_with(|| value.clone());
+        }
+        let call = AssertUnwindSafe(tool.call(input, &context)).catch_unwind();
+        let result = tokio::select! {
+            biased;
+            result = call => result,
+            () = context.cancelled.cancelled() => {
+                return Err(ToolError::new(ToolErrorCode::CANCELLED, "the call was cancelled"));
+            }
+        };
+        result.unwrap_or_else(|_panic| {
+            tracing::error!(tool = name, "tool panicked");
+            Err(ToolError::new(
+                ToolErrorCode::UNKNOWN,
+                format!("the tool {name} failed in a way it should not"),
+            ))
+        })
+    }
+
+    fn names(&self) -> String {
+        self.definitions()
+            .map(|tool| tool.name.as_str())
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}

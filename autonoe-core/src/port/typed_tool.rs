@@ -1,0 +1,94 @@
+//! Tools with a typed input.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{Tool, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput};
+
+/// A tool whose input is a type: its schema is derived, its input checked before the tool runs.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use autonoe_core::{ToolContext, ToolDefinition, ToolError, ToolOutput, TypedTool};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Greet {
+///     /// Whom to greet.
+///     name: String,
+/// }
+///
+/// struct Greeter;
+///
+/// #[async_trait]
+/// impl TypedTool for Greeter {
+///     type Input = Greet;
+///
+///     fn describe(&self) -> ToolDefinition {
+///         ToolDefinition::of::<Greet>("greet", "Greets someone.").read_only()
+///     }
+///
+///     async fn run(&self, input: Greet, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+///         Ok(ToolOutput::new(format!("Hello, {}!", input.name)).with_title("Greeted"))
+///     }
+/// }
+///
+/// let tool = Greeter.into_tool();
+/// assert_eq!(tool.definition().name, "greet");
+/// ```
+#[async_trait]
+pub trait TypedTool: Send + Sync + Sized + 'static {
+    /// What the tool is called with.
+    type Input: DeserializeOwned + JsonSchema + Send;
+
+    /// Describes the tool to the agent; asked once.
+    fn describe(&self) -> ToolDefinition;
+
+    /// Does what the tool does.
+    async fn run(&self, input: Self::Input, context: &ToolContext)
+    -> Result<ToolOutput, ToolError>;
+
+    /// Makes a [`Tool`] of it.
+    fn into_tool(self) -> Arc<dyn Tool> {
+        Arc::new(Typed {
+            definition: self.describe(),
+            tool: self,
+        })
+    }
+}
+
+struct Typed<T> {
+    definition: ToolDefinition,
+    tool: T,
+}
+
+#[async_trait]
+impl<T: TypedTool> Tool for Typed<T> {
+    fn definition(&self) -> &ToolDefinition {
+        &self.definition
+    }
+
+    async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        // Agents leave out the input of a tool without required fields.
+        let input = if input.is_null() {
+            Value::Object(serde_json::Map::new())
+        } else {
+            input
+        };
+        let input = serde_json::from_value(input).map_err(|error| {
+            ToolError::new(
+                ToolErrorCode::VALIDATION_ERROR,
+                format!(
+                    "the input of {} does not fit: {error}",
+                    self.definition.name
+                ),
+            )
+        })?;
+        self.tool.run(input, context).await
+    }
+}

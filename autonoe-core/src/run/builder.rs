@@ -1,0 +1,444 @@
+//! How a runner is put together.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_security::{BashSecurity, DenyAll};
+use serde_json::{Map, Value};
+
+use super::runner::{Parts, SessionRunner};
+use super::{RunLimits, SessionLimits};
+use crate::domain::{Budget, Mode, Models, OnQuota, QuotaBackoff};
+use crate::guard::{AutonoeGuard, BashGuard, CredentialPlaces, FileScope};
+use crate::port::{
+    AgentClientFactory, Clock, DeliverableRepository, Gate, Grants, IdSource, InstructionSource,
+    McpServer, NoRandomness, OuterSandbox, PermissionRule, Places, PreToolUseHook, RandomIds,
+    RunObserver, Sandbox, SystemClock, ThinkingBudget, Tool, ToolServer,
+};
+use crate::tools::DELIVERABLE_TOOLS;
+
+/// Puts a [`SessionRunner`] together.
+///
+/// Agents, repository and instructions are needed; the rest has defaults. The
+/// guards (Bash policy, file scope, `.autonoe/` protection) are always there:
+/// no method removes them.
+pub struct SessionRunnerBuilder {
+    agents: Option<Arc<dyn AgentClientFactory>>,
+    repository: Option<Arc<dyn DeliverableRepository>>,
+    instructions: Option<Arc<dyn InstructionSource>>,
+    bash: Arc<dyn BashSecurity>,
+    clock: Arc<dyn Clock>,
+    ids: Option<Arc<dyn IdSource>>,
+    observers: Vec<Arc<dyn RunObserver>>,
+    guards: Vec<Arc<dyn PreToolUseHook>>,
+    hooks: Vec<Arc<dyn PreToolUseHook>>,
+    hook_time_limit: Duration,
+    rules: Vec<PermissionRule>,
+    tools: Vec<Arc<dyn Tool>>,
+    tool_data: Map<String, Value>,
+    tool_server: Option<Arc<dyn ToolServer>>,
+    places: Places,
+    credentials: CredentialPlaces,
+    limits: RunLimits,
+    session_limits: SessionLimits,
+    max_turns: Option<u32>,
+    models: Models,
+    thinking: Option<ThinkingBudget>,
+    system_prompt: Option<String>,
+    mcp_servers: BTreeMap<String, McpServer>,
+    sandbox: Sandbox,
+    outer_sandbox: Option<OuterSandbox>,
+    environment: BTreeMap<String, String>,
+}
+
+impl SessionRunnerBuilder {
+    pub(super) fn new(project_dir: PathBuf) -> Self {
+        Self {
+            agents: None,
+            repository: None,
+            instructions: None,
+            bash: Arc::new(DenyAll),
+            clock: Arc::new(SystemClock),
+            ids: None,
+            observers: Vec::new(),
+            guards: Vec::new(),
+            hooks: Vec::new(),
+            hook_time_limit: Gate::DEFAULT_TIME_LIMIT,
+            rules: Vec::new(),
+            tools: Vec::new(),
+            tool_data: Map::new(),
+            tool_server: None,
+            places: Places::new(project_dir),
+            credentials: CredentialPlaces::default(),
+            limits: RunLimits::new(Mode::Run),
+            session_limits: SessionLimits::default(),
+            max_turns: None,
+            models: Models::default(),
+            thinking: None,
+            system_prompt: None,
+            mcp_servers: BTreeMap::new(),
+            sandbox: Sandbox::Required,
+            outer_sandbox: None,
+            environment: BTreeMap::new(),
+        }
+    }
+
+    /// Sets the backend that makes agents. Needed.
+    #[must_use]
+    pub fn agents(mut self, agents: Arc<dyn AgentClientFactory>) -> Self {
+        self.agents = Some(agents);
+        self
+    }
+
+    /// Sets where the ledger is kept. Needed.
+    #[must_use]
+    pub fn repository(mut self, repository: Arc<dyn DeliverableRepository>) -> Self {
+        self.repository = Some(repository);
+        self
+    }
+
+    /// Sets where the agents' instructions come from. Needed.
+    #[must_use]
+    pub fn instructions(mut self, instructions: Arc<dyn InstructionSource>) -> Self {
+        self.instructions = Some(instructions);
+        self
+    }
+
+    /// Sets the Bash policy. Until then every command is denied.
+    #[must_use]
+    pub fn bash_security(mut self, bash: Arc<dyn BashSecurity>) -> Self {
+        self.bash = bash;
+        self
+    }
+
+    /// Sets what the run is for; [`Mode::Run`] by default.
+    #[must_use]
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.limits.mode = mode;
+        self
+    }
+
+    /// Limits the sessions that count; unlimited by default.
+    #[must_use]
+    pub fn max_iterations(mut self, max: u32) -> Self {
+        self.limits.max_iterations = Some(max);
+        self
+    }
+
+    /// Sets how many sessions in a row may fail; 3 by default.
+    #[must_use]
+    pub fn max_retries(mut self, max: u32) -> Self {
+        self.limits.max_retries = max;
+        self
+    }
+
+    /// Sets what to do when the quota is spent; [`OnQuota::Stop`] by default.
+    #[must_use]
+    pub fn on_quota(mut self, on_quota: OnQuota) -> Self {
+        self.limits.on_quota = on_quota;
+        self
+    }
+
+    /// Sets how to wait when nobody knows when the quota comes back.
+    #[must_use]
+    pub fn quota_backoff(mut self, backoff: QuotaBackoff) -> Self {
+        self.limits.quota_backoff = backoff;
+        self
+    }
+
+    /// Sets the pause between sessions; 3 seconds by default.
+    #[must_use]
+    pub fn pause_between_sessions(mut self, pause: Duration) -> Self {
+        self.limits.pause = pause;
+        self
+    }
+
+    /// Limits money, tokens and time; unlimited by default.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.limits.budget = budget;
+        self
+    }
+
+    /// Sets how long an agent may be silent; half an hour by default.
+    #[must_use]
+    pub fn idle_limit(mut self, limit: Duration) -> Self {
+        self.session_limits.idle = limit;
+        self
+    }
+
+    /// Sets how long the disposal of a client may take; half a minute by default.
+    #[must_use]
+    pub fn dispose_limit(mut self, limit: Duration) -> Self {
+        self.session_limits.dispose = limit;
+        self
+    }
+
+    /// Limits the turns of one session; the backend's own limit by default.
+    #[must_use]
+    pub fn max_turns(mut self, turns: u32) -> Self {
+        self.max_turns = Some(turns);
+        self
+    }
+
+    /// Sets the models by phase; the backend's choice by default.
+    #[must_use]
+    pub fn models(mut self, models: Models) -> Self {
+        self.models = models;
+        self
+    }
+
+    /// Sets how much agents may think; the backend's choice by default.
+    #[must_use]
+    pub fn thinking(mut self, budget: ThinkingBudget) -> Self {
+        self.thinking = Some(budget);
+        self
+    }
+
+    /// Sets the system prompt; the backend's own by default.
+    #[must_use]
+    pub fn system_prompt(mut self, text: impl Into<String>) -> Self {
+        self.system_prompt = Some(text.into());
+        self
+    }
+
+    /// Adds a hook behind the others. Hooks come after the guards.
+    #[must_use]
+    pub fn hook(mut self, hook: Arc<dyn PreToolUseHook>) -> Self {
+        self.hooks.push(hook);
+        self
+    }
+
+    /// Adds a guard behind the built-in ones: it can block, its approval counts as a pass.
+    #[must_use]
+    pub fn guard(mut self, guard: Arc<dyn PreToolUseHook>) -> Self {
+        self.guards.push(guard);
+        self
+    }
+
+    /// Sets how long one hook may take before the call is blocked; 10 seconds by default.
+    #[must_use]
+    pub fn hook_time_limit(mut self, limit: Duration) -> Self {
+        self.hook_time_limit = limit;
+        self
+    }
+
+    /// Grants more than the baseline does.
+    #[must_use]
+    pub fn grant(mut self, rule: PermissionRule) -> Self {
+        self.rules.push(rule);
+        self
+    }
+
+    /// Adds a tool to every session, beside the deliverable tools. It is granted, too.
+    #[must_use]
+    pub fn tool(mut self, tool: Arc<dyn Tool>) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Sets the data that tools get as [`ToolContext::extra`](crate::ToolContext::extra).
+    #[must_use]
+    pub fn tool_data(mut self, data: Map<String, Value>) -> Self {
+        self.tool_data = data;
+        self
+    }
+
+    /// Sets what serves our tools to backends that cannot take them in-process.
+    #[must_use]
+    pub fn tool_server(mut self, server: Arc<dyn ToolServer>) -> Self {
+        self.tool_server = Some(server);
+        self
+    }
+
+    /// Adds an MCP server to every session.
+    #[must_use]
+    pub fn mcp_server(mut self, name: impl Into<String>, server: McpServer) -> Self {
+        self.mcp_servers.insert(name.into(), server);
+        self
+    }
+
+    /// Sets whether the backend must keep its tools in a sandbox; it must by default.
+    #[must_use]
+    pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
+        self.sandbox = sandbox;
+        self
+    }
+
+    /// Says that the whole backend runs in a sandbox, so that weak hooks are enough.
+    #[must_use]
+    pub fn outer_sandbox(mut self, sandbox: OuterSandbox) -> Self {
+        self.outer_sandbox = Some(sandbox);
+        self
+    }
+
+    /// Sets an environment variable of the agents.
+    #[must_use]
+    pub fn environment(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.environment.insert(name.into(), value.into());
+        self
+    }
+
+    /// Sets the user's home, which rules with `~` and the places of credentials refer to.
+    #[must_use]
+    pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
+        self.places.home = Some(home.into());
+        self
+    }
+
+    /// Replaces the directories beside the project that may be written to; `/tmp` by default.
+    #[must_use]
+    pub fn temporary_dirs(mut self, dirs: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.places.temporary = dirs.into_iter().collect();
+        self
+    }
+
+    /// Replaces the places that are not even read.
+    #[must_use]
+    pub fn credential_places(mut self, places: CredentialPlaces) -> Self {
+        self.credentials = places;
+        self
+    }
+
+    /// Adds an observer.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn RunObserver>) -> Self {
+        self.observers.push(observer);
+        self
+    }
+
+    /// Sets the clock; the machine's by default.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Sets where ids come from; the operating system's randomness by default.
+    #[must_use]
+    pub fn ids(mut self, ids: Arc<dyn IdSource>) -> Self {
+        self.ids = Some(ids);
+        self
+    }
+
+    /// Puts the runner together.
+    ///
+    /// # Errors
+    ///
+    /// A part is missing or does not fit.
+    pub fn build(self) -> Result<SessionRunner, BuildError> {
+        if !self.places.project.is_absolute() {
+            return Err(BuildError::RelativeProject {
+                path: self.places.project,
+            });
+        }
+        if let Some(name) = self
+            .mcp_servers
+            .keys()
+            .find(|name| *name == crate::port::Toolbox::SERVER)
+        {
+            return Err(BuildError::ReservedServerName { name: name.clone() });
+        }
+        if let Some(name) = taken_name(&self.tools) {
+            return Err(BuildError::ReservedToolName { name });
+        }
+        let ids = match self.ids {
+            Some(ids) => ids,
+            None => Arc::new(RandomIds::new()?),
+        };
+        let mut guards: Vec<Arc<dyn PreToolUseHook>> = vec![
+            Arc::new(BashGuard::new(self.bash)),
+            Arc::new(FileScope::new(self.places.clone()).with_credentials(self.credentials)),
+            Arc::new(AutonoeGuard::new(self.places.clone())),
+        ];
+        guards.extend(self.guards);
+        let parts = Parts {
+            agents: self.agents.ok_or(BuildError::Missing { part: "agents" })?,
+            repository: self
+                .repository
+                .ok_or(BuildError::Missing { part: "repository" })?,
+            instructions: self.instructions.ok_or(BuildError::Missing {
+                part: "instructions",
+            })?,
+            clock: self.clock,
+            ids,
+            observers: self.observers,
+            guards,
+            hooks: self.hooks,
+            hook_time_limit: self.hook_time_limit,
+            grants: Grants::baseline(self.limits.mode).with_rules(self.rules),
+            tools: self.tools,
+            tool_data: self.tool_data,
+            tool_server: self.tool_server,
+            places: self.places,
+            limits: self.limits,
+            session_limits: self.session_limits,
+            max_turns: self.max_turns,
+            models: self.models,
+            thinking: self.thinking,
+            system_prompt: self.system_prompt,
+            mcp_servers: self.mcp_servers,
+            sandbox: self.sandbox,
+            outer_sandbox: self.outer_sandbox,
+            environment: self.environment,
+        };
+        Ok(SessionRunner {
+            parts: Arc::new(parts),
+        })
+    }
+}
+
+/// Returns the name of a tool that is taken, by a deliverable tool or by another one.
+fn taken_name(tools: &[Arc<dyn Tool>]) -> Option<String> {
+    let mut taken: HashSet<&str> = DELIVERABLE_TOOLS.into_iter().collect();
+    let names = tools.iter().map(|tool| tool.definition().name.as_str());
+    names
+        .into_iter()
+        .find(|name| !taken.insert(name))
+        .map(str::to_owned)
+}
+
+impl fmt::Debug for SessionRunnerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionRunnerBuilder")
+            .field("project", &self.places.project)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a runner cannot be put together.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A part that is needed was not given.
+    #[error("the runner needs its {part}; call .{part}(..)")]
+    Missing {
+        /// The part, which is also the builder's method that sets it.
+        part: &'static str,
+    },
+    /// The project directory is not an absolute path.
+    #[error("the project directory {path:?} is not an absolute path")]
+    RelativeProject {
+        /// The path.
+        path: PathBuf,
+    },
+    /// An MCP server has the name under which our own tools are offered.
+    #[error("the MCP server name {name:?} is taken by the deliverable tools")]
+    ReservedServerName {
+        /// The name.
+        name: String,
+    },
+    /// A tool has the name of a deliverable tool or of another tool.
+    #[error("the tool name {name:?} is taken")]
+    ReservedToolName {
+        /// The name.
+        name: String,
+    },
+    /// The operating system has no randomness for ids.
+    #[error("ids cannot be made")]
+    NoIds(#[from] NoRandomness),
+}

@@ -1,0 +1,104 @@
+//! What a run machine is told, and what it asks for.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{Budget, ExitReason, Failure, InstructionName, LedgerView, SessionResult};
+use crate::port::WaitReason;
+
+/// Something that happened, told to a [`RunMachine`](super::RunMachine).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    tag = "fact",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
+#[non_exhaustive]
+pub enum RunFact {
+    /// The run begins.
+    Started {
+        /// When.
+        at: Timestamp,
+        /// The ledger as it is found.
+        ledger: LedgerView,
+    },
+    /// A session is over.
+    SessionEnded {
+        /// When.
+        at: Timestamp,
+        /// Its number.
+        number: u32,
+        /// What is known of it.
+        result: SessionResult,
+        /// The ledger after it, or why it cannot be read.
+        ledger: Result<LedgerView, Failure>,
+    },
+    /// A wait that the machine asked for is over.
+    WaitOver {
+        /// When.
+        at: Timestamp,
+    },
+    /// A person wants the run to end at once.
+    Cancelled,
+    /// A person wants the run to hold before the next session.
+    PauseRequested,
+    /// A person wants the run to go on.
+    ResumeRequested {
+        /// When.
+        at: Timestamp,
+    },
+    /// A person has something to tell the agent; it goes into the next prompt.
+    Instructed {
+        /// What.
+        text: String,
+    },
+    /// The run cannot go on.
+    Failed {
+        /// Why.
+        error: Failure,
+    },
+}
+
+/// What a [`RunMachine`](super::RunMachine) asks its driver to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    tag = "action",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
+pub enum RunAction {
+    /// Go on with what is under way.
+    Continue,
+    /// Start a session; answer with `SessionEnded`.
+    StartSession(SessionPlan),
+    /// Stop the session that is under way; answer with `SessionEnded`.
+    StopSession,
+    /// Wait; answer with `WaitOver`.
+    Wait {
+        /// For what.
+        reason: WaitReason,
+        /// Until when.
+        until: Timestamp,
+    },
+    /// Do nothing until a person resumes or cancels.
+    Hold,
+    /// The run is over.
+    Finish {
+        /// Why.
+        exit: ExitReason,
+    },
+}
+
+/// A session that is to be started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionPlan {
+    /// Its number in the run, from 1.
+    pub number: u32,
+    /// What the agent is told to do.
+    pub instruction: InstructionName,
+    /// What persons have told the run since the last session.
+    pub messages: Vec<String>,
+    /// What is left of the budget.
+    pub budget: Budget,
+}

@@ -1,0 +1,124 @@
+//! The specification's decision tables, row by row, and properties of every run.
+
+mod properties;
+mod table;
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::*;
+use crate::domain::{Activity, CostUsd, LedgerCounts, OnQuota, SessionOutcome};
+
+/// The second `second` of the run.
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_000_000 + second).expect("in range")
+}
+
+fn ledger(total: usize, passed: usize, blocked: usize) -> LedgerView {
+    LedgerView {
+        counts: LedgerCounts {
+            total,
+            passed,
+            blocked,
+            deprecated: 0,
+        },
+        verified: 0,
+    }
+}
+
+fn verified(total: usize, verified: usize) -> LedgerView {
+    LedgerView {
+        verified,
+        ..ledger(total, 0, 0)
+    }
+}
+
+fn deprecated(count: usize) -> LedgerView {
+    LedgerView {
+        counts: LedgerCounts {
+            deprecated: count,
+            ..LedgerCounts::default()
+        },
+        verified: 0,
+    }
+}
+
+fn limits(mode: Mode) -> RunLimits {
+    RunLimits {
+        pause: Duration::ZERO,
+        ..RunLimits::new(mode)
+    }
+}
+
+fn started(limits: RunLimits, ledger: LedgerView) -> (RunMachine, RunAction) {
+    let mut machine = RunMachine::new(limits);
+    let action = machine.apply(RunFact::Started { at: at(0), ledger });
+    (machine, action)
+}
+
+fn result(outcome: SessionOutcome) -> SessionResult {
+    SessionResult {
+        activity: Activity::Some,
+        cost_usd: Some(CostUsd::ZERO),
+        ..SessionResult::new(SessionEnd::Outcome(outcome))
+    }
+}
+
+fn completed() -> SessionResult {
+    result(SessionOutcome::Completed)
+}
+
+fn execution_error() -> SessionResult {
+    result(SessionOutcome::ExecutionError {
+        messages: vec!["it broke".into()],
+    })
+}
+
+fn quota(resets_at: Option<Timestamp>) -> SessionResult {
+    result(SessionOutcome::QuotaExceeded {
+        message: "limit".into(),
+        resets_at,
+    })
+}
+
+fn failed(error: Failure) -> SessionResult {
+    SessionResult::new(SessionEnd::Failed { error })
+}
+
+/// Ends the session that `action` started, one second after it began.
+fn end(
+    machine: &mut RunMachine,
+    action: &RunAction,
+    result: SessionResult,
+    ledger: LedgerView,
+) -> RunAction {
+    let RunAction::StartSession(plan) = action else {
+        panic!("no session: {action:?}")
+    };
+    let number = plan.number;
+    machine.apply(RunFact::SessionEnded {
+        at: at(1),
+        number,
+        result,
+        ledger: Ok(ledger),
+    })
+}
+
+fn instruction(action: &RunAction) -> &InstructionName {
+    match action {
+        RunAction::StartSession(plan) => &plan.instruction,
+        other => panic!("no session: {other:?}"),
+    }
+}
+
+fn exit(action: &RunAction) -> &ExitReason {
+    match action {
+        RunAction::Finish { exit } => exit,
+        other => panic!("the run goes on: {other:?}"),
+    }
+}
+
+fn finish(exit: ExitReason) -> RunAction {
+    RunAction::Finish { exit }
+}

@@ -1,0 +1,19 @@
+//! The loop: sessions one after another until the work is done.
+
+mod builder;
+mod control;
+mod drive;
+mod machine;
+mod perform;
+mod preflight;
+mod prompt;
+mod runner;
+mod session;
+mod session_tally;
+mod takeover;
+
+pub use builder::{BuildError, SessionRunnerBuilder};
+pub use control::RunControl;
+pub use machine::{RunAction, RunFact, RunLimits, RunMachine, SessionPlan};
+pub use runner::SessionRunner;
+pub use session::{Session, SessionLimits};

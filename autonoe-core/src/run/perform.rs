@@ -1,0 +1,196 @@
+//! Carries out one session.
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use futures::{FutureExt, future};
+
+use super::control::Command;
+use super::drive::{Drive, Ground, caught};
+use super::{Session, SessionPlan, prompt};
+use crate::domain::{Failure, SessionEnd, SessionKey, SessionResult, StreamEvent};
+use crate::port::{
+    AgentClient, AgentError, Events, Gate, Prompt, RunEventKind, ServedTools, SessionControl,
+    SessionSpec, Tool, Toolbox,
+};
+use crate::tools::deliverable_tools;
+
+/// A session that is ready to be run.
+struct Ready {
+    client: Box<dyn AgentClient>,
+    control: Arc<dyn SessionControl>,
+    prompt: Prompt,
+    /// Serves our tools until the session is over.
+    _served: Option<ServedTools>,
+}
+
+/// A message that is on its way into a running session.
+struct Steering {
+    text: String,
+    delivered: BoxFuture<'static, Result<(), AgentError>>,
+}
+
+impl Drive {
+    /// Runs the session that `plan` describes, and serves commands meanwhile.
+    pub(super) async fn perform(
+        &mut self,
+        ground: &Ground,
+        plan: &SessionPlan,
+        events: &Events,
+    ) -> SessionResult {
+        let control = self.control.clone();
+        let ready = tokio::select! {
+            biased;
+            () = control.cancelled() => return SessionResult::new(SessionEnd::Cancelled),
+            ready = caught(self.make_ready(ground, plan, events)) => ready,
+        };
+        let Ready {
+            client,
+            control: session_control,
+            prompt,
+            _served,
+        } = match ready {
+            Ok(ready) => ready,
+            Err(error) => return SessionResult::new(SessionEnd::Failed { error }),
+        };
+        let limits = self.parts.session_limits.with_budget(plan.budget);
+        let session = Session::new(self.parts.clock.clone(), limits);
+        let stop = control.token();
+        let mut on_event = |stream: &StreamEvent| events.emit(RunEventKind::Agent { stream });
+        let mut conversation = pin!(session.run(client, prompt, &stop, &mut on_event));
+        let can_steer = ground.capabilities.steering.is_yes();
+        let mut steering: Option<Steering> = None;
+        loop {
+            tokio::select! {
+                biased;
+                result = &mut conversation => {
+                    if let Some(Steering { text, .. }) = steering {
+                        // It did not arrive in time, so the next session is told.
+                        let _ = self.take(Command::Instruct(text));
+                    }
+                    return result;
+                }
+                delivered = delivery(&mut steering) => {
+                    if let Some(Steering { text, .. }) = steering.take() {
+                        match delivered {
+                            Ok(()) => self.steered(&text),
+                            Err(error) => {
+                                tracing::debug!(%error, "the session takes no messages");
+                                let _ = self.take(Command::Instruct(text));
+                            }
+                        }
+                    }
+                }
+                command = control.next_command(), if steering.is_none() => match command {
+                    Command::Instruct(text) if can_steer => {
+                        let (control, message) = (session_control.clone(), text.clone());
+                        let delivered = async move { control.steer(&message).await }.boxed();
+                        steering = Some(Steering { text, delivered });
+                    }
+                    command => {
+                        let _ = self.take(command);
+                    }
+                },
+            }
+        }
+    }
+
+    /// Makes everything that a session needs, or says why it cannot be had.
+    async fn make_ready(
+        &self,
+        ground: &Ground,
+        plan: &SessionPlan,
+        events: &Events,
+    ) -> Result<Ready, Failure> {
+        let parts = &self.parts;
+        let key = SessionKey {
+            run: self.run.clone(),
+            number: plan.number,
+        };
+        let instruction = parts
+            .instructions
+            .resolve(&plan.instruction)
+            .await
+            .map_err(|error| Failure::from(&error))?;
+        if instruction.trim().is_empty() {
+            let message = format!("the instruction {} is blank", plan.instruction);
+            return Err(Failure::permanent("instruction_missing", message));
+        }
+        let book = ground.book.clone().with_events(events.clone());
+        let mut tools = deliverable_tools(&book, &plan.instruction);
+        tools.extend(parts.tools.iter().cloned());
+        let gate = self.gate(&tools, events);
+        let tools = Toolbox::new(tools)
+            .with_extra(parts.tool_data.clone())
+            .with_events(events.clone());
+        let served = self.serve(ground, &key, &tools).await?;
+        let mut spec = SessionSpec::new(key, parts.places.project.clone(), gate, tools);
+        spec.epoch = ground.book.epoch();
+        spec.instruction = plan.instruction.clone();
+        spec.mode = parts.limits.mode;
+        spec.model = parts
+            .models
+            .for_phase(plan.instruction.phase())
+            .map(str::to_owned);
+        spec.system_prompt = parts.system_prompt.clone();
+        spec.thinking = parts.thinking;
+        spec.mcp_servers = parts.mcp_servers.clone();
+        if let Some(served) = &served {
+            spec.mcp_servers
+                .insert(Toolbox::SERVER.to_owned(), served.server.clone());
+        }
+        spec.sandbox = parts.sandbox;
+        spec.outer_sandbox = parts.outer_sandbox.clone();
+        spec.environment = parts.environment.clone();
+        spec.span = *events.span();
+        spec.budget = plan.budget;
+        spec.max_turns = parts.max_turns;
+        let client = parts
+            .agents
+            .create(spec)
+            .map_err(|error| Failure::from(&error))?;
+        Ok(Ready {
+            control: client.control(),
+            client,
+            prompt: prompt::compose(&instruction, &plan.messages),
+            _served: served,
+        })
+    }
+
+    fn gate(&self, tools: &[Arc<dyn Tool>], events: &Events) -> Gate {
+        let parts = &self.parts;
+        let grants = tools.iter().fold(parts.grants.clone(), |grants, tool| {
+            grants.with_tool(Toolbox::qualified_name(&tool.definition().name))
+        });
+        let gate = Gate::new(parts.places.clone(), grants)
+            .with_time_limit(parts.hook_time_limit)
+            .with_events(events.clone());
+        let gate = parts.guards.iter().cloned().fold(gate, Gate::with_guard);
+        parts.hooks.iter().cloned().fold(gate, Gate::with_hook)
+    }
+
+    /// Serves our tools to a backend that cannot take them in-process.
+    async fn serve(
+        &self,
+        ground: &Ground,
+        key: &SessionKey,
+        tools: &Toolbox,
+    ) -> Result<Option<ServedTools>, Failure> {
+        match &self.parts.tool_server {
+            Some(server) if !ground.capabilities.in_process_tools.is_yes() => {
+                let served = server.serve(key, tools.clone()).await;
+                served.map(Some).map_err(|error| Failure::from(&error))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Waits until a message was delivered; for ever when none is on its way.
+async fn delivery(steering: &mut Option<Steering>) -> Result<(), AgentError> {
+    match steering {
+        Some(steering) => (&mut steering.delivered).await,
+        None => future::pending().await,
+    }
+}

@@ -1,0 +1,135 @@
+//! What a backend must be able to do before a run starts on it.
+
+use crate::domain::Failure;
+use crate::port::{Capabilities, HookCoverage, Sandbox};
+
+/// What a run asks of a backend.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Demands {
+    pub(super) sandbox: Sandbox,
+    pub(super) has_outer_sandbox: bool,
+    pub(super) has_tool_server: bool,
+    pub(super) limits_money: bool,
+}
+
+/// Returns why a run must not start on a backend, or `None` if it may.
+///
+/// A guard or a limit that nobody enforces is worse than none: the person who
+/// set it relies on it. So these are errors, not warnings.
+pub(super) fn refuse(capabilities: &Capabilities, demands: Demands) -> Option<Failure> {
+    let backend = &capabilities.backend;
+    let refuse = |code, message| Some(Failure::permanent(code, message));
+    if capabilities.hooks != HookCoverage::EveryTool && !demands.has_outer_sandbox {
+        return refuse(
+            "guards_not_enforced",
+            format!(
+                "{backend} does not ask about every tool call, so the guards cannot be enforced; \
+                 run it in an outer sandbox"
+            ),
+        );
+    }
+    if demands.sandbox == Sandbox::Required
+        && !capabilities.sandbox.is_yes()
+        && !demands.has_outer_sandbox
+    {
+        return refuse(
+            "sandbox_not_available",
+            format!("{backend} has no sandbox here; run it in an outer one, or switch it off"),
+        );
+    }
+    if !capabilities.in_process_tools.is_yes() && !demands.has_tool_server {
+        return refuse(
+            "tools_not_served",
+            format!("{backend} cannot take the deliverable tools; give the run a tool server"),
+        );
+    }
+    if demands.limits_money && !capabilities.cost.is_yes() {
+        return refuse(
+            "cost_not_reported",
+            format!(
+                "{backend} does not report what it costs, so the money budget cannot be kept; \
+                 limit tokens or time instead"
+            ),
+        );
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::port::Support;
+
+    fn able() -> Capabilities {
+        Capabilities::new("agent")
+            .with_hooks(HookCoverage::EveryTool)
+            .with_sandbox(Support::Yes)
+            .with_cost(Support::Yes)
+            .with_in_process_tools(Support::Yes)
+    }
+
+    const DEMANDS: Demands = Demands {
+        sandbox: Sandbox::Required,
+        has_outer_sandbox: false,
+        has_tool_server: false,
+        limits_money: true,
+    };
+
+    #[test]
+    fn a_run_starts_only_where_its_guards_and_limits_are_enforced() {
+        let outer = Demands {
+            has_outer_sandbox: true,
+            ..DEMANDS
+        };
+        let off = Demands {
+            sandbox: Sandbox::Off,
+            ..DEMANDS
+        };
+        let served = Demands {
+            has_tool_server: true,
+            ..DEMANDS
+        };
+        let unlimited = Demands {
+            limits_money: false,
+            ..DEMANDS
+        };
+        for (capabilities, demands, expected) in [
+            (able(), DEMANDS, None),
+            (
+                able().with_hooks(HookCoverage::AskedOnly),
+                DEMANDS,
+                Some("guards_not_enforced"),
+            ),
+            (
+                able().with_hooks(HookCoverage::None),
+                off,
+                Some("guards_not_enforced"),
+            ),
+            (able().with_hooks(HookCoverage::AskedOnly), outer, None),
+            (
+                able().with_sandbox(Support::No),
+                DEMANDS,
+                Some("sandbox_not_available"),
+            ),
+            (able().with_sandbox(Support::No), off, None),
+            (able().with_sandbox(Support::No), outer, None),
+            (
+                able().with_in_process_tools(Support::No),
+                DEMANDS,
+                Some("tools_not_served"),
+            ),
+            (able().with_in_process_tools(Support::No), served, None),
+            (
+                able().with_cost(Support::No),
+                DEMANDS,
+                Some("cost_not_reported"),
+            ),
+            (able().with_cost(Support::No), unlimited, None),
+        ] {
+            let refusal = refuse(&capabilities, demands);
+
+            let code = refusal.as_ref().map(|failure| failure.code.as_str());
+            assert_eq!(code, expected, "{capabilities:?} {demands:?}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What runs sessions until the work is done.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::builder::SessionRunnerBuilder;
+use super::drive::Drive;
+use super::{RunControl, RunLimits, SessionLimits};
+use crate::domain::{Models, RunReport};
+use crate::port::{
+    AgentClientFactory, Clock, DeliverableRepository, Grants, IdSource, InstructionSource,
+    McpServer, OuterSandbox, Places, PreToolUseHook, RunObserver, Sandbox, ThinkingBudget, Tool,
+    ToolServer,
+};
+
+/// Runs sessions one after another until the work is done, or until it must stop.
+///
+/// It drives a [`RunMachine`](crate::RunMachine) in-process. One runner can do
+/// any number of runs, but two at once on the same project would fence each
+/// other off.
+///
+/// ```no_run
+/// use std::sync::Arc;
+///
+/// use autonoe_core::{
+///     AgentClientFactory, DeliverableRepository, InstructionSource, OnQuota, RunControl,
+///     SessionRunner,
+/// };
+///
+/// async fn build_it(
+///     agents: Arc<dyn AgentClientFactory>,
+///     ledger: Arc<dyn DeliverableRepository>,
+///     texts: Arc<dyn InstructionSource>,
+/// ) -> Result<(), autonoe_core::BuildError> {
+///     let runner = SessionRunner::builder("/srv/project")
+///         .agents(agents)
+///         .repository(ledger)
+///         .instructions(texts)
+///         .on_quota(OnQuota::Wait)
+///         .build()?;
+///
+///     let report = runner.run(&RunControl::new()).await;
+///
+///     println!("{report}");
+///     Ok(())
+/// }
+/// ```
+#[derive(Clone)]
+pub struct SessionRunner {
+    pub(super) parts: Arc<Parts>,
+}
+
+/// All that a runner is made of.
+pub(super) struct Parts {
+    pub(super) agents: Arc<dyn AgentClientFactory>,
+    pub(super) repository: Arc<dyn DeliverableRepository>,
+    pub(super) instructions: Arc<dyn InstructionSource>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) ids: Arc<dyn IdSource>,
+    pub(super) observers: Vec<Arc<dyn RunObserver>>,
+    pub(super) guards: Vec<Arc<dyn PreToolUseHook>>,
+    pub(super) hooks: Vec<Arc<dyn PreToolUseHook>>,
+    pub(super) hook_time_limit: Duration,
+    pub(super) grants: Grants,
+    pub(super) tools: Vec<Arc<dyn Tool>>,
+    pub(super) tool_data: Map<String, Value>,
+    pub(super) tool_server: Option<Arc<dyn ToolServer>>,
+    pub(super) places: Places,
+    pub(super) limits: RunLimits,
+    pub(super) session_limits: SessionLimits,
+    pub(super) max_turns: Option<u32>,
+    pub(super) models: Models,
+    pub(super) thinking: Option<ThinkingBudget>,
+    pub(super) system_prompt: Option<String>,
+    pub(super) mcp_servers: BTreeMap<String, McpServer>,
+    pub(super) sandbox: Sandbox,
+    pub(super) outer_sandbox: Option<OuterSandbox>,
+    pub(super) environment: BTreeMap<String, String>,
+}
+
+impl SessionRunner {
+    /// Starts to put a runner together for the project in `project_dir`, an absolute path.
+    pub fn builder(project_dir: impl Into<std::path::PathBuf>) -> SessionRunnerBuilder {
+        SessionRunnerBuilder::new(project_dir.into())
+    }
+
+    /// Runs until the work is done or the run must stop, and reports.
+    ///
+    /// It always returns a report: whatever goes wrong is its
+    /// [`exit`](RunReport::exit). `control` ends, pauses and instructs it.
+    pub async fn run(&self, control: &RunControl) -> RunReport {
+        Drive::new(self.parts.clone(), control.clone()).run().await
+    }
+}
+
+impl std::fmt::Debug for SessionRunner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SessionRunner")
+            .field("project", &self.parts.places.project)
+            .field("limits", &self.parts.limits)
+            .finish_non_exhaustive()
+    }
+}

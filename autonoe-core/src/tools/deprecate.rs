@@ -1,0 +1,51 @@
+//! The tool `deprecate`.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::LedgerBook;
+use crate::domain::DeliverableId;
+use crate::port::{RunEventKind, ToolContext, ToolDefinition, ToolError, ToolOutput, TypedTool};
+
+/// What `deprecate` is called with.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct DeprecateInput {
+    /// The deliverable that the specification no longer asks for.
+    deliverable_id: DeliverableId,
+}
+
+pub(super) struct Deprecate(pub(super) LedgerBook);
+
+#[async_trait]
+impl TypedTool for Deprecate {
+    type Input = DeprecateInput;
+
+    fn describe(&self) -> ToolDefinition {
+        ToolDefinition::of::<DeprecateInput>(
+            "deprecate",
+            "Marks a deliverable that the specification no longer asks for. \
+             Its record stays, but it no longer counts.",
+        )
+    }
+
+    async fn run(&self, input: DeprecateInput, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let id = input.deliverable_id;
+        let news = self
+            .0
+            .update(|state, today| {
+                let news = state
+                    .ledger
+                    .get(&id)
+                    .is_some_and(|deliverable| deliverable.is_active());
+                state.ledger.deprecate(&id, today).map(|()| news)
+            })
+            .await?;
+        if news {
+            self.0.events().emit(RunEventKind::Deprecated { id: &id });
+        }
+        Ok(ToolOutput::json(&json!({"success": true})).with_title(format!("{id} is deprecated")))
+    }
+}

@@ -1,0 +1,175 @@
+//! The ledger as tools and runs use it: read, change, save, tell.
+
+use std::sync::Arc;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use tokio::sync::Mutex;
+
+use crate::domain::{Epoch, LedgerError, LedgerState, StatusChange};
+use crate::port::{
+    Clock, DeliverableRepository, Events, Fence, RepositoryError, RepositoryErrorKind,
+    RunEventKind, ToolError, ToolErrorCode,
+};
+
+/// Another process may save between our load and our save; so often in a row
+/// that all of these tries fail, it does not.
+const TRIES: usize = 32;
+
+/// The ledger as tools and runs use it: changes in parallel take turns, none is lost.
+///
+/// Cheap to clone; clones take turns with each other.
+#[derive(Clone)]
+pub struct LedgerBook {
+    repository: Arc<dyn DeliverableRepository>,
+    clock: Arc<dyn Clock>,
+    epoch: Epoch,
+    turn: Arc<Mutex<()>>,
+    events: Events,
+}
+
+impl LedgerBook {
+    /// Opens the ledger in `repository`, to write as `epoch`.
+    pub fn new(
+        repository: Arc<dyn DeliverableRepository>,
+        clock: Arc<dyn Clock>,
+        epoch: Epoch,
+    ) -> Self {
+        Self {
+            repository,
+            clock,
+            epoch,
+            turn: Arc::default(),
+            events: Events::silent(),
+        }
+    }
+
+    /// Sets where changes are told.
+    #[must_use]
+    pub fn with_events(mut self, events: Events) -> Self {
+        self.events = events;
+        self
+    }
+
+    /// Returns who writes.
+    pub fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// Returns what was saved last, or `None` if nothing has been saved.
+    ///
+    /// # Errors
+    ///
+    /// The repository cannot be read, or someone with a higher epoch has taken
+    /// over: who cannot write any more should not go on working either.
+    pub async fn read(&self) -> Result<Option<LedgerState>, RepositoryError> {
+        let Some(snapshot) = self.repository.load().await? else {
+            return Ok(None);
+        };
+        if snapshot.epoch > self.epoch {
+            let message = "another run has taken over the ledger";
+            return Err(RepositoryError::new(RepositoryErrorKind::Fenced, message));
+        }
+        Ok(Some(snapshot.state))
+    }
+
+    /// Changes the ledger and saves it; begins a new one if there is none.
+    ///
+    /// `change` may be called several times, each time with a freshly loaded
+    /// state, until nobody else has saved in between. If it changes nothing,
+    /// nothing is saved.
+    ///
+    /// # Errors
+    ///
+    /// `change` refused, or the repository failed. Nothing was saved.
+    pub async fn update<T>(
+        &self,
+        change: impl Fn(&mut LedgerState, Date) -> Result<T, LedgerError> + Send,
+    ) -> Result<T, UpdateError> {
+        let _turn = self.turn.lock().await;
+        let mut tries = 1;
+        loop {
+            let today = self.clock.now().to_zoned(TimeZone::UTC).date();
+            let snapshot = self.repository.load().await?;
+            let base = snapshot.as_ref().map(|snapshot| snapshot.revision.clone());
+            let before = snapshot.map(|snapshot| snapshot.state);
+            let mut state = before.clone().unwrap_or_else(|| LedgerState::new(today));
+            let told = change(&mut state, today)?;
+            if before.as_ref() == Some(&state) {
+                return Ok(told);
+            }
+            match self
+                .repository
+                .save(
+                    &state,
+                    Fence {
+                        base,
+                        epoch: self.epoch,
+                    },
+                )
+                .await
+            {
+                Ok(_revision) => return Ok(told),
+                Err(error) if error.kind() == RepositoryErrorKind::Conflict && tries < TRIES => {
+                    tries += 1;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Tells the observers of changes; those that changed nothing are left out.
+    pub(super) fn tell(&self, changes: &[StatusChange]) {
+        for change in changes.iter().filter(|change| change.is_news()) {
+            self.events.emit(RunEventKind::StatusChanged { change });
+        }
+    }
+
+    pub(super) fn events(&self) -> &Events {
+        &self.events
+    }
+}
+
+impl std::fmt::Debug for LedgerBook {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LedgerBook")
+            .field("epoch", &self.epoch)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a change of the ledger did not happen.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UpdateError {
+    /// The ledger refused it.
+    #[error(transparent)]
+    Refused(#[from] LedgerError),
+    /// It could not be loaded or saved.
+    #[error(transparent)]
+    Repository(#[from] RepositoryError),
+}
+
+impl From<UpdateError> for ToolError {
+    fn from(error: UpdateError) -> Self {
+        let code = match &error {
+            UpdateError::Refused(refusal) => code_of(refusal),
+            UpdateError::Repository(_) => ToolErrorCode::IO_ERROR,
+        };
+        ToolError::new(code, error.to_string())
+    }
+}
+
+fn code_of(refusal: &LedgerError) -> ToolErrorCode {
+    match refusal {
+        LedgerError::DuplicateId { .. } => ToolErrorCode::DUPLICATE_ID,
+        LedgerError::NotFound { .. } => ToolErrorCode::NOT_FOUND,
+        LedgerError::IllegalTransition { .. } | LedgerError::Deprecated { .. } => {
+            ToolErrorCode::INVALID_TRANSITION
+        }
+        LedgerError::BlankDescription { .. }
+        | LedgerError::NoCriteria { .. }
+        | LedgerError::EmptyBatch
+        | LedgerError::PassedAndBlocked { .. } => ToolErrorCode::VALIDATION_ERROR,
+    }
+}

@@ -1,0 +1,13 @@
+//! The tools with which agents keep the ledger.
+
+mod create;
+mod deprecate;
+mod ledger_book;
+mod list;
+mod set_status;
+mod tool_set;
+mod verify;
+
+pub use ledger_book::{LedgerBook, UpdateError};
+pub(crate) use tool_set::DELIVERABLE_TOOLS;
+pub use tool_set::deliverable_tools;

@@ -1,0 +1,56 @@
+//! The tool `set_status`.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::LedgerBook;
+use crate::domain::{DeliverableId, DeliverableStatus};
+use crate::port::{ToolContext, ToolDefinition, ToolError, ToolOutput, TypedTool};
+
+/// What `set_status` is called with.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct SetStatusInput {
+    /// The deliverable to change.
+    deliverable_id: DeliverableId,
+    /// Where it stands now.
+    status: DeliverableStatus,
+}
+
+pub(super) struct SetStatus(pub(super) LedgerBook);
+
+#[async_trait]
+impl TypedTool for SetStatus {
+    type Input = SetStatusInput;
+
+    fn describe(&self) -> ToolDefinition {
+        ToolDefinition::of::<SetStatusInput>(
+            "set_status",
+            "Sets the status of a deliverable. passed: every acceptance criterion was verified. \
+             pending: work is to be done, or a bug was found in passed work. \
+             blocked: only for external constraints (a missing key, service, hardware or \
+             network), never for work that depends on other work.",
+        )
+    }
+
+    async fn run(&self, input: SetStatusInput, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let SetStatusInput {
+            deliverable_id: id,
+            status,
+        } = input;
+        let change = self
+            .0
+            .update(|state, today| state.ledger.set_status(&id, status, today))
+            .await?;
+        self.0.tell(std::slice::from_ref(&change));
+        Ok(ToolOutput::json(&json!({
+            "success": true,
+            "deliverableId": change.id,
+            "previousStatus": change.previous,
+            "newStatus": change.status,
+        }))
+        .with_title(format!("{id} is {status}")))
+    }
+}

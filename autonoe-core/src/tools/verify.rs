@@ -1,0 +1,48 @@
+//! The tool `verify`.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::LedgerBook;
+use crate::domain::DeliverableId;
+use crate::port::{RunEventKind, ToolContext, ToolDefinition, ToolError, ToolOutput, TypedTool};
+
+/// What `verify` is called with.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct VerifyInput {
+    /// The deliverable that was checked.
+    deliverable_id: DeliverableId,
+}
+
+pub(super) struct Verify(pub(super) LedgerBook);
+
+#[async_trait]
+impl TypedTool for Verify {
+    type Input = VerifyInput;
+
+    fn describe(&self) -> ToolDefinition {
+        ToolDefinition::of::<VerifyInput>(
+            "verify",
+            "Marks a deliverable as checked against the code, whatever the result. \
+             Set its status with set_status first.",
+        )
+    }
+
+    async fn run(&self, input: VerifyInput, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let id = input.deliverable_id;
+        let news = self
+            .0
+            .update(|state, _| {
+                let news = !state.verification.is_verified(&id);
+                state.verification.verify(&id, &state.ledger).map(|()| news)
+            })
+            .await?;
+        if news {
+            self.0.events().emit(RunEventKind::Verified { id: &id });
+        }
+        Ok(ToolOutput::json(&json!({"success": true})).with_title(format!("{id} is verified")))
+    }
+}

@@ -1,0 +1,109 @@
+//! Money, tokens and time.
+
+use std::time::Duration;
+
+use autonoe_core::{
+    Budget, BudgetKind, Capabilities, CostUsd, ExitReason, HookCoverage, Support, TokenUsage,
+};
+use autonoe_testkit::{ScriptedAgents, SessionScript};
+
+use crate::support::{Bench, idles, plans};
+
+fn spends(cents: u64, tokens: u64) -> SessionScript {
+    let tokens = TokenUsage {
+        output: tokens,
+        ..TokenUsage::default()
+    };
+    SessionScript::new("spends").uses_tokens(tokens, Some(CostUsd::from_cents(cents)))
+}
+
+#[tokio::test(start_paused = true)]
+async fn money_that_ends_in_the_middle_stops_the_session_and_the_run() {
+    let bench = Bench::new([
+        plans(&["A"]).costs(CostUsd::from_cents(0)),
+        spends(60, 0).says("working").hangs(),
+    ]);
+    let budget = Budget::default().with_cost(CostUsd::from_cents(50));
+
+    let report = bench.run(bench.runner().budget(budget)).await;
+
+    assert_eq!(
+        report.exit,
+        ExitReason::BudgetExceeded {
+            budget: BudgetKind::Cost
+        }
+    );
+    assert_eq!(report.cost.exact(), Some(CostUsd::from_cents(60)));
+    assert_eq!(bench.agents.disposed(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn tokens_that_end_in_the_middle_stop_the_session_and_the_run() {
+    let bench = Bench::new([plans(&["A"]), spends(0, 1000).hangs()]);
+
+    let report = bench
+        .run(bench.runner().budget(Budget::default().with_tokens(999)))
+        .await;
+
+    assert_eq!(
+        report.exit,
+        ExitReason::BudgetExceeded {
+            budget: BudgetKind::Tokens
+        }
+    );
+    assert_eq!(report.tokens.total(), 1000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_that_ends_in_the_middle_stops_the_session_and_the_run() {
+    let bench = Bench::new([plans(&["A"]), SessionScript::new("takes long").hangs()]);
+    let ten_minutes = Duration::from_secs(600);
+    let budget = Budget::default().with_time(ten_minutes);
+
+    let report = bench.run(bench.runner().budget(budget)).await;
+
+    assert_eq!(
+        report.exit,
+        ExitReason::BudgetExceeded {
+            budget: BudgetKind::Time
+        }
+    );
+    assert_eq!(report.elapsed, ten_minutes);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_session_starts_once_the_budget_is_spent() {
+    let bench = Bench::new([
+        plans(&["A"]).costs(CostUsd::ZERO),
+        idles().costs(CostUsd::ZERO),
+    ]);
+    let budget = Budget::default().with_time(Duration::from_secs(4));
+
+    // Two sessions and a pause fit into four seconds; the second pause does not.
+    let report = bench.run(bench.runner().budget(budget)).await;
+
+    assert_eq!(
+        report.exit,
+        ExitReason::BudgetExceeded {
+            budget: BudgetKind::Time
+        }
+    );
+    assert_eq!(report.sessions, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_money_budget_needs_a_backend_that_tells_what_it_costs() {
+    let silent = Capabilities::new("tight-lipped")
+        .with_hooks(HookCoverage::EveryTool)
+        .with_sandbox(Support::Yes)
+        .with_in_process_tools(Support::Yes);
+    let bench = Bench::with(ScriptedAgents::new([]).with_capabilities(silent));
+    let budget = Budget::default().with_cost(CostUsd::from_cents(50));
+
+    let report = bench.run(bench.runner().budget(budget)).await;
+
+    let ExitReason::Failed { error } = &report.exit else {
+        panic!("it started: {report:?}")
+    };
+    assert_eq!(error.code, "cost_not_reported");
+}

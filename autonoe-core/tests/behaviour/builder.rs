@@ -1,0 +1,224 @@
+//! What the builder demands, and what it hands on to backends.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Budget, BuildError, Capabilities,
+    CostUsd, ExitReason, FixedInstructions, HookCoverage, HookDecision, McpServer,
+    MemoryRepository, Models, Sandbox, ServedTools, SessionKey, SessionRunner, SessionSpec,
+    Support, ThinkingBudget, ToolContext, ToolDefinition, ToolError, ToolOutput, ToolServer,
+    ToolServerError, Toolbox, TypedTool, hook_fn,
+};
+use autonoe_testkit::{ScriptedAgents, SessionScript};
+use serde_json::json;
+
+use crate::support::{Bench, create, passes, plans, status};
+
+fn server(url: &str) -> McpServer {
+    serde_json::from_value(json!({"type": "http", "url": url})).expect("a server")
+}
+
+#[test]
+fn a_builder_says_what_is_missing() {
+    let empty = SessionRunner::builder("/srv/project").build();
+    let relative = SessionRunner::builder("project").build();
+    let texts = || Arc::new(FixedInstructions::default());
+    let agentless = SessionRunner::builder("/srv/project")
+        .repository(Arc::new(MemoryRepository::new()))
+        .instructions(texts())
+        .mcp_server("other", server("http://[::1]:1/"))
+        .build();
+    let taken = SessionRunner::builder("/srv/project")
+        .instructions(texts())
+        .mcp_server("autonoe", server("http://[::1]:1/"))
+        .build();
+
+    let double = SessionRunner::builder("/srv/project")
+        .tool(Named("list").into_tool())
+        .build();
+
+    let said = |result: Result<SessionRunner, BuildError>| result.expect_err("unfit").to_string();
+    assert_eq!(said(empty), "the runner needs its agents; call .agents(..)");
+    assert_eq!(
+        said(relative),
+        "the project directory \"project\" is not an absolute path"
+    );
+    assert_eq!(
+        said(agentless),
+        "the runner needs its agents; call .agents(..)"
+    );
+    assert_eq!(
+        said(taken),
+        "the MCP server name \"autonoe\" is taken by the deliverable tools"
+    );
+    assert_eq!(said(double), "the tool name \"list\" is taken");
+}
+
+struct Named(&'static str);
+
+#[async_trait]
+impl TypedTool for Named {
+    type Input = serde_json::Map<String, serde_json::Value>;
+    fn describe(&self) -> ToolDefinition {
+        ToolDefinition::new(self.0, "Does nothing.", json!({"type": "object"}))
+    }
+    async fn run(&self, _: Self::Input, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::new("done"))
+    }
+}
+
+/// Keeps the spec that it is given, and fails.
+#[derive(Default)]
+struct Recorder(Mutex<Option<SessionSpec>>);
+
+#[async_trait]
+impl AgentClientFactory for Recorder {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        Ok(Capabilities::new("recorder")
+            .with_hooks(HookCoverage::EveryTool)
+            .with_cost(Support::Yes)
+            .with_in_process_tools(Support::Yes))
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        *self.0.lock().expect("not poisoned") = Some(spec);
+        Err(AgentError::new(
+            AgentErrorKind::NotAvailable,
+            "it only records",
+        ))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_spec_carries_what_the_builder_was_told() {
+    let recorder = Arc::new(Recorder::default());
+    let bench = Bench::new([]);
+    let budget = Budget::default()
+        .with_cost(CostUsd::from_cents(500))
+        .with_tokens(1000);
+
+    let runner = bench
+        .runner()
+        .agents(recorder.clone())
+        .models(Models::all("large"))
+        .thinking(ThinkingBudget::default())
+        .system_prompt("Be brief.")
+        .mcp_server("browser", server("http://[::1]:1/"))
+        .sandbox(Sandbox::Off)
+        .environment("LANG", "C")
+        .max_turns(40)
+        .budget(budget);
+    let report = bench.run(runner).await;
+
+    assert_eq!(report.exit.code(), "failed");
+    let spec = recorder
+        .0
+        .lock()
+        .expect("not poisoned")
+        .take()
+        .expect("it was asked");
+    assert_eq!(
+        spec.key,
+        SessionKey {
+            run: report.run,
+            number: 1
+        }
+    );
+    assert_eq!(spec.cwd, PathBuf::from("/srv/project"));
+    assert_eq!(spec.instruction.as_str(), "initializer");
+    assert_eq!(spec.model.as_deref(), Some("large"));
+    assert_eq!(spec.thinking.map(ThinkingBudget::tokens), Some(8192));
+    assert_eq!(spec.system_prompt.as_deref(), Some("Be brief."));
+    assert_eq!(spec.mcp_servers.keys().collect::<Vec<_>>(), ["browser"]);
+    assert_eq!(spec.sandbox, Sandbox::Off);
+    assert_eq!(spec.environment["LANG"], "C");
+    assert_eq!(spec.max_turns, Some(40));
+    assert_eq!(spec.budget, budget);
+    assert!(
+        spec.span.parent.is_some(),
+        "a session is a child of its run"
+    );
+    assert!(
+        !format!("{spec:?}").contains("[::1]"),
+        "addresses may be secret"
+    );
+}
+
+#[test]
+fn a_thinking_budget_below_the_least_is_refused() {
+    assert!(ThinkingBudget::new(1023).is_err());
+    assert!(ThinkingBudget::new(1024).is_ok());
+    assert!(serde_json::from_str::<ThinkingBudget>("12").is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn these_cannot_be_removed_by_a_hook_that_approves() {
+    let bench = Bench::new([
+        plans(&["A"]),
+        SessionScript::new("tries all that the guards forbid")
+            .is_denied(
+                "Write",
+                json!({"file_path": ".autonoe/status.json", "content": ""}),
+            )
+            .is_denied("Write", json!({"file_path": "/etc/passwd", "content": ""}))
+            .is_denied("Read", json!({"file_path": "/home/user/.ssh/id_ed25519"}))
+            .is_denied("Bash", json!({"command": "ls"}))
+            .uses_tool("mcp__autonoe__set_status", status("A", "passed"))
+            .ends(),
+    ]);
+    let yes = hook_fn("yes to all", |_| HookDecision::Approve);
+    let runner = bench
+        .runner()
+        .bash_security(Arc::new(autonoe_core::DenyAll))
+        .home("/home/user")
+        .hook(yes)
+        .grant("Bash(*)".parse().expect("a rule"))
+        .grant("Write(/**)".parse().expect("a rule"));
+
+    let report = bench.run(runner).await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+}
+
+/// Serves tools by keeping them, and tells where.
+#[derive(Default)]
+struct Shelf(Mutex<Vec<Toolbox>>);
+
+#[async_trait]
+impl ToolServer for Shelf {
+    async fn serve(&self, _: &SessionKey, tools: Toolbox) -> Result<ServedTools, ToolServerError> {
+        self.0.lock().expect("not poisoned").push(tools);
+        Ok(ServedTools::new(server("http://[::1]:7/"), ()))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backend_without_in_process_tools_is_served() {
+    let agents = ScriptedAgents::new([plans(&["A"]), passes("A")]);
+    let unable = agents
+        .capabilities()
+        .clone()
+        .with_in_process_tools(Support::No);
+    let bench = Bench::with(agents.with_capabilities(unable));
+    let shelf = Arc::new(Shelf::default());
+
+    let report = bench.run(bench.runner().tool_server(shelf.clone())).await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+    let served = shelf.0.lock().expect("not poisoned").clone();
+    let names: Vec<Vec<_>> = served
+        .iter()
+        .map(|tools| tools.definitions().map(|tool| tool.name.clone()).collect())
+        .collect();
+    assert_eq!(names, [vec!["create"], vec!["set_status", "list"]]);
+    let session = SessionKey {
+        run: report.run,
+        number: 9,
+    };
+    let late = served[0]
+        .call("create", create(&["B"]), ToolContext::new(session))
+        .await;
+    assert!(late.is_ok(), "a served toolbox is the real one");
+}

@@ -1,0 +1,264 @@
+//! The gate: order, failures, and nothing granted.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_core::{
+    Gate, GateDecision, Grants, HookDecision, Places, PreToolUseHook, ToolCall, hook_fn,
+};
+use proptest::prelude::*;
+use serde_json::json;
+
+fn gate() -> Gate {
+    Gate::new(
+        Places::new("/srv/project"),
+        Grants::none().with_tool("Task"),
+    )
+}
+
+fn call() -> ToolCall {
+    ToolCall::new("Task", json!({}))
+}
+
+fn answers(name: &str, decision: HookDecision) -> Arc<dyn PreToolUseHook> {
+    hook_fn(name, move |_| decision.clone())
+}
+
+fn denied_by(decision: &GateDecision) -> Option<&str> {
+    match decision {
+        GateDecision::Allow { .. } => None,
+        GateDecision::Deny { by, .. } => Some(by),
+    }
+}
+
+/// A hook that never answers.
+struct Hangs;
+
+#[async_trait]
+impl PreToolUseHook for Hangs {
+    fn name(&self) -> &str {
+        "hangs"
+    }
+    async fn check(&self, _: &ToolCall) -> HookDecision {
+        std::future::pending().await
+    }
+}
+
+/// A hook that panics before or while it is asked.
+struct Panics {
+    in_matches: bool,
+}
+
+#[async_trait]
+impl PreToolUseHook for Panics {
+    fn name(&self) -> &str {
+        "panics"
+    }
+    fn matches(&self, _: &ToolCall) -> bool {
+        assert!(!self.in_matches, "the matcher panics");
+        true
+    }
+    async fn check(&self, _: &ToolCall) -> HookDecision {
+        panic!("the hook panics");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_nothing_granted_is_denied() {
+    let decision = gate().decide(&ToolCall::new("WebSearch", json!({}))).await;
+
+    assert_eq!(denied_by(&decision), Some("grants"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_cannot_be_understood_is_denied_although_its_name_is_granted() {
+    let gate = Gate::new(
+        Places::new("/srv/project"),
+        Grants::none().with_tool("Bash"),
+    )
+    .with_hook(answers("yes", HookDecision::Approve));
+
+    let decision = gate
+        .decide(&ToolCall::new("Bash", json!({"cmd": "rm -rf /"})))
+        .await;
+
+    assert_eq!(denied_by(&decision), Some("malformed-call"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_block_wins_and_later_hooks_are_not_asked() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counter = asked.clone();
+    let gate = gate()
+        .with_hook(answers("passes", HookDecision::Pass))
+        .with_hook(answers("first", HookDecision::block("no")))
+        .with_hook(hook_fn("second", move |_| {
+            counter.fetch_add(1, Ordering::SeqCst);
+            HookDecision::block("also no")
+        }));
+
+    let decision = gate.decide(&call()).await;
+
+    assert_eq!(
+        decision,
+        GateDecision::Deny {
+            by: "first".into(),
+            reason: "no".into()
+        }
+    );
+    assert_eq!(asked.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_approval_ends_the_chain_and_needs_no_grant() {
+    let gate = gate()
+        .with_hook(answers("approves", HookDecision::Approve))
+        .with_hook(answers("blocks", HookDecision::block("too late")));
+
+    let decision = gate.decide(&ToolCall::new("WebSearch", json!({}))).await;
+
+    assert_eq!(
+        decision,
+        GateDecision::Allow {
+            by: "approves".into()
+        }
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn guards_come_before_hooks_and_cannot_approve() {
+    let gate = gate()
+        .with_hook(answers("approves", HookDecision::Approve))
+        .with_guard(answers("generous guard", HookDecision::Approve))
+        .with_guard(answers("guard", HookDecision::block("never")));
+
+    let decision = gate.decide(&call()).await;
+
+    assert_eq!(denied_by(&decision), Some("guard"));
+
+    let generous = Gate::new(Places::new("/srv/project"), Grants::none())
+        .with_guard(answers("generous guard", HookDecision::Approve));
+    assert_eq!(denied_by(&generous.decide(&call()).await), Some("grants"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_sees_only_what_it_matches() {
+    struct OnlyBash;
+    #[async_trait]
+    impl PreToolUseHook for OnlyBash {
+        fn name(&self) -> &str {
+            "only-bash"
+        }
+        fn matches(&self, call: &ToolCall) -> bool {
+            call.name == "Bash"
+        }
+        async fn check(&self, _: &ToolCall) -> HookDecision {
+            HookDecision::block("no shell")
+        }
+    }
+    let gate = gate().with_hook(Arc::new(OnlyBash));
+
+    assert!(gate.decide(&call()).await.is_allowed());
+    let bash = ToolCall::new("Bash", json!({"command": "ls"}));
+    assert_eq!(denied_by(&gate.decide(&bash).await), Some("only-bash"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_that_panics_blocks() {
+    for in_matches in [true, false] {
+        let decision = gate()
+            .with_hook(Arc::new(Panics { in_matches }))
+            .decide(&call())
+            .await;
+
+        assert_eq!(denied_by(&decision), Some("panics"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_that_takes_too_long_blocks() {
+    let gate = gate()
+        .with_hook(Arc::new(Hangs))
+        .with_time_limit(Duration::from_secs(3));
+    let begun = tokio::time::Instant::now();
+
+    let decision = gate.decide(&call()).await;
+
+    assert_eq!(denied_by(&decision), Some("hangs"));
+    assert_eq!(begun.elapsed(), Duration::from_secs(3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_guard_that_panics_or_hangs_blocks_although_a_hook_approves() {
+    let faulty: [Arc<dyn PreToolUseHook>; 2] =
+        [Arc::new(Panics { in_matches: false }), Arc::new(Hangs)];
+    for guard in faulty {
+        let gate = gate()
+            .with_guard(guard)
+            .with_hook(answers("approves", HookDecision::Approve));
+
+        assert!(!gate.decide(&call()).await.is_allowed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_calls_at_once_are_decided_side_by_side() {
+    struct Slow;
+    #[async_trait]
+    impl PreToolUseHook for Slow {
+        fn name(&self) -> &str {
+            "slow"
+        }
+        async fn check(&self, _: &ToolCall) -> HookDecision {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            HookDecision::Pass
+        }
+    }
+    let gate = gate().with_hook(Arc::new(Slow));
+    let begun = tokio::time::Instant::now();
+
+    let task = call();
+    let decisions = futures::future::join_all((0..100).map(|_| gate.decide(&task))).await;
+
+    assert!(decisions.iter().all(GateDecision::is_allowed));
+    assert_eq!(begun.elapsed(), Duration::from_secs(1));
+}
+
+proptest! {
+    /// Whatever the hooks answer, a call that a guard blocks does not run, and
+    /// one that nobody approved or granted does not run either.
+    #[test]
+    fn nothing_gets_past_a_guard_and_nothing_runs_ungranted(
+        guards in prop::collection::vec(0..3_u8, 0..4),
+        hooks in prop::collection::vec(0..3_u8, 0..4),
+        granted: bool,
+    ) {
+        let decision_of = |code: u8| match code {
+            0 => HookDecision::Pass,
+            1 => HookDecision::Approve,
+            _ => HookDecision::block("no"),
+        };
+        let grants = if granted { Grants::none().with_tool("Task") } else { Grants::none() };
+        let mut gate = Gate::new(Places::new("/srv/project"), grants);
+        for code in &guards {
+            gate = gate.with_guard(answers("guard", decision_of(*code)));
+        }
+        for code in &hooks {
+            gate = gate.with_hook(answers("hook", decision_of(*code)));
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+
+        let allowed = runtime.block_on(gate.decide(&call())).is_allowed();
+
+        let first_word = hooks.iter().find(|code| **code != 0);
+        let expected = !guards.contains(&2)
+            && match first_word {
+                Some(1) => true,
+                Some(_) => false,
+                None => granted,
+            };
+        prop_assert_eq!(allowed, expected);
+    }
+}

@@ -1,0 +1,198 @@
+//! The ledger's commands and its shape on disk.
+
+use autonoe_core::{Deliverable, DeliverableId, DeliverableStatus, Ledger, LedgerError};
+use jiff::civil::{Date, date};
+use proptest::prelude::*;
+use serde_json::json;
+
+const TODAY: Date = date(2026, 2, 3);
+
+fn id(text: &str) -> DeliverableId {
+    DeliverableId::new(text).expect("a valid id")
+}
+
+fn deliverable(name: &str) -> Deliverable {
+    Deliverable::new(id(name), format!("what {name} is"), ["it works"]).expect("valid")
+}
+
+fn ledger(names: &[&str]) -> Ledger {
+    let mut ledger = Ledger::new(date(2026, 1, 1));
+    if !names.is_empty() {
+        let batch = names.iter().map(|name| deliverable(name));
+        ledger.create(batch, date(2026, 1, 1)).expect("new ids");
+    }
+    ledger
+}
+
+#[test]
+fn create_is_all_or_nothing() {
+    let mut ours = ledger(&["A"]);
+    let before = ours.clone();
+
+    let taken = ours.create([deliverable("B"), deliverable("A")], TODAY);
+    let twice = ours.create([deliverable("B"), deliverable("B")], TODAY);
+    let empty = ours.create([], TODAY);
+
+    assert_eq!(taken, Err(LedgerError::DuplicateId { id: id("A") }));
+    assert_eq!(twice, Err(LedgerError::DuplicateId { id: id("B") }));
+    assert_eq!(empty, Err(LedgerError::EmptyBatch));
+    assert_eq!(ours, before);
+}
+
+#[test]
+fn a_deliverable_needs_a_description_and_criteria() {
+    let none: [&str; 0] = [];
+
+    assert!(Deliverable::new(id("A"), " ", ["x"]).is_err());
+    assert!(Deliverable::new(id("A"), "x", none).is_err());
+    assert!(Deliverable::new(id("A"), "x", ["ok", " "]).is_err());
+}
+
+#[test]
+fn a_refused_change_changes_nothing() {
+    let mut ours = ledger(&["A"]);
+    ours.set_status(&id("A"), DeliverableStatus::Passed, TODAY)
+        .expect("legal");
+    let before = ours.clone();
+
+    let blocked = ours.set_status(&id("A"), DeliverableStatus::Blocked, TODAY);
+    let unknown = ours.set_status(&id("Z"), DeliverableStatus::Passed, TODAY);
+
+    assert_eq!(
+        blocked.map_err(|error| error.to_string()),
+        Err("deliverable A is passed and cannot become blocked; set it to pending first".into())
+    );
+    assert_eq!(unknown, Err(LedgerError::NotFound { id: id("Z") }));
+    assert_eq!(ours, before);
+}
+
+#[test]
+fn a_change_tells_the_status_before_and_dates_the_ledger() {
+    let mut ours = ledger(&["A"]);
+
+    let change = ours
+        .set_status(&id("A"), DeliverableStatus::Passed, TODAY)
+        .expect("legal");
+
+    assert_eq!(
+        (change.previous, change.status),
+        (Some(DeliverableStatus::Pending), DeliverableStatus::Passed)
+    );
+    assert_eq!(change.description, "what A is");
+    assert_eq!(
+        (ours.created_at(), ours.updated_at()),
+        (Some(date(2026, 1, 1)), Some(TODAY))
+    );
+}
+
+#[test]
+fn a_deprecated_deliverable_is_history() {
+    let mut ours = ledger(&["A", "B"]);
+    ours.deprecate(&id("A"), TODAY).expect("it exists");
+    ours.deprecate(&id("A"), date(2027, 1, 1))
+        .expect("again is no error");
+
+    assert_eq!(
+        ours.get(&id("A")).and_then(Deliverable::deprecated_at),
+        Some(TODAY)
+    );
+    assert_eq!(
+        ours.set_status(&id("A"), DeliverableStatus::Passed, TODAY),
+        Err(LedgerError::Deprecated { id: id("A") })
+    );
+    let counts = ours.counts();
+    assert_eq!((counts.total, counts.deprecated), (1, 1));
+    assert_eq!(
+        ours.create([deliverable("A")], TODAY),
+        Err(LedgerError::DuplicateId { id: id("A") })
+    );
+}
+
+#[test]
+fn a_file_of_the_first_autonoe_is_read_and_written_back_as_it_is() {
+    let on_disk = json!({
+        "createdAt": "2025-01-01",
+        "updatedAt": "2025-01-10",
+        "deliverables": [
+            {
+                "id": "DL-001",
+                "description": "User Authentication",
+                "acceptanceCriteria": ["User can login with email and password"],
+                "passed": false,
+                "blocked": false,
+            },
+            {
+                "id": "DL-002",
+                "description": "Legacy Feature",
+                "acceptanceCriteria": ["..."],
+                "passed": true,
+                "blocked": false,
+                "deprecatedAt": "2025-01-10",
+            },
+        ],
+        "projectName": "a field that nobody here knows",
+    });
+
+    let ours: Ledger = serde_json::from_value(on_disk.clone()).expect("it is valid");
+
+    assert_eq!(ours.counts().total, 1);
+    assert_eq!(serde_json::to_value(&ours).expect("it serialises"), on_disk);
+}
+
+#[test]
+fn what_is_not_a_ledger_is_refused() {
+    for (what, on_disk) in [
+        ("an empty object", json!({})),
+        ("a list", json!([])),
+        (
+            "wrong types",
+            json!({"deliverables": [{"id": 1, "description": "x"}]}),
+        ),
+        (
+            "both flags",
+            json!({"deliverables": [
+            {"id": "A", "description": "x", "passed": true, "blocked": true}]}),
+        ),
+        (
+            "an id twice",
+            json!({"deliverables": [
+            {"id": "A", "description": "x"}, {"id": "A", "description": "y"}]}),
+        ),
+        (
+            "a blank id",
+            json!({"deliverables": [{"id": " ", "description": "x"}]}),
+        ),
+        (
+            "a date that is none",
+            json!({"createdAt": "soon", "deliverables": []}),
+        ),
+    ] {
+        let refused = serde_json::from_value::<Ledger>(on_disk);
+
+        assert!(refused.is_err(), "{what} was read as a ledger");
+    }
+}
+
+proptest! {
+    #[test]
+    fn counts_always_add_up_and_survive_json(
+        commands in prop::collection::vec((0..6_u8, 0..4_u8), 0..60)
+    ) {
+        let mut ours = ledger(&[]);
+        for (name, command) in commands {
+            let name = id(&format!("DL-{name}"));
+            let _ = match command {
+                0 => ours.create([deliverable(name.as_str())], TODAY).map(|_| ()),
+                1 => ours.set_status(&name, DeliverableStatus::Passed, TODAY).map(|_| ()),
+                2 => ours.set_status(&name, DeliverableStatus::Blocked, TODAY).map(|_| ()),
+                _ => ours.deprecate(&name, TODAY),
+            };
+            let counts = ours.counts();
+            prop_assert_eq!(counts.total + counts.deprecated, ours.deliverables().len());
+            prop_assert_eq!(counts.passed + counts.blocked + counts.pending(), counts.total);
+            prop_assert!(!(counts.all_blocked() && counts.all_achievable_passed()));
+        }
+        let json = serde_json::to_string(&ours).expect("it serialises");
+        prop_assert_eq!(serde_json::from_str::<Ledger>(&json).expect("it parses"), ours);
+    }
+}

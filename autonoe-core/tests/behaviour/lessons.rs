@@ -1,0 +1,213 @@
+//! Defects of earlier systems of this kind: each must not come back.
+//!
+//! Numbered as they were found. Those that concern files, quota texts and the
+//! Bash grammar are tested where those live.
+
+use std::time::Duration;
+
+use autonoe_core::{AgentErrorKind, ExitReason, Mode, RunControl, SessionOutcome};
+use autonoe_testkit::SessionScript;
+use serde_json::json;
+
+use crate::support::{Bench, passes, plans};
+
+fn ends_badly(outcome: SessionOutcome) -> SessionScript {
+    SessionScript::new("ends badly")
+        .says("working")
+        .ends_with(outcome)
+}
+
+#[tokio::test(start_paused = true)]
+async fn lesson_1_sessions_with_errors_do_not_reset_the_error_counter() {
+    for outcome in [
+        SessionOutcome::ExecutionError {
+            messages: vec!["it broke".into()],
+        },
+        SessionOutcome::BudgetExceeded,
+    ] {
+        let bench = Bench::new(
+            std::iter::once(plans(&["A"]))
+                .chain(std::iter::repeat_n(ends_badly(outcome.clone()), 4)),
+        );
+
+        let report = bench.run(bench.runner().max_retries(3)).await;
+
+        assert_eq!(report.exit.code(), "max_retries_exceeded", "{outcome:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn lesson_2_a_stream_without_an_end_is_an_error_of_unknown_cost() {
+    let bench = Bench::new([
+        plans(&["A"]),
+        SessionScript::new("breaks off").uses_tool(
+            "mcp__autonoe__set_status",
+            crate::support::status("A", "pending"),
+        ),
+    ]);
+
+    let report = bench.run(bench.runner().max_retries(0)).await;
+
+    let ExitReason::MaxRetriesExceeded { error } = &report.exit else {
+        panic!("{report:?}")
+    };
+    assert_eq!(error.code, "no_end");
+    assert_eq!(report.cost.unknown_parts, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn lesson_3_every_session_is_disposed_of_also_after_errors() {
+    let bench = Bench::new([
+        plans(&["A"]),
+        SessionScript::new("fails").fails(AgentErrorKind::Crashed, "it crashed"),
+        SessionScript::new("breaks off").says("x"),
+        SessionScript::new("panics").says("x").panics(),
+        passes("A"),
+    ]);
+
+    bench.run(bench.runner()).await;
+
+    assert_eq!((bench.agents.disposed(), bench.agents.alive()), (5, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn lesson_4_the_pause_between_sessions_can_be_interrupted() {
+    let bench = Bench::new([plans(&["A"])]);
+    let control = RunControl::new();
+    let day = Duration::from_secs(24 * 3600);
+    let runner = bench
+        .runner()
+        .pause_between_sessions(day)
+        .build()
+        .expect("parts fit");
+
+    let (report, ()) = tokio::join!(runner.run(&control), async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        control.cancel();
+    });
+
+    assert_eq!(report.elapsed, Duration::from_secs(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn lesson_5_waiting_without_a_known_reset_does_not_exit() {
+    let bench = Bench::new([
+        plans(&["A"]),
+        SessionScript::new("hits the quota")
+            .says("x")
+            .hits_quota(None),
+        passes("A"),
+    ]);
+
+    let report = bench
+        .run(bench.runner().on_quota(autonoe_core::OnQuota::Wait))
+        .await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn lesson_7_verification_progress_survives_a_restart() {
+    let bench = Bench::new([
+        SessionScript::new("syncs")
+            .uses_tool("mcp__autonoe__create", crate::support::create(&["A", "B"]))
+            .ends(),
+        SessionScript::new("verifies one")
+            .uses_tool("mcp__autonoe__verify", json!({"deliverableId": "A"}))
+            .ends(),
+    ]);
+    bench
+        .run(bench.runner().mode(Mode::Sync).max_iterations(2))
+        .await;
+
+    let state = bench.state().await;
+
+    assert_eq!(state.verification.verified_count(&state.ledger), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn lesson_8_responses_carry_the_ids_of_their_calls() {
+    let bench = Bench::new([
+        plans(&["A"]),
+        SessionScript::new("works")
+            .uses_tool("Bash", json!({"command": "ls"}))
+            .uses_tool(
+                "mcp__autonoe__set_status",
+                crate::support::status("A", "passed"),
+            )
+            .ends(),
+    ]);
+
+    bench.run(bench.runner()).await;
+
+    let ids = |kind: &str| -> Vec<String> {
+        let events = bench.log.json();
+        let stream = events.iter().map(|event| &event["stream"]);
+        stream
+            .filter(|event| event["type"] == kind)
+            .map(|event| event["callId"].as_str().expect("an id").to_owned())
+            .collect()
+    };
+    assert_eq!(ids("stream_tool_invocation"), ids("stream_tool_response"));
+    assert_eq!(ids("stream_tool_invocation").len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn lesson_10_the_autonoe_guard_watches_every_tool_that_can_write() {
+    let file = json!({"file_path": ".autonoe/status.json", "content": "", "edits": []});
+    let bench = Bench::new([
+        plans(&["A"]),
+        SessionScript::new("tries every way")
+            .is_denied("Write", file.clone())
+            .is_denied("Edit", file.clone())
+            .is_denied("MultiEdit", file)
+            .is_denied("NotebookEdit", json!({"notebook_path": ".autonoe/x.ipynb"}))
+            .is_denied("Bash", json!({"command": "cp x .autonoe/status.json"}))
+            .uses_tool(
+                "mcp__autonoe__set_status",
+                crate::support::status("A", "passed"),
+            )
+            .ends(),
+    ]);
+
+    let report = bench.run(bench.runner()).await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn lesson_11_an_empty_sync_is_not_all_verified() {
+    let empty = || {
+        SessionScript::new("finds nothing")
+            .says("nothing here")
+            .ends()
+    };
+    let bench = Bench::new([empty(), empty()]);
+
+    let report = bench
+        .run(bench.runner().mode(Mode::Sync).max_retries(1))
+        .await;
+
+    let ExitReason::MaxRetriesExceeded { error } = &report.exit else {
+        panic!("{report:?}")
+    };
+    assert_eq!(error.code, "nothing_planned");
+}
+
+#[tokio::test(start_paused = true)]
+async fn lesson_12_a_denied_call_does_not_end_the_session() {
+    let bench = Bench::new([
+        plans(&["A"]),
+        SessionScript::new("goes on after a denial")
+            .is_denied("Write", json!({"file_path": "/etc/passwd", "content": ""}))
+            .uses_tool(
+                "mcp__autonoe__set_status",
+                crate::support::status("A", "passed"),
+            )
+            .ends(),
+    ]);
+
+    let report = bench.run(bench.runner()).await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+}

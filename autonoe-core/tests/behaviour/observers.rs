@@ -1,0 +1,201 @@
+//! What observers are told, and what their failures do.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use autonoe_core::{
+    DeliverableStatus, ExitReason, RunEvent, RunEventKind, RunObserver, StatusChange, ToolContext,
+    ToolDefinition, ToolError, ToolOutput, TypedTool,
+};
+use autonoe_testkit::SessionScript;
+use serde_json::{Map, Value, json};
+
+use crate::support::{Bench, create, passes, plans, status};
+
+#[tokio::test(start_paused = true)]
+async fn status_changes_are_told_with_the_status_before() {
+    let changes: Arc<Mutex<Vec<StatusChange>>> = Arc::default();
+    let keep = changes.clone();
+    let bench = Bench::new([
+        plans(&["A"]),
+        SessionScript::new("marks twice")
+            .uses_tool("mcp__autonoe__set_status", status("A", "pending"))
+            .uses_tool("mcp__autonoe__set_status", status("A", "passed"))
+            .ends(),
+    ]);
+    let observer = move |event: &RunEvent<'_>| {
+        if let RunEventKind::StatusChanged { change } = &event.kind {
+            keep.lock().expect("not poisoned").push((*change).clone());
+        }
+    };
+
+    bench.run(bench.runner().observer(Arc::new(observer))).await;
+
+    let told: Vec<_> = changes
+        .lock()
+        .expect("not poisoned")
+        .iter()
+        .map(|change| (change.previous, change.status, change.description.clone()))
+        .collect();
+    // Setting pending to pending is no news.
+    assert_eq!(
+        told,
+        [
+            (None, DeliverableStatus::Pending, "a thing".to_owned()),
+            (
+                Some(DeliverableStatus::Pending),
+                DeliverableStatus::Passed,
+                "a thing".to_owned()
+            ),
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_observer_that_panics_ends_neither_the_run_nor_the_news_for_others() {
+    let bench = Bench::new([plans(&["A"]), passes("A")]);
+    let panics: Arc<dyn RunObserver> = Arc::new(|_: &RunEvent<'_>| panic!("the observer panics"));
+
+    let runner = bench.runner().observer(panics);
+    let report = bench.run(runner).await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+    assert_eq!(
+        (bench.log.count("run_started"), bench.log.count("run_ended")),
+        (1, 1)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn events_form_one_tree_of_run_sessions_and_calls() {
+    let bench = Bench::new([plans(&["A"]), passes("A")]);
+
+    bench.run(bench.runner()).await;
+
+    let events = bench.log.json();
+    let spans = bench.log.spans();
+    let root = spans[0];
+    assert_eq!(root.parent, None);
+    assert!(spans.iter().all(|span| span.trace == root.trace));
+    for (event, span) in events.iter().zip(&spans) {
+        let parent_of_run = event["event"]
+            .as_str()
+            .is_some_and(|name| name.starts_with("run_") || name.starts_with("wait_"));
+        match event["event"].as_str() {
+            _ if parent_of_run => assert_eq!(*span, root, "{event}"),
+            Some("tool_decided") => {
+                let session = spans.iter().find(|other| Some(other.span) == span.parent);
+                assert_eq!(
+                    session.and_then(|span| span.parent),
+                    Some(root.span),
+                    "{event}"
+                );
+            }
+            _ => assert_eq!(span.parent, Some(root.span), "{event}"),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_script_gives_the_same_events_byte_by_byte() {
+    let story = async || {
+        let bench = Bench::new([plans(&["A"]), passes("A")]);
+        bench.run(bench.runner()).await;
+        serde_json::to_string(&bench.log.json()).expect("it serialises")
+    };
+
+    assert_eq!(story().await, story().await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_two_runs_share_an_id() {
+    let bench = Bench::new([]);
+    let runner = bench.runner().max_iterations(0).build().expect("parts fit");
+
+    let first = runner.run(&autonoe_core::RunControl::new()).await;
+    let second = runner.run(&autonoe_core::RunControl::new()).await;
+
+    assert_ne!(first.run, second.run);
+}
+
+struct Builder;
+
+#[async_trait]
+impl TypedTool for Builder {
+    type Input = Map<String, Value>;
+    fn describe(&self) -> ToolDefinition {
+        ToolDefinition::new("build", "Builds.", json!({"type": "object"}))
+    }
+    async fn run(&self, _: Self::Input, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let mut details = Map::new();
+        details.insert("percent".into(), json!(50));
+        context.progress_with("half way", &details);
+        Ok(ToolOutput::new(context.extra["target"].to_string()))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_tells_its_progress_and_gets_the_embedders_data() {
+    let bench = Bench::new([
+        SessionScript::new("builds")
+            .uses_tool("mcp__autonoe__build", json!({}))
+            .uses_tool("mcp__autonoe__create", create(&["A"]))
+            .ends(),
+        passes("A"),
+    ]);
+    let mut data = Map::new();
+    data.insert("target".into(), json!("release"));
+
+    bench
+        .run(bench.runner().tool(Builder.into_tool()).tool_data(data))
+        .await;
+
+    let events = bench.log.json();
+    let progress = events
+        .iter()
+        .find(|event| event["event"] == "tool_progress")
+        .expect("told");
+    assert_eq!(
+        (
+            &progress["tool"],
+            &progress["title"],
+            &progress["metadata"]["percent"]
+        ),
+        (&json!("build"), &json!("half way"), &json!(50))
+    );
+    assert_eq!(progress["callId"], "call-1-1");
+    assert!(
+        bench.log.render().contains("Ok: \"release\""),
+        "{}",
+        bench.log.render()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_other_programs_read_has_this_shape() {
+    let bench = Bench::new([
+        SessionScript::new("plans")
+            .thinks("hm")
+            .uses_tokens(
+                autonoe_core::TokenUsage {
+                    input: 7,
+                    ..autonoe_core::TokenUsage::default()
+                },
+                Some(autonoe_core::CostUsd::from_cents(1)),
+            )
+            .uses_tool("mcp__autonoe__create", create(&["A"]))
+            .warns("slow")
+            .says("planned")
+            .ends(),
+        SessionScript::new("hits the quota")
+            .says("x")
+            .hits_quota("2026-01-01T00:00:05Z".parse().ok()),
+        passes("A"),
+    ]);
+
+    let runner = bench.runner().on_quota(autonoe_core::OnQuota::Wait);
+    bench.run(runner).await;
+
+    let lines: Vec<String> = bench.log.json().iter().map(Value::to_string).collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}

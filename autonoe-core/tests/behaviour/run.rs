@@ -1,0 +1,247 @@
+//! Runs from the first session to the report.
+
+use std::time::Duration;
+
+use autonoe_core::{
+    AgentErrorKind, CostUsd, DeliverableStatus, ExitReason, Models, SessionOutcome, TokenUsage,
+};
+use autonoe_testkit::SessionScript;
+
+use crate::support::{Bench, idles, passes, plans, status};
+
+#[tokio::test(start_paused = true)]
+async fn plans_codes_and_ends_when_all_have_passed() {
+    let bench = Bench::new([
+        plans(&["DL-001", "DL-002"]).costs(CostUsd::from_cents(10)),
+        passes("DL-001"),
+        passes("DL-002"),
+    ]);
+
+    let report = bench.run(bench.runner()).await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+    assert_eq!((report.iterations, report.sessions), (3, 3));
+    assert_eq!((report.passed, report.total, report.blocked), (2, 2, 0));
+    // Two pauses of three seconds; scripted sessions take no time.
+    assert_eq!(report.elapsed, Duration::from_secs(6));
+    assert_eq!(bench.agents.disposed(), 3);
+    let instructions: Vec<_> = bench
+        .agents
+        .received()
+        .iter()
+        .map(|session| session.instruction.to_string())
+        .collect();
+    assert_eq!(instructions, ["initializer", "coding", "coding"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_log_of_a_run_reads_as_a_story() {
+    let bench = Bench::new([
+        SessionScript::new("plans")
+            .thinks("what is there to do?")
+            .uses_tool(
+                "mcp__autonoe__create",
+                crate::support::create(&["DL-001", "DL-002"]),
+            )
+            .says("planned")
+            .ends(),
+        SessionScript::new("works")
+            .uses_tool("Bash", serde_json::json!({"command": "ls"}))
+            .is_denied(
+                "Write",
+                serde_json::json!({"file_path": "/etc/passwd", "content": ""}),
+            )
+            .uses_tool("mcp__autonoe__set_status", status("DL-001", "passed"))
+            .uses_tool("mcp__autonoe__set_status", status("DL-002", "blocked"))
+            .ends(),
+    ]);
+
+    bench.run(bench.runner()).await;
+
+    insta::assert_snapshot!(bench.log.render());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_finished_ledger_needs_no_session() {
+    let bench = Bench::new([plans(&["DL-001"]), passes("DL-001")]);
+    bench.run(bench.runner()).await;
+
+    let report = bench.run(bench.runner()).await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+    assert_eq!(
+        (report.sessions, report.cost.exact()),
+        (0, Some(CostUsd::ZERO))
+    );
+    assert_eq!((report.passed, report.total), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn blocked_work_does_not_keep_the_rest_from_success() {
+    let bench = Bench::new([
+        plans(&["DL-001", "DL-002"]),
+        SessionScript::new("blocks one")
+            .uses_tool("mcp__autonoe__set_status", status("DL-001", "blocked"))
+            .ends(),
+        passes("DL-002"),
+    ]);
+
+    let report = bench.run(bench.runner()).await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+    assert_eq!((report.passed, report.blocked, report.total), (1, 1, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_blocked_ends_without_success() {
+    let bench = Bench::new([
+        plans(&["DL-001"]),
+        SessionScript::new("blocks")
+            .uses_tool("mcp__autonoe__set_status", status("DL-001", "blocked"))
+            .ends(),
+    ]);
+
+    let report = bench.run(bench.runner()).await;
+
+    assert_eq!(report.exit, ExitReason::AllBlocked);
+    assert!(!report.exit.is_success());
+}
+
+#[tokio::test(start_paused = true)]
+async fn max_iterations_ends_the_run_in_part() {
+    let bench = Bench::new([plans(&["DL-001"]), idles()]);
+
+    let report = bench.run(bench.runner().max_iterations(2)).await;
+
+    assert_eq!(report.exit, ExitReason::MaxIterations);
+    assert_eq!(report.iterations, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn costs_and_tokens_add_up_and_unknown_is_not_zero() {
+    let tokens = TokenUsage {
+        input: 100,
+        output: 20,
+        ..TokenUsage::default()
+    };
+    let bench = Bench::new([
+        SessionScript::new("plans")
+            .costs("0.1".parse().expect("an amount"))
+            .uses_tokens(tokens, None)
+            .uses_tool("mcp__autonoe__create", crate::support::create(&["DL-001"]))
+            .ends(),
+        SessionScript::new("is unknown")
+            .costs_unknown()
+            .uses_tokens(tokens, None)
+            .says("x")
+            .ends(),
+        SessionScript::new("is known by its reports")
+            .costs_unknown()
+            .uses_tokens(tokens, Some("0.2".parse().expect("an amount")))
+            .uses_tool("mcp__autonoe__set_status", status("DL-001", "passed"))
+            .ends(),
+    ]);
+
+    let report = bench.run(bench.runner()).await;
+
+    assert_eq!(report.cost.to_string(), "at least $0.30 (1 unknown)");
+    assert_eq!(report.cost.exact(), None);
+    assert_eq!(report.tokens.total(), 360);
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_phase_has_its_own_model() {
+    let models = Models {
+        planning: Some("large".into()),
+        implementation: Some("small".into()),
+    };
+    let bench = Bench::new([plans(&["DL-001"]), passes("DL-001")]);
+
+    bench.run(bench.runner().models(models)).await;
+
+    let used: Vec<_> = bench
+        .agents
+        .received()
+        .into_iter()
+        .map(|session| session.model)
+        .collect();
+    assert_eq!(used, [Some("large".to_owned()), Some("small".to_owned())]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn errors_in_a_row_end_the_run_with_the_last_one() {
+    let broken = || SessionScript::new("breaks").fails(AgentErrorKind::Crashed, "it crashed");
+    let bench = Bench::new([plans(&["DL-001"]), broken(), broken()]);
+
+    let report = bench.run(bench.runner().max_retries(1)).await;
+
+    let ExitReason::MaxRetriesExceeded { error } = &report.exit else {
+        panic!("it ended otherwise: {report:?}");
+    };
+    assert_eq!(
+        (error.code.as_str(), error.message.as_str()),
+        ("crashed", "it crashed")
+    );
+    assert_eq!(bench.agents.disposed(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_authentication_error_is_not_retried() {
+    let bench = Bench::new([
+        SessionScript::new("is refused").fails(AgentErrorKind::Authentication, "bad key")
+    ]);
+
+    let report = bench.run(bench.runner()).await;
+
+    assert_eq!(report.exit.code(), "failed");
+    assert_eq!(report.sessions, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn max_turns_is_neither_an_error_nor_a_success() {
+    let tired = || {
+        SessionScript::new("tires")
+            .says("x")
+            .ends_with(SessionOutcome::MaxTurns)
+    };
+    let bench = Bench::new([plans(&["DL-001"]), tired(), tired(), passes("DL-001")]);
+
+    let report = bench.run(bench.runner().max_retries(0)).await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_prompt_is_the_instruction() {
+    let bench = Bench::new([plans(&["DL-001"]), passes("DL-001")]);
+
+    bench.run(bench.runner()).await;
+
+    assert_eq!(
+        bench.agents.prompts(),
+        ["Do the initializer work.", "Do the coding work."]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deliverable_goes_through_its_statuses() {
+    let set = |to: &str| ("mcp__autonoe__set_status", status("DL-001", to));
+    let (tool, blocked) = set("blocked");
+    let bench = Bench::new([
+        plans(&["DL-001"]),
+        SessionScript::new("goes there and back")
+            .uses_tool(tool, set("passed").1)
+            .fails_tool(tool, blocked.clone())
+            .uses_tool(tool, set("pending").1)
+            .uses_tool(tool, blocked)
+            .ends(),
+    ]);
+
+    let report = bench.run(bench.runner()).await;
+
+    assert_eq!(report.exit, ExitReason::AllBlocked);
+    assert_eq!(
+        bench.statuses().await,
+        [("DL-001".to_owned(), DeliverableStatus::Blocked)]
+    );
+}

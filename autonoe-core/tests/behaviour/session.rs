@@ -1,0 +1,260 @@
+//! The session service on its own, and backends that misbehave.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use autonoe_core::{
+    Activity, AgentClient, AgentClientFactory, AgentError, AgentErrorKind, AgentSessionId,
+    Capabilities, ExitReason, Gate, Grants, HookCoverage, MessageStream, NoControl, Places, Prompt,
+    RunId, Session, SessionControl, SessionEnd, SessionKey, SessionLimits, SessionOutcome,
+    SessionResult, SessionSpec, StreamEvent, Support, Toolbox,
+};
+use autonoe_testkit::{CapturedLogs, ScriptedAgents, SessionScript, VirtualClock};
+use futures::{StreamExt, stream};
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{Bench, passes, plans};
+
+fn spec() -> SessionSpec {
+    let key = SessionKey {
+        run: RunId::new("run"),
+        number: 1,
+    };
+    let gate = Gate::new(Places::new("/srv/project"), Grants::none());
+    SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]))
+}
+
+async fn play(script: SessionScript) -> (SessionResult, Vec<StreamEvent>) {
+    let agents = ScriptedAgents::new([script]);
+    let client = agents.create(spec()).expect("there is a script");
+    let session = Session::new(Arc::new(VirtualClock::new()), SessionLimits::default());
+    let mut seen = Vec::new();
+    let result = session
+        .run(
+            client,
+            "go".into(),
+            &CancellationToken::new(),
+            &mut |event| seen.push(event.clone()),
+        )
+        .await;
+    (result, seen)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_tells_its_outcome_cost_duration_and_conversation() {
+    let script = SessionScript::new("works")
+        .says("hello")
+        .waits(std::time::Duration::from_secs(90))
+        .costs(autonoe_core::CostUsd::from_cents(25))
+        .ends();
+
+    let (result, events) = play(script).await;
+
+    assert!(result.end.is_completed());
+    assert_eq!(result.cost_usd, Some(autonoe_core::CostUsd::from_cents(25)));
+    assert_eq!(result.duration, std::time::Duration::from_secs(90));
+    assert_eq!(
+        result.agent_session,
+        Some(AgentSessionId::new("scripted-1"))
+    );
+    assert_eq!(result.activity, Activity::Some);
+    assert_eq!(events.len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_outcome_of_the_specification_is_told() {
+    let reset = "2026-01-01T06:00:00Z".parse().ok();
+    for outcome in [
+        SessionOutcome::Completed,
+        SessionOutcome::ExecutionError {
+            messages: vec!["it broke".into()],
+        },
+        SessionOutcome::MaxTurns,
+        SessionOutcome::BudgetExceeded,
+        SessionOutcome::QuotaExceeded {
+            message: "limit".into(),
+            resets_at: reset,
+        },
+    ] {
+        let script = SessionScript::new("ends")
+            .says("x")
+            .ends_with(outcome.clone());
+
+        let (result, _) = play(script).await;
+
+        let quota = matches!(outcome, SessionOutcome::QuotaExceeded { .. });
+        assert_eq!(result.quota_resets_at(), if quota { reset } else { None });
+        assert_eq!(result.end, SessionEnd::Outcome(outcome));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_and_a_panic_are_failures_and_the_client_is_disposed_of() {
+    for (script, code) in [
+        (
+            SessionScript::new("fails").fails(AgentErrorKind::Overloaded, "busy"),
+            "overloaded",
+        ),
+        (
+            SessionScript::new("panics").says("x").panics(),
+            "backend_panicked",
+        ),
+        (SessionScript::new("breaks off").says("x"), "no_end"),
+    ] {
+        let (result, _) = play(script).await;
+
+        let SessionEnd::Failed { error } = result.end else {
+            panic!("{:?}", result.end)
+        };
+        assert_eq!(error.code, code);
+        assert_eq!(result.cost_usd, None, "what it cost is unknown");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_after_the_end_is_not_part_of_the_session() {
+    let script = SessionScript::new("ends twice")
+        .says("x")
+        .ends()
+        .sends(StreamEvent::Warning {
+            message: "shutting down".into(),
+        })
+        .fails(AgentErrorKind::Crashed, "after the end");
+
+    let (result, events) = play(script).await;
+
+    assert!(result.end.is_completed());
+    assert!(matches!(events.last(), Some(StreamEvent::End { .. })));
+}
+
+/// A factory that fails in one way.
+struct Faulty(Fault);
+
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    ProbeFails,
+    ProbePanics,
+    CreateFails,
+    CreatePanics,
+    QueryPanics,
+    Able,
+}
+
+struct Broken;
+
+#[async_trait]
+impl AgentClient for Broken {
+    fn query(&mut self, _: Prompt) -> MessageStream<'_> {
+        panic!("the query panics");
+    }
+    fn control(&self) -> Arc<dyn SessionControl> {
+        Arc::new(NoControl)
+    }
+    async fn dispose(self: Box<Self>) -> Result<(), AgentError> {
+        Ok(())
+    }
+}
+
+struct Quiet;
+
+#[async_trait]
+impl AgentClient for Quiet {
+    fn query(&mut self, _: Prompt) -> MessageStream<'_> {
+        stream::iter([Ok(StreamEvent::End {
+            outcome: SessionOutcome::Completed,
+            cost: None,
+        })])
+        .boxed()
+    }
+    fn control(&self) -> Arc<dyn SessionControl> {
+        Arc::new(NoControl)
+    }
+    async fn dispose(self: Box<Self>) -> Result<(), AgentError> {
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl AgentClientFactory for Faulty {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        match self.0 {
+            Fault::ProbeFails => Err(AgentError::new(
+                AgentErrorKind::NotAvailable,
+                "it is not installed",
+            )),
+            Fault::ProbePanics => panic!("the probe panics"),
+            _ => Ok(Capabilities::new("faulty")
+                .with_hooks(HookCoverage::EveryTool)
+                .with_sandbox(Support::Yes)
+                .with_in_process_tools(Support::Yes)),
+        }
+    }
+
+    fn create(&self, _: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        match self.0 {
+            Fault::CreateFails => Err(AgentError::new(AgentErrorKind::Crashed, "it did not start")),
+            Fault::CreatePanics => panic!("create panics"),
+            Fault::QueryPanics => Ok(Box::new(Broken)),
+            _ => Ok(Box::new(Quiet)),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_is_returned_whatever_the_backend_does() {
+    for (fault, exit, code) in [
+        (Fault::ProbeFails, "failed", "backend_not_available"),
+        (Fault::ProbePanics, "failed", "plugin_panicked"),
+        (Fault::CreateFails, "max_retries_exceeded", "crashed"),
+        (Fault::CreatePanics, "failed", "plugin_panicked"),
+        (
+            Fault::QueryPanics,
+            "max_retries_exceeded",
+            "backend_panicked",
+        ),
+        (Fault::Able, "max_retries_exceeded", "empty_session"),
+    ] {
+        let bench = Bench::new([]);
+
+        let report = bench
+            .run(bench.runner().agents(Arc::new(Faulty(fault))))
+            .await;
+
+        let (ExitReason::Failed { error } | ExitReason::MaxRetriesExceeded { error }) =
+            &report.exit
+        else {
+            panic!("{report:?}");
+        };
+        assert_eq!((report.exit.code(), error.code.as_str()), (exit, code));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backend_that_cannot_enforce_the_guards_is_not_started() {
+    let weak = Capabilities::new("weak").with_hooks(HookCoverage::AskedOnly);
+    let bench = Bench::with(ScriptedAgents::new([]).with_capabilities(weak));
+
+    let report = bench.run(bench.runner()).await;
+
+    let ExitReason::Failed { error } = &report.exit else {
+        panic!("it started: {report:?}")
+    };
+    assert_eq!(error.code, "guards_not_enforced");
+    assert_eq!(report.sessions, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn diagnostics_are_traced() {
+    let logs = CapturedLogs::start();
+    let bench = Bench::new([plans(&["A"]).dispose_fails(), passes("A")]);
+
+    bench.run(bench.runner()).await;
+
+    let warnings = logs.at_least(tracing::Level::WARN);
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(
+        warnings[0]
+            .message
+            .starts_with("disposing of an agent client failed")
+    );
+}

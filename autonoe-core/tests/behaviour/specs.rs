@@ -1,0 +1,99 @@
+//! Plugins that a configuration file can name.
+
+use std::sync::Arc;
+
+use autonoe_core::{
+    BackendSpec, ExitReason, HookSpec, Places, SpecContext, SpecPort, registered_specs,
+};
+use autonoe_testkit::SessionScript;
+use serde_json::json;
+
+use crate::support::{Bench, create, passes, status};
+
+#[tokio::test(start_paused = true)]
+async fn hooks_from_json_guard_a_run() {
+    let hooks: Vec<Box<dyn HookSpec>> = serde_json::from_value(json!([
+        {"type": "core-deny-tool", "rule": "Bash(git push *)", "reason": "a person pushes"},
+    ]))
+    .expect("known tags");
+    let bench = Bench::new([
+        SessionScript::new("tries to push")
+            .uses_tool("mcp__autonoe__create", create(&["A"]))
+            .uses_tool("Bash", json!({"command": "git status"}))
+            .is_denied("Bash", json!({"command": "git push origin"}))
+            .ends(),
+        passes("A"),
+    ]);
+    let context = SpecContext::new(Places::new("/srv/project"));
+    let runner = hooks.iter().fold(bench.runner(), |runner, spec| {
+        runner.hook(spec.build(&context).expect("it builds"))
+    });
+
+    let report = bench.run(runner).await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+}
+
+#[test]
+fn an_unknown_tag_lists_the_known_ones() {
+    let error = serde_json::from_value::<Box<dyn HookSpec>>(json!({"type": "core-dney-tool"}))
+        .expect_err("nobody has this tag");
+
+    let message = error.to_string();
+    assert!(
+        message.contains("core-dney-tool") && message.contains("core-deny-tool"),
+        "{message}"
+    );
+}
+
+#[test]
+fn an_unknown_field_and_a_wrong_rule_are_errors() {
+    for wrong in [
+        json!({"type": "core-deny-tool", "rule": "Task", "reason": "no", "extra": 1}),
+        json!({"type": "core-deny-tool", "rule": "Task(", "reason": "no"}),
+        json!({"type": "core-deny-tool", "reason": "no"}),
+    ] {
+        let refused = serde_json::from_value::<Box<dyn HookSpec>>(wrong.clone());
+
+        assert!(refused.is_err(), "{wrong} was accepted");
+    }
+}
+
+#[test]
+fn every_registered_example_parses() {
+    for entry in registered_specs(SpecPort::Hook) {
+        serde_json::from_value::<Box<dyn HookSpec>>((entry.example)()).expect(entry.tag);
+    }
+    for entry in registered_specs(SpecPort::Backend) {
+        serde_json::from_value::<Box<dyn BackendSpec>>((entry.example)()).expect(entry.tag);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backend_from_json_runs() {
+    let spec: Box<dyn BackendSpec> = serde_json::from_value(json!({
+        "type": "testkit-scripted",
+        "sessions": [
+            {"name": "plan", "costUsd": "0.50", "steps": [
+                {"uses": {"tool": "mcp__autonoe__create", "input": create(&["A"])}},
+                "ends",
+            ]},
+            {"name": "build", "steps": [
+                {"says": "working"},
+                {"isDenied": {"tool": "Bash", "input": {"command": "cp x .autonoe/y"}}},
+                {"uses": {"tool": "mcp__autonoe__set_status", "input": status("A", "passed")}},
+                "ends",
+            ]},
+        ],
+    }))
+    .expect("the testkit is linked");
+    let agents = spec
+        .build(&SpecContext::new(Places::new("/srv/project")))
+        .expect("it builds");
+    let bench = Bench::new([]);
+
+    let report = bench.run(bench.runner().agents(Arc::clone(&agents))).await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+    assert_eq!(report.cost.to_string(), "$0.50");
+}

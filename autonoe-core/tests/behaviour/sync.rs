@@ -1,0 +1,177 @@
+//! Sync: bring the ledger in line, then verify.
+
+use autonoe_core::{ExitReason, Mode};
+use autonoe_testkit::SessionScript;
+use serde_json::json;
+
+use crate::support::{Bench, create, passes, plans, status};
+
+fn verifies(ids: &[&str]) -> SessionScript {
+    let script = SessionScript::new("verifies");
+    ids.iter()
+        .fold(script, |script, id| {
+            script.uses_tool("mcp__autonoe__verify", json!({ "deliverableId": id }))
+        })
+        .ends()
+}
+
+#[tokio::test(start_paused = true)]
+async fn syncs_verifies_and_ends_when_all_are_verified() {
+    let bench = Bench::new([
+        SessionScript::new("syncs")
+            .uses_tool("mcp__autonoe__create", create(&["A", "B", "C"]))
+            .uses_tool("mcp__autonoe__deprecate", json!({"deliverableId": "C"}))
+            .ends(),
+        SessionScript::new("verifies one")
+            .uses_tool("mcp__autonoe__set_status", status("A", "passed"))
+            .uses_tool("mcp__autonoe__verify", json!({"deliverableId": "A"}))
+            .ends(),
+        verifies(&["B"]),
+    ]);
+
+    let report = bench.run(bench.runner().mode(Mode::Sync)).await;
+
+    assert_eq!(report.exit, ExitReason::AllVerified);
+    assert_eq!((report.verified, report.verified_total), (2, 2));
+    assert_eq!((report.passed, report.total), (1, 2));
+    let instructions: Vec<_> = bench
+        .agents
+        .received()
+        .iter()
+        .map(|session| session.instruction.to_string())
+        .collect();
+    assert_eq!(instructions, ["sync", "verify", "verify"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_instruction_has_its_tools() {
+    let bench = Bench::new([plans(&["A"]), passes("A")]);
+    bench.run(bench.runner()).await;
+    let synced = Bench::new([
+        SessionScript::new("syncs")
+            .uses_tool("mcp__autonoe__create", create(&["A"]))
+            .ends(),
+        verifies(&["A"]),
+    ]);
+    synced.run(synced.runner().mode(Mode::Sync)).await;
+
+    let tools: Vec<_> = [bench.agents.received(), synced.agents.received()]
+        .into_iter()
+        .flatten()
+        .map(|session| (session.instruction.to_string(), session.tools.join(" ")))
+        .collect();
+
+    let expected = [
+        ("initializer", "create"),
+        ("coding", "set_status list"),
+        ("sync", "create deprecate list"),
+        ("verify", "set_status verify list"),
+    ];
+    assert_eq!(
+        tools,
+        expected.map(|(name, tools)| (name.to_owned(), tools.to_owned()))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_of_another_instruction_is_denied() {
+    let bench = Bench::new([
+        SessionScript::new("tries to mark in planning")
+            .uses_tool("mcp__autonoe__create", create(&["A"]))
+            .is_denied("mcp__autonoe__set_status", status("A", "passed"))
+            .ends(),
+        passes("A"),
+    ]);
+
+    let report = bench.run(bench.runner()).await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn in_sync_mode_only_the_note_may_be_written() {
+    let write = |path: &str| json!({"file_path": path, "content": "x"});
+    let bench = Bench::new([
+        SessionScript::new("syncs")
+            .uses_tool("mcp__autonoe__create", create(&["A"]))
+            .uses_tool("Write", write("/srv/project/.autonoe-note.md"))
+            .is_denied("Write", write("/srv/project/src/main.rs"))
+            .is_denied("Edit", write("/tmp/x"))
+            .is_denied("Write", write(".autonoe/status.json"))
+            .ends(),
+        verifies(&["A"]),
+    ]);
+
+    let report = bench.run(bench.runner().mode(Mode::Sync)).await;
+
+    assert_eq!(report.exit, ExitReason::AllVerified);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interrupted_sync_keeps_its_progress_and_a_finished_one_starts_afresh() {
+    let bench = Bench::new([
+        SessionScript::new("syncs")
+            .uses_tool("mcp__autonoe__create", create(&["A", "B"]))
+            .ends(),
+        verifies(&["A"]),
+    ]);
+    let report = bench
+        .run(bench.runner().mode(Mode::Sync).max_iterations(2))
+        .await;
+    assert_eq!((report.verified, report.verified_total), (1, 2));
+
+    // A new run goes on with what is left.
+    let second = Bench {
+        repository: bench.repository.clone(),
+        ..Bench::new([
+            SessionScript::new("finds nothing new")
+                .says("unchanged")
+                .ends(),
+            verifies(&["B"]),
+        ])
+    };
+    let report = second.run(second.runner().mode(Mode::Sync)).await;
+    assert_eq!(report.exit, ExitReason::AllVerified);
+
+    // The one after it verifies everything again.
+    let third = Bench {
+        repository: bench.repository.clone(),
+        ..Bench::new([
+            SessionScript::new("finds nothing new")
+                .says("unchanged")
+                .ends(),
+            verifies(&["A"]),
+            verifies(&["B"]),
+        ])
+    };
+    let report = third.run(third.runner().mode(Mode::Sync)).await;
+    assert_eq!(
+        (report.exit, report.iterations),
+        (ExitReason::AllVerified, 3)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_removed_deliverable_keeps_its_record_and_no_longer_counts() {
+    let bench = Bench::new([plans(&["A", "B"]), passes("A")]);
+    bench.run(bench.runner().max_iterations(2)).await;
+    let synced = Bench {
+        repository: bench.repository.clone(),
+        ..Bench::new([
+            SessionScript::new("syncs")
+                .uses_tool("mcp__autonoe__deprecate", json!({"deliverableId": "B"}))
+                .ends(),
+            verifies(&["A"]),
+        ])
+    };
+
+    let report = synced.run(synced.runner().mode(Mode::Sync)).await;
+
+    assert_eq!((report.total, report.passed), (1, 1));
+    let ledger = synced.ledger().await;
+    assert_eq!(ledger.deliverables().len(), 2);
+    assert_eq!(
+        ledger.deliverables()[1].deprecated_at(),
+        Some(jiff::civil::date(2026, 1, 1))
+    );
+}

@@ -1,0 +1,234 @@
+//! Hours of waiting, tested in milliseconds.
+
+use std::time::Duration;
+
+use autonoe_core::{ExitReason, OnQuota, QuotaBackoff, RunControl};
+use autonoe_testkit::SessionScript;
+
+use crate::support::{Bench, passes, plans};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+fn quota(resets_at: Option<&str>) -> SessionScript {
+    SessionScript::new("hits the quota")
+        .says("working")
+        .hits_quota(resets_at.map(|time| time.parse().expect("a time")))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_five_hour_quota_wait_takes_no_time_and_ticks_each_second() {
+    let bench = Bench::new([
+        plans(&["A"]),
+        quota(Some("2026-01-01T05:00:03Z")),
+        passes("A"),
+    ]);
+
+    let report = bench.run(bench.runner().on_quota(OnQuota::Wait)).await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+    assert_eq!(report.elapsed, 5 * HOUR + Duration::from_secs(3));
+    assert_eq!((report.iterations, report.sessions), (2, 3));
+    assert_eq!(bench.log.count("wait_tick"), 5 * 3600);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tick_tells_what_remains_and_when_the_quota_resets() {
+    let bench = Bench::new([
+        plans(&["A"]),
+        quota(Some("2026-01-01T00:01:03Z")),
+        passes("A"),
+    ]);
+
+    bench.run(bench.runner().on_quota(OnQuota::Wait)).await;
+
+    let ticks: Vec<_> = bench
+        .log
+        .json()
+        .into_iter()
+        .filter(|event| event["event"] == "wait_tick")
+        .collect();
+    assert_eq!(ticks[0]["remainingMs"], 60_000);
+    assert_eq!(ticks[59]["remainingMs"], 1_000);
+    assert_eq!(ticks[0]["until"], "2026-01-01T00:01:03Z");
+    assert_eq!(ticks[0]["reason"], "quota");
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_known_reset_it_backs_off_and_never_exits_silently() {
+    let bench = Bench::new([plans(&["A"]), quota(None), quota(None), passes("A")]);
+    let backoff = QuotaBackoff {
+        first: HOUR,
+        longest: 8 * HOUR,
+    };
+
+    let report = bench
+        .run(
+            bench
+                .runner()
+                .on_quota(OnQuota::Wait)
+                .quota_backoff(backoff),
+        )
+        .await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+    assert_eq!(report.elapsed, 3 * HOUR + Duration::from_secs(3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reset_in_the_past_backs_off_instead_of_asking_at_full_speed() {
+    let bench = Bench::new([
+        plans(&["A"]),
+        quota(Some("2025-06-01T00:00:00Z")),
+        passes("A"),
+    ]);
+
+    let report = bench.run(bench.runner().on_quota(OnQuota::Wait)).await;
+
+    assert_eq!(report.elapsed, Duration::from_secs(300 + 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn quota_without_waiting_ends_the_run() {
+    let bench = Bench::new([plans(&["A"]), quota(Some("2026-01-01T05:00:00Z"))]);
+
+    let report = bench.run(bench.runner()).await;
+
+    assert_eq!(report.exit, ExitReason::QuotaExceeded);
+    assert_eq!(report.elapsed, Duration::from_secs(3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_wait_ends_at_once() {
+    let bench = Bench::new([plans(&["A"]), quota(Some("2026-01-01T05:00:00Z"))]);
+    let control = RunControl::new();
+    let runner = bench
+        .runner()
+        .on_quota(OnQuota::Wait)
+        .build()
+        .expect("parts fit");
+    let canceller = control.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(HOUR).await;
+        canceller.cancel();
+    });
+
+    let report = runner.run(&control).await;
+
+    assert_eq!(report.exit, ExitReason::Interrupted);
+    assert_eq!(report.elapsed, HOUR);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_suspended_machine_does_not_wait_twice() {
+    // The wall clock jumps by five hours while the timer has counted one second.
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    use autonoe_core::Clock;
+    use futures::future::BoxFuture;
+    use jiff::Timestamp;
+
+    struct Suspended {
+        seconds: AtomicI64,
+    }
+    impl Clock for Suspended {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_second(self.seconds.load(Ordering::SeqCst)).expect("in range")
+        }
+        fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+            // Every nap of the quota wait is one during which the lid was closed.
+            let nap = duration <= Duration::from_secs(1);
+            self.seconds
+                .fetch_add(if nap { 5 * 3600 } else { 0 }, Ordering::SeqCst);
+            Box::pin(tokio::time::sleep(duration))
+        }
+    }
+    let bench = Bench::new([
+        plans(&["A"]),
+        quota(Some("1970-01-01T05:00:00Z")),
+        passes("A"),
+    ]);
+    let clock = Arc::new(Suspended {
+        seconds: AtomicI64::new(0),
+    });
+    let runner = bench
+        .runner()
+        .on_quota(OnQuota::Wait)
+        .pause_between_sessions(Duration::ZERO)
+        .clock(clock);
+
+    let report = bench.run(runner).await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+    assert_eq!(bench.log.count("wait_tick"), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_session_is_ended_as_an_error() {
+    let bench = Bench::new([
+        plans(&["A"]),
+        SessionScript::new("falls silent")
+            .says("one moment")
+            .hangs(),
+        passes("A"),
+    ]);
+
+    let report = bench.run(bench.runner().idle_limit(HOUR)).await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+    assert_eq!(report.elapsed, HOUR + Duration::from_secs(6));
+    let ended = &bench
+        .log
+        .json()
+        .into_iter()
+        .filter(|e| e["event"] == "session_ended")
+        .nth(1);
+    let code = ended
+        .as_ref()
+        .map(|event| event["result"]["error"]["code"].clone());
+    assert_eq!(code, Some("idle".into()));
+    assert_eq!(bench.agents.disposed(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_speaks_now_and_then_is_not_idle() {
+    let minutes = Duration::from_secs(50 * 60);
+    let bench = Bench::new([
+        SessionScript::new("is slow")
+            .waits(minutes)
+            .says("still here")
+            .waits(minutes)
+            .uses_tool("mcp__autonoe__create", crate::support::create(&["A"]))
+            .waits(minutes)
+            .ends(),
+        passes("A"),
+    ]);
+
+    let report = bench.run(bench.runner().idle_limit(HOUR)).await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_disposal_that_hangs_is_left_alone_after_its_limit() {
+    let bench = Bench::new([plans(&["A"]).dispose_hangs(), passes("A")]);
+    let limit = Duration::from_secs(20);
+
+    let report = bench.run(bench.runner().dispose_limit(limit)).await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+    assert_eq!(report.elapsed, limit + Duration::from_secs(3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_disposal_that_fails_or_panics_does_not_end_the_run() {
+    let bench = Bench::new([
+        plans(&["A", "B"]).dispose_fails(),
+        passes("A").dispose_panics(),
+        passes("B"),
+    ]);
+
+    let report = bench.run(bench.runner()).await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+}

@@ -1,0 +1,82 @@
+//! Every test that `docs/contracts.md` names exists.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).expect("the folder is there") {
+        let path = entry.expect("readable").path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Returns the names of all functions in the crates' sources and tests.
+fn functions() -> HashSet<String> {
+    let mut files = Vec::new();
+    for folder in ["autonoe-core", "autonoe-security", "autonoe-testkit"] {
+        sources(&repository().join(folder), &mut files);
+    }
+    let name = |line: &str| {
+        let rest = line
+            .trim_start()
+            .trim_start_matches("async ")
+            .strip_prefix("fn ")?;
+        Some(rest.split(['(', '<']).next()?.to_owned())
+    };
+    files
+        .iter()
+        .flat_map(|file| {
+            let text = fs::read_to_string(file).expect("readable");
+            text.lines().filter_map(name).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// Returns the names between backquotes in the last column of every table row.
+fn named() -> Vec<String> {
+    let page = fs::read_to_string(repository().join("docs/contracts.md")).expect("readable");
+    page.lines()
+        .filter(|line| line.starts_with("| "))
+        .filter_map(|line| {
+            line.trim_end_matches([' ', '|'])
+                .rsplit(" | ")
+                .next()
+                .map(str::to_owned)
+        })
+        .flat_map(|column| {
+            let parts = column.split('`').skip(1).step_by(2).map(str::to_owned);
+            parts.collect::<Vec<_>>()
+        })
+        // Rows without a test end in the column of items.
+        .filter(|name| {
+            name.chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        })
+        .collect()
+}
+
+#[test]
+fn every_test_that_the_contracts_name_exists() {
+    let functions = functions();
+    let named = named();
+
+    let missing: Vec<&String> = named
+        .iter()
+        .filter(|name| !functions.contains(*name))
+        .collect();
+
+    assert!(
+        missing.is_empty(),
+        "docs/contracts.md names what is not there: {missing:#?}"
+    );
+    assert!(named.len() > 100, "only {} tests are named", named.len());
+}

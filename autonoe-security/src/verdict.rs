@@ -1,0 +1,154 @@
+//! What a judge of Bash commands answers.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+/// The answer about one command.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[must_use = "a verdict that is not looked at guards nothing"]
+pub enum Verdict {
+    /// Every command in the text may run.
+    Allow,
+    /// At least one command in the text may not run.
+    Deny(Denial),
+}
+
+impl Verdict {
+    /// Tells whether the command may run.
+    pub fn is_allowed(&self) -> bool {
+        matches!(self, Self::Allow)
+    }
+
+    /// Returns the denial, or `None` when the command may run.
+    pub fn denial(&self) -> Option<&Denial> {
+        match self {
+            Self::Allow => None,
+            Self::Deny(denial) => Some(denial),
+        }
+    }
+}
+
+/// Why a command may not run, and what to do instead.
+///
+/// Its `Display` is one line that an agent can act on.
+///
+/// ```
+/// use autonoe_security::{Denial, Layer};
+///
+/// let denial = Denial::new("R7", Layer::Profile, "Command 'curl' is not in the allowlist")
+///     .at(0..4)
+///     .instead("add \"curl\" to allowCommands");
+///
+/// assert_eq!(
+///     denial.to_string(),
+///     "Command 'curl' is not in the allowlist; add \"curl\" to allowCommands (rule R7)",
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Denial {
+    /// The stable id of the rule that decided.
+    pub rule: Cow<'static, str>,
+    /// The bytes of the command that the rule objects to, when it can tell.
+    pub span: Option<Range<usize>>,
+    /// The layer that the rule belongs to.
+    pub layer: Layer,
+    /// What is not allowed and why, in one sentence.
+    pub reason: Cow<'static, str>,
+    /// How to proceed, when the rule knows.
+    pub instead: Option<Cow<'static, str>>,
+}
+
+impl Denial {
+    /// Makes a denial by `rule` for `reason`.
+    pub fn new(
+        rule: impl Into<Cow<'static, str>>,
+        layer: Layer,
+        reason: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self {
+            rule: rule.into(),
+            span: None,
+            layer,
+            reason: reason.into(),
+            instead: None,
+        }
+    }
+
+    /// Adds the bytes of the command that the rule objects to.
+    #[must_use]
+    pub fn at(mut self, span: Range<usize>) -> Self {
+        self.span = Some(span);
+        self
+    }
+
+    /// Adds how to proceed.
+    #[must_use]
+    pub fn instead(mut self, instead: impl Into<Cow<'static, str>>) -> Self {
+        self.instead = Some(instead.into());
+        self
+    }
+}
+
+impl fmt::Display for Denial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)?;
+        if let Some(instead) = &self.instead {
+            write!(f, "; {instead}")?;
+        }
+        write!(f, " (rule {})", self.rule)
+    }
+}
+
+impl std::error::Error for Denial {}
+
+/// The layer of a policy that decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Layer {
+    /// The text is not understood as Bash.
+    Grammar,
+    /// A rule that holds for every project.
+    Baseline,
+    /// The language profiles of the project.
+    Profile,
+    /// The mode, run or sync.
+    Mode,
+    /// The user's own rules.
+    User,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_denial_without_a_remedy_reads_as_reason_and_rule() {
+        let denial = Denial::new("R3", Layer::Grammar, "the quote is never closed");
+
+        assert_eq!(denial.to_string(), "the quote is never closed (rule R3)");
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn a_verdict_survives_json() {
+        let verdict = Verdict::Deny(
+            Denial::new("R7", Layer::Profile, "no")
+                .at(1..3)
+                .instead("ask"),
+        );
+
+        let json = serde_json::to_string(&verdict).expect("it serialises");
+
+        assert_eq!(
+            serde_json::from_str::<Verdict>(&json).expect("it parses"),
+            verdict
+        );
+    }
+}

@@ -1,0 +1,229 @@
+//! What must become of every tool call.
+
+use std::collections::HashSet;
+
+use autonoe_core::{Mode, ToolCall, ToolKind, ToolStatus};
+
+use super::harness::ProbeCall;
+use super::played::{Invocation, Played};
+use super::probe_tool::{FAILURE, answer};
+use super::record::Happening;
+use super::stand::REASON;
+use crate::conformance::checks::{Finding, Flaw};
+
+/// Returns the calls of a session that was to make `expected`.
+fn made(played: &Played, expected: usize) -> Finding<Vec<Invocation<'_>>> {
+    let calls = played.invocations();
+    let (label, found) = (played.label, calls.len());
+    ensure!(
+        found == expected,
+        "{label}: the agent made {expected} calls, the stream shows {found}"
+    );
+    Ok(calls)
+}
+
+pub(super) fn are_answered_once(played: &Played, expected: usize) -> Finding {
+    let label = played.label;
+    let calls = made(played, expected)?;
+    let ids: HashSet<_> = calls.iter().map(|call| call.id).collect();
+    ensure!(
+        ids.len() == calls.len(),
+        "{label}: two calls have the same id: {calls:?}"
+    );
+    let responses = played.responses();
+    for response in &responses {
+        ensure!(
+            ids.contains(response.id),
+            "{label}: {response:?} answers none of {calls:?}"
+        );
+    }
+    for call in &calls {
+        let answers: Vec<_> = responses
+            .iter()
+            .filter(|response| response.id == call.id)
+            .collect();
+        ensure!(
+            answers.len() == 1,
+            "{label}: {call:?} has the answers {answers:?}"
+        );
+        ensure!(
+            answers.iter().all(|answer| answer.at > call.at),
+            "{label}: {answers:?} came first"
+        );
+    }
+    Ok(())
+}
+
+/// Returns the questions to the gate with their places in the log.
+fn asked(played: &Played) -> Vec<(usize, &ToolCall)> {
+    let log = played.log.iter().enumerate();
+    log.filter_map(|(at, happening)| match happening {
+        Happening::Asked(call) => Some((at, call)),
+        _ => None,
+    })
+    .collect()
+}
+
+pub(super) fn are_asked_once(played: &Played, expected: usize) -> Finding {
+    let label = played.label;
+    let calls = made(played, expected)?;
+    let asked = asked(played);
+    ensure!(
+        asked.len() == calls.len(),
+        "{label}: the gate was asked {} times about {} calls",
+        asked.len(),
+        calls.len()
+    );
+    for call in &calls {
+        let Some((at, _)) = asked.iter().find(|(_, asked)| asked.id == call.id) else {
+            return Err(Flaw::Failed(format!(
+                "{label}: the gate was not asked about {call:?}"
+            )));
+        };
+        let answered = played
+            .responses()
+            .into_iter()
+            .find(|response| response.id == call.id);
+        ensure!(
+            answered.is_none_or(|response| *at < response.at),
+            "{label}: {call:?} was answered before the gate was asked"
+        );
+    }
+    Ok(())
+}
+
+pub(super) fn are_described(played: &Played) -> Finding {
+    let label = played.label;
+    for (_, call) in asked(played) {
+        let shown = played
+            .invocations()
+            .into_iter()
+            .find(|shown| shown.id == call.id);
+        if let Some(shown) = shown {
+            ensure!(
+                shown.name == call.name,
+                "{label}: {:?} is {:?} in the stream",
+                call.name,
+                shown.name
+            );
+            ensure!(
+                *shown.input == call.input,
+                "{label}: another input is in the stream: {shown:?}"
+            );
+        }
+        let session = &call.session;
+        ensure!(
+            *session == played.key,
+            "{label}: in session {}, not {session}",
+            played.key
+        );
+        ensure!(
+            call.mode == Mode::Sync,
+            "{label}: in mode sync, not {}",
+            call.mode
+        );
+        let same = |path: &std::path::Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        ensure!(
+            same(&call.cwd) == same(&played.cwd),
+            "{label}: in {:?}, not {:?}",
+            played.cwd,
+            call.cwd
+        );
+    }
+    Ok(())
+}
+
+pub(super) fn is_a_shell_command(played: &Played, command: &str) -> Finding {
+    for (_, call) in asked(played) {
+        let expected = ToolKind::Shell {
+            command: command.to_owned(),
+        };
+        ensure!(
+            call.kind == expected,
+            "{}: {expected:?} is told as {:?}",
+            played.label,
+            call.kind
+        );
+    }
+    Ok(())
+}
+
+pub(super) fn have_status(played: &Played, allowed: &[ToolStatus]) -> Finding {
+    for response in played.responses() {
+        ensure!(
+            allowed.contains(&response.status),
+            "{}: {response:?}, which should be one of {allowed:?}",
+            played.label
+        );
+    }
+    Ok(())
+}
+
+pub(super) fn reasons_arrive(played: &Played) -> Finding {
+    for response in played.responses() {
+        ensure!(
+            response.output.contains(REASON),
+            "{}: the agent was told {:?}, and not that {REASON:?}",
+            played.label,
+            response.output
+        );
+    }
+    Ok(())
+}
+
+pub(super) fn do_not_run(played: &Played) -> Finding {
+    let runs = played.runs();
+    ensure!(
+        runs.is_empty(),
+        "{}: the tool ran with {runs:?}",
+        played.label
+    );
+    Ok(())
+}
+
+pub(super) fn run_once_with_their_input(played: &Played, calls: &[ProbeCall]) -> Finding {
+    let label = played.label;
+    let runs = played.runs();
+    let (expected, found) = (calls.len(), runs.len());
+    ensure!(
+        found == expected,
+        "{label}: {expected} calls made the tool run {found} times"
+    );
+    for ProbeCall { input, .. } in calls {
+        let arrived = runs.iter().any(|(_, got)| *got == input);
+        ensure!(arrived, "{label}: called with {input}\nit got {runs:?}");
+    }
+    for (session, _) in runs {
+        ensure!(
+            *session == played.key,
+            "{label}: in session {}, not {session}",
+            played.key
+        );
+    }
+    Ok(())
+}
+
+pub(super) fn outputs_arrive(played: &Played) -> Finding {
+    for call in played.invocations() {
+        let response = played.response_to(call.id)?;
+        let expected = answer(&call.input["number"]);
+        ensure!(
+            response.output.contains(&expected) && response.status == ToolStatus::Ok,
+            "{}: the tool said {expected:?}, the agent was given {response:?}",
+            played.label
+        );
+    }
+    Ok(())
+}
+
+pub(super) fn errors_arrive(played: &Played) -> Finding {
+    for call in played.invocations() {
+        let response = played.response_to(call.id)?;
+        ensure!(
+            response.output.contains(FAILURE) && response.status == ToolStatus::Error,
+            "{}: the tool failed with {FAILURE:?}, the agent was given {response:?}",
+            played.label
+        );
+    }
+    Ok(())
+}

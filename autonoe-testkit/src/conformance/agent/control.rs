@@ -1,0 +1,109 @@
+//! What must become of an interruption and of a word in between.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{AgentError, AgentErrorKind, SessionControl, SessionOutcome, StreamEvent};
+
+use super::harness::{AgentHarness, Scenario};
+use super::record::Happening;
+use super::stand::{GateIs, Session, Stand, dispose, prompt, read, read_until};
+use crate::conformance::checks::{Finding, Flaw, within};
+
+/// Interrupts from another task, as a run does.
+async fn interrupt(
+    control: &Arc<dyn SessionControl>,
+    limit: Duration,
+) -> Finding<Result<(), AgentError>> {
+    let control = control.clone();
+    let asking = tokio::spawn(async move { control.interrupt().await });
+    within(limit, "interrupt", asking)
+        .await?
+        .map_err(|error| Flaw::Failed(error.to_string()))
+}
+
+/// Steers from another task.
+async fn steer(
+    control: &Arc<dyn SessionControl>,
+    limit: Duration,
+) -> Finding<Result<(), AgentError>> {
+    let control = control.clone();
+    let asking = tokio::spawn(async move { control.steer("hurry up").await });
+    within(limit, "steer", asking)
+        .await?
+        .map_err(|error| Flaw::Failed(error.to_string()))
+}
+
+pub(super) async fn interrupts(harness: &dyn AgentHarness) -> Finding {
+    let mut stand = Stand::of(harness, &Scenario::Hangs).await?;
+    let limit = stand.limit;
+    let Session {
+        mut client, record, ..
+    } = stand.session(GateIs::Open)?;
+    let control = client.control();
+    {
+        let mut stream = client.query(prompt());
+        read_until(&mut stream, &record, limit, "a first sign", |_| true).await?;
+        match interrupt(&control, limit).await? {
+            Ok(()) => read(&mut stream, &record, limit).await?,
+            Err(error) if error.kind() == AgentErrorKind::Unsupported => {
+                return Err(Flaw::Untestable(format!("the backend says: {error}")));
+            }
+            Err(error) => return Err(Flaw::Failed(format!("interrupt failed: {error}"))),
+        }
+    }
+    let _ = dispose(client, limit).await;
+    let log = record.all();
+    let interrupted = log.iter().any(|happening| {
+        let end = SessionOutcome::Interrupted;
+        matches!(happening, Happening::Saw(StreamEvent::End { outcome, .. }) if *outcome == end)
+    });
+    ensure!(interrupted, "after an interruption the turn went: {log:?}");
+    Ok(())
+}
+
+pub(super) async fn steers(harness: &dyn AgentHarness) -> Finding {
+    let mut stand = Stand::of(harness, &Scenario::Hangs).await?;
+    let limit = stand.limit;
+    let Session {
+        mut client, record, ..
+    } = stand.session(GateIs::Open)?;
+    let control = client.control();
+    let steered = {
+        let mut stream = client.query(prompt());
+        read_until(&mut stream, &record, limit, "a first sign", |_| true).await?;
+        steer(&control, limit).await?
+    };
+    let _ = dispose(client, limit).await;
+    match (steered, stand.capabilities.steering.is_yes()) {
+        (Ok(()), true) | (Err(_), false) => Ok(()),
+        (Ok(()), false) => Err(Flaw::Failed(
+            "a backend without steering says that it was delivered".into(),
+        )),
+        (Err(error), true) => Err(Flaw::Failed(format!("steer failed: {error}"))),
+    }
+}
+
+/// Uses the control after the end of the turn, and after the client is gone.
+pub(super) async fn outlives_its_session(
+    harness: &dyn AgentHarness,
+    scenario: &Scenario,
+) -> Finding {
+    let mut stand = Stand::of(harness, scenario).await?;
+    let limit = stand.limit;
+    let Session {
+        mut client, record, ..
+    } = stand.session(GateIs::Open)?;
+    let control = client.control();
+    {
+        let mut stream = client.query(prompt());
+        read(&mut stream, &record, limit).await?;
+    }
+    // They do nothing or fail; either is right.
+    let _ = interrupt(&control, limit).await?;
+    let _ = steer(&client.control(), limit).await?;
+    let _ = dispose(client, limit).await;
+    let _ = interrupt(&control, limit).await?;
+    let _ = steer(&control, limit).await?;
+    Ok(())
+}

@@ -1,0 +1,213 @@
+//! How sessions go on and how they are ended.
+
+use std::time::Duration;
+
+use autonoe_core::StreamEvent;
+use futures::{StreamExt, future};
+
+use super::harness::{AgentHarness, Scenario};
+use super::probe_tool;
+use super::record::{Happening, Record};
+use super::sessions::says;
+use super::stand::{GateIs, Session, Stand, dispose, is_asked, is_ran, prompt, read, read_until};
+use crate::conformance::checks::{Finding, Flaw, within};
+
+/// Looks at the call in the stream, looks away, and waits for the tool to run all the same.
+pub(super) async fn progress_without_polling(
+    harness: &dyn AgentHarness,
+    scenario: &Scenario,
+) -> Finding {
+    let mut stand = Stand::of(harness, scenario).await?;
+    let limit = stand.limit;
+    let Session {
+        mut client, record, ..
+    } = stand.session(GateIs::Open)?;
+    {
+        let mut stream = client.query(prompt());
+        let is_call = |event: &StreamEvent| matches!(event, StreamEvent::ToolInvocation { .. });
+        read_until(&mut stream, &record, limit, "a tool call", is_call).await?;
+        match scenario {
+            Scenario::UsesTools { .. } => {
+                record
+                    .wait_for(limit, "the tool, with nobody polling,", is_ran)
+                    .await?;
+            }
+            _ => {
+                record
+                    .wait_for(limit, "the gate, with nobody polling,", is_asked)
+                    .await?;
+            }
+        }
+        read(&mut stream, &record, limit).await?;
+    }
+    let _ = dispose(client, limit).await;
+    Ok(())
+}
+
+/// Waits until a client that hangs has said something.
+async fn first_sign(
+    client: &mut dyn autonoe_core::AgentClient,
+    record: &Record,
+    limit: Duration,
+) -> Finding {
+    let mut stream = client.query(prompt());
+    read_until(&mut stream, record, limit, "a first sign", |_| true).await
+}
+
+pub(super) async fn dispose_after_a_dropped_stream(harness: &dyn AgentHarness) -> Finding {
+    let mut stand = Stand::of(harness, &Scenario::Hangs).await?;
+    let Session {
+        mut client, record, ..
+    } = stand.session(GateIs::Open)?;
+    first_sign(&mut *client, &record, stand.limit).await?;
+    dispose(client, stand.limit).await
+}
+
+pub(super) async fn dispose_without_a_turn(harness: &dyn AgentHarness) -> Finding {
+    let mut stand = Stand::of(harness, &Scenario::Hangs).await?;
+    let client = stand.session(GateIs::Open)?.client;
+    dispose(client, stand.limit).await
+}
+
+/// Drops a client in the middle, and a second in the middle of its disposal; a third one works.
+pub(super) async fn drop_without_dispose(harness: &dyn AgentHarness) -> Finding {
+    let mut stand = Stand::of(harness, &Scenario::Hangs).await?;
+    let limit = stand.limit;
+    let Session {
+        mut client, record, ..
+    } = stand.session(GateIs::Open)?;
+    first_sign(&mut *client, &record, limit).await?;
+    drop(client);
+
+    let Session {
+        mut client, record, ..
+    } = stand.session(GateIs::Open)?;
+    first_sign(&mut *client, &record, limit).await?;
+    let mut disposal = client.dispose();
+    let _ = futures::poll!(&mut disposal);
+    drop(disposal);
+
+    let Session {
+        mut client, record, ..
+    } = stand.session(GateIs::Open)?;
+    first_sign(&mut *client, &record, limit).await?;
+    let _ = dispose(client, limit).await;
+    Ok(())
+}
+
+/// Drops the stream while our tool runs.
+pub(super) async fn a_running_tool_ends(harness: &dyn AgentHarness) -> Finding {
+    let scenario = Scenario::UsesTools {
+        calls: vec![probe_tool::waits()],
+    };
+    let mut stand = Stand::of(harness, &scenario).await?;
+    let limit = stand.limit;
+    let Session {
+        mut client, record, ..
+    } = stand.session(GateIs::Open)?;
+    {
+        let mut stream = client.query(prompt());
+        let reading = async {
+            while let Some(item) = stream.next().await {
+                record.note_item(item);
+            }
+            Err(Flaw::Failed(
+                "the turn ended while the tool was running".into(),
+            ))
+        };
+        let running = record.wait_for(limit, "the tool", is_ran);
+        let either = future::select(Box::pin(reading), Box::pin(running)).await;
+        either.factor_first().0?;
+    }
+    let is_over = |happening: &Happening| matches!(happening, Happening::Over);
+    let ended = record.wait_for(limit, "the end of the tool", is_over).await;
+    let _ = dispose(client, limit).await;
+    ended
+}
+
+/// Lets two sessions of one factory take turns.
+pub(super) async fn side_by_side(harness: &dyn AgentHarness, scenario: &Scenario) -> Finding {
+    let mut stand = Stand::of(harness, scenario).await?;
+    let limit = stand.limit;
+    let Session {
+        client: mut one,
+        record: first,
+        key: one_key,
+        ..
+    } = stand.session(GateIs::Open)?;
+    let Session {
+        client: mut other,
+        record: second,
+        key: other_key,
+        ..
+    } = stand.session(GateIs::Open)?;
+    {
+        let (mut left, mut right) = (one.query(prompt()), other.query(prompt()));
+        let any = |_: &StreamEvent| true;
+        // The first is in the middle of its turn while the second goes from its start to its end.
+        read_until(
+            &mut left,
+            &first,
+            limit,
+            "a first sign of the first session",
+            any,
+        )
+        .await?;
+        read_until(
+            &mut right,
+            &second,
+            limit,
+            "a first sign of the second session",
+            any,
+        )
+        .await?;
+        read(&mut right, &second, limit).await?;
+        read(&mut left, &first, limit).await?;
+    }
+    let _ = dispose(one, limit).await;
+    let _ = dispose(other, limit).await;
+    for (record, key) in [(first, one_key), (second, other_key)] {
+        let mut ended = false;
+        for happening in record.all() {
+            let session = match &happening {
+                Happening::Asked(call) => &call.session,
+                Happening::Ran { session, .. } => session,
+                Happening::Saw(StreamEvent::End { .. }) => {
+                    ended = true;
+                    continue;
+                }
+                _ => continue,
+            };
+            ensure!(
+                *session == key,
+                "something of session {session} happened in {key}"
+            );
+        }
+        ensure!(ended, "session {key} did not come to its End");
+    }
+    Ok(())
+}
+
+pub(super) async fn probes_alike(harness: &dyn AgentHarness) -> Finding {
+    let agents = harness
+        .agents(&says())
+        .await
+        .ok_or_else(|| Flaw::Untestable("the harness has no agents at all".into()))?;
+    let limit = harness.time_limit();
+    let mut seen = Vec::new();
+    for _ in 0..2 {
+        let found = within(limit, "probe", agents.probe()).await?;
+        seen.push(found.map_err(|error| format!("probe failed: {error}"))?);
+    }
+    ensure!(
+        seen[0] == seen[1],
+        "first {:?}\nthen {:?}",
+        seen[0],
+        seen[1]
+    );
+    ensure!(
+        !seen[0].backend.trim().is_empty(),
+        "the name of the backend is blank"
+    );
+    Ok(())
+}

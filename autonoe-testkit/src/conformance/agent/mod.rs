@@ -1,0 +1,103 @@
+//! What every backend must do.
+
+mod calls;
+mod control;
+mod harness;
+mod lifetimes;
+mod played;
+mod probe_tool;
+mod record;
+mod sessions;
+mod stand;
+mod suite;
+mod survey;
+mod turns;
+
+use self::sessions::Sessions;
+use super::checks::Checks;
+use super::report::Conformance;
+
+pub use harness::{AgentHarness, ProbeCall, Scenario};
+
+/// Checks an [`AgentClient`](autonoe_core::AgentClient) and its factory against their contracts.
+///
+/// What a backend says that it cannot do is not asked of it: those checks are
+/// skipped and listed in the report.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use async_trait::async_trait;
+/// use autonoe_core::AgentClientFactory;
+/// use autonoe_testkit::conformance::{self, AgentHarness, Scenario};
+/// # use autonoe_core::{
+/// #     AgentClient, AgentError, AgentSessionId, Capabilities, MessageStream, NoControl, Prompt,
+/// #     SessionControl, SessionOutcome, SessionSpec, StreamEvent,
+/// # };
+/// # use futures::{StreamExt, stream};
+/// # struct Parrot(String);
+/// # #[async_trait]
+/// # impl AgentClient for Parrot {
+/// #     fn query(&mut self, _: Prompt) -> MessageStream<'_> {
+/// #         stream::iter([
+/// #             Ok(StreamEvent::Started { session: AgentSessionId::new("parrot"), model: None }),
+/// #             Ok(StreamEvent::Text { text: self.0.clone() }),
+/// #             Ok(StreamEvent::End { outcome: SessionOutcome::Completed, cost: None }),
+/// #         ])
+/// #         .boxed()
+/// #     }
+/// #     fn control(&self) -> Arc<dyn SessionControl> {
+/// #         Arc::new(NoControl)
+/// #     }
+/// #     async fn dispose(self: Box<Self>) -> Result<(), AgentError> {
+/// #         Ok(())
+/// #     }
+/// # }
+/// # struct Parrots(String);
+/// # impl Parrots {
+/// #     fn saying(text: &str) -> Self {
+/// #         Self(text.to_owned())
+/// #     }
+/// # }
+/// # #[async_trait]
+/// # impl AgentClientFactory for Parrots {
+/// #     async fn probe(&self) -> Result<Capabilities, AgentError> {
+/// #         Ok(Capabilities::new("parrots"))
+/// #     }
+/// #     fn create(&self, _: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+/// #         Ok(Box::new(Parrot(self.0.clone())))
+/// #     }
+/// # }
+///
+/// /// Parrots can only repeat what they were taught.
+/// struct ParrotHarness;
+///
+/// #[async_trait]
+/// impl AgentHarness for ParrotHarness {
+///     async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
+///         match scenario {
+///             Scenario::Says { text } => Some(Arc::new(Parrots::saying(text))),
+///             _ => None,
+///         }
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
+/// #     .block_on(async {
+/// let report = conformance::agent_client(&ParrotHarness).await;
+///
+/// report.assert();
+/// assert!(!report.skipped().is_empty());
+/// # });
+/// ```
+pub async fn agent_client(harness: &dyn AgentHarness) -> Conformance {
+    let sessions = Sessions::play(harness).await;
+    let mut checks = Checks::of("agent client");
+    suite::probe(&mut checks, harness).await;
+    suite::turns(&mut checks, &sessions);
+    suite::gate(&mut checks, &sessions);
+    suite::own_tools(&mut checks, &sessions);
+    suite::lifetimes(&mut checks, harness, &sessions).await;
+    suite::control(&mut checks, harness).await;
+    checks.finish()
+}

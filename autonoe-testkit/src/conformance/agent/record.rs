@@ -1,0 +1,98 @@
+//! What happened in a session, in the order in which it was seen.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_core::{AgentError, HookDecision, PreToolUseHook, SessionKey, StreamEvent, ToolCall};
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::conformance::checks::{Finding, within};
+
+/// Something that happened in a session.
+#[derive(Clone, Debug)]
+pub(super) enum Happening {
+    /// The gate was asked about a call.
+    Asked(ToolCall),
+    /// The probe tool began to run.
+    Ran { session: SessionKey, input: Value },
+    /// The probe tool ended, or was ended.
+    Over,
+    /// The stream gave an event.
+    Saw(StreamEvent),
+    /// The stream gave an error.
+    Failed(String),
+}
+
+/// Writes down what happens in a session. Clones write to the same record.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    log: Arc<Mutex<Vec<Happening>>>,
+    news: Arc<watch::Sender<()>>,
+}
+
+impl Record {
+    pub(super) fn new() -> Self {
+        Self {
+            log: Arc::default(),
+            news: Arc::new(watch::Sender::new(())),
+        }
+    }
+
+    pub(super) fn note(&self, happening: Happening) {
+        self.log().push(happening);
+        self.news.send_replace(());
+    }
+
+    pub(super) fn note_item(&self, item: Result<StreamEvent, AgentError>) {
+        self.note(match item {
+            Ok(event) => Happening::Saw(event),
+            Err(error) => Happening::Failed(error.to_string()),
+        });
+    }
+
+    pub(super) fn all(&self) -> Vec<Happening> {
+        self.log().clone()
+    }
+
+    /// Waits until something happened.
+    pub(super) async fn wait_for(
+        &self,
+        limit: Duration,
+        what: &str,
+        happened: impl Fn(&Happening) -> bool,
+    ) -> Finding {
+        let mut news = self.news.subscribe();
+        let wait = async {
+            while !self.log().iter().any(&happened) {
+                if news.changed().await.is_err() {
+                    return;
+                }
+            }
+        };
+        within(limit, what, wait).await
+    }
+
+    fn log(&self) -> MutexGuard<'_, Vec<Happening>> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A hook that writes down what it is asked, and always answers the same.
+pub(super) struct RecordingHook {
+    pub(super) record: Record,
+    pub(super) answer: HookDecision,
+}
+
+#[async_trait]
+impl PreToolUseHook for RecordingHook {
+    fn name(&self) -> &str {
+        "conformance"
+    }
+
+    async fn check(&self, call: &ToolCall) -> HookDecision {
+        self.record.note(Happening::Asked(call.clone()));
+        self.answer.clone()
+    }
+}

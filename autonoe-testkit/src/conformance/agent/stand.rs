@@ -1,0 +1,184 @@
+//! Agents of one scenario, and the sessions that a suite makes of them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{
+    AgentClient, AgentClientFactory, Capabilities, Gate, Grants, HookDecision, InstructionName,
+    MessageStream, Mode, Places, Prompt, RunId, Sandbox, SessionKey, SessionSpec, StreamEvent,
+    Toolbox,
+};
+use futures::StreamExt;
+
+use super::harness::{AgentHarness, Scenario};
+use super::probe_tool::ProbeTool;
+use super::record::{Happening, Record, RecordingHook};
+use crate::conformance::checks::{Finding, Flaw, within};
+
+/// The reason of every denial.
+pub(super) const REASON: &str = "the conformance suite denies this call, whatever it is";
+
+/// How the gate of a session decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GateIs {
+    Open,
+    Closed,
+}
+
+/// Agents of one scenario.
+pub(super) struct Stand {
+    agents: Arc<dyn AgentClientFactory>,
+    project: PathBuf,
+    pub(super) limit: Duration,
+    pub(super) capabilities: Capabilities,
+    sessions: u32,
+    run: RunId,
+}
+
+/// A session that was made but not yet told anything.
+pub(super) struct Session {
+    pub(super) client: Box<dyn AgentClient>,
+    pub(super) record: Record,
+    pub(super) key: SessionKey,
+    pub(super) cwd: PathBuf,
+}
+
+impl Stand {
+    /// Asks `harness` for agents that play `scenario`, and the agents for what they can do.
+    pub(super) async fn of(harness: &dyn AgentHarness, scenario: &Scenario) -> Finding<Self> {
+        let limit = harness.time_limit();
+        let agents = harness.agents(scenario).await.ok_or_else(|| {
+            Flaw::Untestable(format!("the harness has no agents for {}", name(scenario)))
+        })?;
+        let capabilities = within(limit, "probe", agents.probe())
+            .await?
+            .map_err(|error| format!("probe failed: {error}"))?;
+        let project = harness.project();
+        let run = RunId::new(format!("conformance-{}", name(scenario)));
+        Ok(Self {
+            agents,
+            project,
+            limit,
+            capabilities,
+            sessions: 0,
+            run,
+        })
+    }
+
+    /// Makes a session.
+    pub(super) fn session(&mut self, gate: GateIs) -> Finding<Session> {
+        self.sessions += 1;
+        let key = SessionKey {
+            run: self.run.clone(),
+            number: self.sessions,
+        };
+        let record = Record::new();
+        let answer = match gate {
+            GateIs::Open => HookDecision::Approve,
+            GateIs::Closed => HookDecision::block(REASON),
+        };
+        let hook = RecordingHook {
+            record: record.clone(),
+            answer,
+        };
+        let gate = Gate::new(Places::new(&self.project), Grants::none()).with_hook(Arc::new(hook));
+        let tools = Toolbox::new([Arc::new(ProbeTool::new(record.clone())) as Arc<_>]);
+        let mut spec = SessionSpec::new(key.clone(), &self.project, gate, tools);
+        // Not the mode that a call has by default, so that a lost one shows.
+        spec.mode = Mode::Sync;
+        spec.instruction = InstructionName::Sync;
+        if !self.capabilities.sandbox.is_yes() {
+            spec.sandbox = Sandbox::Off;
+        }
+        let cwd = spec.cwd.clone();
+        let client = self
+            .agents
+            .create(spec)
+            .map_err(|error| format!("no client was made ({}): {error}", error.code()))?;
+        Ok(Session {
+            client,
+            record,
+            key,
+            cwd,
+        })
+    }
+}
+
+fn name(scenario: &Scenario) -> &'static str {
+    match scenario {
+        Scenario::Says { .. } => "says",
+        Scenario::RunsCommand { .. } => "runs-command",
+        Scenario::UsesTools { .. } => "uses-tools",
+        Scenario::Hangs => "hangs",
+        Scenario::Fails => "fails",
+        Scenario::HitsQuota { .. } => "hits-quota",
+    }
+}
+
+/// What sessions are told. Their agents are scripted and do not listen.
+pub(super) fn prompt() -> Prompt {
+    Prompt::new("Do what you are scripted to do.")
+}
+
+/// Reads `stream` to its end and writes down what it gives.
+pub(super) async fn read(
+    stream: &mut MessageStream<'_>,
+    record: &Record,
+    limit: Duration,
+) -> Finding {
+    // No scenario needs so many; a stream that repeats itself is never over.
+    const MOST: usize = 10_000;
+    let reading = async {
+        for _ in 0..MOST {
+            match stream.next().await {
+                Some(item) => record.note_item(item),
+                None => return Ok(()),
+            }
+        }
+        Err(Flaw::Failed(format!(
+            "the stream gave {MOST} items and did not end"
+        )))
+    };
+    within(limit, "the turn", reading).await?
+}
+
+/// Reads `stream` up to the first item that `is_it`.
+pub(super) async fn read_until(
+    stream: &mut MessageStream<'_>,
+    record: &Record,
+    limit: Duration,
+    what: &str,
+    is_it: impl Fn(&StreamEvent) -> bool,
+) -> Finding {
+    let reading = async {
+        while let Some(item) = stream.next().await {
+            let found = item.as_ref().is_ok_and(&is_it);
+            record.note_item(item);
+            if found {
+                return Ok(());
+            }
+        }
+        Err(Flaw::Failed(format!(
+            "the stream ended before there was {what}"
+        )))
+    };
+    within(limit, what, reading).await?
+}
+
+/// Disposes of a client.
+pub(super) async fn dispose(client: Box<dyn AgentClient>, limit: Duration) -> Finding {
+    within(limit, "dispose", client.dispose())
+        .await?
+        .map_err(|error| Flaw::Failed(format!("dispose failed: {error}")))
+}
+
+/// Tells whether the gate was asked.
+pub(super) fn is_asked(happening: &Happening) -> bool {
+    matches!(happening, Happening::Asked(_))
+}
+
+/// Tells whether our tool ran.
+pub(super) fn is_ran(happening: &Happening) -> bool {
+    matches!(happening, Happening::Ran { .. })
+}

@@ -1,0 +1,260 @@
+//! The checks of the suite, by name.
+
+use autonoe_core::ToolStatus;
+
+use super::harness::AgentHarness;
+use super::played::Played;
+use super::sessions::{
+    COMMAND, Session, Sessions, TEXT, asks_gate, runs, says, takes_tools, two_calls, uses,
+};
+use super::survey::{missing, over, pairs};
+use super::{calls, control, lifetimes, probe_tool, turns};
+use crate::conformance::checks::{Checks, Flaw};
+
+pub(super) async fn probe(checks: &mut Checks, harness: &dyn AgentHarness) {
+    checks
+        .run(
+            "a probe answers, and twice the same",
+            lifetimes::probes_alike(harness),
+        )
+        .await;
+}
+
+pub(super) fn turns(checks: &mut Checks, sessions: &Sessions) {
+    checks.each(
+        "every turn comes to an end",
+        sessions.all(),
+        |session| match session {
+            Ok(Played {
+                label,
+                turn: Err(Flaw::Failed(what)),
+                ..
+            }) => Err(Flaw::Failed(format!("{label}: {what}"))),
+            Err(Flaw::Failed(what)) => Err(Flaw::Failed(what.clone())),
+            _ => Ok(()),
+        },
+    );
+    over(
+        checks,
+        "a turn starts with Started, once",
+        sessions.all(),
+        turns::starts_once,
+    );
+    over(
+        checks,
+        "a turn ends with End or an error, and nothing comes after",
+        sessions.all(),
+        turns::ends_once,
+    );
+    over(
+        checks,
+        "what the agent says arrives",
+        [&sessions.says],
+        |it| turns::says(it, TEXT),
+    );
+    let completed = sessions.completed();
+    over(
+        checks,
+        "a turn that is finished ends as completed",
+        completed,
+        turns::completes,
+    );
+    over(
+        checks,
+        "an agent that breaks does not complete",
+        [&sessions.breaks],
+        turns::is_no_success,
+    );
+    over(
+        checks,
+        "a spent quota is told with its reset",
+        [&sessions.quota],
+        turns::hits_quota,
+    );
+}
+
+pub(super) fn gate(checks: &mut Checks, sessions: &Sessions) {
+    let with_calls = sessions.calling();
+    pairs(
+        checks,
+        "every call is answered once, after it was shown",
+        &with_calls,
+        calls::are_answered_once,
+    );
+    pairs(
+        checks,
+        "the gate is asked once about every call, before its answer",
+        &with_calls,
+        |it, count| {
+            asks_gate(&sessions.capabilities)?;
+            calls::are_asked_once(it, count)
+        },
+    );
+    pairs(
+        checks,
+        "the gate is told name, input, session, directory and mode",
+        &with_calls,
+        |it, _| {
+            asks_gate(&sessions.capabilities)?;
+            calls::are_described(it)
+        },
+    );
+    over(
+        checks,
+        "a shell command is put to the gate as one",
+        [&sessions.command],
+        |it| {
+            asks_gate(&sessions.capabilities)?;
+            calls::is_a_shell_command(it, COMMAND)
+        },
+    );
+    over(
+        checks,
+        "an allowed call is not answered as denied",
+        [&sessions.command],
+        |it| calls::have_status(it, &[ToolStatus::Ok, ToolStatus::Error]),
+    );
+    let denied = [&sessions.denied_command, &sessions.denied_tools];
+    over(
+        checks,
+        "a denied call is answered as denied",
+        denied,
+        |it| calls::have_status(it, &[ToolStatus::Denied]),
+    );
+    over(
+        checks,
+        "the reason of a denial reaches the agent",
+        denied,
+        calls::reasons_arrive,
+    );
+    over(
+        checks,
+        "a denied command does not run",
+        [&sessions.denied_command],
+        |_| sessions.marker.is_absent(),
+    );
+    over(
+        checks,
+        "a denied tool of ours does not run",
+        [&sessions.denied_tools],
+        calls::do_not_run,
+    );
+}
+
+pub(super) fn own_tools(checks: &mut Checks, sessions: &Sessions) {
+    over(
+        checks,
+        "our tool runs once and gets its input whole",
+        [&sessions.tool],
+        |it| calls::run_once_with_their_input(it, &[probe_tool::carries()]),
+    );
+    over(
+        checks,
+        "what our tool says reaches the agent",
+        [&sessions.tool],
+        calls::outputs_arrive,
+    );
+    let failing = [&sessions.failing_tool];
+    over(
+        checks,
+        "an error of our tool reaches the agent as one",
+        failing,
+        calls::errors_arrive,
+    );
+    over(
+        checks,
+        "tools that are called at once get each their own answer",
+        [&sessions.tools_at_once],
+        |it| {
+            calls::run_once_with_their_input(it, &two_calls())?;
+            calls::outputs_arrive(it)
+        },
+    );
+}
+
+pub(super) async fn lifetimes(
+    checks: &mut Checks,
+    harness: &dyn AgentHarness,
+    sessions: &Sessions,
+) {
+    let calling = match takes_tools(&sessions.capabilities) {
+        Ok(()) => uses([probe_tool::answers(1)]),
+        Err(_) => runs(COMMAND),
+    };
+    let progress = lifetimes::progress_without_polling(harness, &calling);
+    checks
+        .run("gate and tools go on when nobody polls the stream", async {
+            takes_tools(&sessions.capabilities).or(asks_gate(&sessions.capabilities))?;
+            progress.await
+        })
+        .await;
+    let disposal = |session: &Session| match session {
+        Ok(Played {
+            disposal: Err(Flaw::Failed(what)),
+            ..
+        }) => Err(Flaw::Failed(what.clone())),
+        Ok(_) => Ok(()),
+        Err(_) => Err(missing(session)),
+    };
+    checks.look("dispose returns after a finished turn", || {
+        disposal(&sessions.says)
+    });
+    checks.look("dispose returns after an error", || {
+        disposal(&sessions.breaks)
+    });
+    let dropped = lifetimes::dispose_after_a_dropped_stream(harness);
+    checks
+        .run(
+            "dispose returns after a stream dropped in the middle",
+            dropped,
+        )
+        .await;
+    let unused = lifetimes::dispose_without_a_turn(harness);
+    checks
+        .run("dispose returns when nothing was asked", unused)
+        .await;
+    let undisposed = lifetimes::drop_without_dispose(harness);
+    checks
+        .run(
+            "a client dropped in the middle is in nobody's way",
+            undisposed,
+        )
+        .await;
+    checks
+        .run("a dropped stream ends the tool that runs", async {
+            takes_tools(&sessions.capabilities)?;
+            lifetimes::a_running_tool_ends(harness).await
+        })
+        .await;
+    let side_by_side = match takes_tools(&sessions.capabilities) {
+        Ok(()) => uses(two_calls()),
+        Err(_) => says(),
+    };
+    checks
+        .run(
+            "two sessions run side by side",
+            lifetimes::side_by_side(harness, &side_by_side),
+        )
+        .await;
+}
+
+pub(super) async fn control(checks: &mut Checks, harness: &dyn AgentHarness) {
+    checks
+        .run(
+            "an interruption ends the turn as interrupted",
+            control::interrupts(harness),
+        )
+        .await;
+    checks
+        .run(
+            "a word in between is delivered or refused",
+            control::steers(harness),
+        )
+        .await;
+    checks
+        .run(
+            "a control can be used after its session",
+            control::outlives_its_session(harness, &says()),
+        )
+        .await;
+}

@@ -1,0 +1,82 @@
+//! What the stream of every turn must look like.
+
+use autonoe_core::{SessionOutcome, StreamEvent};
+
+use super::played::Played;
+use crate::conformance::checks::{Finding, Flaw};
+
+pub(super) fn starts_once(played: &Played) -> Finding {
+    let label = played.label;
+    let is_start =
+        |item: &Result<&StreamEvent, &str>| matches!(item, Ok(StreamEvent::Started { .. }));
+    match played.items().next() {
+        // What could not even start breaks off with an error.
+        Some(Err(_)) => return Ok(()),
+        Some(item) if is_start(&item) => {}
+        first => return Err(Flaw::Failed(format!("{label}: it starts with {first:?}"))),
+    }
+    let starts = played.items().filter(is_start).count();
+    ensure!(starts == 1, "{label}: it started {starts} times");
+    Ok(())
+}
+
+pub(super) fn ends_once(played: &Played) -> Finding {
+    let label = played.label;
+    let is_end =
+        |item: &Result<&StreamEvent, &str>| matches!(item, Ok(StreamEvent::End { .. }) | Err(_));
+    let Some(end) = played.items().position(|item| is_end(&item)) else {
+        return Err(Flaw::Failed(format!(
+            "{label}: it broke off without End and without an error"
+        )));
+    };
+    let after: Vec<_> = played.items().skip(end + 1).collect();
+    ensure!(after.is_empty(), "{label}: after its end came {after:?}");
+    Ok(())
+}
+
+pub(super) fn completes(played: &Played) -> Finding {
+    let outcome = played.outcome();
+    ensure!(
+        outcome == Some(&SessionOutcome::Completed),
+        "{}: the outcome is {outcome:?}",
+        played.label
+    );
+    Ok(())
+}
+
+pub(super) fn says(played: &Played, expected: &str) -> Finding {
+    let said: String = played
+        .items()
+        .filter_map(|item| match item {
+            Ok(StreamEvent::Text { text }) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    ensure!(
+        said.contains(expected),
+        "the agent said {expected:?}, the stream {said:?}"
+    );
+    Ok(())
+}
+
+pub(super) fn is_no_success(played: &Played) -> Finding {
+    let outcome = played.outcome();
+    ensure!(
+        outcome != Some(&SessionOutcome::Completed),
+        "an agent that broke ended as {outcome:?}"
+    );
+    Ok(())
+}
+
+pub(super) fn hits_quota(played: &Played) -> Finding {
+    let outcome = played.outcome();
+    let told = matches!(
+        outcome,
+        Some(SessionOutcome::QuotaExceeded {
+            resets_at: Some(_),
+            ..
+        })
+    );
+    ensure!(told, "an agent without quota ended as {outcome:?}");
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! What every judge of Bash commands must do.
+
+mod ask;
+mod case;
+mod texts;
+
+use std::sync::Arc;
+
+use autonoe_core::{BashSecurity, Denial, Verdict};
+
+use self::ask::{Answer, LIMIT, ask};
+use self::texts::Text;
+use super::checks::{Checks, Finding, Flaw};
+use super::report::Conformance;
+
+pub use case::{BashCase, bash_security_cases};
+
+/// Checks a [`BashSecurity`] against its contract: with texts that it may not expect.
+///
+/// What a policy allows and denies is its own affair, apart from one thing:
+/// what is no Bash cannot be understood, so it is denied. For the rest there
+/// is [`bash_security_cases`].
+///
+/// Every question is asked on a thread with a deadline in real time. A judge
+/// that runs out of stack ends the whole test program: no text may do that.
+///
+/// ```
+/// use autonoe_core::{Denial, Layer, Verdict};
+/// use autonoe_testkit::conformance;
+///
+/// let only_ls = |command: &str| match command {
+///     "ls" => Verdict::Allow,
+///     _ => Verdict::Deny(Denial::new("only-ls", Layer::User, "only ls may run").at(0..command.len())),
+/// };
+///
+/// conformance::bash_security(only_ls).assert();
+/// ```
+pub fn bash_security(security: impl BashSecurity + 'static) -> Conformance {
+    let security: Arc<dyn BashSecurity> = Arc::new(security);
+    let not_bash = texts::not_bash();
+    let mut texts = texts::hostile();
+    texts.extend_from_slice(&not_bash);
+    let mut checks = Checks::of("bash security");
+
+    let first = ask(&security, &texts).answers();
+    let answers = || texts.iter().zip(&first);
+    checks.each(
+        "no text makes it panic",
+        answers(),
+        |(text, answer)| match answer {
+            Answer::Panicked(said) => Err(Flaw::Failed(format!("{}: {said}", text.label))),
+            _ => Ok(()),
+        },
+    );
+    checks.each("every text is answered", answers(), |(text, answer)| {
+        ensure!(
+            *answer != Answer::TooLate,
+            "{}: no answer after {LIMIT:?}",
+            text.label
+        );
+        Ok(())
+    });
+    checks.each(
+        "what is no Bash is denied",
+        answers().skip(texts.len() - not_bash.len()),
+        |(text, answer)| {
+            ensure!(
+                *answer != Answer::Verdict(Verdict::Allow),
+                "{}: it is allowed",
+                text.label
+            );
+            Ok(())
+        },
+    );
+    checks.each(
+        "a denial names its rule, its reason and a place in the text",
+        answers(),
+        |(text, answer)| match answer {
+            Answer::Verdict(Verdict::Deny(denial)) => flaw_of(denial, text),
+            _ => Ok(()),
+        },
+    );
+
+    // A judge that gives no answers is not asked again.
+    let answering = !first.contains(&Answer::TooLate);
+    // In another order: what was asked before must not matter.
+    let backwards: Vec<Text> = texts.iter().rev().cloned().collect();
+    let again = if answering {
+        ask(&security, &backwards).answers()
+    } else {
+        Vec::new()
+    };
+    checks.each(
+        "the same text gets the same verdict",
+        answers().rev().zip(&again),
+        same,
+    );
+    let threads: Vec<_> = if answering {
+        (0..4).map(|_| ask(&security, &texts)).collect()
+    } else {
+        Vec::new()
+    };
+    let at_once: Vec<_> = threads.into_iter().map(ask::Asking::answers).collect();
+    let pairs = at_once
+        .iter()
+        .flat_map(|answers_of_one| answers().zip(answers_of_one));
+    checks.each("several threads get the same verdict", pairs, same);
+    checks.finish()
+}
+
+/// Tells what is wrong with a denial of `text`.
+fn flaw_of(denial: &Denial, Text { label, text }: &Text) -> Finding {
+    ensure!(!denial.rule.trim().is_empty(), "{label}: the rule is blank");
+    ensure!(
+        !denial.reason.trim().is_empty(),
+        "{label}: the reason is blank"
+    );
+    let instead = denial.instead.as_deref();
+    ensure!(
+        !instead.is_some_and(|instead| instead.trim().is_empty()),
+        "{label}: what to do instead is there, but blank"
+    );
+    if let Some(span) = &denial.span {
+        ensure!(
+            text.get(span.clone()).is_some(),
+            "{label}: {span:?} is no part of a text of {} bytes",
+            text.len()
+        );
+    }
+    Ok(())
+}
+
+fn same(((text, first), again): ((&Text, &Answer), &Answer)) -> Finding {
+    // That it panics is told by another check.
+    let comparable = !matches!((first, again), (Answer::Panicked(_), Answer::Panicked(_)));
+    ensure!(
+        !comparable || first == again,
+        "{}: first {first:?}, then {again:?}",
+        text.label
+    );
+    Ok(())
+}

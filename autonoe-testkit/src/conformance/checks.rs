@@ -1,0 +1,140 @@
+//! How checks are made: one at a time, each for itself.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use futures::FutureExt;
+
+use super::report::Conformance;
+
+/// What a check comes to.
+pub(super) type Finding<T = ()> = Result<T, Flaw>;
+
+/// Why a check did not pass.
+#[derive(Debug)]
+pub(super) enum Flaw {
+    /// The implementation does not do what it must.
+    Failed(String),
+    /// It cannot be seen what the implementation does.
+    Untestable(String),
+}
+
+impl From<String> for Flaw {
+    fn from(what: String) -> Self {
+        Self::Failed(what)
+    }
+}
+
+/// The checks of one suite, as they are made.
+pub(super) struct Checks {
+    report: Conformance,
+}
+
+impl Checks {
+    pub(super) fn of(suite: &'static str) -> Self {
+        Self {
+            report: Conformance::of(suite),
+        }
+    }
+
+    /// Makes a check that waits.
+    pub(super) async fn run(&mut self, check: &str, finding: impl Future<Output = Finding>) {
+        let finding = AssertUnwindSafe(finding).catch_unwind().await;
+        self.note(check, finding.unwrap_or_else(|panic| Err(panicked(panic))));
+    }
+
+    /// Makes a check that does not wait.
+    pub(super) fn look(&mut self, check: &str, finding: impl FnOnce() -> Finding) {
+        let finding = catch_unwind(AssertUnwindSafe(finding));
+        self.note(check, finding.unwrap_or_else(|panic| Err(panicked(panic))));
+    }
+
+    /// Makes a check of each of `things`; all that is wrong with any of them is told.
+    pub(super) fn each<T>(
+        &mut self,
+        check: &str,
+        things: impl IntoIterator<Item = T>,
+        finding: impl Fn(T) -> Finding,
+    ) {
+        self.look(check, || {
+            let (mut failed, mut unseen) = (Vec::new(), None);
+            for thing in things {
+                match finding(thing) {
+                    Ok(()) => {}
+                    Err(Flaw::Failed(what)) => failed.push(what),
+                    Err(untestable) => unseen = Some(untestable),
+                }
+            }
+            match unseen {
+                _ if !failed.is_empty() => Err(Flaw::Failed(some_of(&failed))),
+                Some(untestable) => Err(untestable),
+                None => Ok(()),
+            }
+        });
+    }
+
+    fn note(&mut self, check: &str, finding: Finding) {
+        match finding {
+            Ok(()) => self.report.pass(check.to_owned()),
+            Err(Flaw::Failed(what)) => self.report.fail(check.to_owned(), cut(what)),
+            Err(Flaw::Untestable(why)) => self.report.skip(check.to_owned(), why),
+        }
+    }
+
+    pub(super) fn finish(self) -> Conformance {
+        self.report
+    }
+}
+
+fn panicked(panic: Box<dyn Any + Send>) -> Flaw {
+    Flaw::Failed(format!("it panicked: {}", panic_text(panic)))
+}
+
+/// The first few of `failed`: an implementation that gets all wrong is not worth a hundred lines.
+fn some_of(failed: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let mut text = failed
+        .iter()
+        .take(SHOWN)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join("\n");
+    if failed.len() > SHOWN {
+        text.push_str(&format!("\nand {} more", failed.len() - SHOWN));
+    }
+    text
+}
+
+/// Cuts off what nobody would read: some of what is tried is huge.
+fn cut(mut what: String) -> String {
+    const SHOWN: usize = 4_000;
+    if what.len() > SHOWN {
+        what.truncate(what.floor_char_boundary(SHOWN));
+        what.push_str(" [...]");
+    }
+    what
+}
+
+/// Returns what a panic said.
+pub(super) fn panic_text(panic: Box<dyn Any + Send>) -> String {
+    match panic.downcast::<String>() {
+        Ok(text) => *text,
+        Err(panic) => panic.downcast::<&str>().map_or_else(
+            |_| "something that is no text".to_owned(),
+            |text| (*text).to_owned(),
+        ),
+    }
+}
+
+/// Waits for `work`, but not longer than `limit`.
+pub(super) async fn within<T>(
+    limit: Duration,
+    what: &str,
+    work: impl Future<Output = T>,
+) -> Finding<T> {
+    match tokio::time::timeout(limit, work).await {
+        Ok(done) => Ok(done),
+        Err(_elapsed) => Err(Flaw::Failed(format!("{what} took longer than {limit:?}"))),
+    }
+}

@@ -1,0 +1,166 @@
+//! What every hook must do.
+
+mod calls;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use autonoe_core::{Gate, HookDecision, PreToolUseHook};
+use futures::FutureExt;
+use tokio::task::JoinSet;
+
+use self::calls::Asked;
+use super::checks::{Checks, Finding, Flaw, panic_text};
+use super::marker::Marker;
+use super::report::Conformance;
+
+/// Checks a [`PreToolUseHook`] against its contract: with calls of every kind and odd ones.
+///
+/// It cannot see whether a hook decides *well*: that is for its own tests. Of
+/// a hook that does not want a call nothing is asked about it, as in a
+/// [`Gate`]. A hook that blocks its thread blocks the suite, too.
+///
+/// ```
+/// use autonoe_core::{HookDecision, ToolKind, hook_fn};
+/// use autonoe_testkit::conformance;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
+/// #     .block_on(async {
+/// let no_web = hook_fn("no-web", |call| match &call.kind {
+///     ToolKind::Fetch { .. } => HookDecision::block("this project works offline"),
+///     _ => HookDecision::Pass,
+/// });
+///
+/// conformance::pre_tool_use_hook(no_web).await.assert();
+/// # });
+/// ```
+pub async fn pre_tool_use_hook(hook: Arc<dyn PreToolUseHook>) -> Conformance {
+    let marker = Marker::in_dir(&std::env::temp_dir());
+    let calls = Arc::new(calls::all(&marker));
+    let mut checks = Checks::of("pre tool use hook");
+    checks.look("the name is not blank and always the same", || name(&*hook));
+
+    let first = ask_all(&hook, &calls).await;
+    let answers = || calls.iter().zip(&first);
+    checks.each(
+        "no call makes it panic",
+        answers(),
+        |(asked, answer)| match answer {
+            Answer::Panicked(text) => Err(Flaw::Failed(format!("{}: {text}", asked.label))),
+            _ => Ok(()),
+        },
+    );
+    checks.each(
+        "every call is answered in time",
+        answers(),
+        |(asked, answer)| {
+            let limit = Gate::DEFAULT_TIME_LIMIT;
+            ensure!(
+                *answer != Answer::TooLate,
+                "{}: no answer after {limit:?}",
+                asked.label
+            );
+            Ok(())
+        },
+    );
+    checks.each(
+        "a block says why",
+        answers(),
+        |(asked, answer)| match answer {
+            Answer::Decided(HookDecision::Block { reason }) if reason.trim().is_empty() => Err(
+                Flaw::Failed(format!("{}: the reason is blank", asked.label)),
+            ),
+            _ => Ok(()),
+        },
+    );
+
+    let again = ask_all(&hook, &calls).await;
+    checks.each(
+        "the same call gets the same answer",
+        answers().zip(&again),
+        same,
+    );
+    // A hook that gives no answers gives none at the same time either.
+    let answering = !first.contains(&Answer::TooLate);
+    let at_once = if answering {
+        ask_at_once(&hook, &calls).await
+    } else {
+        Vec::new()
+    };
+    let pairs = at_once
+        .iter()
+        .map(|(place, answer)| ((&calls[*place], &first[*place]), answer));
+    checks.each("calls at the same time get the same answers", pairs, same);
+
+    checks.look("no call is carried out", || marker.is_absent());
+    checks.finish()
+}
+
+fn name(hook: &dyn PreToolUseHook) -> Finding {
+    let name = hook.name().to_owned();
+    ensure!(!name.trim().is_empty(), "the name is {name:?}");
+    let again = hook.name();
+    ensure!(name == again, "the name was {name:?}, then {again:?}");
+    Ok(())
+}
+
+/// What a hook said to a call.
+#[derive(Debug, PartialEq)]
+enum Answer {
+    /// It does not want to see it.
+    NotMine,
+    Decided(HookDecision),
+    Panicked(String),
+    TooLate,
+}
+
+/// Asks about one call after the other, up to the first that gets no answer.
+async fn ask_all(hook: &Arc<dyn PreToolUseHook>, calls: &[Asked]) -> Vec<Answer> {
+    let mut answers = Vec::new();
+    for asked in calls {
+        answers.push(ask(&**hook, asked).await);
+        if answers.last() == Some(&Answer::TooLate) {
+            break;
+        }
+    }
+    answers
+}
+
+async fn ask(hook: &dyn PreToolUseHook, Asked { call, .. }: &Asked) -> Answer {
+    match catch_unwind(AssertUnwindSafe(|| hook.matches(call))) {
+        Ok(true) => {}
+        Ok(false) => return Answer::NotMine,
+        Err(panic) => return Answer::Panicked(panic_text(panic)),
+    }
+    // A panic may come before the first wait, where the future is made.
+    let check = AssertUnwindSafe(async { hook.check(call).await }).catch_unwind();
+    match tokio::time::timeout(Gate::DEFAULT_TIME_LIMIT, check).await {
+        Ok(Ok(decision)) => Answer::Decided(decision),
+        Ok(Err(panic)) => Answer::Panicked(panic_text(panic)),
+        Err(_elapsed) => Answer::TooLate,
+    }
+}
+
+/// Asks about all calls at once, from tasks of their own, each call twice.
+async fn ask_at_once(
+    hook: &Arc<dyn PreToolUseHook>,
+    calls: &Arc<Vec<Asked>>,
+) -> Vec<(usize, Answer)> {
+    let mut tasks = JoinSet::new();
+    for place in (0..calls.len()).chain((0..calls.len()).rev()) {
+        let (hook, calls) = (hook.clone(), calls.clone());
+        tasks.spawn(async move { (place, ask(&*hook, &calls[place]).await) });
+    }
+    tasks.join_all().await
+}
+
+fn same(((asked, first), again): ((&Asked, &Answer), &Answer)) -> Finding {
+    // That it panics is told by another check.
+    let comparable = !matches!((first, again), (Answer::Panicked(_), Answer::Panicked(_)));
+    ensure!(
+        !comparable || first == again,
+        "{}: first {first:?}, then {again:?}",
+        asked.label
+    );
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! What a suite found.
+
+use std::fmt;
+
+/// What a conformance suite found: every check by name.
+///
+/// ```
+/// use autonoe_core::DenyAll;
+/// use autonoe_testkit::conformance;
+///
+/// let report = conformance::bash_security(DenyAll);
+///
+/// assert!(report.passed().contains(&"no text makes it panic".to_owned()));
+/// report.assert();
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "a report that nobody asserts on finds nothing"]
+pub struct Conformance {
+    suite: &'static str,
+    passed: Vec<String>,
+    failures: Vec<FailedCheck>,
+    skipped: Vec<SkippedCheck>,
+}
+
+/// A check that an implementation failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FailedCheck {
+    /// What should be so.
+    pub check: String,
+    /// What happened instead.
+    pub what: String,
+}
+
+/// A check that could not be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SkippedCheck {
+    /// What should be so.
+    pub check: String,
+    /// Why nobody looked.
+    pub why: String,
+}
+
+impl Conformance {
+    pub(super) fn of(suite: &'static str) -> Self {
+        Self {
+            suite,
+            passed: Vec::new(),
+            failures: Vec::new(),
+            skipped: Vec::new(),
+        }
+    }
+
+    pub(super) fn pass(&mut self, check: String) {
+        self.passed.push(check);
+    }
+
+    pub(super) fn fail(&mut self, check: String, what: String) {
+        self.failures.push(FailedCheck { check, what });
+    }
+
+    pub(super) fn skip(&mut self, check: String, why: String) {
+        self.skipped.push(SkippedCheck { check, why });
+    }
+
+    /// Returns the names of the checks that passed.
+    pub fn passed(&self) -> &[String] {
+        &self.passed
+    }
+
+    /// Returns the checks that failed.
+    pub fn failures(&self) -> &[FailedCheck] {
+        &self.failures
+    }
+
+    /// Returns the checks that could not be made.
+    pub fn skipped(&self) -> &[SkippedCheck] {
+        &self.skipped
+    }
+
+    /// Fails the test if any check failed. Skipped checks are no failures.
+    ///
+    /// # Panics
+    ///
+    /// There are [`failures`](Self::failures).
+    #[track_caller]
+    pub fn assert(&self) {
+        assert!(self.failures.is_empty(), "{self}");
+    }
+}
+
+impl fmt::Display for Conformance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            suite,
+            passed,
+            failures,
+            skipped,
+        } = self;
+        let (passed, failed, left_out) = (passed.len(), failures.len(), skipped.len());
+        write!(
+            f,
+            "{suite}: {passed} checks passed, {failed} failed, {left_out} skipped"
+        )?;
+        for FailedCheck { check, what } in failures {
+            write!(
+                f,
+                "\n- failed: {check}\n    {}",
+                what.replace('\n', "\n    ")
+            )?;
+        }
+        for SkippedCheck { check, why } in skipped {
+            write!(f, "\n- skipped: {check} ({why})")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_lists_what_failed_and_what_was_skipped() {
+        let mut report = Conformance::of("a suite");
+        report.pass("it works".into());
+        report.fail("it is quick".into(), "it took a year\nand a day".into());
+        report.skip("it is cheap".into(), "nobody knows the price".into());
+
+        assert_eq!(
+            report.to_string(),
+            "a suite: 1 checks passed, 1 failed, 1 skipped\n\
+             - failed: it is quick\n    it took a year\n    and a day\n\
+             - skipped: it is cheap (nobody knows the price)"
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "- failed: it is quick")]
+    fn asserting_on_a_failure_panics_with_the_report() {
+        let mut report = Conformance::of("a suite");
+        report.fail("it is quick".into(), "it took a year".into());
+
+        report.assert();
+    }
+}

@@ -1,0 +1,128 @@
+//! Who may write.
+
+use autonoe_core::RepositoryErrorKind::{Conflict, Fenced};
+use autonoe_core::{Epoch, Revision};
+
+use super::access::{load, loaded, refused, save};
+use super::{Repository, sample};
+use crate::conformance::checks::Finding;
+
+pub(super) async fn a_first_save_is_the_first(repository: Repository) -> Finding {
+    save(&*repository, &sample::with(&["A"])?, None, 1).await?;
+    refused(&*repository, &sample::with(&["B"])?, None, 1, Conflict).await
+}
+
+pub(super) async fn a_stale_base_is_refused(repository: Repository) -> Finding {
+    let first = save(&*repository, &sample::with(&["A"])?, None, 1).await?;
+    let second = save(&*repository, &sample::with(&["A", "B"])?, Some(&first), 1).await?;
+    refused(
+        &*repository,
+        &sample::with(&["A", "C"])?,
+        Some(&first),
+        1,
+        Conflict,
+    )
+    .await?;
+    let made_up = Revision::new("made up by the conformance suite");
+    refused(
+        &*repository,
+        &sample::with(&["D"])?,
+        Some(&made_up),
+        1,
+        Conflict,
+    )
+    .await?;
+    save(
+        &*repository,
+        &sample::with(&["A", "B", "C"])?,
+        Some(&second),
+        1,
+    )
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn a_base_needs_something(repository: Repository) -> Finding {
+    let made_up = Revision::new("made up by the conformance suite");
+    refused(
+        &*repository,
+        &sample::with(&["A"])?,
+        Some(&made_up),
+        1,
+        Conflict,
+    )
+    .await?;
+    let found = load(&*repository).await?;
+    ensure!(
+        found.is_none(),
+        "after a refused save it loads as {found:?}"
+    );
+    Ok(())
+}
+
+pub(super) async fn a_lower_epoch_is_refused(repository: Repository) -> Finding {
+    let first = save(&*repository, &sample::with(&["A"])?, None, 4).await?;
+    let second = save(&*repository, &sample::with(&["B"])?, Some(&first), 5).await?;
+    refused(
+        &*repository,
+        &sample::with(&["C"])?,
+        Some(&second),
+        4,
+        Fenced,
+    )
+    .await?;
+    refused(
+        &*repository,
+        &sample::with(&["C"])?,
+        Some(&second),
+        0,
+        Fenced,
+    )
+    .await?;
+    // Two things are wrong with these; it is the takeover that the writer must learn of.
+    refused(
+        &*repository,
+        &sample::with(&["C"])?,
+        Some(&first),
+        4,
+        Fenced,
+    )
+    .await?;
+    refused(&*repository, &sample::with(&["C"])?, None, 4, Fenced).await
+}
+
+pub(super) async fn a_higher_epoch_takes_over(repository: Repository) -> Finding {
+    let mut base = save(&*repository, &sample::with(&["A"])?, None, 1).await?;
+    for epoch in [1, 2, 9, 9] {
+        base = save(&*repository, &sample::with(&["A"])?, Some(&base), epoch).await?;
+        let found = loaded(&*repository).await?.epoch;
+        ensure!(
+            found == Epoch(epoch),
+            "saved by epoch {epoch}, loaded with {found:?}"
+        );
+    }
+    Ok(())
+}
+
+pub(super) async fn a_refusal_leaves_the_epoch(repository: Repository) -> Finding {
+    let nothing = Revision::new("made up by the conformance suite");
+    refused(
+        &*repository,
+        &sample::with(&["A"])?,
+        Some(&nothing),
+        9,
+        Conflict,
+    )
+    .await?;
+    let first = save(&*repository, &sample::with(&["A"])?, None, 1).await?;
+    refused(
+        &*repository,
+        &sample::with(&["B"])?,
+        Some(&nothing),
+        9,
+        Conflict,
+    )
+    .await?;
+    save(&*repository, &sample::with(&["B"])?, Some(&first), 1).await?;
+    Ok(())
+}

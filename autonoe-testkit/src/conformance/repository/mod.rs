@@ -1,0 +1,112 @@
+//! What every place for the ledger must do.
+
+mod access;
+mod concurrency;
+mod fencing;
+mod reopened;
+mod sample;
+mod saving;
+mod unreadable;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::DeliverableRepository;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+use super::checks::{Checks, Finding, within};
+use super::report::Conformance;
+
+pub use reopened::reopened_repository;
+pub use unreadable::corrupt_repository;
+
+/// How long one check may take.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Checks a [`DeliverableRepository`] against its contract.
+///
+/// Each call of `make` gives a fresh repository in which nothing was saved.
+/// What it owes across a crash is for [`reopened_repository`], what it owes
+/// about unreadable content for [`corrupt_repository`].
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::MemoryRepository;
+/// use autonoe_testkit::conformance;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
+/// #     .block_on(async {
+/// conformance::deliverable_repository(async || Arc::new(MemoryRepository::new()) as Arc<_>).await.assert();
+/// # });
+/// ```
+pub async fn deliverable_repository(
+    make: impl AsyncFn() -> Arc<dyn DeliverableRepository>,
+) -> Conformance {
+    let mut checks = Checks::of("deliverable repository");
+    for (name, check) in CHECKS {
+        checks
+            .run(name, limited(async { check(make().await).await }))
+            .await;
+    }
+    checks.finish()
+}
+
+type Repository = Arc<dyn DeliverableRepository>;
+
+type Check = fn(Repository) -> BoxFuture<'static, Finding>;
+
+const CHECKS: &[(&str, Check)] = &[
+    ("a new repository loads as nothing", |it| {
+        saving::loads_as_nothing(it).boxed()
+    }),
+    ("deliverables come back as they were", |it| {
+        saving::comes_back(it, sample::every_status()).boxed()
+    }),
+    ("fields that this version does not know come back", |it| {
+        saving::comes_back(it, sample::unknown_fields()).boxed()
+    }),
+    ("verification progress comes back", |it| {
+        saving::verification_comes_back(it).boxed()
+    }),
+    ("a snapshot names its revision and its epoch", |it| {
+        saving::revision_and_epoch_come_back(it).boxed()
+    }),
+    ("a later save replaces an earlier one", |it| {
+        saving::a_later_save_replaces(it).boxed()
+    }),
+    ("each save gives a new revision", |it| {
+        saving::revisions_are_new(it).boxed()
+    }),
+    ("a first save is refused when something is saved", |it| {
+        fencing::a_first_save_is_the_first(it).boxed()
+    }),
+    ("a stale base is refused and changes nothing", |it| {
+        fencing::a_stale_base_is_refused(it).boxed()
+    }),
+    ("a base is refused when nothing is saved", |it| {
+        fencing::a_base_needs_something(it).boxed()
+    }),
+    ("a lower epoch is refused and changes nothing", |it| {
+        fencing::a_lower_epoch_is_refused(it).boxed()
+    }),
+    (
+        "the same and a higher epoch may write, and a higher one stays",
+        |it| fencing::a_higher_epoch_takes_over(it).boxed(),
+    ),
+    ("a refused save does not raise the epoch", |it| {
+        fencing::a_refusal_leaves_the_epoch(it).boxed()
+    }),
+    ("changes at the same time are all kept", |it| {
+        concurrency::no_update_is_lost(vec![it]).boxed()
+    }),
+    ("a load during saves sees the old or the new ledger", |it| {
+        concurrency::readers_see_old_or_new(it).boxed()
+    }),
+];
+
+/// Ends a check that takes too long.
+async fn limited(check: impl Future<Output = Finding>) -> Finding {
+    within(LIMIT, "it", check).await?
+}

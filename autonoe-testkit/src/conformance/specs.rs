@@ -1,0 +1,139 @@
+//! What every registered spec must do.
+
+use autonoe_core::{BackendSpec, HookSpec, SpecEntry, SpecPort, registered_specs};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::checks::{Checks, Finding, Flaw};
+use super::report::Conformance;
+
+/// Checks every [`HookSpec`] and [`BackendSpec`] that registered itself in this program.
+///
+/// A crate that is never named in code is not linked: write
+/// `use that_crate as _;` in the test, or its specs are not looked at.
+///
+/// ```
+/// use autonoe_testkit::conformance;
+///
+/// conformance::specs().assert();
+/// ```
+pub fn specs() -> Conformance {
+    let mut checks = Checks::of("specs");
+    port::<dyn HookSpec>(&mut checks, SpecPort::Hook);
+    port::<dyn BackendSpec>(&mut checks, SpecPort::Backend);
+    checks.finish()
+}
+
+fn port<S: Serialize + ?Sized>(checks: &mut Checks, port: SpecPort)
+where
+    Box<S>: DeserializeOwned,
+{
+    let specs = registered_specs(port);
+    let named = |check: &str| format!("{port:?}: {check}");
+    let each = || specs.iter().copied();
+
+    checks.each(
+        &named("tags are unique"),
+        specs.windows(2),
+        |pair| match pair {
+            [one, other] if one.tag == other.tag => {
+                Err(Flaw::Failed(format!("{:?} is registered twice", one.tag)))
+            }
+            _ => Ok(()),
+        },
+    );
+    checks.each(&named("tags read crate-thing"), each(), |spec| {
+        ensure!(reads_crate_thing(spec.tag), "{:?} does not", spec.tag);
+        Ok(())
+    });
+    checks.each(&named("an example names its tag"), each(), |spec| {
+        let named = &(spec.example)()["type"];
+        ensure!(
+            named == spec.tag,
+            "the example of {:?} is of type {named}",
+            spec.tag
+        );
+        Ok(())
+    });
+    checks.each(&named("an example can be read"), each(), |spec| {
+        read::<S>(spec, &(spec.example)()).map(drop)
+    });
+    checks.each(
+        &named("a spec survives being written and read"),
+        each(),
+        survives::<S>,
+    );
+    checks.each(&named("a schema describes an object"), each(), |spec| {
+        let schema = (spec.schema)().to_value();
+        ensure!(
+            describes_object(&schema),
+            "the schema of {:?} is {schema}",
+            spec.tag
+        );
+        Ok(())
+    });
+    checks.look(
+        &named("the error about an unknown tag lists the known ones"),
+        || {
+            let unknown = json!({"type": "conformance-no-such-spec"});
+            let Err(error) = serde_json::from_value::<Box<S>>(unknown) else {
+                return Err(Flaw::Failed("an unknown tag was read".into()));
+            };
+            let error = error.to_string();
+            for spec in &specs {
+                ensure!(
+                    error.contains(spec.tag),
+                    "{:?} is not in: {error}",
+                    spec.tag
+                );
+            }
+            Ok(())
+        },
+    );
+}
+
+fn reads_crate_thing(tag: &str) -> bool {
+    let is_word = |word: &str| {
+        !word.is_empty()
+            && word
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+    };
+    tag.contains('-') && tag.split('-').all(is_word)
+}
+
+fn describes_object(schema: &Value) -> bool {
+    // An enum of several shapes is an object in each of them.
+    let shapes = schema
+        .get("oneOf")
+        .or_else(|| schema.get("anyOf"))
+        .and_then(Value::as_array);
+    schema["type"] == "object" || shapes.is_some_and(|shapes| shapes.iter().all(describes_object))
+}
+
+fn read<S: ?Sized>(spec: &SpecEntry, json: &Value) -> Finding<Box<S>>
+where
+    Box<S>: DeserializeOwned,
+{
+    Box::<S>::deserialize(json)
+        .map_err(|error| Flaw::Failed(format!("{:?} cannot be read: {error}\n{json}", spec.tag)))
+}
+
+fn survives<S: Serialize + ?Sized>(spec: &SpecEntry) -> Finding
+where
+    Box<S>: DeserializeOwned,
+{
+    let write = |it: &S| {
+        serde_json::to_value(it)
+            .map_err(|error| format!("{:?} cannot be written: {error}", spec.tag))
+    };
+    // That the example cannot be read is told by another check.
+    let Ok(first) = read::<S>(spec, &(spec.example)()) else {
+        return Ok(());
+    };
+    let written = write(first.as_ref())?;
+    let again = write(read::<S>(spec, &written)?.as_ref())?;
+    ensure!(written == again, "first {written}\nthen {again}");
+    Ok(())
+}

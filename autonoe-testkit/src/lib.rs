@@ -1,0 +1,66 @@
+//! Tests for tools that are built on `autonoe-core`, without a model and without waiting.
+//!
+//! - [`ScriptedAgents`]: a backend that plays a script. Its tool calls go
+//!   through the real hooks and the real tools; what it expects and does not
+//!   get fails the test by the name of the step.
+//! - [`VirtualClock`]: a five-hour wait takes a millisecond.
+//! - [`EventLog`]: what happened, as lines that a person can review.
+//! - [`CapturedLogs`]: what was traced.
+//! - [`conformance`]: what every implementation of a port must do, as
+//!   functions to call from a test.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use autonoe_core::{
+//!     ExitReason, FixedInstructions, InstructionName, MemoryRepository, RunControl, SessionRunner,
+//! };
+//! use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+//! use serde_json::json;
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
+//! #     .block_on(async {
+//! let agents = Arc::new(ScriptedAgents::new([
+//!     SessionScript::new("plan")
+//!         .uses_tool("mcp__autonoe__create", json!({"deliverables": [
+//!             {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["it works"]},
+//!         ]}))
+//!         .ends(),
+//!     SessionScript::new("build")
+//!         .uses_tool(
+//!             "mcp__autonoe__set_status",
+//!             json!({"deliverableId": "DL-001", "status": "passed"}),
+//!         )
+//!         .ends(),
+//! ]));
+//! let texts = FixedInstructions::new([
+//!     (InstructionName::Initializer, "Plan."),
+//!     (InstructionName::Coding, "Build."),
+//! ]);
+//!
+//! let runner = SessionRunner::builder("/srv/project")
+//!     .agents(agents.clone())
+//!     .repository(Arc::new(MemoryRepository::new()))
+//!     .instructions(Arc::new(texts))
+//!     .clock(Arc::new(VirtualClock::new()))
+//!     .build()?;
+//! let report = runner.run(&RunControl::new()).await;
+//!
+//! assert_eq!(report.exit, ExitReason::AllPassed);
+//! agents.verify();
+//! # Ok::<(), autonoe_core::BuildError>(())
+//! # }).expect("it builds");
+//! ```
+
+mod captured_logs;
+mod clock;
+pub mod conformance;
+mod event_log;
+mod script;
+
+pub use captured_logs::{CapturedLog, CapturedLogs};
+pub use clock::VirtualClock;
+pub use event_log::EventLog;
+pub use script::{
+    Expectation, ReceivedSession, ScriptedAgents, ScriptedBackend, SessionScript, ToolUse,
+};

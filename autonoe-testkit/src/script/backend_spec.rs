@@ -1,0 +1,128 @@
+//! Scripts from a configuration file.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{
+    AgentClientFactory, BackendSpec, CostUsd, SessionOutcome, SpecContext, SpecError,
+};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::agents::ScriptedAgents;
+use super::session_script::SessionScript;
+use super::step::ToolUse;
+
+/// Describes scripted agents in a configuration file: `{"type": "testkit-scripted", ..}`.
+///
+/// ```
+/// use autonoe_core::BackendSpec;
+/// use autonoe_testkit as _;
+///
+/// let json = r#"{"type": "testkit-scripted", "sessions": [
+///     {"name": "plan", "steps": [{"says": "hello"}, "ends"]}
+/// ]}"#;
+/// let backend: Box<dyn BackendSpec> = serde_json::from_str(json)?;
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptedBackend {
+    /// One script per session.
+    sessions: Vec<ScriptedSession>,
+}
+
+/// What an agent does in one session.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct ScriptedSession {
+    /// Names the script in failures.
+    name: String,
+    /// What the session costs.
+    #[serde(default)]
+    cost_usd: CostUsd,
+    /// What the agent does, in order.
+    steps: Vec<ScriptedStep>,
+}
+
+/// One step.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum ScriptedStep {
+    /// Says something.
+    Says(String),
+    /// Thinks aloud.
+    Thinks(String),
+    /// Calls a tool that must run and succeed.
+    Uses(ScriptedCall),
+    /// Calls a tool that must be denied.
+    IsDenied(ScriptedCall),
+    /// Waits, in milliseconds.
+    WaitsMs(u64),
+    /// Ends because the quota is spent, which comes back at this time.
+    HitsQuota(Option<Timestamp>),
+    /// Ends with an error of its own.
+    EndsWithError(String),
+    /// Says nothing any more.
+    Hangs,
+    /// Ends as completed.
+    Ends,
+}
+
+/// A tool call.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ScriptedCall {
+    /// The tool.
+    tool: String,
+    /// What it is called with.
+    input: Value,
+}
+
+impl ScriptedSession {
+    fn script(&self) -> SessionScript {
+        let script = SessionScript::new(&self.name).costs(self.cost_usd);
+        self.steps.iter().fold(script, |script, step| match step {
+            ScriptedStep::Says(text) => script.says(text),
+            ScriptedStep::Thinks(text) => script.thinks(text),
+            ScriptedStep::Uses(call) => script.calls(ToolUse::new(&call.tool, call.input.clone())),
+            ScriptedStep::IsDenied(call) => script.is_denied(&call.tool, call.input.clone()),
+            ScriptedStep::WaitsMs(millis) => script.waits(Duration::from_millis(*millis)),
+            ScriptedStep::HitsQuota(resets_at) => script.hits_quota(*resets_at),
+            ScriptedStep::EndsWithError(message) => {
+                let messages = vec![message.clone()];
+                script.ends_with(SessionOutcome::ExecutionError { messages })
+            }
+            ScriptedStep::Hangs => script.hangs(),
+            ScriptedStep::Ends => script.ends(),
+        })
+    }
+}
+
+#[typetag::serde(name = "testkit-scripted")]
+impl BackendSpec for ScriptedBackend {
+    fn build(&self, _: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
+        if self.sessions.is_empty() {
+            return Err(SpecError::new(
+                "testkit-scripted",
+                "it has no sessions to play",
+            ));
+        }
+        let agents = ScriptedAgents::new(self.sessions.iter().map(ScriptedSession::script));
+        Ok(Arc::new(agents))
+    }
+}
+
+autonoe_core::register_spec!(Backend, ScriptedBackend, "testkit-scripted", {
+    "sessions": [{
+        "name": "plan",
+        "costUsd": "0.25",
+        "steps": [
+            {"says": "I plan."},
+            {"uses": {"tool": "mcp__autonoe__create", "input": {"deliverables": []}}},
+            "ends"
+        ]
+    }]
+});

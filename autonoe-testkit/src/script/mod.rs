@@ -1,0 +1,15 @@
+//! Agents that play a script.
+
+mod agents;
+mod backend_spec;
+mod client;
+mod player;
+mod session_script;
+mod stage;
+mod step;
+
+pub use agents::ScriptedAgents;
+pub use backend_spec::ScriptedBackend;
+pub use session_script::SessionScript;
+pub use stage::ReceivedSession;
+pub use step::{Expectation, ToolUse};

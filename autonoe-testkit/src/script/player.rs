@@ -1,0 +1,193 @@
+//! Plays the steps of a script.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use autonoe_core::{
+    AgentError, AgentSessionId, Prompt, SessionOutcome, SessionSpec, StreamEvent, ToolCall,
+    ToolContext, ToolKind, ToolStatus, Toolbox,
+};
+use futures::future;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use super::session_script::SessionScript;
+use super::stage::Stage;
+use super::step::{Expectation, Step, ToolUse};
+
+/// What the player sends to the stream.
+pub(super) enum Cue {
+    Item(Result<StreamEvent, AgentError>),
+    /// The stream is to panic.
+    Panic,
+}
+
+/// Plays the steps of one session.
+pub(super) struct Player {
+    stage: Stage,
+    spec: SessionSpec,
+    prompt: Prompt,
+    cues: UnboundedSender<Cue>,
+}
+
+impl Player {
+    pub(super) fn new(
+        stage: Stage,
+        spec: SessionSpec,
+        prompt: Prompt,
+        cues: UnboundedSender<Cue>,
+    ) -> Self {
+        Self {
+            stage,
+            spec,
+            prompt,
+            cues,
+        }
+    }
+
+    /// Plays `script` to its end, or until it is interrupted.
+    pub(super) async fn play(self, script: SessionScript, interrupted: CancellationToken) {
+        let number = self.spec.key.number;
+        let session = AgentSessionId::new(format!("scripted-{number}"));
+        self.send(StreamEvent::Started {
+            session,
+            model: self.spec.model.clone(),
+        });
+        let mut calls = 0;
+        for (index, step) in script.steps.iter().enumerate() {
+            let place = format!("session {number} ({}) step {}", script.name, index + 1);
+            // Steps that end the script are done once they are reached.
+            if matches!(step, Step::Hangs | Step::Fails(..) | Step::Panics) {
+                self.stage.step_done(number);
+            }
+            tokio::select! {
+                biased;
+                () = self.play_step(step, &place, &mut calls) => {}
+                () = interrupted.cancelled() => {
+                    let outcome = SessionOutcome::Interrupted;
+                    self.send(StreamEvent::End { outcome, cost: script.cost });
+                    return;
+                }
+            }
+            if matches!(step, Step::Fails(..) | Step::Panics) {
+                return;
+            }
+            if !matches!(step, Step::Hangs) {
+                self.stage.step_done(number);
+            }
+        }
+    }
+
+    async fn play_step(&self, step: &Step, place: &str, calls: &mut u32) {
+        match step {
+            Step::Event(event) => self.send(event.clone()),
+            Step::Tools(uses) => {
+                let first = *calls;
+                *calls += u32::try_from(uses.len()).unwrap_or(u32::MAX);
+                let all = uses.iter().zip(first + 1..);
+                future::join_all(all.map(|(tool, call)| self.call(tool, call, place))).await;
+            }
+            Step::Does(effect) => {
+                let done = catch_unwind(AssertUnwindSafe(|| effect(&self.spec.cwd)));
+                if let Err(panic) = done {
+                    let why = panic_message(panic.as_ref());
+                    self.stage
+                        .problem(format!("{place}: what it does panicked: {why}"));
+                }
+            }
+            Step::Waits(duration) => tokio::time::sleep(*duration).await,
+            Step::Hangs => future::pending().await,
+            Step::Fails(kind, message) => {
+                let _ = self
+                    .cues
+                    .send(Cue::Item(Err(AgentError::new(*kind, message.clone()))));
+            }
+            Step::Panics => {
+                let _ = self.cues.send(Cue::Panic);
+            }
+            Step::ExpectsInPrompt(text) => {
+                if !self.prompt.text.contains(text) {
+                    self.stage.problem(format!(
+                        "{place}: {text:?} is not in the prompt {:?}",
+                        self.prompt.text
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Puts a call to the real gate and, if that allows it, to the real tool.
+    async fn call(&self, tool: &ToolUse, number: u32, place: &str) {
+        let session = &self.spec.key;
+        let call_id = format!("call-{}-{number}", session.number);
+        self.send(StreamEvent::ToolInvocation {
+            call_id: call_id.clone(),
+            name: tool.name.clone(),
+            input: tool.input.clone(),
+        });
+        let call = self
+            .spec
+            .tool_call(&call_id, &tool.name, tool.input.clone());
+        // Whoever reads the stream gets a chance to see what led to the call
+        // before what comes of it.
+        tokio::task::yield_now().await;
+        let decision = self.spec.gate.decide(&call).await;
+        let (status, output) = match &decision {
+            autonoe_core::GateDecision::Allow { .. } => self.run(&call, tool).await,
+            autonoe_core::GateDecision::Deny { by, reason } => {
+                (ToolStatus::Denied, format!("denied by {by}: {reason}"))
+            }
+        };
+        self.stage.decided(call, decision);
+        let as_expected = match tool.expect {
+            Expectation::Runs => status == ToolStatus::Ok,
+            Expectation::Denied => status == ToolStatus::Denied,
+            Expectation::Fails => status == ToolStatus::Error,
+            Expectation::Anything => true,
+        };
+        if !as_expected {
+            self.stage.problem(format!(
+                "{place}: {tool} was expected to be {:?}, but it was {status:?}: {output}",
+                tool.expect
+            ));
+        }
+        self.send(StreamEvent::ToolResponse {
+            call_id,
+            output,
+            status,
+        });
+    }
+
+    async fn run(&self, call: &ToolCall, tool: &ToolUse) -> (ToolStatus, String) {
+        let ToolKind::Mcp { server, tool: name } = &call.kind else {
+            return (ToolStatus::Ok, tool.answer.clone());
+        };
+        if server != Toolbox::SERVER {
+            return (ToolStatus::Ok, tool.answer.clone());
+        }
+        let context = ToolContext::new(call.session.clone()).with_call_id(&call.id);
+        match self
+            .spec
+            .tools
+            .call(name, call.input.clone(), context)
+            .await
+        {
+            Ok(output) => (ToolStatus::Ok, output.output),
+            Err(error) => (ToolStatus::Error, error.to_string()),
+        }
+    }
+
+    fn send(&self, event: StreamEvent) {
+        // Nobody listens any more when the session was stopped.
+        let _ = self.cues.send(Cue::Item(Ok(event)));
+    }
+}
+
+/// Returns what a panic said, if it said anything.
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message")
+}

@@ -1,0 +1,139 @@
+//! What scripts share while they are played: progress, log, problems.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use autonoe_core::{GateDecision, InstructionName, SessionSpec, ToolCall};
+
+use super::session_script::SessionScript;
+
+/// What a scripted session was given, and what came of its calls.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ReceivedSession {
+    /// Its number in the run.
+    pub number: u32,
+    /// The instruction, by name.
+    pub instruction: InstructionName,
+    /// The prompt.
+    pub prompt: String,
+    /// The model that was asked for.
+    pub model: Option<String>,
+    /// The names of our tools that it was offered.
+    pub tools: Vec<String>,
+    /// Every call that was put to the gate, with the decision.
+    pub decisions: Vec<(ToolCall, GateDecision)>,
+    /// What it was told while it ran.
+    pub steered: Vec<String>,
+}
+
+/// What scripts share while they are played.
+#[derive(Clone, Default)]
+pub(super) struct Stage {
+    inner: Arc<Mutex<Inner>>,
+}
+
+#[derive(Default)]
+pub(super) struct Inner {
+    pub(super) scripts: BTreeMap<u32, Playing>,
+    pub(super) received: Vec<ReceivedSession>,
+    pub(super) problems: Vec<String>,
+    pub(super) disposed: usize,
+    pub(super) alive: usize,
+}
+
+/// A script and how far it was played.
+pub(super) struct Playing {
+    pub(super) script: SessionScript,
+    pub(super) started: bool,
+    pub(super) steps_done: usize,
+}
+
+impl Stage {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the script of the session, or notes that there is none.
+    pub(super) fn begin(&self, spec: &SessionSpec) -> Option<SessionScript> {
+        let number = spec.key.number;
+        let mut inner = self.lock();
+        let taken = match inner.scripts.get_mut(&number) {
+            Some(playing) if !playing.started => {
+                playing.started = true;
+                Some(playing.script.clone())
+            }
+            _ => None,
+        };
+        if taken.is_none() {
+            let instruction = &spec.instruction;
+            inner
+                .problems
+                .push(format!("session {number} ({instruction}) was not expected"));
+        }
+        taken
+    }
+
+    pub(super) fn receive(&self, received: ReceivedSession) {
+        self.lock().received.push(received);
+    }
+
+    pub(super) fn step_done(&self, number: u32) {
+        if let Some(playing) = self.lock().scripts.get_mut(&number) {
+            playing.steps_done += 1;
+        }
+    }
+
+    pub(super) fn decided(&self, call: ToolCall, decision: GateDecision) {
+        let number = call.session.number;
+        let mut inner = self.lock();
+        let received = inner
+            .received
+            .iter_mut()
+            .rfind(|received| received.number == number);
+        if let Some(received) = received {
+            received.decisions.push((call, decision));
+        }
+    }
+
+    pub(super) fn steered(&self, number: u32, text: &str) {
+        let mut inner = self.lock();
+        let received = inner
+            .received
+            .iter_mut()
+            .rfind(|received| received.number == number);
+        if let Some(received) = received {
+            received.steered.push(text.to_owned());
+        }
+    }
+
+    pub(super) fn problem(&self, problem: String) {
+        self.lock().problems.push(problem);
+    }
+
+    /// Returns everything that went wrong, left-over sessions and steps included.
+    pub(super) fn problems(&self) -> Vec<String> {
+        let inner = self.lock();
+        let mut problems = inner.problems.clone();
+        for (
+            number,
+            Playing {
+                script,
+                started,
+                steps_done,
+            },
+        ) in &inner.scripts
+        {
+            let name = &script.name;
+            if !started {
+                problems.push(format!("session {number} ({name}) never started"));
+            } else if let Some(step) = script.steps.get(*steps_done) {
+                let at = steps_done + 1;
+                problems.push(format!(
+                    "session {number} ({name}) never finished step {at}: it {step}"
+                ));
+            }
+        }
+        problems
+    }
+}

@@ -1,0 +1,162 @@
+//! Our own implementations pass.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use autonoe_core::{
+    AutonoeGuard, BashGuard, Capabilities, Denial, DenyAll, FileScope, HookCoverage, HookDecision,
+    Layer, MemoryRepository, Places, PreToolUseHook, Support, ToolKind, Verdict, hook_fn,
+};
+use autonoe_testkit::conformance::{
+    self, BashCase, agent_client, bash_security, bash_security_cases, deliverable_repository,
+    pre_tool_use_hook, reopened_repository,
+};
+
+use crate::scripted_harness::ScriptedHarness;
+
+#[tokio::test(start_paused = true)]
+async fn the_repository_in_memory_conforms() {
+    let report = deliverable_repository(async || Arc::new(MemoryRepository::new()) as Arc<_>).await;
+
+    report.assert();
+    assert_eq!(report.passed().len(), 15);
+    assert_eq!(report.skipped(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_repository_in_memory_conforms_when_it_is_shared() {
+    let places: Mutex<HashMap<usize, Arc<MemoryRepository>>> = Mutex::default();
+
+    let report = reopened_repository(async |place| {
+        places
+            .lock()
+            .expect("not poisoned")
+            .entry(place)
+            .or_default()
+            .clone() as Arc<_>
+    })
+    .await;
+
+    report.assert();
+    assert_eq!(report.passed().len(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn scripted_agents_conform() {
+    let report = agent_client(&ScriptedHarness::default()).await;
+
+    report.assert();
+    assert_eq!(report.skipped(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn scripted_agents_conform_when_they_can_be_steered() {
+    let report = agent_client(&ScriptedHarness::claiming(|it| {
+        it.with_steering(Support::Yes)
+    }))
+    .await;
+
+    report.assert();
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_backend_cannot_do_is_skipped_and_listed() {
+    let nothing =
+        |_: Capabilities| Capabilities::new("scripted agents").with_hooks(HookCoverage::AskedOnly);
+
+    let report = agent_client(&ScriptedHarness::claiming(nothing)).await;
+
+    report.assert();
+    let skipped: Vec<_> = report
+        .skipped()
+        .iter()
+        .map(|skipped| skipped.check.as_str())
+        .collect();
+    assert_eq!(
+        skipped,
+        [
+            "a spent quota is told with its reset",
+            "the gate is asked once about every call, before its answer",
+            "the gate is told name, input, session, directory and mode",
+            "a shell command is put to the gate as one",
+            "a denied call is answered as denied",
+            "the reason of a denial reaches the agent",
+            "a denied command does not run",
+            "a denied tool of ours does not run",
+            "our tool runs once and gets its input whole",
+            "what our tool says reaches the agent",
+            "an error of our tool reaches the agent as one",
+            "tools that are called at once get each their own answer",
+            "gate and tools go on when nobody polls the stream",
+            "a dropped stream ends the tool that runs",
+        ]
+    );
+}
+
+fn only_ls(command: &str) -> Verdict {
+    match command {
+        "ls" => Verdict::Allow,
+        _ => Verdict::Deny(
+            Denial::new("only-ls", Layer::User, "only ls may run")
+                .at(0..command.len())
+                .instead("use ls"),
+        ),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn closures_and_the_guards_conform() {
+    let places = || Places::new("/srv/project").with_home("/home/someone");
+    let hooks: [Arc<dyn PreToolUseHook>; 7] = [
+        hook_fn("pass", |_| HookDecision::Pass),
+        hook_fn("approve", |_| HookDecision::Approve),
+        hook_fn("no-web", |call| match &call.kind {
+            ToolKind::Fetch { url } => HookDecision::block(format!("{url:?} is far away")),
+            _ => HookDecision::Pass,
+        }),
+        Arc::new(BashGuard::new(Arc::new(DenyAll))),
+        Arc::new(BashGuard::new(Arc::new(only_ls))),
+        Arc::new(FileScope::new(places())),
+        Arc::new(AutonoeGuard::new(places())),
+    ];
+
+    for hook in hooks {
+        let report = pre_tool_use_hook(hook.clone()).await;
+
+        assert_eq!(report.failures(), [], "{hook:?}: {report}");
+        assert_eq!(report.passed().len(), 7);
+    }
+}
+
+#[test]
+fn deny_all_and_a_closure_conform() {
+    for report in [bash_security(DenyAll), bash_security(only_ls)] {
+        report.assert();
+        assert_eq!(report.passed().len(), 6);
+    }
+}
+
+#[test]
+fn a_policy_can_bring_its_own_table() {
+    let cases = [
+        BashCase::allowed("ls"),
+        BashCase::denied("ls;"),
+        BashCase::denied(""),
+    ];
+
+    let report = bash_security_cases(only_ls, &cases);
+
+    report.assert();
+    assert_eq!(
+        report.passed(),
+        ["\"ls\" is allowed", "\"ls;\" is denied", "\"\" is denied"]
+    );
+}
+
+#[test]
+fn the_registered_specs_conform() {
+    let report = conformance::specs();
+
+    report.assert();
+    assert_eq!(report.passed().len(), 14);
+}

@@ -1,0 +1,106 @@
+//! Judges of Bash commands with one fault each.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use autonoe_core::{Denial, Layer, Verdict};
+use autonoe_testkit::conformance::{BashCase, bash_security, bash_security_cases};
+
+use crate::assert_fails;
+
+fn denial() -> Denial {
+    Denial::new("R1", Layer::Baseline, "nothing may run")
+}
+
+#[test]
+fn a_judge_that_panics_on_a_zero_byte_is_found() {
+    let report = bash_security(|command: &str| {
+        let text = std::ffi::CString::new(command).expect("no zero bytes, please");
+        Verdict::Deny(denial().at(0..text.as_bytes().len()))
+    });
+
+    assert_fails(&report, &["no text makes it panic"]);
+}
+
+#[test]
+fn a_judge_that_allows_what_is_no_bash_is_found() {
+    let first_word = |command: &str| match command.split_whitespace().next() {
+        Some("ls") => Verdict::Allow,
+        _ => Verdict::Deny(denial()),
+    };
+
+    let report = bash_security(first_word);
+
+    assert_fails(&report, &["what is no Bash is denied"]);
+}
+
+#[test]
+fn a_judge_that_points_beside_the_text_is_found() {
+    let counts_characters = |command: &str| Verdict::Deny(denial().at(0..command.chars().count()));
+
+    let report = bash_security(counts_characters);
+
+    assert_fails(
+        &report,
+        &["a denial names its rule, its reason and a place in the text"],
+    );
+}
+
+#[test]
+fn a_judge_that_gives_no_reason_is_found() {
+    let report = bash_security(|_: &str| Verdict::Deny(Denial::new("R1", Layer::User, "\t")));
+
+    assert_fails(
+        &report,
+        &["a denial names its rule, its reason and a place in the text"],
+    );
+}
+
+#[test]
+fn a_judge_that_changes_its_mind_is_found() {
+    let asked = AtomicUsize::new(0);
+    let alternates = move |command: &str| match command {
+        "ls -la" if asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) => Verdict::Allow,
+        _ => Verdict::Deny(denial()),
+    };
+
+    let report = bash_security(alternates);
+
+    assert_fails(
+        &report,
+        &[
+            "the same text gets the same verdict",
+            "several threads get the same verdict",
+        ],
+    );
+}
+
+#[test]
+fn a_judge_that_mixes_up_its_callers_is_found() {
+    let together = std::sync::Barrier::new(4);
+    let asked = AtomicUsize::new(0);
+    let mixes_up = move |command: &str| {
+        let at_once = command == "ls -la" && asked.fetch_add(1, Ordering::Relaxed) >= 2;
+        if at_once && together.wait().is_leader() {
+            return Verdict::Allow;
+        }
+        Verdict::Deny(denial())
+    };
+
+    let report = bash_security(mixes_up);
+
+    assert_fails(&report, &["several threads get the same verdict"]);
+}
+
+#[test]
+fn a_case_that_goes_the_other_way_is_found() {
+    let deny = |_: &str| Verdict::Deny(denial());
+    let cases = [BashCase::allowed("ls"), BashCase::denied("rm")];
+
+    let report = bash_security_cases(deny, &cases);
+
+    assert_fails(&report, &["\"ls\" is allowed"]);
+    assert_eq!(
+        report.failures()[0].what,
+        "it is denied: nothing may run (rule R1)"
+    );
+}

@@ -1,0 +1,227 @@
+//! Backends that ask the gate in one wrong way each.
+
+use std::sync::Arc;
+use std::task::Poll;
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClient, AgentError, Gate, GateDecision, Grants, HookDecision, MessageStream, Mode, Places,
+    PreToolUseHook, Prompt, RunId, SessionControl, SessionKey, SessionSpec, StreamEvent, ToolCall,
+    ToolKind, hook_fn,
+};
+use autonoe_testkit::conformance::{Conformance, agent_client};
+use futures::{StreamExt, stream};
+use serde_json::json;
+use tokio::sync::Semaphore;
+
+use crate::assert_fails;
+use crate::scripted_harness::{Fault, ScriptedHarness};
+
+async fn checked(fault: impl Fault) -> Conformance {
+    agent_client(&ScriptedHarness::with(fault)).await
+}
+
+fn gate_with(hook: Arc<dyn PreToolUseHook>) -> Gate {
+    Gate::new(Places::new("/"), Grants::none()).with_hook(hook)
+}
+
+/// Lets everything through.
+struct NeverAsksTheGate;
+
+impl Fault for NeverAsksTheGate {
+    fn spoils(&self, mut spec: SessionSpec) -> SessionSpec {
+        spec.gate = gate_with(hook_fn("anything goes", |_| HookDecision::Approve));
+        spec
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backend_that_never_asks_the_gate_is_found() {
+    assert_fails(
+        &checked(NeverAsksTheGate).await,
+        &[
+            "the gate is asked once about every call, before its answer",
+            "a denied call is answered as denied",
+            "the reason of a denial reaches the agent",
+            "a denied tool of ours does not run",
+        ],
+    );
+}
+
+/// Asks the gate in a way of its own.
+struct AsksLike<F>(F);
+
+impl<F, A> Fault for AsksLike<F>
+where
+    F: Fn(Gate, ToolCall) -> A + Clone + Send + Sync + 'static,
+    A: Future<Output = GateDecision> + Send + 'static,
+{
+    fn spoils(&self, mut spec: SessionSpec) -> SessionSpec {
+        spec.gate = gate_with(Arc::new(Asks {
+            gate: spec.gate,
+            ask: self.0.clone(),
+        }));
+        spec
+    }
+}
+
+struct Asks<F> {
+    gate: Gate,
+    ask: F,
+}
+
+#[async_trait]
+impl<F, A> PreToolUseHook for Asks<F>
+where
+    F: Fn(Gate, ToolCall) -> A + Send + Sync,
+    A: Future<Output = GateDecision> + Send,
+{
+    fn name(&self) -> &str {
+        "in between"
+    }
+
+    async fn check(&self, call: &ToolCall) -> HookDecision {
+        match (self.ask)(self.gate.clone(), call.clone()).await {
+            GateDecision::Allow { .. } => HookDecision::Approve,
+            GateDecision::Deny { reason, .. } => HookDecision::Block { reason },
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backend_that_asks_the_gate_twice_is_found() {
+    let report = checked(AsksLike(|gate: Gate, call| async move {
+        let _ = gate.decide(&call).await;
+        gate.decide(&call).await
+    }))
+    .await;
+
+    assert_fails(
+        &report,
+        &["the gate is asked once about every call, before its answer"],
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backend_that_asks_under_another_id_is_found() {
+    let report = checked(AsksLike(|gate: Gate, call: ToolCall| async move {
+        gate.decide(&call.with_id("0")).await
+    }))
+    .await;
+
+    assert_fails(
+        &report,
+        &["the gate is asked once about every call, before its answer"],
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backend_that_describes_a_call_wrongly_is_found() {
+    let told = "the gate is told name, input, session, directory and mode";
+    type Change = fn(ToolCall) -> ToolCall;
+    let wrong: [(Change, &[&str]); 6] = [
+        (|call| call.in_mode(Mode::Run), &[told]),
+        (|call| call.in_dir("/somewhere/else"), &[told]),
+        (
+            |call| {
+                call.in_session(SessionKey {
+                    run: RunId::new("run"),
+                    number: 1,
+                })
+            },
+            &[told, "two sessions run side by side"],
+        ),
+        (
+            |mut call| {
+                call.name.push('!');
+                call
+            },
+            &[told],
+        ),
+        (
+            |mut call| {
+                call.input = json!({});
+                call
+            },
+            &[told],
+        ),
+        (
+            |call| call.with_kind(ToolKind::Other),
+            &["a shell command is put to the gate as one"],
+        ),
+    ];
+
+    for (change, checks) in wrong {
+        let report = checked(AsksLike(move |gate: Gate, call| async move {
+            gate.decide(&change(call)).await
+        }))
+        .await;
+
+        assert_fails(&report, checks);
+    }
+}
+
+/// Asks the gate only when the stream is polled again after the call.
+struct NeedsPolling(Arc<Semaphore>);
+
+impl Fault for NeedsPolling {
+    fn spoils(&self, spec: SessionSpec) -> SessionSpec {
+        let polled = self.0.clone();
+        AsksLike(move |gate: Gate, call| {
+            let polled = polled.clone();
+            async move {
+                polled.acquire().await.expect("it stays open").forget();
+                gate.decide(&call).await
+            }
+        })
+        .spoils(spec)
+    }
+
+    fn wraps(&self, inner: Box<dyn AgentClient>, _: &SessionSpec) -> Box<dyn AgentClient> {
+        Box::new(Lazy {
+            inner,
+            polled: self.0.clone(),
+        })
+    }
+}
+
+struct Lazy {
+    inner: Box<dyn AgentClient>,
+    polled: Arc<Semaphore>,
+}
+
+#[async_trait]
+impl AgentClient for Lazy {
+    fn query(&mut self, prompt: Prompt) -> MessageStream<'_> {
+        let polled = self.polled.clone();
+        let mut shown = 0;
+        let mut stream = self.inner.query(prompt);
+        stream::poll_fn(move |context| {
+            polled.add_permits(std::mem::take(&mut shown));
+            let item = stream.poll_next_unpin(context);
+            if let Poll::Ready(Some(Ok(StreamEvent::ToolInvocation { .. }))) = &item {
+                shown += 1;
+            }
+            item
+        })
+        .boxed()
+    }
+
+    fn control(&self) -> Arc<dyn SessionControl> {
+        self.inner.control()
+    }
+
+    async fn dispose(self: Box<Self>) -> Result<(), AgentError> {
+        self.inner.dispose().await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backend_that_needs_polling_is_found() {
+    let report = checked(NeedsPolling(Arc::new(Semaphore::new(0)))).await;
+
+    assert_fails(
+        &report,
+        &["gate and tools go on when nobody polls the stream"],
+    );
+}

@@ -1,0 +1,27 @@
+//! The suites find nothing in what is right, and every fault in what is not.
+
+mod broken_repositories;
+mod conforming;
+mod faulty_bash;
+mod faulty_clients;
+mod faulty_controls;
+mod faulty_gates;
+mod faulty_hooks;
+mod faulty_repositories;
+mod faulty_streams;
+mod faulty_tools;
+mod lossy_repositories;
+mod scripted_harness;
+
+use autonoe_testkit::conformance::Conformance;
+
+/// Asserts that exactly `checks` failed.
+#[track_caller]
+fn assert_fails(report: &Conformance, checks: &[&str]) {
+    let failed: Vec<&str> = report
+        .failures()
+        .iter()
+        .map(|failure| failure.check.as_str())
+        .collect();
+    assert_eq!(failed, checks, "{report}");
+}

@@ -1,0 +1,116 @@
+//! Scripted agents for the suite, and a way to spoil them.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, SessionSpec,
+};
+use autonoe_testkit::conformance::{AgentHarness, Scenario};
+use autonoe_testkit::{Expectation, ScriptedAgents, SessionScript, ToolUse};
+use serde_json::json;
+
+/// What is wrong with a backend. By default nothing is.
+pub(crate) trait Fault: Send + Sync + 'static {
+    /// Changes what the backend says that it can do, each time it is asked.
+    fn claims(&self, capabilities: Capabilities) -> Capabilities {
+        capabilities
+    }
+
+    /// Changes what a session is given.
+    fn spoils(&self, spec: SessionSpec) -> SessionSpec {
+        spec
+    }
+
+    /// Changes what a client does; `spec` is what the session was given.
+    fn wraps(&self, client: Box<dyn AgentClient>, spec: &SessionSpec) -> Box<dyn AgentClient> {
+        let _ = spec;
+        client
+    }
+}
+
+struct NoFault;
+
+impl Fault for NoFault {}
+
+struct Claims<F>(F);
+
+impl<F: Fn(Capabilities) -> Capabilities + Send + Sync + 'static> Fault for Claims<F> {
+    fn claims(&self, capabilities: Capabilities) -> Capabilities {
+        (self.0)(capabilities)
+    }
+}
+
+/// Plays the scenarios of the suite with scripted agents.
+pub(crate) struct ScriptedHarness(Arc<dyn Fault>);
+
+impl Default for ScriptedHarness {
+    fn default() -> Self {
+        Self::with(NoFault)
+    }
+}
+
+impl ScriptedHarness {
+    pub(crate) fn with(fault: impl Fault) -> Self {
+        Self(Arc::new(fault))
+    }
+
+    pub(crate) fn claiming(
+        claims: impl Fn(Capabilities) -> Capabilities + Send + Sync + 'static,
+    ) -> Self {
+        Self::with(Claims(claims))
+    }
+}
+
+#[async_trait]
+impl AgentHarness for ScriptedHarness {
+    async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
+        let script = SessionScript::new("conformance");
+        let script = match scenario {
+            Scenario::Says { text } => script.says(text).ends(),
+            Scenario::RunsCommand { command } => {
+                let call = ToolUse::new("Bash", json!({ "command": command }));
+                script.calls(call.expecting(Expectation::Anything)).ends()
+            }
+            Scenario::UsesTools { calls } => {
+                let calls = calls.iter().map(|call| {
+                    ToolUse::new(call.qualified_name(), call.input.clone())
+                        .expecting(Expectation::Anything)
+                });
+                script.calls_at_once(calls).ends()
+            }
+            Scenario::Hangs => script.says("working on it").hangs(),
+            Scenario::Fails => script
+                .says("oh")
+                .fails(AgentErrorKind::Crashed, "it is gone"),
+            Scenario::HitsQuota { resets_at } => script.hits_quota(Some(*resets_at)),
+            _ => return None,
+        };
+        let agents = ScriptedAgents::new(std::iter::repeat_n(script, 3));
+        let capabilities = self.0.claims(agents.capabilities().clone());
+        // The suite breaks off many scripts on purpose.
+        let agents = agents.with_capabilities(capabilities).unverified();
+        Some(Arc::new(Spoiled {
+            agents,
+            fault: self.0.clone(),
+        }))
+    }
+}
+
+/// Scripted agents with a fault.
+struct Spoiled {
+    agents: ScriptedAgents,
+    fault: Arc<dyn Fault>,
+}
+
+#[async_trait]
+impl AgentClientFactory for Spoiled {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        Ok(self.fault.claims(self.agents.probe().await?))
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        let client = self.agents.create(self.fault.spoils(spec.clone()))?;
+        Ok(self.fault.wraps(client, &spec))
+    }
+}

@@ -1,0 +1,119 @@
+//! The cost of one scripted session, of one event and of one decision of the gate.
+//!
+//! `cargo bench -p autonoe-benches --bench micro`
+
+use std::sync::Arc;
+
+use autonoe_core::{
+    AgentClientFactory, AutonoeGuard, BashGuard, Epoch, Events, FileScope, Gate, Grants,
+    HookDecision, InstructionName, LedgerBook, LedgerView, MemoryRepository, Mode, Places,
+    RunEvent, RunEventKind, RunFact, RunId, RunLimits, RunMachine, RunObserver, SeededIds, Session,
+    SessionKey, SessionLimits, SessionSpec, StreamEvent, SystemClock, ToolCall, Toolbox, Verdict,
+    deliverable_tools, hook_fn,
+};
+use autonoe_testkit::ScriptedAgents;
+use divan::Bencher;
+use serde_json::json;
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+
+fn main() {
+    divan::main();
+}
+
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("a runtime")
+}
+
+fn gate() -> Gate {
+    let places = Places::new("/srv/project");
+    Gate::new(
+        places.clone(),
+        Grants::baseline(Mode::Run).with_tool("mcp__autonoe__list"),
+    )
+    .with_guard(Arc::new(BashGuard::new(Arc::new(|_: &str| Verdict::Allow))))
+    .with_guard(Arc::new(FileScope::new(places.clone())))
+    .with_guard(Arc::new(AutonoeGuard::new(places)))
+    .with_hook(hook_fn("user", |_| HookDecision::Pass))
+}
+
+/// One session of a dozen events with three tool calls, client and disposal included.
+#[divan::bench]
+fn scripted_session(bencher: Bencher<'_, '_>) {
+    let runtime = runtime();
+    let book = LedgerBook::new(
+        Arc::new(MemoryRepository::new()),
+        Arc::new(SystemClock),
+        Epoch(1),
+    );
+    bencher
+        .with_inputs(|| ScriptedAgents::new([autonoe_benches::work()]))
+        .bench_values(|agents| {
+            runtime.block_on(async {
+                let key = SessionKey {
+                    run: RunId::new("run"),
+                    number: 1,
+                };
+                let tools = Toolbox::new(deliverable_tools(&book, &InstructionName::Coding));
+                let spec = SessionSpec::new(key, "/srv/project", gate(), tools);
+                let client = agents.create(spec).expect("there is a script");
+                let session = Session::new(Arc::new(SystemClock), SessionLimits::default());
+                let stop = CancellationToken::new();
+                session.run(client, "go".into(), &stop, &mut |_| {}).await
+            })
+        });
+}
+
+/// A whole run of ten sessions, per run: planning, eight working sessions, the end.
+#[divan::bench]
+fn run_of_ten_sessions(bencher: Bencher<'_, '_>) {
+    let runtime = runtime();
+    bencher.bench(|| runtime.block_on(autonoe_benches::whole_run(8)));
+}
+
+/// One event to `observers` observers.
+#[divan::bench(args = [0, 1, 4])]
+fn event_to_observers(bencher: Bencher<'_, '_>, observers: usize) {
+    let watch: Arc<dyn RunObserver> = Arc::new(|event: &RunEvent<'_>| {
+        divan::black_box(event.at);
+    });
+    let events = Events::new(
+        vec![watch; observers],
+        Arc::new(SystemClock),
+        Arc::new(SeededIds::new(1)),
+    );
+    let stream = StreamEvent::Text {
+        text: "hello".into(),
+    };
+    bencher.bench(|| events.emit(RunEventKind::Agent { stream: &stream }));
+}
+
+/// One decision of a gate with all guards, a hook and the baseline's grants.
+#[divan::bench(args = ["Bash", "Write", "Read", "mcp__autonoe__list"])]
+fn gate_decision(bencher: Bencher<'_, '_>, tool: &str) {
+    let runtime = runtime();
+    let gate = gate();
+    let call = ToolCall::new(
+        tool,
+        json!({"command": "ls -la src", "file_path": "src/main.rs"}),
+    )
+    .in_dir("/srv/project");
+    bencher.bench(|| runtime.block_on(gate.decide(&call)));
+}
+
+/// One decision of the run machine.
+#[divan::bench]
+fn machine_step(bencher: Bencher<'_, '_>) {
+    let at = autonoe_core::Clock::now(&SystemClock);
+    bencher
+        .with_inputs(|| RunMachine::new(RunLimits::new(Mode::Run)))
+        .bench_values(|mut machine| {
+            machine.apply(RunFact::Started {
+                at,
+                ledger: LedgerView::default(),
+            })
+        });
+}

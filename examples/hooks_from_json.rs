@@ -1,0 +1,89 @@
+//! Hooks that a configuration file names: one that is built in, one of our own.
+//!
+//! Run it with `cargo run --example hooks_from_json`.
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+use std::error::Error;
+use std::sync::Arc;
+
+use autonoe_core::{
+    Gate, Grants, HookDecision, HookSpec, Mode, Places, PreToolUseHook, SpecContext, SpecError,
+    SpecPort, ToolCall, ToolKind, hook_fn, registered_specs,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// Blocks long shell commands: what nobody can review at a glance should be a script.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ShortCommands {
+    /// The longest command, in bytes.
+    longest: usize,
+}
+
+// Tags read `crate-thing`, so that those of two crates do not collide.
+#[typetag::serde(name = "examples-short-commands")]
+impl HookSpec for ShortCommands {
+    fn build(&self, _: &SpecContext) -> Result<Arc<dyn PreToolUseHook>, SpecError> {
+        let longest = self.longest;
+        if longest == 0 {
+            return Err(SpecError::new(
+                "examples-short-commands",
+                "no command is that short",
+            ));
+        }
+        Ok(hook_fn("short-commands", move |call| match &call.kind {
+            ToolKind::Shell { command } if command.len() > longest => {
+                HookDecision::block("this command is too long; write a script and run that")
+            }
+            _ => HookDecision::Pass,
+        }))
+    }
+}
+
+autonoe_core::register_spec!(Hook, ShortCommands, "examples-short-commands", {
+    "longest": 200
+});
+
+const CONFIGURATION: &str = r#"[
+    {"type": "core-deny-tool", "rule": "WebFetch(*)", "reason": "this project works offline"},
+    {"type": "examples-short-commands", "longest": 40}
+]"#;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let places = Places::new("/srv/project");
+    let context = SpecContext::new(places.clone());
+    let specs: Vec<Box<dyn HookSpec>> = serde_json::from_str(CONFIGURATION)?;
+
+    // A run takes the same hooks with `SessionRunner::builder(..).hook(..)`.
+    let grants = Grants::baseline(Mode::Run).with_rule("WebFetch(*)".parse()?);
+    let mut gate = Gate::new(places, grants);
+    for spec in &specs {
+        gate = gate.with_hook(spec.build(&context)?);
+    }
+    for call in [
+        ToolCall::new("WebFetch", json!({"url": "https://example.com"})),
+        ToolCall::new("Bash", json!({"command": "cargo test"})),
+        ToolCall::new("Bash", json!({"command": "cargo test; ".repeat(10)})),
+    ] {
+        println!(
+            "{} {}\n  {:?}",
+            call.name,
+            call.input,
+            gate.decide(&call).await
+        );
+    }
+
+    println!("\nThis program knows these hooks:");
+    for spec in registered_specs(SpecPort::Hook) {
+        println!("  {}", (spec.example)());
+    }
+
+    let unknown = serde_json::from_str::<Box<dyn HookSpec>>(r#"{"type": "no-such-hook"}"#);
+    if let Err(error) = unknown {
+        println!("\nAnd of another it says:\n  {error}");
+    }
+    Ok(())
+}

@@ -1,0 +1,184 @@
+//! The smallest backend: an agent without a model that plans and ticks off what it planned.
+//!
+//! Every call goes through the session's gate, and our tools through its
+//! toolbox. Run it with `cargo run --example own_backend`.
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, AgentSessionId, Capabilities, FixedInstructions,
+    GateDecision, HookCoverage, InstructionName, MemoryRepository, MessageStream, NoControl,
+    Prompt, RunControl, RunEvent, RunEventKind, Sandbox, SessionControl, SessionOutcome,
+    SessionRunner, SessionSpec, StreamEvent, Support, ToolCall, ToolContext, ToolStatus, Toolbox,
+};
+use futures::{StreamExt, stream};
+use serde_json::{Value, json};
+use tokio::sync::mpsc::{self, UnboundedSender};
+use tokio::task::JoinSet;
+
+/// Makes parrots.
+struct Parrots;
+
+#[async_trait]
+impl AgentClientFactory for Parrots {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        Ok(Capabilities::new("parrots")
+            .with_hooks(HookCoverage::EveryTool)
+            .with_cost(Support::Yes)
+            .with_in_process_tools(Support::Yes))
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        Ok(Box::new(Parrot { spec }))
+    }
+}
+
+/// One session.
+struct Parrot {
+    spec: SessionSpec,
+}
+
+#[async_trait]
+impl AgentClient for Parrot {
+    fn query(&mut self, prompt: Prompt) -> MessageStream<'_> {
+        let (events, received) = mpsc::unbounded_channel();
+        // A task of its own: gate and tools get on whether or not the stream
+        // is polled. The set ends it when the stream is dropped.
+        let mut task = JoinSet::new();
+        task.spawn(
+            Turn {
+                spec: self.spec.clone(),
+                events,
+                calls: 0,
+            }
+            .take(prompt),
+        );
+        stream::unfold((received, task), |(mut received, task)| async move {
+            Some((Ok(received.recv().await?), (received, task)))
+        })
+        .boxed()
+    }
+
+    fn control(&self) -> Arc<dyn SessionControl> {
+        Arc::new(NoControl)
+    }
+
+    async fn dispose(self: Box<Self>) -> Result<(), AgentError> {
+        Ok(())
+    }
+}
+
+/// What a parrot does with one prompt.
+struct Turn {
+    spec: SessionSpec,
+    events: UnboundedSender<StreamEvent>,
+    calls: u32,
+}
+
+impl Turn {
+    async fn take(mut self, prompt: Prompt) {
+        let session = AgentSessionId::new(self.spec.key.to_string());
+        self.send(StreamEvent::Started {
+            session,
+            model: None,
+        });
+        self.send(StreamEvent::Text { text: prompt.text });
+        self.shell("rm -rf /").await;
+        if self.spec.instruction == InstructionName::Initializer {
+            let plan = json!({"deliverables": [
+                {"id": "DL-001", "description": "Speech", "acceptanceCriteria": ["it talks"]},
+            ]});
+            self.tool("create", plan).await;
+        } else {
+            self.tool("list", json!({"filter": {"status": "pending"}}))
+                .await;
+            let passed = json!({"deliverableId": "DL-001", "status": "passed"});
+            self.tool("set_status", passed).await;
+        }
+        let cost = Some(autonoe_core::CostUsd::ZERO);
+        self.send(StreamEvent::End {
+            outcome: SessionOutcome::Completed,
+            cost,
+        });
+    }
+
+    /// Asks to use a shell. There is none, so a parrot only learns whether it might.
+    async fn shell(&mut self, command: &str) {
+        let call = self.call("Bash".to_owned(), json!({ "command": command }));
+        let (status, output) = match self.spec.gate.decide(&call).await {
+            GateDecision::Allow { .. } => (ToolStatus::Error, "parrots have no shell".to_owned()),
+            GateDecision::Deny { by, reason } => (ToolStatus::Denied, format!("{by}: {reason}")),
+        };
+        self.send(StreamEvent::ToolResponse {
+            call_id: call.id,
+            output,
+            status,
+        });
+    }
+
+    /// Uses one of our tools.
+    async fn tool(&mut self, tool: &str, input: Value) {
+        let call = self.call(Toolbox::qualified_name(tool), input);
+        let (status, output) = match self.spec.gate.decide(&call).await {
+            GateDecision::Allow { .. } => {
+                let context = ToolContext::new(call.session).with_call_id(&call.id);
+                match self.spec.tools.call(tool, call.input, context).await {
+                    Ok(output) => (ToolStatus::Ok, output.output),
+                    Err(error) => (ToolStatus::Error, error.to_string()),
+                }
+            }
+            GateDecision::Deny { by, reason } => (ToolStatus::Denied, format!("{by}: {reason}")),
+        };
+        self.send(StreamEvent::ToolResponse {
+            call_id: call.id,
+            output,
+            status,
+        });
+    }
+
+    /// Tells of a call and describes it to the gate: all that hooks look at is filled in.
+    fn call(&mut self, name: String, input: Value) -> ToolCall {
+        self.calls += 1;
+        let id = format!("call-{}", self.calls);
+        let call = self.spec.tool_call(id, name, input);
+        self.send(StreamEvent::ToolInvocation {
+            call_id: call.id.clone(),
+            name: call.name.clone(),
+            input: call.input.clone(),
+        });
+        call
+    }
+
+    fn send(&self, event: StreamEvent) {
+        // Nobody listens any more when the session was stopped.
+        let _ = self.events.send(event);
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let runner = SessionRunner::builder(std::env::current_dir()?)
+        .agents(Arc::new(Parrots))
+        .repository(Arc::new(MemoryRepository::new()))
+        .instructions(Arc::new(FixedInstructions::new([
+            (InstructionName::Initializer, "Polly wants a plan."),
+            (InstructionName::Coding, "Polly wants a cracker."),
+        ])))
+        // Parrots have no sandbox of their own, and nothing to put in one.
+        .sandbox(Sandbox::Off)
+        .observer(Arc::new(|event: &RunEvent<'_>| {
+            if let RunEventKind::Agent { stream } = &event.kind {
+                println!("{stream:?}");
+            }
+        }))
+        .pause_between_sessions(Duration::ZERO)
+        .build()?;
+    let report = runner.run(&RunControl::new()).await;
+
+    println!("\n{report}");
+    Ok(())
+}

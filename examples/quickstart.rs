@@ -1,0 +1,207 @@
+//! Runs a whole project from its specification to the end, with everything real but the agent.
+//!
+//! A scripted agent plans three deliverables and works on them session after
+//! session. Its tool calls go through the real gate and the real tools, and it
+//! writes real files into a temporary project. No key, no network, no waiting:
+//!
+//! ```console
+//! $ cargo run --example quickstart
+//! ```
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+use std::error::Error;
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{
+    CostUsd, DeliverableRepository, DeliverableStatus, Denial, FixedInstructions, GateDecision,
+    HookDecision, InstructionName, Layer, MemoryRepository, PreToolUseHook, RunControl, RunEvent,
+    RunEventKind, SessionRunner, StreamEvent, ToolCall, ToolKind, Verdict, hook_fn,
+};
+use autonoe_testkit::{ScriptedAgents, SessionScript};
+use serde_json::json;
+
+const SPEC: &str = "\
+# A small shop
+
+1. User Auth: a user can log in with a password.
+2. Payment: a user can pay by card, through the provider's test service.
+3. Dashboard: a user sees the latest orders.
+";
+
+/// How long the agent seems to think.
+const MOMENT: Duration = Duration::from_millis(50);
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let project = tempfile::tempdir()?;
+    fs::write(project.path().join("SPEC.md"), SPEC)?;
+    let ledger = Arc::new(MemoryRepository::new());
+
+    let runner = SessionRunner::builder(project.path())
+        .agents(Arc::new(agents()))
+        .repository(ledger.clone())
+        .instructions(Arc::new(instructions()))
+        .bash_security(Arc::new(bash_policy))
+        .hook(no_force_push())
+        .observer(Arc::new(show))
+        .pause_between_sessions(Duration::from_millis(200))
+        .build()?;
+    let report = runner.run(&RunControl::new()).await;
+
+    println!("{report}");
+    println!("\nWhy it stopped: {}", report.exit.code());
+    if let Some(saved) = ledger.load().await? {
+        println!("\nThe ledger, as status.json holds it:");
+        println!("{}", serde_json::to_string_pretty(&saved.state.ledger)?);
+    }
+    println!("\nThe project:");
+    for file in fs::read_dir(project.path())? {
+        println!("  {}", file?.file_name().display());
+    }
+    Ok(())
+}
+
+/// Plays an agent: one script per session.
+fn agents() -> ScriptedAgents {
+    ScriptedAgents::new([
+        SessionScript::new("plans")
+            .uses_tool("Read", json!({"file_path": "SPEC.md"}))
+            .waits(MOMENT)
+            .says("Three deliverables.")
+            .uses_tool(
+                "mcp__autonoe__create",
+                json!({"deliverables": [
+                    {"id": "DL-001", "description": "User Auth",
+                     "acceptanceCriteria": ["a user can log in with a password"]},
+                    {"id": "DL-002", "description": "Payment",
+                     "acceptanceCriteria": ["a test payment goes through"]},
+                    {"id": "DL-003", "description": "Dashboard",
+                     "acceptanceCriteria": ["the latest orders are shown"]},
+                ]}),
+            )
+            .costs(CostUsd::from_cents(12))
+            .ends(),
+        implements("auth.rs", "pub fn log_in() {}\n")
+            .is_denied("Bash", json!({"command": "git push --force"}))
+            .uses_tool("mcp__autonoe__set_status", status("DL-001", "passed"))
+            .costs(CostUsd::from_cents(31))
+            .ends(),
+        SessionScript::new("lacks a key")
+            .is_denied("Bash", json!({"command": "curl https://pay.example.com"}))
+            .says("Payment needs a key for the provider's test service.")
+            .uses_tool("mcp__autonoe__set_status", status("DL-002", "blocked"))
+            .costs(CostUsd::from_cents(8))
+            .ends(),
+        implements("dashboard.rs", "pub fn show_orders() {}\n")
+            .uses_tool("mcp__autonoe__set_status", status("DL-003", "passed"))
+            .costs(CostUsd::from_cents(27))
+            .ends(),
+    ])
+}
+
+/// Writes a file, through the gate and then for real, and runs the tests.
+fn implements(file: &'static str, content: &'static str) -> SessionScript {
+    SessionScript::new(format!("implements {file}"))
+        .uses_tool(
+            "mcp__autonoe__list",
+            json!({"filter": {"status": "pending"}}),
+        )
+        .waits(MOMENT)
+        .uses_tool("Write", json!({"file_path": file, "content": content}))
+        .does(move |project| fs::write(project.join(file), content).expect("it can be written"))
+        .uses_tool("Bash", json!({"command": "cargo test"}))
+}
+
+fn status(id: &str, status: &str) -> serde_json::Value {
+    json!({"deliverableId": id, "status": status})
+}
+
+fn instructions() -> FixedInstructions {
+    FixedInstructions::new([
+        (
+            InstructionName::Initializer,
+            "Turn SPEC.md into deliverables.",
+        ),
+        (
+            InstructionName::Coding,
+            "Implement one pending deliverable, then set its status.",
+        ),
+    ])
+}
+
+/// Lets these commands run and no other. Not a sandbox: a program that may run can do anything.
+fn bash_policy(command: &str) -> Verdict {
+    match command {
+        "cargo test" | "git push" | "git push --force" => Verdict::Allow,
+        _ => Verdict::Deny(
+            Denial::new(
+                "shop-commands",
+                Layer::User,
+                format!("{command:?} is not on the list"),
+            )
+            .instead("use cargo test"),
+        ),
+    }
+}
+
+/// Blocks what the Bash policy would let through.
+fn no_force_push() -> Arc<dyn PreToolUseHook> {
+    hook_fn("no-force-push", |call| match &call.kind {
+        ToolKind::Shell { command } if command.contains("--force") => {
+            HookDecision::block("others work on this branch; push without --force")
+        }
+        _ => HookDecision::Pass,
+    })
+}
+
+/// Shows what happens while it happens.
+fn show(event: &RunEvent<'_>) {
+    match &event.kind {
+        RunEventKind::SessionStarted {
+            number,
+            instruction,
+            ..
+        } => {
+            println!("Session {number} started: {instruction}");
+        }
+        RunEventKind::Agent {
+            stream: StreamEvent::Text { text },
+        } => println!("  \"{text}\""),
+        RunEventKind::ToolDecided { call, decision } => match decision {
+            GateDecision::Allow { .. } => println!("  {}", short(call)),
+            GateDecision::Deny { by, reason } => {
+                println!("  {}\n    denied by {by}: {reason}", short(call));
+            }
+        },
+        RunEventKind::StatusChanged { change } => {
+            let label = match change.status {
+                DeliverableStatus::Passed => "PASS",
+                DeliverableStatus::Blocked => "BLOCKED",
+                DeliverableStatus::Pending => "PENDING",
+            };
+            println!("  [{label}] {} ({})", change.description, change.id);
+        }
+        RunEventKind::SessionEnded { number, result } => {
+            let cost = result
+                .cost_usd
+                .map_or("unknown".to_owned(), |cost| cost.to_string());
+            let seconds = result.duration.as_secs_f64();
+            println!("Session {number}: cost={cost}, duration={seconds:.1}s\n");
+        }
+        _ => {}
+    }
+}
+
+/// Names a call in a few words.
+fn short(call: &ToolCall) -> String {
+    match &call.kind {
+        ToolKind::Shell { command } => format!("$ {command}"),
+        ToolKind::Read { paths } | ToolKind::Write { paths } => {
+            let paths: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
+            format!("{} {}", call.name, paths.join(", "))
+        }
+        _ => call.name.clone(),
+    }
+}

@@ -1,0 +1,68 @@
+//! Examples of using Autonoe as a library.
+//!
+//! The examples stand beside this directory. The code in the README and in the
+//! guides is compiled and run by `cargo test --doc -p autonoe-examples`.
+
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+mod readme {}
+
+/// The guides, as doctests.
+#[cfg(doctest)]
+mod guides {
+    #[doc = include_str!("../../docs/guides/embedding.md")]
+    mod embedding {}
+
+    #[doc = include_str!("../../docs/guides/backends.md")]
+    mod backends {}
+
+    #[doc = include_str!("../../docs/guides/hooks.md")]
+    mod hooks {}
+
+    #[doc = include_str!("../../docs/guides/bash-security.md")]
+    mod bash_security {}
+
+    #[doc = include_str!("../../docs/guides/repositories.md")]
+    mod repositories {}
+
+    #[doc = include_str!("../../docs/guides/instructions.md")]
+    mod instructions {}
+
+    #[doc = include_str!("../../docs/guides/tools.md")]
+    mod tools {}
+
+    #[doc = include_str!("../../docs/guides/observers.md")]
+    mod observers {}
+
+    #[doc = include_str!("../../docs/guides/time-and-ids.md")]
+    mod time_and_ids {}
+
+    #[doc = include_str!("../../docs/guides/specs.md")]
+    mod specs {}
+
+    #[doc = include_str!("../../docs/guides/testing.md")]
+    mod testing {}
+
+    #[doc = include_str!("../../docs/guides/run-machine.md")]
+    mod run_machine {}
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_readme_shows_the_whole_of_the_example_that_it_names() {
+        let readme = include_str!("../../README.md");
+        let example = include_str!("../embed.rs");
+        let block = readme
+            .split("```rust\n")
+            .nth(1)
+            .and_then(|rest| rest.split("```").next())
+            .expect("the README has a block of Rust");
+
+        assert!(
+            example.ends_with(block),
+            "README.md and examples/embed.rs differ"
+        );
+        assert!(block.lines().count() <= 30, "the promise is thirty lines");
+    }
+}

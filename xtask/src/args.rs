@@ -1,0 +1,97 @@
+//! What the command line asks for.
+
+use crate::failure::Failure;
+
+/// The text of `cargo xtask help`.
+pub(crate) const HELP: &str = "\
+Usage: cargo xtask COMMAND
+
+Commands:
+  test [--quick]  run every check; --quick stops after the doctests
+  schemas         regenerate the committed JSON Schemas
+  bench           run the benchmarks
+  help            print this text
+
+`test` ends with a line `N passed, M failed` on standard output.";
+
+/// A command line that was understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    Test(Scope),
+    Schemas,
+    Bench,
+    Help,
+}
+
+/// How much `test` looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Every check.
+    Full,
+    /// Only what is worth running after each edit.
+    Quick,
+}
+
+/// Understands the arguments after the program name, or says what is wrong.
+pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Request, Failure> {
+    let args: Vec<String> = args.into_iter().collect();
+    let Some((command, rest)) = args.split_first() else {
+        return Err(Failure::new("a command is missing"));
+    };
+
+    let (request, rest) = match command.as_str() {
+        "test" => match rest.split_first() {
+            Some((first, rest)) if first == "--quick" => (Request::Test(Scope::Quick), rest),
+            _ => (Request::Test(Scope::Full), rest),
+        },
+        "schemas" => (Request::Schemas, rest),
+        "bench" => (Request::Bench, rest),
+        "help" | "--help" | "-h" => (Request::Help, rest),
+        other => return Err(Failure::new(format!("there is no command `{other}`"))),
+    };
+
+    match rest.first() {
+        None => Ok(request),
+        Some(extra) => Err(Failure::new(format!(
+            "`{command}` does not take the argument `{extra}`"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Request, Failure> {
+        parse(line.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn every_command_in_the_help_is_understood() {
+        for (line, request) in [
+            ("test", Request::Test(Scope::Full)),
+            ("test --quick", Request::Test(Scope::Quick)),
+            ("schemas", Request::Schemas),
+            ("bench", Request::Bench),
+            ("help", Request::Help),
+        ] {
+            assert_eq!(parsed(line), Ok(request), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused_by_name() {
+        for (line, sentence) in [
+            ("", "a command is missing"),
+            ("tset", "there is no command `tset`"),
+            ("test --fast", "`test` does not take the argument `--fast`"),
+            (
+                "test --quick --quick",
+                "`test` does not take the argument `--quick`",
+            ),
+            ("bench now", "`bench` does not take the argument `now`"),
+        ] {
+            assert_eq!(parsed(line), Err(Failure::new(sentence)), "{line}");
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Commands that change or measure the workspace rather than check it.
+
+use crate::cargo::{self, Cargo};
+use crate::failure::Failure;
+
+/// Makes the schema test write the committed schemas instead of comparing.
+pub(crate) const UPDATE_SCHEMAS: &str = "AUTONOE_UPDATE_SCHEMAS";
+
+/// Regenerates the committed JSON Schemas.
+pub(crate) fn update_schemas(cargo: &Cargo) -> Result<(), Failure> {
+    let mut command = cargo.command(["test", "-p", "autonoe-core", "--test", "schemas"]);
+    command.env(UPDATE_SCHEMAS, "1");
+    cargo::run(command)
+}
+
+/// Runs the benchmarks.
+pub(crate) fn bench(cargo: &Cargo) -> Result<(), Failure> {
+    cargo.run(["bench", "-p", "autonoe-benches"])
+}

@@ -1,0 +1,104 @@
+//! How many tests passed, failed or were left out.
+
+mod ansi;
+mod libtest;
+mod nextest;
+
+use std::fmt;
+use std::ops::AddAssign;
+
+use crate::failure::Failure;
+
+pub(crate) use libtest::read as read_libtest;
+pub(crate) use nextest::read as read_nextest;
+
+/// The result of running tests, in numbers.
+///
+/// Displays as `N passed, M failed`, the line others read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TestCounts {
+    pub(crate) passed: u64,
+    /// Includes tests that timed out or could not be started.
+    pub(crate) failed: u64,
+    /// Tests marked as ignored or filtered out.
+    pub(crate) skipped: u64,
+}
+
+impl TestCounts {
+    /// Refuses failed tests and tests that were left out.
+    pub(crate) fn check(self) -> Result<(), Failure> {
+        if self.failed > 0 {
+            return Err(Failure::new(format!("tests failed: {}", self.failed)));
+        }
+        if self.skipped > 0 {
+            return Err(Failure::new(format!(
+                "tests ignored or skipped: {}; a test that does not run is a defect",
+                self.skipped
+            )));
+        }
+        Ok(())
+    }
+
+    /// Refuses a run in which nothing was tested.
+    pub(crate) fn check_not_empty(self) -> Result<(), Failure> {
+        if self.passed + self.failed == 0 {
+            return Err(Failure::new("no test ran"));
+        }
+        Ok(())
+    }
+}
+
+impl AddAssign for TestCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+}
+
+impl fmt::Display for TestCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} passed, {} failed", self.passed, self.failed)
+    }
+}
+
+/// Reads `12 some words` as the number and the words.
+fn number_and_label(part: &str) -> Option<(u64, &str)> {
+    let (number, label) = part.trim().split_once(' ')?;
+    Some((number.parse().ok()?, label.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(passed: u64, failed: u64, skipped: u64) -> TestCounts {
+        TestCounts {
+            passed,
+            failed,
+            skipped,
+        }
+    }
+
+    #[test]
+    fn the_totals_are_the_line_others_read() {
+        let mut total = counts(300, 0, 0);
+        total += counts(12, 1, 2);
+
+        assert_eq!(total.to_string(), "312 passed, 1 failed");
+    }
+
+    #[test]
+    fn only_a_run_of_every_test_without_a_failure_is_accepted() {
+        assert_eq!(counts(3, 0, 0).check(), Ok(()));
+        assert!(counts(3, 1, 0).check().is_err());
+        assert!(counts(3, 0, 1).check().is_err());
+    }
+
+    #[test]
+    fn a_run_of_no_tests_is_empty() {
+        assert_eq!(counts(1, 0, 0).check_not_empty(), Ok(()));
+        assert_eq!(counts(0, 1, 0).check_not_empty(), Ok(()));
+        assert!(counts(0, 0, 5).check_not_empty().is_err());
+    }
+}

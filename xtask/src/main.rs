@@ -1,0 +1,78 @@
+//! Carries out the chores of this workspace.
+//!
+//! `cargo xtask test` is the one command that says whether a change is fit to
+//! go in; the other commands regenerate files or measure. `cargo xtask help`
+//! lists them.
+//!
+//! Reading what other programs print is done by pure functions (`counts`,
+//! `metadata`, `tree`, `spdx`, `allow_list`); the modules under `steps` call
+//! cargo and hand its output to them.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command-line program prints"
+)]
+
+mod allow_list;
+mod args;
+mod cargo;
+mod chores;
+mod counts;
+mod deadline;
+mod failure;
+mod metadata;
+mod pipeline;
+mod spdx;
+mod steps;
+mod stream;
+mod tree;
+
+use std::process::ExitCode;
+
+use crate::args::{Request, Scope};
+use crate::cargo::Cargo;
+use crate::failure::Failure;
+
+/// The exit code of a command line that cannot be understood.
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let request = match args::parse(std::env::args().skip(1)) {
+        Ok(request) => request,
+        Err(failure) => {
+            eprintln!("error: {failure}\n\n{}", args::HELP);
+            return ExitCode::from(USAGE);
+        }
+    };
+
+    match carry_out(request) {
+        Ok(code) => code,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn carry_out(request: Request) -> Result<ExitCode, Failure> {
+    match request {
+        Request::Help => println!("{}", args::HELP),
+        Request::Schemas => chores::update_schemas(&Cargo::from_env()?)?,
+        Request::Bench => chores::bench(&Cargo::from_env()?)?,
+        Request::Test(scope) => return Ok(test(&Cargo::from_env()?, scope)),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn test(cargo: &Cargo, scope: Scope) -> ExitCode {
+    let report = pipeline::run(cargo, steps::of(scope));
+
+    println!("\n{report}");
+    // The totals are the last line whatever happened: programs read them there.
+    println!("{}", report.tests);
+    if report.passed() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}

@@ -1,0 +1,105 @@
+//! The allowed dependencies among our own crates.
+
+use crate::metadata::Package;
+
+use Allowed::{Anything, Only};
+
+/// What a crate may use of ours, outside its tests.
+#[derive(Clone, Copy, Debug)]
+enum Allowed {
+    Only(&'static [&'static str]),
+    Anything,
+}
+
+/// Every crate of the workspace has a line here.
+const TABLE: [(&str, Allowed); 6] = [
+    ("autonoe-security", Only(&[])),
+    ("autonoe-core", Only(&["autonoe-security"])),
+    (
+        "autonoe-testkit",
+        Only(&["autonoe-core", "autonoe-security"]),
+    ),
+    ("autonoe-examples", Anything),
+    ("autonoe-benches", Anything),
+    ("xtask", Anything),
+];
+
+/// Lists what the packages of the workspace use against the table.
+pub(super) fn violations(ours: &[Package]) -> Vec<String> {
+    let is_ours = |name: &String| ours.iter().any(|package| package.name == *name);
+
+    let mut found = Vec::new();
+    for Package {
+        name, dependencies, ..
+    } in ours
+    {
+        match TABLE.iter().find(|(known, _)| known == name) {
+            None => found.push(format!(
+                "{name} is new here: add it to the table in {}",
+                file!()
+            )),
+            Some((_, Anything)) => {}
+            Some((_, Only(allowed))) => found.extend(
+                dependencies
+                    .iter()
+                    .filter(|used| is_ours(used) && !allowed.contains(&used.as_str()))
+                    .map(|used| format!("{name} may not depend on {used}")),
+            ),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(name: &str, dependencies: &[&str]) -> Package {
+        Package {
+            name: name.into(),
+            dependencies: dependencies.iter().copied().map(Into::into).collect(),
+            ..Package::default()
+        }
+    }
+
+    #[test]
+    fn what_the_table_allows_is_no_violation() {
+        let ours = [
+            package("autonoe-security", &["serde"]),
+            package("autonoe-core", &["autonoe-security", "tokio"]),
+            package("autonoe-testkit", &["autonoe-core", "autonoe-security"]),
+            package("autonoe-examples", &["autonoe-testkit", "autonoe-core"]),
+            package("autonoe-benches", &["autonoe-testkit"]),
+            package("xtask", &["serde_json"]),
+        ];
+
+        assert_eq!(violations(&ours), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_dependency_against_the_table_is_named() {
+        let ours = [
+            package("autonoe-security", &["autonoe-core"]),
+            package("autonoe-core", &["autonoe-security", "autonoe-testkit"]),
+            package("autonoe-testkit", &["xtask"]),
+            package("xtask", &[]),
+        ];
+
+        assert_eq!(
+            violations(&ours),
+            [
+                "autonoe-security may not depend on autonoe-core",
+                "autonoe-core may not depend on autonoe-testkit",
+                "autonoe-testkit may not depend on xtask",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_crate_without_a_line_has_to_get_one() {
+        let found = violations(&[package("autonoe-new", &[])]);
+
+        assert_eq!(found.len(), 1);
+        assert!(found[0].starts_with("autonoe-new is new here: add it to the table in "));
+    }
+}
