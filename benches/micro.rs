@@ -85,9 +85,7 @@ fn event_to_observers(bencher: Bencher<'_, '_>, observers: usize) {
         Arc::new(SystemClock),
         Arc::new(SeededIds::new(1)),
     );
-    let stream = StreamEvent::Text {
-        text: "hello".into(),
-    };
+    let stream = StreamEvent::text("hello");
     bencher.bench(|| events.emit(RunEventKind::Agent { stream: &stream }));
 }
 

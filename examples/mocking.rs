@@ -134,7 +134,11 @@ mock! {
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut repository = MockRepository::new();
     repository.expect_load().returning(|| Ok(None));
-    repository.expect_save().never();
+    // The run takes hold of the ledger; its agent saves nothing.
+    repository
+        .expect_save()
+        .once()
+        .returning(|_, _| Ok(Revision::new("1")));
     let mut instructions = MockInstructions::new();
     instructions
         .expect_resolve()
@@ -177,17 +181,9 @@ fn agents() -> MockAgents {
         agent.expect_control().returning(|| Arc::new(NoControl));
         agent.expect_query().once().returning(|prompt| {
             stream::iter([
-                Ok(StreamEvent::Started {
-                    session: AgentSessionId::new("mock"),
-                    model: None,
-                }),
-                Ok(StreamEvent::Text {
-                    text: format!("{} No.", prompt.text),
-                }),
-                Ok(StreamEvent::End {
-                    outcome: SessionOutcome::Completed,
-                    cost: None,
-                }),
+                Ok(StreamEvent::started(AgentSessionId::new("mock"), None)),
+                Ok(StreamEvent::text(format!("{} No.", prompt.text))),
+                Ok(StreamEvent::end(SessionOutcome::Completed, None)),
             ])
             .boxed()
         });

@@ -82,11 +82,8 @@ struct Turn {
 impl Turn {
     async fn take(mut self, prompt: Prompt) {
         let session = AgentSessionId::new(self.spec.key.to_string());
-        self.send(StreamEvent::Started {
-            session,
-            model: None,
-        });
-        self.send(StreamEvent::Text { text: prompt.text });
+        self.send(StreamEvent::started(session, None));
+        self.send(StreamEvent::text(prompt.text));
         self.shell("rm -rf /").await;
         if self.spec.instruction == InstructionName::Initializer {
             let plan = json!({"deliverables": [
@@ -100,10 +97,7 @@ impl Turn {
             self.tool("set_status", passed).await;
         }
         let cost = Some(autonoe_core::CostUsd::ZERO);
-        self.send(StreamEvent::End {
-            outcome: SessionOutcome::Completed,
-            cost,
-        });
+        self.send(StreamEvent::end(SessionOutcome::Completed, cost));
     }
 
     /// Asks to use a shell. There is none, so a parrot only learns whether it might.
@@ -113,11 +107,7 @@ impl Turn {
             GateDecision::Allow { .. } => (ToolStatus::Error, "parrots have no shell".to_owned()),
             GateDecision::Deny { by, reason } => (ToolStatus::Denied, format!("{by}: {reason}")),
         };
-        self.send(StreamEvent::ToolResponse {
-            call_id: call.id,
-            output,
-            status,
-        });
+        self.send(StreamEvent::tool_response(call.id, output, status));
     }
 
     /// Uses one of our tools.
@@ -133,11 +123,7 @@ impl Turn {
             }
             GateDecision::Deny { by, reason } => (ToolStatus::Denied, format!("{by}: {reason}")),
         };
-        self.send(StreamEvent::ToolResponse {
-            call_id: call.id,
-            output,
-            status,
-        });
+        self.send(StreamEvent::tool_response(call.id, output, status));
     }
 
     /// Tells of a call and describes it to the gate: all that hooks look at is filled in.
@@ -145,11 +131,11 @@ impl Turn {
         self.calls += 1;
         let id = format!("call-{}", self.calls);
         let call = self.spec.tool_call(id, name, input);
-        self.send(StreamEvent::ToolInvocation {
-            call_id: call.id.clone(),
-            name: call.name.clone(),
-            input: call.input.clone(),
-        });
+        self.send(StreamEvent::tool_invocation(
+            call.id.clone(),
+            call.name.clone(),
+            call.input.clone(),
+        ));
         call
     }
 

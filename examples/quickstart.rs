@@ -167,7 +167,7 @@ fn show(event: &RunEvent<'_>) {
             println!("Session {number} started: {instruction}");
         }
         RunEventKind::Agent {
-            stream: StreamEvent::Text { text },
+            stream: StreamEvent::Text { text, .. },
         } => println!("  \"{text}\""),
         RunEventKind::ToolDecided { call, decision } => match decision {
             GateDecision::Allow { .. } => println!("  {}", short(call)),
@@ -184,9 +184,7 @@ fn show(event: &RunEvent<'_>) {
             println!("  [{label}] {} ({})", change.description, change.id);
         }
         RunEventKind::SessionEnded { number, result } => {
-            let cost = result
-                .cost_usd
-                .map_or("unknown".to_owned(), |cost| cost.to_string());
+            let cost = result.cost;
             let seconds = result.duration.as_secs_f64();
             println!("Session {number}: cost={cost}, duration={seconds:.1}s\n");
         }

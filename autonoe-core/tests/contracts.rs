@@ -19,26 +19,30 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the names of all functions in the crates' sources and tests.
-fn functions() -> HashSet<String> {
+/// Returns the names of all tests in the crates' sources and tests.
+fn tests() -> HashSet<String> {
     let mut files = Vec::new();
     for folder in ["autonoe-core", "autonoe-security", "autonoe-testkit"] {
         sources(&repository().join(folder), &mut files);
     }
-    let name = |line: &str| {
-        let rest = line
-            .trim_start()
-            .trim_start_matches("async ")
-            .strip_prefix("fn ")?;
-        Some(rest.split(['(', '<']).next()?.to_owned())
-    };
-    files
-        .iter()
-        .flat_map(|file| {
-            let text = fs::read_to_string(file).expect("readable");
-            text.lines().filter_map(name).collect::<Vec<_>>()
-        })
-        .collect()
+    files.iter().flat_map(|file| tests_in(file)).collect()
+}
+
+fn tests_in(file: &Path) -> Vec<String> {
+    let text = fs::read_to_string(file).expect("readable");
+    let mut names = Vec::new();
+    let mut marked = false;
+    for line in text.lines().map(str::trim_start) {
+        if line.starts_with("#[test]") || line.starts_with("#[tokio::test") {
+            marked = true;
+        } else if let Some(rest) = line.trim_start_matches("async ").strip_prefix("fn ") {
+            if marked {
+                names.extend(rest.split(['(', '<']).next().map(str::to_owned));
+            }
+            marked = false;
+        }
+    }
+    names
 }
 
 /// Returns the names between backquotes in the last column of every table row.
@@ -66,13 +70,10 @@ fn named() -> Vec<String> {
 
 #[test]
 fn every_test_that_the_contracts_name_exists() {
-    let functions = functions();
+    let tests = tests();
     let named = named();
 
-    let missing: Vec<&String> = named
-        .iter()
-        .filter(|name| !functions.contains(*name))
-        .collect();
+    let missing: Vec<&String> = named.iter().filter(|name| !tests.contains(*name)).collect();
 
     assert!(
         missing.is_empty(),

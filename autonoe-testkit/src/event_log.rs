@@ -168,15 +168,15 @@ fn line(kind: &RunEventKind<'_>) -> Line {
 fn said(event: &StreamEvent) -> String {
     match event {
         StreamEvent::Started { .. } => "agent started".to_owned(),
-        StreamEvent::Text { text } => format!("says {text:?}"),
-        StreamEvent::Thinking { text } => format!("thinks {text:?}"),
+        StreamEvent::Text { text, .. } => format!("says {text:?}"),
+        StreamEvent::Thinking { text, .. } => format!("thinks {text:?}"),
         StreamEvent::ToolInvocation { name, input, .. } => format!("calls {name} {input}"),
         StreamEvent::ToolResponse { output, status, .. } => format!("{status:?}: {output}"),
-        StreamEvent::Usage { tokens, cost } => match cost {
+        StreamEvent::Usage { tokens, cost, .. } => match cost {
             Some(cost) => format!("used {} tokens for {cost}", tokens.total()),
             None => format!("used {} tokens", tokens.total()),
         },
-        StreamEvent::Warning { message } => format!("warns: {message}"),
+        StreamEvent::Warning { message, .. } => format!("warns: {message}"),
         StreamEvent::End { outcome, .. } => format!("ends: {outcome:?}"),
         other => format!("{other:?}"),
     }

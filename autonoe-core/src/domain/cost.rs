@@ -191,12 +191,39 @@ pub struct CostTotal {
 }
 
 impl CostTotal {
+    /// One part that is known.
+    pub fn known(cost: CostUsd) -> Self {
+        Self {
+            known_usd: cost,
+            unknown_parts: 0,
+        }
+    }
+
+    /// One part of which only a lower bound is known.
+    pub fn at_least(cost: CostUsd) -> Self {
+        Self {
+            known_usd: cost,
+            unknown_parts: 1,
+        }
+    }
+
+    /// One part of which nothing is known.
+    pub fn unknown() -> Self {
+        Self::at_least(CostUsd::ZERO)
+    }
+
     /// Adds one part; `None` is unknown.
     pub fn add(&mut self, part: Option<CostUsd>) {
         match part {
             Some(cost) => self.known_usd = self.known_usd + cost,
             None => self.unknown_parts = self.unknown_parts.saturating_add(1),
         }
+    }
+
+    /// Adds the parts of `other`.
+    pub fn merge(&mut self, other: Self) {
+        self.known_usd = self.known_usd + other.known_usd;
+        self.unknown_parts = self.unknown_parts.saturating_add(other.unknown_parts);
     }
 
     /// Returns the total, or `None` when a part of it is unknown.

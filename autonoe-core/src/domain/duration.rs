@@ -28,6 +28,8 @@ pub fn format_duration(duration: Duration) -> String {
 }
 
 /// (De)serialises a `Duration` as whole milliseconds, for `#[serde(with = ..)]`.
+///
+/// Parts of a millisecond round up: a budget that is saved never becomes none.
 pub(crate) mod millis {
     use std::time::Duration;
 
@@ -37,9 +39,11 @@ pub(crate) mod millis {
         duration: &Duration,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        u64::try_from(duration.as_millis())
-            .unwrap_or(u64::MAX)
-            .serialize(serializer)
+        whole_millis(*duration).serialize(serializer)
+    }
+
+    fn whole_millis(duration: Duration) -> u64 {
+        u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
@@ -56,9 +60,7 @@ pub(crate) mod millis {
             duration: &Option<Duration>,
             serializer: S,
         ) -> Result<S::Ok, S::Error> {
-            duration
-                .map(|duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
-                .serialize(serializer)
+            duration.map(super::whole_millis).serialize(serializer)
         }
 
         pub(crate) fn deserialize<'de, D: Deserializer<'de>>(

@@ -39,7 +39,9 @@ impl LedgerCounts {
 
     /// Returns how many are still to be worked on.
     pub fn pending(&self) -> usize {
-        self.total - self.passed - self.blocked
+        self.total
+            .saturating_sub(self.passed)
+            .saturating_sub(self.blocked)
     }
 
     /// Tells whether the ledger has no record at all, not even a deprecated one.

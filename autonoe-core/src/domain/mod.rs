@@ -42,4 +42,4 @@ pub use session_result::{Activity, SessionResult};
 pub use span::{InvalidSpanId, SpanContext, SpanId, TraceId};
 pub use tokens::TokenUsage;
 pub use verification::VerificationTracker;
-pub use workflow::{InstructionName, Mode, Models, Phase, Workflow};
+pub use workflow::{CustomInstruction, InstructionName, Mode, Models, Phase, Workflow};

@@ -49,6 +49,9 @@ pub struct RunReport {
     pub cost: CostTotal,
     /// The tokens it used.
     pub tokens: TokenUsage,
+    /// What persons told the run and no agent has read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undelivered_messages: Vec<String>,
 }
 
 impl fmt::Display for RunReport {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::duration::millis;
-use super::{AgentSessionId, CostUsd, SessionEnd, SessionOutcome, TokenUsage};
+use super::{AgentSessionId, CostTotal, SessionEnd, SessionOutcome, TokenUsage};
 
 /// What is known of a session after it ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -17,8 +17,8 @@ pub struct SessionResult {
     /// How it ended.
     #[serde(flatten)]
     pub end: SessionEnd,
-    /// What it cost; `None` is unknown, not zero.
-    pub cost_usd: Option<CostUsd>,
+    /// What it cost; a lower bound if it broke off.
+    pub cost: CostTotal,
     /// The tokens that were reported.
     pub tokens: TokenUsage,
     /// How long it took.
@@ -33,11 +33,11 @@ pub struct SessionResult {
 }
 
 impl SessionResult {
-    /// Makes the result of a session that ended as `end` and of which nothing else is known.
+    /// Makes the result of a session that ended as `end` before it reached an agent.
     pub fn new(end: SessionEnd) -> Self {
         Self {
             end,
-            cost_usd: None,
+            cost: CostTotal::default(),
             tokens: TokenUsage::default(),
             duration: Duration::ZERO,
             activity: Activity::None,

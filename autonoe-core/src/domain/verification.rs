@@ -74,6 +74,11 @@ impl VerificationTracker {
         over
     }
 
+    /// Forgets all progress, because the code is about to change.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
     /// Tells whether nothing has been verified yet.
     pub fn is_empty(&self) -> bool {
         self.verified.is_empty()

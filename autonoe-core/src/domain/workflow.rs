@@ -44,13 +44,33 @@ pub enum InstructionName {
     Sync,
     /// Verify the code against the deliverables.
     Verify,
-    /// An instruction of the embedder's own.
-    Custom(String),
+    /// An instruction of the embedder's own; made by [`InstructionName::new`].
+    Custom(CustomInstruction),
 }
+
+/// The name of an instruction of the embedder's own, never one of the four built-in ones.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CustomInstruction(String);
 
 impl InstructionName {
     /// The four instructions of the two workflows.
     pub const BUILT_IN: [Self; 4] = [Self::Initializer, Self::Coding, Self::Sync, Self::Verify];
+
+    /// Returns the instruction with this name: a built-in one, or one of the embedder's own.
+    ///
+    /// ```
+    /// use autonoe_core::InstructionName;
+    ///
+    /// assert_eq!(InstructionName::new("coding"), InstructionName::Coding);
+    /// assert_eq!(InstructionName::new("review").as_str(), "review");
+    /// ```
+    pub fn new(name: impl Into<String>) -> Self {
+        let name = name.into();
+        Self::BUILT_IN
+            .into_iter()
+            .find(|built_in| built_in.as_str() == name)
+            .unwrap_or(Self::Custom(CustomInstruction(name)))
+    }
 
     /// Returns the name as text, for example `initializer`.
     pub fn as_str(&self) -> &str {
@@ -59,7 +79,7 @@ impl InstructionName {
             Self::Coding => "coding",
             Self::Sync => "sync",
             Self::Verify => "verify",
-            Self::Custom(name) => name,
+            Self::Custom(name) => &name.0,
         }
     }
 
@@ -80,10 +100,7 @@ impl fmt::Display for InstructionName {
 
 impl From<String> for InstructionName {
     fn from(name: String) -> Self {
-        Self::BUILT_IN
-            .into_iter()
-            .find(|built_in| built_in.as_str() == name)
-            .unwrap_or(Self::Custom(name))
+        Self::new(name)
     }
 }
 

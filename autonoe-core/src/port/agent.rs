@@ -65,9 +65,9 @@ pub type MessageStream<'a> = BoxStream<'a, Result<StreamEvent, AgentError>>;
 /// impl AgentClient for Parrot {
 ///     fn query(&mut self, prompt: Prompt) -> MessageStream<'_> {
 ///         stream::iter([
-///             Ok(StreamEvent::Started { session: AgentSessionId::new("parrot"), model: None }),
-///             Ok(StreamEvent::Text { text: prompt.text }),
-///             Ok(StreamEvent::End { outcome: SessionOutcome::Completed, cost: None }),
+///             Ok(StreamEvent::started(AgentSessionId::new("parrot"), None)),
+///             Ok(StreamEvent::text(prompt.text)),
+///             Ok(StreamEvent::end(SessionOutcome::Completed, None)),
 ///         ])
 ///         .boxed()
 ///     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
 
 use super::{
     Events, Grants, HookDecision, Places, PreToolUseHook, RunEventKind, ToolCall, ToolKind,
@@ -22,7 +23,8 @@ use super::{
 ///    the chain, a pass goes on.
 /// 4. The **grants**. What nothing granted is denied.
 ///
-/// A guard or hook that panics or exceeds the time limit blocks.
+/// A guard or hook that panics or exceeds the time limit blocks. Once the
+/// session is over, everything is denied.
 ///
 /// ```
 /// use autonoe_core::{Gate, Grants, HookDecision, Places, ToolCall, hook_fn};
@@ -48,6 +50,7 @@ pub struct Gate {
     places: Places,
     time_limit: Duration,
     events: Events,
+    over: CancellationToken,
 }
 
 impl Gate {
@@ -63,6 +66,7 @@ impl Gate {
             places,
             time_limit: Self::DEFAULT_TIME_LIMIT,
             events: Events::silent(),
+            over: CancellationToken::new(),
         }
     }
 
@@ -94,6 +98,13 @@ impl Gate {
         self
     }
 
+    /// Closes the gate for good once `over` is cancelled: the session it was made for has ended.
+    #[must_use]
+    pub fn until(mut self, over: CancellationToken) -> Self {
+        self.over = over;
+        self
+    }
+
     /// Returns what is granted.
     pub fn grants(&self) -> &Grants {
         &self.grants
@@ -101,7 +112,10 @@ impl Gate {
 
     /// Decides whether `call` may run, and tells the observers.
     pub async fn decide(&self, call: &ToolCall) -> GateDecision {
-        let decision = self.judge(call).await;
+        let mut decision = self.judge(call).await;
+        if self.over.is_cancelled() {
+            decision = GateDecision::deny("session-over", "the session is over");
+        }
         tracing::debug!(call = %call.id, tool = %call.name, ?decision, "gate decided");
         self.events.child().emit(RunEventKind::ToolDecided {
             call,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
 
 use super::{Events, Tool, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput};
 
@@ -30,6 +31,7 @@ pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
     extra: Map<String, Value>,
     events: Events,
+    over: CancellationToken,
 }
 
 impl Toolbox {
@@ -42,6 +44,7 @@ impl Toolbox {
             tools: tools.into_iter().collect(),
             extra: Map::new(),
             events: Events::silent(),
+            over: CancellationToken::new(),
         }
     }
 
@@ -56,6 +59,13 @@ impl Toolbox {
     #[must_use]
     pub fn with_events(mut self, events: Events) -> Self {
         self.events = events;
+        self
+    }
+
+    /// Cancels every call, also later ones, once `over` is cancelled: the session has ended.
+    #[must_use]
+    pub fn until(mut self, over: CancellationToken) -> Self {
+        self.over = over;
         self
     }
 
@@ -99,8 +109,13 @@ impl Toolbox {
                 .or_insert_with(|| value.clone());
         }
         let call = AssertUnwindSafe(tool.call(input, &context)).catch_unwind();
+        let over = self.over.cancelled();
         let result = tokio::select! {
             biased;
+            () = over => {
+                let message = "the session is over";
+                return Err(ToolError::new(ToolErrorCode::CANCELLED, message));
+            }
             result = call => result,
             () = context.cancelled.cancelled() => {
                 return Err(ToolError::new(ToolErrorCode::CANCELLED, "the call was cancelled"));

@@ -115,10 +115,10 @@ impl RunControl {
 }
 
 impl From<CancellationToken> for RunControl {
-    /// Makes a control that `token` cancels.
+    /// Makes a control that `token` cancels. Cancelling the run does not cancel `token`.
     fn from(token: CancellationToken) -> Self {
         Self {
-            cancelled: token,
+            cancelled: token.child_token(),
             inbox: Arc::default(),
         }
     }

@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::FutureExt;
+use futures::{FutureExt, future};
 use jiff::Timestamp;
 
 use super::control::Command;
@@ -13,7 +13,7 @@ use super::runner::Parts;
 use super::takeover::take_over;
 use super::{RunAction, RunControl, RunFact, RunMachine, SessionPlan};
 use crate::domain::quota::between;
-use crate::domain::{ExitReason, Failure, LedgerView, RunId, RunReport, SessionEnd, SessionResult};
+use crate::domain::{BudgetKind, ExitReason, Failure, LedgerView, RunId, RunReport, SessionResult};
 use crate::port::{Capabilities, Delivery, Events, RunEventKind, WaitReason};
 use crate::tools::LedgerBook;
 
@@ -65,16 +65,19 @@ impl Drive {
         let exit = match self.prepare().await {
             Ok((ground, ledger)) => {
                 self.catch_up();
-                let first = self.machine.apply(RunFact::Started {
-                    at: started,
-                    ledger,
-                });
+                let at = started;
+                let first = self.machine.apply(RunFact::Started { at, ledger });
                 self.carry_out(&ground, first).await
             }
             Err(exit) => exit,
         };
         tracing::info!(run = %self.run, exit = exit.code(), "run ended");
-        let report = self.machine.report(&self.run, exit, self.now());
+        if let ExitReason::BudgetExceeded { budget } = exit {
+            self.events.emit(RunEventKind::BudgetSpent { budget });
+        }
+        let mut report = self.machine.report(&self.run, exit, self.now());
+        // The machine does not know of a run that could not start.
+        report.elapsed = between(started, self.now());
         self.events.emit(RunEventKind::RunEnded { report: &report });
         report
     }
@@ -101,10 +104,17 @@ impl Drive {
                 take_over(&parts.repository, &parts.clock, parts.limits.mode).await?;
             Ok((Ground { capabilities, book }, ledger))
         };
+        let time_is_up = async {
+            match parts.limits.budget.time {
+                Some(time) => parts.clock.sleep(time).await,
+                None => future::pending().await,
+            }
+        };
         tokio::select! {
             biased;
             () = self.control.cancelled() => Err(ExitReason::Interrupted),
             found = caught(look) => found.map_err(|error| ExitReason::Failed { error }),
+            () = time_is_up => Err(ExitReason::BudgetExceeded { budget: BudgetKind::Time }),
         }
     }
 
@@ -113,8 +123,8 @@ impl Drive {
             action = match action {
                 RunAction::Finish { exit } => return exit,
                 RunAction::StartSession(plan) => self.session(ground, &plan).await,
-                RunAction::Wait { reason, until } => self.wait(reason, until).await,
-                RunAction::Hold => self.hold().await,
+                RunAction::Wait { reason, until } => self.wait(ground, reason, until).await,
+                RunAction::Hold => self.hold(ground).await,
                 // Nothing is under way here that could go on or be stopped.
                 RunAction::Continue | RunAction::StopSession => {
                     let error = Failure::permanent("internal", "the run came to a stand-still");
@@ -139,19 +149,22 @@ impl Drive {
             number: plan.number,
             result: &result,
         });
-        if let SessionEnd::BudgetSpent { budget } = result.end {
-            self.events.emit(RunEventKind::BudgetSpent { budget });
-        }
-        let ledger = caught(async {
-            let state = ground
-                .book
-                .read()
-                .await
-                .map_err(|error| Failure::from(&error))?;
-            Ok(state.map(|state| state.view()).unwrap_or_default())
-        })
-        .await;
+        let ledger = self.look_at_ledger(ground).await;
         self.session_over(plan.number, result, ledger)
+    }
+
+    /// Returns the numbers of the ledger now; those that are known when the run was cancelled.
+    async fn look_at_ledger(&self, ground: &Ground) -> Result<LedgerView, Failure> {
+        let read = async {
+            let state = ground.book.read().await;
+            let state = state.map_err(|error| Failure::from(&error))?;
+            Ok(state.map(|state| state.view()).unwrap_or_default())
+        };
+        tokio::select! {
+            biased;
+            ledger = caught(read) => ledger,
+            () = self.control.cancelled() => Ok(self.machine.ledger()),
+        }
     }
 
     fn session_over(
@@ -170,16 +183,17 @@ impl Drive {
         })
     }
 
-    async fn wait(&mut self, reason: WaitReason, until: Timestamp) -> RunAction {
+    async fn wait(&mut self, ground: &Ground, reason: WaitReason, until: Timestamp) -> RunAction {
         self.events
             .emit(RunEventKind::WaitStarted { reason, until });
         let ticks = matches!(reason, WaitReason::Quota | WaitReason::QuotaBackoff);
         let action = loop {
             let remaining = between(self.now(), until);
             if remaining.is_zero() {
+                let ledger = self.look_at_ledger(ground).await;
                 self.catch_up();
                 let at = self.now();
-                break self.machine.apply(RunFact::WaitOver { at });
+                break self.machine.apply(RunFact::WaitOver { at, ledger });
             }
             if ticks {
                 self.events.emit(RunEventKind::WaitTick {
@@ -212,19 +226,23 @@ impl Drive {
         }
     }
 
-    async fn hold(&mut self) -> RunAction {
+    async fn hold(&mut self, ground: &Ground) -> RunAction {
         self.events.emit(RunEventKind::Paused);
         let control = self.control.clone();
         loop {
-            let action = tokio::select! {
+            let command = tokio::select! {
                 biased;
-                () = control.cancelled() => self.machine.apply(RunFact::Cancelled),
-                command = control.next_command() => self.take(command),
+                () = control.cancelled() => return self.machine.apply(RunFact::Cancelled),
+                command = control.next_command() => command,
             };
-            if action != RunAction::Continue {
+            if command == Command::Resume {
                 self.events.emit(RunEventKind::Resumed);
-                return action;
+                let ledger = self.look_at_ledger(ground).await;
+                self.catch_up();
+                let at = self.now();
+                return self.machine.apply(RunFact::ResumeRequested { at, ledger });
             }
+            let _ = self.take(command);
         }
     }
 
@@ -241,7 +259,11 @@ impl Drive {
     pub(super) fn take(&mut self, command: Command) -> RunAction {
         let fact = match command {
             Command::Pause => RunFact::PauseRequested,
-            Command::Resume => RunFact::ResumeRequested { at: self.now() },
+            // Only a hold waits for this, and it looks at the ledger itself.
+            Command::Resume => RunFact::ResumeRequested {
+                at: self.now(),
+                ledger: Ok(self.machine.ledger()),
+            },
             Command::Instruct(text) => {
                 let delivery = Delivery::Queued;
                 self.events.emit(RunEventKind::Instructed {
@@ -254,10 +276,18 @@ impl Drive {
         self.machine.apply(fact)
     }
 
-    pub(super) fn steered(&self, text: &str) {
+    /// Takes notice of a message that the running session took, or did not.
+    pub(super) fn steered(&mut self, text: String, delivered: bool) {
+        if !delivered {
+            let _ = self.take(Command::Instruct(text));
+            return;
+        }
         let delivery = Delivery::Steered;
-        self.events
-            .emit(RunEventKind::Instructed { text, delivery });
+        self.events.emit(RunEventKind::Instructed {
+            text: &text,
+            delivery,
+        });
+        let _ = self.machine.apply(RunFact::Steered { text });
     }
 
     fn now(&self) -> Timestamp {

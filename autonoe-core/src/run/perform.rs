@@ -1,18 +1,20 @@
 //! Carries out one session.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use futures::{FutureExt, future};
+use tokio_util::sync::CancellationToken;
 
 use super::control::Command;
 use super::drive::{Drive, Ground, caught};
 use super::{Session, SessionPlan, prompt};
-use crate::domain::{Failure, SessionEnd, SessionKey, SessionResult, StreamEvent};
+use crate::domain::{BudgetKind, Failure, SessionEnd, SessionKey, SessionResult, StreamEvent};
 use crate::port::{
-    AgentClient, AgentError, Events, Gate, Prompt, RunEventKind, ServedTools, SessionControl,
-    SessionSpec, Tool, Toolbox,
+    AgentClient, AgentError, AgentErrorKind, Events, Gate, NoControl, Prompt, RunEventKind,
+    ServedTools, SessionControl, SessionSpec, Tool, Toolbox,
 };
 use crate::tools::deliverable_tools;
 
@@ -40,10 +42,16 @@ impl Drive {
         events: &Events,
     ) -> SessionResult {
         let control = self.control.clone();
+        let over = CancellationToken::new();
+        let _closed_on_drop = over.clone().drop_guard();
         let ready = tokio::select! {
             biased;
             () = control.cancelled() => return SessionResult::new(SessionEnd::Cancelled),
-            ready = caught(self.make_ready(ground, plan, events)) => ready,
+            () = self.time_is_up(plan) => {
+                let budget = BudgetKind::Time;
+                return SessionResult::new(SessionEnd::BudgetSpent { budget });
+            }
+            ready = caught(self.make_ready(ground, plan, events, &over)) => ready,
         };
         let Ready {
             client,
@@ -54,8 +62,9 @@ impl Drive {
             Ok(ready) => ready,
             Err(error) => return SessionResult::new(SessionEnd::Failed { error }),
         };
-        let limits = self.parts.session_limits.with_budget(plan.budget);
-        let session = Session::new(self.parts.clock.clone(), limits);
+        let budget = plan.budget_at(self.parts.clock.now());
+        let limits = self.parts.session_limits.with_budget(budget);
+        let session = Session::new(self.parts.clock.clone(), limits).closing(over);
         let stop = control.token();
         let mut on_event = |stream: &StreamEvent| events.emit(RunEventKind::Agent { stream });
         let mut conversation = pin!(session.run(client, prompt, &stop, &mut on_event));
@@ -65,27 +74,25 @@ impl Drive {
             tokio::select! {
                 biased;
                 result = &mut conversation => {
-                    if let Some(Steering { text, .. }) = steering {
-                        // It did not arrive in time, so the next session is told.
-                        let _ = self.take(Command::Instruct(text));
+                    if let Some(Steering { text, delivered }) = steering {
+                        // What did not arrive in time is told to the next session.
+                        let delivered = delivered.now_or_never();
+                        self.steered(text, matches!(delivered, Some(Ok(()))));
                     }
                     return result;
                 }
                 delivered = delivery(&mut steering) => {
+                    if let Err(error) = &delivered {
+                        tracing::debug!(%error, "the session took no message");
+                    }
                     if let Some(Steering { text, .. }) = steering.take() {
-                        match delivered {
-                            Ok(()) => self.steered(&text),
-                            Err(error) => {
-                                tracing::debug!(%error, "the session takes no messages");
-                                let _ = self.take(Command::Instruct(text));
-                            }
-                        }
+                        self.steered(text, delivered.is_ok());
                     }
                 }
                 command = control.next_command(), if steering.is_none() => match command {
                     Command::Instruct(text) if can_steer => {
                         let (control, message) = (session_control.clone(), text.clone());
-                        let delivered = async move { control.steer(&message).await }.boxed();
+                        let delivered = steer(control, message).boxed();
                         steering = Some(Steering { text, delivered });
                     }
                     command => {
@@ -96,12 +103,22 @@ impl Drive {
         }
     }
 
+    /// Waits until the time of the run is up; for ever when it is not limited.
+    async fn time_is_up(&self, plan: &SessionPlan) {
+        let clock = &self.parts.clock;
+        match plan.budget_at(clock.now()).time {
+            Some(left) => clock.sleep(left).await,
+            None => future::pending().await,
+        }
+    }
+
     /// Makes everything that a session needs, or says why it cannot be had.
     async fn make_ready(
         &self,
         ground: &Ground,
         plan: &SessionPlan,
         events: &Events,
+        over: &CancellationToken,
     ) -> Result<Ready, Failure> {
         let parts = &self.parts;
         let key = SessionKey {
@@ -120,10 +137,11 @@ impl Drive {
         let book = ground.book.clone().with_events(events.clone());
         let mut tools = deliverable_tools(&book, &plan.instruction);
         tools.extend(parts.tools.iter().cloned());
-        let gate = self.gate(&tools, events);
+        let gate = self.gate(&tools, events).until(over.clone());
         let tools = Toolbox::new(tools)
             .with_extra(parts.tool_data.clone())
-            .with_events(events.clone());
+            .with_events(events.clone())
+            .until(over.clone());
         let served = self.serve(ground, &key, &tools).await?;
         let mut spec = SessionSpec::new(key, parts.places.project.clone(), gate, tools);
         spec.epoch = ground.book.epoch();
@@ -144,14 +162,14 @@ impl Drive {
         spec.outer_sandbox = parts.outer_sandbox.clone();
         spec.environment = parts.environment.clone();
         spec.span = *events.span();
-        spec.budget = plan.budget;
+        spec.budget = plan.budget_at(parts.clock.now());
         spec.max_turns = parts.max_turns;
         let client = parts
             .agents
             .create(spec)
             .map_err(|error| Failure::from(&error))?;
         Ok(Ready {
-            control: client.control(),
+            control: control_of(client.as_ref()),
             client,
             prompt: prompt::compose(&instruction, &plan.messages),
             _served: served,
@@ -193,4 +211,23 @@ async fn delivery(steering: &mut Option<Steering>) -> Result<(), AgentError> {
         Some(steering) => (&mut steering.delivered).await,
         None => future::pending().await,
     }
+}
+
+/// Returns the control of a client; one that panics has none.
+fn control_of(client: &dyn AgentClient) -> Arc<dyn SessionControl> {
+    catch_unwind(AssertUnwindSafe(|| client.control())).unwrap_or_else(|_panic| {
+        tracing::error!("the control of an agent client panicked");
+        Arc::new(NoControl)
+    })
+}
+
+/// Tells a running session something; a panic is an error like another.
+async fn steer(control: Arc<dyn SessionControl>, message: String) -> Result<(), AgentError> {
+    let told = AssertUnwindSafe(control.steer(&message))
+        .catch_unwind()
+        .await;
+    told.unwrap_or_else(|_panic| {
+        let what = "the control of the session panicked";
+        Err(AgentError::new(AgentErrorKind::Other, what))
+    })
 }

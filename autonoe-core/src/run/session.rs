@@ -41,7 +41,14 @@ use crate::port::{AgentClient, Clock, MessageStream, Prompt};
 pub struct Session {
     clock: Arc<dyn Clock>,
     limits: SessionLimits,
+    over: CancellationToken,
 }
+
+/// Events that are taken although the budget is spent, because they were there already.
+const LAST_WORDS: usize = 64;
+
+/// How much longer than asked a timer may take before the machine must have been asleep.
+const OVERSLEPT: Duration = Duration::from_secs(30);
 
 /// The limits that a session keeps to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +100,22 @@ impl SessionLimits {
 impl Session {
     /// Makes the service; one can run any number of sessions.
     pub fn new(clock: Arc<dyn Clock>, limits: SessionLimits) -> Self {
-        Self { clock, limits }
+        Self {
+            clock,
+            limits,
+            over: CancellationToken::new(),
+        }
+    }
+
+    /// Sets what is cancelled as soon as the conversation is over, before the disposal.
+    ///
+    /// Give it to the session's [`Gate`](crate::Gate::until) and
+    /// [`Toolbox`](crate::Toolbox::until), so that an agent that outlives its
+    /// session can do nothing any more.
+    #[must_use]
+    pub fn closing(mut self, over: CancellationToken) -> Self {
+        self.over = over;
+        self
     }
 
     /// Sends `prompt`, hands every event to `on_event`, disposes of the client.
@@ -106,8 +128,15 @@ impl Session {
         cancelled: &CancellationToken,
         on_event: &mut (dyn FnMut(&StreamEvent) + Send),
     ) -> SessionResult {
+        // Also when this future is dropped in the middle.
+        let over = self.over.clone().drop_guard();
         let started = self.clock.now();
         let mut tally = SessionTally::default();
+        if cancelled.is_cancelled() {
+            drop(over);
+            self.dispose(client).await;
+            return SessionResult::new(SessionEnd::Cancelled);
+        }
         let end = self
             .converse(
                 client.as_mut(),
@@ -118,6 +147,7 @@ impl Session {
                 on_event,
             )
             .await;
+        drop(over);
         let duration = between(started, self.clock.now());
         self.dispose(client).await;
         tally.into_result(end, duration)
@@ -140,9 +170,9 @@ impl Session {
         let mut last_sign = started;
         // One timer serves the whole session: when it fires, it is looked
         // again whether anything has come in the meantime.
-        let mut timer = self
-            .clock
-            .sleep(self.next_look(started, last_sign, deadline));
+        let mut set_at = started;
+        let mut asked = self.next_look(started, last_sign, deadline);
+        let mut timer = self.clock.sleep(asked);
         loop {
             // A backend whose stream is always ready must not keep the thread to itself.
             tokio::task::coop::consume_budget().await;
@@ -163,7 +193,12 @@ impl Session {
                         return SessionEnd::Outcome(outcome);
                     }
                     if let Some(budget) = tally.spent(&self.limits.budget) {
+                        last_words(&mut stream, tally, on_event);
                         return SessionEnd::BudgetSpent { budget };
+                    }
+                    // The timer waits its turn behind a stream that is always ready.
+                    if deadline.is_some_and(|deadline| last_sign >= deadline) {
+                        return SessionEnd::BudgetSpent { budget: BudgetKind::Time };
                     }
                 }
                 () = &mut timer => {
@@ -171,10 +206,16 @@ impl Session {
                     if deadline.is_some_and(|deadline| now >= deadline) {
                         return SessionEnd::BudgetSpent { budget: BudgetKind::Time };
                     }
+                    if between(set_at, now) > asked + OVERSLEPT {
+                        // The machine was asleep, and the agent with it.
+                        last_sign = now;
+                    }
                     if between(last_sign, now) >= self.limits.idle {
                         return idle(self.limits.idle);
                     }
-                    timer = self.clock.sleep(self.next_look(now, last_sign, deadline));
+                    set_at = now;
+                    asked = self.next_look(now, last_sign, deadline);
+                    timer = self.clock.sleep(asked);
                 }
             }
         }
@@ -230,6 +271,24 @@ async fn next_item(stream: &mut MessageStream<'_>) -> Result<StreamEvent, Sessio
             "the agent's stream broke off without an end",
         )),
         Err(_panic) => Err(panicked()),
+    }
+}
+
+/// Takes the events that are there already, so that an `End` with its cost is not lost.
+fn last_words(
+    stream: &mut MessageStream<'_>,
+    tally: &mut SessionTally,
+    on_event: &mut (dyn FnMut(&StreamEvent) + Send),
+) {
+    for _ in 0..LAST_WORDS {
+        let Some(Ok(event)) = next_item(stream).now_or_never() else {
+            return;
+        };
+        tally.note(&event);
+        on_event(&event);
+        if matches!(event, StreamEvent::End { .. }) {
+            return;
+        }
     }
 }
 

@@ -23,9 +23,9 @@ impl SessionTally {
     pub(super) fn note(&mut self, event: &StreamEvent) {
         match event {
             StreamEvent::Started { session, .. } => self.agent_session = Some(session.clone()),
-            StreamEvent::Text { text } => self.active |= !text.trim().is_empty(),
+            StreamEvent::Text { text, .. } => self.active |= !text.trim().is_empty(),
             StreamEvent::ToolInvocation { .. } => self.active = true,
-            StreamEvent::Usage { tokens, cost } => {
+            StreamEvent::Usage { tokens, cost, .. } => {
                 self.tokens += *tokens;
                 self.reported.add(*cost);
                 self.reports += 1;
@@ -57,12 +57,10 @@ impl SessionTally {
         .exhausted(&spent)
     }
 
-    /// Sums up. The cost is the one that the end told, else the sum of the
-    /// reports if each of them told one, else unknown.
+    /// Sums up.
     pub(super) fn into_result(self, end: SessionEnd, duration: Duration) -> SessionResult {
-        let reported = (self.reports > 0).then(|| self.reported.exact()).flatten();
         SessionResult {
-            cost_usd: self.final_cost.or(reported),
+            cost: self.cost(&end),
             tokens: self.tokens,
             duration,
             activity: if self.active {
@@ -72,6 +70,20 @@ impl SessionTally {
             },
             agent_session: self.agent_session,
             ..SessionResult::new(end)
+        }
+    }
+
+    /// The cost is the one that the end told, else the sum of the reports. That
+    /// sum is only a lower bound if a report had no price or the session broke
+    /// off before it could tell all.
+    fn cost(&self, end: &SessionEnd) -> CostTotal {
+        match self.final_cost {
+            Some(cost) => CostTotal::known(cost),
+            None if self.reports == 0 => CostTotal::unknown(),
+            None => match (self.reported.exact(), end) {
+                (Some(cost), SessionEnd::Outcome(_)) => CostTotal::known(cost),
+                _ => CostTotal::at_least(self.reported.known_usd),
+            },
         }
     }
 }

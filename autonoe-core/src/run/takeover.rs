@@ -2,42 +2,56 @@
 
 use std::sync::Arc;
 
-use crate::domain::{Epoch, Failure, LedgerView, Mode};
+use jiff::tz::TimeZone;
+
+use crate::domain::{Failure, LedgerState, LedgerView, Mode};
 use crate::port::{Clock, DeliverableRepository, Fence, RepositoryError, RepositoryErrorKind};
 use crate::tools::LedgerBook;
 
+/// Someone else may save between our load and our save; so often in a row that
+/// all of these tries fail, nobody does.
+const TRIES: usize = 32;
+
 /// Raises the epoch of the ledger, so that whoever wrote before cannot write any more.
 ///
-/// Returns the ledger to write to and its numbers. A sync that follows a
-/// finished one starts its verification afresh in the same write.
+/// Returns the ledger to write to and its numbers. A project without a ledger
+/// gets an empty one, because an epoch that is nowhere written fences nobody.
+/// In the same write, verification progress is forgotten that means nothing any
+/// more: before a run, which changes the code, and after a finished sync.
 pub(super) async fn take_over(
     repository: &Arc<dyn DeliverableRepository>,
     clock: &Arc<dyn Clock>,
     mode: Mode,
 ) -> Result<(LedgerBook, LedgerView), Failure> {
     let fail = |error: &RepositoryError| Failure::from(error);
+    let mut tries = 1;
     loop {
-        let Some(snapshot) = repository.load().await.map_err(|error| fail(&error))? else {
-            let book = LedgerBook::new(repository.clone(), clock.clone(), Epoch::default().next());
-            return Ok((book, LedgerView::default()));
+        let snapshot = repository.load().await.map_err(|error| fail(&error))?;
+        let epoch = snapshot
+            .as_ref()
+            .map(|snapshot| snapshot.epoch)
+            .unwrap_or_default()
+            .next();
+        let base = snapshot.as_ref().map(|snapshot| snapshot.revision.clone());
+        let mut state = match snapshot {
+            Some(snapshot) => snapshot.state,
+            None => LedgerState::new(clock.now().to_zoned(TimeZone::UTC).date()),
         };
-        let mut state = snapshot.state;
-        if mode == Mode::Sync {
-            state.verification.begin(&state.ledger);
+        match mode {
+            Mode::Run => state.verification.clear(),
+            Mode::Sync => {
+                state.verification.begin(&state.ledger);
+            }
         }
-        let epoch = snapshot.epoch.next();
-        let fence = Fence {
-            base: Some(snapshot.revision),
-            epoch,
-        };
-        match repository.save(&state, fence).await {
+        match repository.save(&state, Fence { base, epoch }).await {
             Ok(_revision) => {
                 let book = LedgerBook::new(repository.clone(), clock.clone(), epoch);
                 return Ok((book, state.view()));
             }
-            // Someone saved in between: look again. Each round somebody got
-            // on, so this ends.
-            Err(error) if error.kind() == RepositoryErrorKind::Conflict => {}
+            Err(error) if error.kind() == RepositoryErrorKind::Conflict && tries < TRIES => {
+                tries += 1;
+                tokio::task::yield_now().await;
+            }
             Err(error) => return Err(fail(&error)),
         }
     }

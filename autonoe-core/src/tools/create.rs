@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::ledger_book::tell_changes;
 use super::{LedgerBook, UpdateError};
 use crate::domain::{Deliverable, DeliverableId, LedgerError};
 use crate::port::{ToolContext, ToolDefinition, ToolError, ToolOutput, TypedTool};
@@ -52,9 +53,11 @@ impl TypedTool for Create {
             .map_err(UpdateError::from)?;
         let changes = self
             .0
-            .update(|state, today| state.ledger.create(batch.iter().cloned(), today))
+            .update_and_tell(
+                |state, today| state.ledger.create(batch.iter().cloned(), today),
+                |events, changes| tell_changes(events, changes),
+            )
             .await?;
-        self.0.tell(&changes);
         let ids: Vec<&DeliverableId> = changes.iter().map(|change| &change.id).collect();
         Ok(ToolOutput::json(&json!({"success": true, "created": ids}))
             .with_title(format!("Created {} deliverables", changes.len())))

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::LedgerBook;
-use crate::domain::DeliverableId;
+use crate::domain::{Deliverable, DeliverableId};
 use crate::port::{RunEventKind, ToolContext, ToolDefinition, ToolError, ToolOutput, TypedTool};
 
 /// What `deprecate` is called with.
@@ -33,19 +33,20 @@ impl TypedTool for Deprecate {
 
     async fn run(&self, input: DeprecateInput, _: &ToolContext) -> Result<ToolOutput, ToolError> {
         let id = input.deliverable_id;
-        let news = self
-            .0
-            .update(|state, today| {
-                let news = state
-                    .ledger
-                    .get(&id)
-                    .is_some_and(|deliverable| deliverable.is_active());
-                state.ledger.deprecate(&id, today).map(|()| news)
-            })
+        self.0
+            .update_and_tell(
+                |state, today| {
+                    let active = |id| state.ledger.get(id).is_some_and(Deliverable::is_active);
+                    let news = active(&id);
+                    state.ledger.deprecate(&id, today).map(|()| news)
+                },
+                |events, news| {
+                    if *news {
+                        events.emit(RunEventKind::Deprecated { id: &id });
+                    }
+                },
+            )
             .await?;
-        if news {
-            self.0.events().emit(RunEventKind::Deprecated { id: &id });
-        }
         Ok(ToolOutput::json(&json!({"success": true})).with_title(format!("{id} is deprecated")))
     }
 }

@@ -86,6 +86,16 @@ impl LedgerBook {
         &self,
         change: impl Fn(&mut LedgerState, Date) -> Result<T, LedgerError> + Send,
     ) -> Result<T, UpdateError> {
+        self.update_and_tell(change, |_, _| {}).await
+    }
+
+    /// Does the same and tells what came of it before anybody else's turn, so
+    /// that changes are told in the order in which they were saved.
+    pub(super) async fn update_and_tell<T>(
+        &self,
+        change: impl Fn(&mut LedgerState, Date) -> Result<T, LedgerError> + Send,
+        tell: impl FnOnce(&Events, &T) + Send,
+    ) -> Result<T, UpdateError> {
         let _turn = self.turn.lock().await;
         let mut tries = 1;
         loop {
@@ -109,7 +119,10 @@ impl LedgerBook {
                 )
                 .await
             {
-                Ok(_revision) => return Ok(told),
+                Ok(_revision) => {
+                    tell(&self.events, &told);
+                    return Ok(told);
+                }
                 Err(error) if error.kind() == RepositoryErrorKind::Conflict && tries < TRIES => {
                     tries += 1;
                 }
@@ -117,16 +130,12 @@ impl LedgerBook {
             }
         }
     }
+}
 
-    /// Tells the observers of changes; those that changed nothing are left out.
-    pub(super) fn tell(&self, changes: &[StatusChange]) {
-        for change in changes.iter().filter(|change| change.is_news()) {
-            self.events.emit(RunEventKind::StatusChanged { change });
-        }
-    }
-
-    pub(super) fn events(&self) -> &Events {
-        &self.events
+/// Tells the observers of changes; those that changed nothing are left out.
+pub(super) fn tell_changes(events: &Events, changes: &[StatusChange]) {
+    for change in changes.iter().filter(|change| change.is_news()) {
+        events.emit(RunEventKind::StatusChanged { change });
     }
 }
 

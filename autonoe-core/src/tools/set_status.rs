@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::LedgerBook;
+use super::ledger_book::tell_changes;
 use crate::domain::{DeliverableId, DeliverableStatus};
 use crate::port::{ToolContext, ToolDefinition, ToolError, ToolOutput, TypedTool};
 
@@ -42,9 +43,11 @@ impl TypedTool for SetStatus {
         } = input;
         let change = self
             .0
-            .update(|state, today| state.ledger.set_status(&id, status, today))
+            .update_and_tell(
+                |state, today| state.ledger.set_status(&id, status, today),
+                |events, change| tell_changes(events, std::slice::from_ref(change)),
+            )
             .await?;
-        self.0.tell(std::slice::from_ref(&change));
         Ok(ToolOutput::json(&json!({
             "success": true,
             "deliverableId": change.id,

@@ -33,16 +33,19 @@ impl TypedTool for Verify {
 
     async fn run(&self, input: VerifyInput, _: &ToolContext) -> Result<ToolOutput, ToolError> {
         let id = input.deliverable_id;
-        let news = self
-            .0
-            .update(|state, _| {
-                let news = !state.verification.is_verified(&id);
-                state.verification.verify(&id, &state.ledger).map(|()| news)
-            })
+        self.0
+            .update_and_tell(
+                |state, _| {
+                    let news = !state.verification.is_verified(&id);
+                    state.verification.verify(&id, &state.ledger).map(|()| news)
+                },
+                |events, news| {
+                    if *news {
+                        events.emit(RunEventKind::Verified { id: &id });
+                    }
+                },
+            )
             .await?;
-        if news {
-            self.0.events().emit(RunEventKind::Verified { id: &id });
-        }
         Ok(ToolOutput::json(&json!({"success": true})).with_title(format!("{id} is verified")))
     }
 }

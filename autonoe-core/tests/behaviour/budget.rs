@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use autonoe_core::{
-    Budget, BudgetKind, Capabilities, CostUsd, ExitReason, HookCoverage, Support, TokenUsage,
+    Budget, BudgetKind, Capabilities, CostTotal, CostUsd, ExitReason, HookCoverage, Support,
+    TokenUsage,
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 
@@ -33,7 +34,8 @@ async fn money_that_ends_in_the_middle_stops_the_session_and_the_run() {
             budget: BudgetKind::Cost
         }
     );
-    assert_eq!(report.cost.exact(), Some(CostUsd::from_cents(60)));
+    // It broke off, so more may have been spent than was reported.
+    assert_eq!(report.cost, CostTotal::at_least(CostUsd::from_cents(60)));
     assert_eq!(bench.agents.disposed(), 2);
 }
 

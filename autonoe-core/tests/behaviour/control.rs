@@ -40,9 +40,15 @@ async fn a_cancel_while_a_disposal_hangs_is_bounded() {
         .hangs()
         .dispose_hangs()]);
 
-    let report = run_with(&bench, async |control| control.cancel()).await;
+    let report = run_with(&bench, async |control| {
+        tokio::time::sleep(MINUTE).await;
+        control.cancel();
+    })
+    .await;
 
     assert_eq!(report.exit, ExitReason::Interrupted);
+    // The limit of a disposal is half a minute.
+    assert_eq!(report.elapsed, MINUTE + MINUTE / 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -78,7 +84,7 @@ async fn a_cancel_reaches_a_session_that_never_stops_talking() {
     #[async_trait]
     impl AgentClient for Chatterbox {
         fn query(&mut self, _: Prompt) -> MessageStream<'_> {
-            stream::repeat_with(|| Ok(StreamEvent::Text { text: "bla".into() })).boxed()
+            stream::repeat_with(|| Ok(StreamEvent::text("bla"))).boxed()
         }
         fn control(&self) -> Arc<dyn SessionControl> {
             Arc::new(NoControl)

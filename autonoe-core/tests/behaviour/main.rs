@@ -7,6 +7,8 @@ mod gate;
 mod ledger;
 mod lessons;
 mod observers;
+mod own_backend;
+mod robustness;
 mod run;
 mod session;
 mod specs;

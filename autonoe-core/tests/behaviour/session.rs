@@ -51,7 +51,10 @@ async fn a_session_tells_its_outcome_cost_duration_and_conversation() {
     let (result, events) = play(script).await;
 
     assert!(result.end.is_completed());
-    assert_eq!(result.cost_usd, Some(autonoe_core::CostUsd::from_cents(25)));
+    assert_eq!(
+        result.cost.exact(),
+        Some(autonoe_core::CostUsd::from_cents(25))
+    );
     assert_eq!(result.duration, std::time::Duration::from_secs(90));
     assert_eq!(
         result.agent_session,
@@ -107,7 +110,7 @@ async fn an_error_and_a_panic_are_failures_and_the_client_is_disposed_of() {
             panic!("{:?}", result.end)
         };
         assert_eq!(error.code, code);
-        assert_eq!(result.cost_usd, None, "what it cost is unknown");
+        assert_eq!(result.cost.exact(), None, "what it cost is unknown");
     }
 }
 
@@ -116,9 +119,7 @@ async fn what_comes_after_the_end_is_not_part_of_the_session() {
     let script = SessionScript::new("ends twice")
         .says("x")
         .ends()
-        .sends(StreamEvent::Warning {
-            message: "shutting down".into(),
-        })
+        .sends(StreamEvent::warning("shutting down"))
         .fails(AgentErrorKind::Crashed, "after the end");
 
     let (result, events) = play(script).await;
@@ -160,11 +161,7 @@ struct Quiet;
 #[async_trait]
 impl AgentClient for Quiet {
     fn query(&mut self, _: Prompt) -> MessageStream<'_> {
-        stream::iter([Ok(StreamEvent::End {
-            outcome: SessionOutcome::Completed,
-            cost: None,
-        })])
-        .boxed()
+        stream::iter([Ok(StreamEvent::end(SessionOutcome::Completed, None))]).boxed()
     }
     fn control(&self) -> Arc<dyn SessionControl> {
         Arc::new(NoControl)

@@ -198,6 +198,29 @@ async fn list_shows_five_by_default_and_hides_deprecated_ones() {
 }
 
 #[tokio::test]
+async fn list_takes_what_models_write_for_nothing_and_for_numbers() {
+    let tools = Tools::with(&["A", "B", "C", "D"]).await;
+
+    for (input, length) in [
+        (json!({"filter": null}), 4),
+        (json!({"filter": {"status": null}}), 4),
+        (json!({"limit": null}), 4),
+        (json!({"limit": "3"}), 3),
+        (json!({"limit": 3.0}), 3),
+    ] {
+        assert_eq!(
+            listed(&tools.coding, input.clone()).await.len(),
+            length,
+            "{input}"
+        );
+    }
+    for limit in [json!(-1), json!(2.5), json!("all"), json!([3])] {
+        let refused = code(&tools.coding, "list", json!({ "limit": limit })).await;
+        assert_eq!(refused, "VALIDATION_ERROR", "{limit}");
+    }
+}
+
+#[tokio::test]
 async fn the_verified_filter_is_there_only_in_verify_sessions() {
     let tools = Tools::with(&["A", "B"]).await;
     answer(&tools.verifying, "verify", json!({"deliverableId": "A"})).await;

@@ -4,8 +4,8 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use autonoe_core::{
-    AgentError, AgentSessionId, Prompt, SessionOutcome, SessionSpec, StreamEvent, ToolCall,
-    ToolContext, ToolKind, ToolStatus, Toolbox,
+    AgentError, AgentSessionId, CostUsd, Prompt, SessionOutcome, SessionSpec, StreamEvent,
+    ToolCall, ToolContext, ToolKind, ToolStatus, Toolbox,
 };
 use futures::future;
 use tokio::sync::mpsc::UnboundedSender;
@@ -28,6 +28,7 @@ pub(super) struct Player {
     spec: SessionSpec,
     prompt: Prompt,
     cues: UnboundedSender<Cue>,
+    cost: Option<CostUsd>,
 }
 
 impl Player {
@@ -42,17 +43,16 @@ impl Player {
             spec,
             prompt,
             cues,
+            cost: None,
         }
     }
 
     /// Plays `script` to its end, or until it is interrupted.
-    pub(super) async fn play(self, script: SessionScript, interrupted: CancellationToken) {
+    pub(super) async fn play(mut self, script: SessionScript, interrupted: CancellationToken) {
+        self.cost = script.cost;
         let number = self.spec.key.number;
         let session = AgentSessionId::new(format!("scripted-{number}"));
-        self.send(StreamEvent::Started {
-            session,
-            model: self.spec.model.clone(),
-        });
+        self.send(StreamEvent::started(session, self.spec.model.clone()));
         let mut calls = 0;
         for (index, step) in script.steps.iter().enumerate() {
             let place = format!("session {number} ({}) step {}", script.name, index + 1);
@@ -65,7 +65,7 @@ impl Player {
                 () = self.play_step(step, &place, &mut calls) => {}
                 () = interrupted.cancelled() => {
                     let outcome = SessionOutcome::Interrupted;
-                    self.send(StreamEvent::End { outcome, cost: script.cost });
+                    self.send(StreamEvent::end(outcome, script.cost));
                     return;
                 }
             }
@@ -81,6 +81,7 @@ impl Player {
     async fn play_step(&self, step: &Step, place: &str, calls: &mut u32) {
         match step {
             Step::Event(event) => self.send(event.clone()),
+            Step::Ends(outcome) => self.send(StreamEvent::end(outcome.clone(), self.cost)),
             Step::Tools(uses) => {
                 let first = *calls;
                 *calls += u32::try_from(uses.len()).unwrap_or(u32::MAX);
@@ -120,11 +121,11 @@ impl Player {
     async fn call(&self, tool: &ToolUse, number: u32, place: &str) {
         let session = &self.spec.key;
         let call_id = format!("call-{}-{number}", session.number);
-        self.send(StreamEvent::ToolInvocation {
-            call_id: call_id.clone(),
-            name: tool.name.clone(),
-            input: tool.input.clone(),
-        });
+        self.send(StreamEvent::tool_invocation(
+            call_id.clone(),
+            tool.name.clone(),
+            tool.input.clone(),
+        ));
         let call = self
             .spec
             .tool_call(&call_id, &tool.name, tool.input.clone());
@@ -151,11 +152,7 @@ impl Player {
                 tool.expect
             ));
         }
-        self.send(StreamEvent::ToolResponse {
-            call_id,
-            output,
-            status,
-        });
+        self.send(StreamEvent::tool_response(call_id, output, status));
     }
 
     async fn run(&self, call: &ToolCall, tool: &ToolUse) -> (ToolStatus, String) {

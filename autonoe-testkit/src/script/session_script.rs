@@ -57,33 +57,31 @@ impl SessionScript {
     /// Says something.
     #[must_use]
     pub fn says(self, text: impl Into<String>) -> Self {
-        self.sends(StreamEvent::Text { text: text.into() })
+        self.sends(StreamEvent::text(text))
     }
 
     /// Thinks aloud.
     #[must_use]
     pub fn thinks(self, text: impl Into<String>) -> Self {
-        self.sends(StreamEvent::Thinking { text: text.into() })
+        self.sends(StreamEvent::thinking(text))
     }
 
     /// Warns of something.
     #[must_use]
     pub fn warns(self, message: impl Into<String>) -> Self {
-        self.sends(StreamEvent::Warning {
-            message: message.into(),
-        })
+        self.sends(StreamEvent::warning(message))
     }
 
     /// Reports tokens, and what they cost if that is known.
     #[must_use]
     pub fn uses_tokens(self, tokens: TokenUsage, cost: Option<CostUsd>) -> Self {
-        self.sends(StreamEvent::Usage { tokens, cost })
+        self.sends(StreamEvent::usage(tokens, cost))
     }
 
     /// Reports how much of the quota is left.
     #[must_use]
     pub fn is_rate_limited(self, limit: RateLimit) -> Self {
-        self.sends(StreamEvent::RateLimit { limit })
+        self.sends(StreamEvent::rate_limit(limit))
     }
 
     /// Sends any event, also one that does not belong there.
@@ -163,8 +161,7 @@ impl SessionScript {
     /// Ends with `outcome`.
     #[must_use]
     pub fn ends_with(self, outcome: SessionOutcome) -> Self {
-        let cost = self.cost;
-        self.sends(StreamEvent::End { outcome, cost })
+        self.step(Step::Ends(outcome))
     }
 
     /// Ends because the quota is spent, which comes back at `resets_at` if that is known.

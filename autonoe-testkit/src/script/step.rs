@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{AgentErrorKind, StreamEvent};
+use autonoe_core::{AgentErrorKind, SessionOutcome, StreamEvent};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -14,6 +14,8 @@ use serde_json::Value;
 pub(super) enum Step {
     /// Sends an event.
     Event(StreamEvent),
+    /// Ends the session, at the cost of the script.
+    Ends(SessionOutcome),
     /// Calls tools, all at once.
     Tools(Vec<ToolUse>),
     /// Does something for real, in the directory of the session.
@@ -36,9 +38,9 @@ impl fmt::Display for Step {
     /// Names the step in failures.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Event(StreamEvent::Text { text }) => write!(f, "says {text:?}"),
-            Self::Event(StreamEvent::Thinking { text }) => write!(f, "thinks {text:?}"),
-            Self::Event(StreamEvent::End { outcome, .. }) => write!(f, "ends with {outcome:?}"),
+            Self::Event(StreamEvent::Text { text, .. }) => write!(f, "says {text:?}"),
+            Self::Event(StreamEvent::Thinking { text, .. }) => write!(f, "thinks {text:?}"),
+            Self::Ends(outcome) => write!(f, "ends with {outcome:?}"),
             Self::Event(event) => write!(f, "sends {event:?}"),
             Self::Tools(uses) => {
                 let names: Vec<String> = uses.iter().map(ToString::to_string).collect();

@@ -49,7 +49,7 @@ impl AgentClient for Changed {
 }
 
 fn bye() -> Result<StreamEvent, AgentError> {
-    Ok(StreamEvent::Text { text: "bye".into() })
+    Ok(StreamEvent::text("bye"))
 }
 
 fn each(
@@ -65,11 +65,8 @@ fn with_status(event: StreamEvent, from: ToolStatus, to: ToolStatus) -> StreamEv
             call_id,
             output,
             status,
-        } if status == from => StreamEvent::ToolResponse {
-            call_id,
-            output,
-            status: to,
-        },
+            ..
+        } if status == from => StreamEvent::tool_response(call_id, output, to),
         other => other,
     }
 }
@@ -152,11 +149,9 @@ async fn every_fault_of_a_stream_is_found() {
             "answers with the wrong call id",
             |it| {
                 each(it, |event| match event {
-                    StreamEvent::ToolResponse { output, status, .. } => StreamEvent::ToolResponse {
-                        call_id: "another".into(),
-                        output,
-                        status,
-                    },
+                    StreamEvent::ToolResponse { output, status, .. } => {
+                        StreamEvent::tool_response("another", output, status)
+                    }
                     event => event,
                 })
             },
@@ -211,12 +206,7 @@ async fn every_fault_of_a_stream_is_found() {
             |it| {
                 it.map(|item| {
                     let outcome = SessionOutcome::Completed;
-                    item.or_else(|_| {
-                        Ok(StreamEvent::End {
-                            outcome,
-                            cost: None,
-                        })
-                    })
+                    item.or_else(|_| Ok(StreamEvent::end(outcome, None)))
                 })
                 .boxed()
             },

@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
+use super::SessionPlan;
 use crate::domain::{
-    Activity, Failure, InstructionName, LedgerView, Phase, SessionEnd, SessionOutcome,
-    SessionResult,
+    Activity, BudgetKind, Failure, LedgerView, Phase, SessionEnd, SessionOutcome, SessionResult,
 };
 
 /// What a session that ended means for the run.
@@ -16,30 +16,41 @@ pub(super) enum Meaning {
     Neutral,
     /// The quota is spent.
     Quota { resets_at: Option<Timestamp> },
+    /// The budget of the run is spent.
+    Spent(BudgetKind),
     /// It counts as an error.
     Error(Failure),
 }
 
-/// Says what `result` means, given the ledger after it.
+impl Meaning {
+    /// Tells whether the agent can be taken to have read its prompt.
+    pub(super) fn shows_a_reader(&self, result: &SessionResult) -> bool {
+        match self {
+            Self::Completed => true,
+            Self::Neutral | Self::Spent(_) => result.activity == Activity::Some,
+            Self::Quota { .. } | Self::Error(_) => false,
+        }
+    }
+}
+
+/// Says what `result` means, given the plan of the session and the ledger before and after it.
 pub(super) fn meaning(
     result: &SessionResult,
-    instruction: &InstructionName,
-    ledger: &LedgerView,
+    plan: &SessionPlan,
+    before: &LedgerView,
+    after: &LedgerView,
 ) -> Meaning {
     match &result.end {
-        SessionEnd::Outcome(SessionOutcome::Completed) => {
-            if result.activity == Activity::None {
-                Meaning::Error(Failure::retryable(
-                    "empty_session",
-                    "the agent ended its session without saying or doing anything",
-                ))
-            } else if instruction.phase() == Phase::Planning && ledger.counts.is_empty() {
-                Meaning::Error(Failure::retryable(
-                    "nothing_planned",
-                    format!("the {instruction} session created no deliverable"),
-                ))
-            } else {
-                Meaning::Completed
+        SessionEnd::Outcome(
+            outcome @ (SessionOutcome::Completed
+            | SessionOutcome::MaxTurns
+            | SessionOutcome::Interrupted),
+        ) => {
+            let completed = *outcome == SessionOutcome::Completed;
+            match flaw(result, plan, completed, before, after) {
+                Some(error) => Meaning::Error(error),
+                None if completed => Meaning::Completed,
+                None => Meaning::Neutral,
             }
         }
         SessionEnd::Outcome(SessionOutcome::ExecutionError { messages }) => {
@@ -49,16 +60,59 @@ pub(super) fn meaning(
             };
             Meaning::Error(Failure::retryable("execution_error", message))
         }
-        SessionEnd::Outcome(SessionOutcome::BudgetExceeded) => Meaning::Error(Failure::retryable(
-            "budget_exceeded",
-            "the session spent its own budget without an end",
-        )),
+        // What is left of the run's budget is all the budget that a session is given.
+        SessionEnd::Outcome(SessionOutcome::BudgetExceeded) => match limited(plan) {
+            Some(budget) => Meaning::Spent(budget),
+            None => Meaning::Error(Failure::retryable(
+                "budget_exceeded",
+                "the session spent a budget of its backend's own",
+            )),
+        },
         SessionEnd::Outcome(SessionOutcome::QuotaExceeded { resets_at, .. }) => Meaning::Quota {
             resets_at: *resets_at,
         },
         SessionEnd::Failed { error } => Meaning::Error(error.clone()),
-        SessionEnd::Outcome(SessionOutcome::MaxTurns | SessionOutcome::Interrupted)
-        | SessionEnd::BudgetSpent { .. }
-        | SessionEnd::Cancelled => Meaning::Neutral,
+        SessionEnd::BudgetSpent { budget } => Meaning::Spent(*budget),
+        SessionEnd::Cancelled => Meaning::Neutral,
     }
+}
+
+/// Returns what is wrong with a session that ended in order.
+fn flaw(
+    result: &SessionResult,
+    plan: &SessionPlan,
+    completed: bool,
+    before: &LedgerView,
+    after: &LedgerView,
+) -> Option<Failure> {
+    if result.activity == Activity::None {
+        return Some(Failure::retryable(
+            "empty_session",
+            "the agent ended its session without saying or doing anything",
+        ));
+    }
+    // A sync that completes may find nothing to change; one that was cut short
+    // must at least have got on, or it would be cut short for ever.
+    let planned_nothing = after.counts.is_empty() || (!completed && after.counts == before.counts);
+    if plan.instruction.phase() == Phase::Planning && planned_nothing {
+        return Some(Failure::retryable(
+            "nothing_planned",
+            format!("the {} session created no deliverable", plan.instruction),
+        ));
+    }
+    if plan.budget.cost_usd.is_some() && result.cost.exact().is_none() {
+        return Some(Failure::permanent(
+            "cost_not_reported",
+            "the agent did not tell what the session cost, so the money budget cannot be kept",
+        ));
+    }
+    None
+}
+
+/// Returns the part of the budget that the session was limited by, money first.
+fn limited(plan: &SessionPlan) -> Option<BudgetKind> {
+    let budget = &plan.budget;
+    let money = budget.cost_usd.map(|_| BudgetKind::Cost);
+    let tokens = budget.tokens.map(|_| BudgetKind::Tokens);
+    money.or(tokens).or(budget.time.map(|_| BudgetKind::Time))
 }

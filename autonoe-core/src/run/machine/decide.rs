@@ -10,8 +10,10 @@ pub(super) struct Situation<'a> {
     pub(super) interrupted: bool,
     /// The exit that the ledger calls for.
     pub(super) completion: Option<ExitReason>,
-    /// The quota is spent: what to do, and when to try again.
-    pub(super) quota: Option<(OnQuota, Timestamp)>,
+    /// What to do about the quota, if it is spent.
+    pub(super) quota: Option<OnQuota>,
+    /// When the next session could start, after the wait that is due.
+    pub(super) next_start: Timestamp,
     /// The end of the time budget.
     pub(super) deadline: Option<Timestamp>,
     /// The part of the budget that is spent.
@@ -28,7 +30,7 @@ pub(super) struct Situation<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
     Exit(ExitReason),
-    WaitForQuota { until: Timestamp },
+    WaitForQuota,
     NextSession,
 }
 
@@ -42,19 +44,23 @@ pub(super) fn decide(situation: &Situation<'_>) -> Decision {
     if let Some(exit) = &situation.completion {
         return Decision::Exit(exit.clone());
     }
+    // What another try cannot mend ends the run at once, whatever else is due.
+    if let Some(error) = situation.last_error
+        && error.retry == Retry::Useless
+    {
+        return Decision::Exit(ExitReason::Failed {
+            error: error.clone(),
+        });
+    }
     // 3. Quota.
-    if let Some((OnQuota::Stop, _)) = situation.quota {
+    if situation.quota == Some(OnQuota::Stop) {
         return Decision::Exit(ExitReason::QuotaExceeded);
     }
-    // 4. Budget. It ends a wait for quota before it begins: no session could follow.
-    let spent = situation
-        .spent
-        .or_else(|| match (situation.quota, situation.deadline) {
-            (Some((OnQuota::Wait, until)), Some(deadline)) if until >= deadline => {
-                Some(BudgetKind::Time)
-            }
-            _ => None,
-        });
+    // 4. Budget. It ends a wait before it begins if no session could follow.
+    let out_of_time = situation
+        .deadline
+        .is_some_and(|deadline| situation.next_start >= deadline);
+    let spent = situation.spent.or(out_of_time.then_some(BudgetKind::Time));
     if let Some(budget) = spent {
         return Decision::Exit(ExitReason::BudgetExceeded { budget });
     }
@@ -65,14 +71,11 @@ pub(super) fn decide(situation: &Situation<'_>) -> Decision {
     {
         return Decision::Exit(ExitReason::MaxIterations);
     }
-    if let Some((OnQuota::Wait, until)) = situation.quota {
-        return Decision::WaitForQuota { until };
+    if situation.quota == Some(OnQuota::Wait) {
+        return Decision::WaitForQuota;
     }
     // 6. Max retries.
     match situation.last_error {
-        Some(error) if error.retry == Retry::Useless => Decision::Exit(ExitReason::Failed {
-            error: error.clone(),
-        }),
         Some(error) if situation.consecutive_errors > situation.max_retries => {
             Decision::Exit(ExitReason::MaxRetriesExceeded {
                 error: error.clone(),

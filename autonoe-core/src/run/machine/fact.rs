@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::domain::quota::between;
 use crate::domain::{Budget, ExitReason, Failure, InstructionName, LedgerView, SessionResult};
 use crate::port::WaitReason;
 
@@ -33,10 +34,12 @@ pub enum RunFact {
         /// The ledger after it, or why it cannot be read.
         ledger: Result<LedgerView, Failure>,
     },
-    /// A wait that the machine asked for is over.
+    /// A wait that the machine asked for is over. Too early is not over.
     WaitOver {
         /// When.
         at: Timestamp,
+        /// The ledger after it, or why it cannot be read: others may have changed it.
+        ledger: Result<LedgerView, Failure>,
     },
     /// A person wants the run to end at once.
     Cancelled,
@@ -46,9 +49,16 @@ pub enum RunFact {
     ResumeRequested {
         /// When.
         at: Timestamp,
+        /// The ledger then, or why it cannot be read: others may have changed it.
+        ledger: Result<LedgerView, Failure>,
     },
     /// A person has something to tell the agent; it goes into the next prompt.
     Instructed {
+        /// What.
+        text: String,
+    },
+    /// The running session took what a person had to tell.
+    Steered {
         /// What.
         text: String,
     },
@@ -92,13 +102,29 @@ pub enum RunAction {
 /// A session that is to be started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct SessionPlan {
     /// Its number in the run, from 1.
     pub number: u32,
     /// What the agent is told to do.
     pub instruction: InstructionName,
     /// What persons have told the run since the last session.
+    #[serde(default)]
     pub messages: Vec<String>,
-    /// What is left of the budget.
+    /// What is left of the budget now. Its time shrinks until the session starts.
+    #[serde(default)]
     pub budget: Budget,
+    /// When the time of the run is up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Timestamp>,
+}
+
+impl SessionPlan {
+    /// Returns what is left of the budget at `now`.
+    pub fn budget_at(&self, now: Timestamp) -> Budget {
+        Budget {
+            time: self.deadline.map(|deadline| between(now, deadline)),
+            ..self.budget
+        }
+    }
 }

@@ -19,7 +19,7 @@ use crate::domain::{Budget, Mode, OnQuota, QuotaBackoff};
 /// assert_eq!(limits.pause.as_secs(), 3);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default)]
 pub struct RunLimits {
     /// What the run is for.
     pub mode: Mode,
@@ -37,6 +37,12 @@ pub struct RunLimits {
     pub pause: Duration,
     /// What may be spent in all.
     pub budget: Budget,
+}
+
+impl Default for RunLimits {
+    fn default() -> Self {
+        Self::new(Mode::Run)
+    }
 }
 
 impl RunLimits {

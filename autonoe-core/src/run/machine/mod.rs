@@ -18,8 +18,8 @@ pub use self::fact::{RunAction, RunFact, SessionPlan};
 pub use self::limits::RunLimits;
 use crate::domain::quota::{between, later};
 use crate::domain::{
-    Activity, BudgetKind, CostTotal, ExitReason, Failure, InstructionName, LedgerView, Mode, RunId,
-    RunReport, SessionEnd, SessionResult, Spent, TokenUsage, Workflow,
+    BudgetKind, CostTotal, ExitReason, Failure, InstructionName, LedgerView, Mode, OnQuota, Retry,
+    RunId, RunReport, SessionResult, Spent, TokenUsage, Workflow,
 };
 use crate::port::WaitReason;
 
@@ -27,12 +27,12 @@ use crate::port::WaitReason;
 ///
 /// It has no clock, does no I/O and draws no random numbers; the same facts
 /// give the same actions. It can be serialised at any point and goes on from
-/// there, in another process or on another host.
-/// [`SessionRunner`](crate::SessionRunner) drives it in-process.
+/// there, in another process or on another host: [`action`](Self::action) says
+/// what is under way. [`SessionRunner`](crate::SessionRunner) drives it in-process.
 ///
 /// A fact that does not fit (a session that was not asked for, a wait that
-/// nobody waits for) changes nothing. After `Finish` every fact gives the same
-/// `Finish` again.
+/// nobody waits for, one that is over too early) changes nothing. After
+/// `Finish` every fact gives the same `Finish` again.
 ///
 /// ```
 /// use autonoe_core::{ExitReason, LedgerView, Mode, RunAction, RunFact, RunLimits, RunMachine};
@@ -51,11 +51,17 @@ use crate::port::WaitReason;
 pub struct RunMachine {
     limits: RunLimits,
     doing: Doing,
+    #[serde(default)]
     started_at: Option<Timestamp>,
+    #[serde(default)]
     ledger: LedgerView,
+    #[serde(default)]
     tally: Tally,
+    #[serde(default)]
     messages: Vec<String>,
+    #[serde(default)]
     pause_requested: bool,
+    #[serde(default)]
     cancelled: bool,
 }
 
@@ -64,12 +70,11 @@ pub struct RunMachine {
 #[serde(tag = "doing", rename_all = "snake_case")]
 enum Doing {
     Nothing,
-    Session {
-        number: u32,
-        instruction: InstructionName,
-        messages: Vec<String>,
+    Session(SessionPlan),
+    Waiting {
+        reason: WaitReason,
+        until: Timestamp,
     },
-    Waiting,
     Holding,
     Finished {
         exit: ExitReason,
@@ -78,7 +83,7 @@ enum Doing {
 
 /// What has been counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default)]
 struct Tally {
     sessions: u32,
     iterations: u32,
@@ -89,6 +94,12 @@ struct Tally {
     budget_spent: Option<BudgetKind>,
     cost: CostTotal,
     tokens: TokenUsage,
+}
+
+/// The wait that is due before the next session.
+struct Due {
+    reason: WaitReason,
+    until: Timestamp,
 }
 
 impl RunMachine {
@@ -106,17 +117,32 @@ impl RunMachine {
         }
     }
 
+    /// Returns what is under way, as the action that began it.
+    pub fn action(&self) -> RunAction {
+        match &self.doing {
+            Doing::Nothing => RunAction::Continue,
+            Doing::Session(_) if self.cancelled => RunAction::StopSession,
+            Doing::Session(plan) => RunAction::StartSession(plan.clone()),
+            Doing::Waiting { reason, until } => RunAction::Wait {
+                reason: *reason,
+                until: *until,
+            },
+            Doing::Holding => RunAction::Hold,
+            Doing::Finished { exit } => RunAction::Finish { exit: exit.clone() },
+        }
+    }
+
     /// Takes notice of `fact` and says what is to be done.
     #[must_use = "the run stands still until the action is carried out"]
     pub fn apply(&mut self, fact: RunFact) -> RunAction {
-        if let Doing::Finished { exit } = &self.doing {
-            return RunAction::Finish { exit: exit.clone() };
+        if matches!(self.doing, Doing::Finished { .. }) {
+            return self.action();
         }
         match fact {
             RunFact::Started { at, ledger } if self.started_at.is_none() => {
                 self.started_at = Some(at);
                 self.ledger = ledger;
-                self.next(at, None, Duration::ZERO)
+                self.go_on(at)
             }
             RunFact::SessionEnded {
                 at,
@@ -124,13 +150,15 @@ impl RunMachine {
                 result,
                 ledger,
             } => self.session_ended(at, number, &result, ledger),
-            RunFact::WaitOver { at } if self.doing == Doing::Waiting => {
-                self.next(at, None, Duration::ZERO)
-            }
+            RunFact::WaitOver { at, ledger } => match self.doing {
+                Doing::Waiting { until, .. } if at < until => self.action(),
+                Doing::Waiting { .. } => self.look_again(at, ledger),
+                _ => RunAction::Continue,
+            },
             RunFact::Cancelled => {
                 self.cancelled = true;
                 match self.doing {
-                    Doing::Session { .. } => RunAction::StopSession,
+                    Doing::Session(_) => RunAction::StopSession,
                     _ => self.finish(ExitReason::Interrupted),
                 }
             }
@@ -138,10 +166,10 @@ impl RunMachine {
                 self.pause_requested = true;
                 RunAction::Continue
             }
-            RunFact::ResumeRequested { at } => {
+            RunFact::ResumeRequested { at, ledger } => {
                 self.pause_requested = false;
                 match self.doing {
-                    Doing::Holding => self.next(at, None, Duration::ZERO),
+                    Doing::Holding => self.look_again(at, ledger),
                     _ => RunAction::Continue,
                 }
             }
@@ -149,8 +177,14 @@ impl RunMachine {
                 self.messages.push(text);
                 RunAction::Continue
             }
+            RunFact::Steered { text } => {
+                if let Doing::Session(plan) = &mut self.doing {
+                    plan.messages.push(text);
+                }
+                RunAction::Continue
+            }
             RunFact::Failed { error } => self.finish(ExitReason::Failed { error }),
-            RunFact::Started { .. } | RunFact::WaitOver { .. } => RunAction::Continue,
+            RunFact::Started { .. } => RunAction::Continue,
         }
     }
 
@@ -179,6 +213,7 @@ impl RunMachine {
             elapsed: self.elapsed(at),
             cost: self.tally.cost,
             tokens: self.tally.tokens,
+            undelivered_messages: self.messages.clone(),
         }
     }
 
@@ -189,48 +224,37 @@ impl RunMachine {
         result: &SessionResult,
         ledger: Result<LedgerView, Failure>,
     ) -> RunAction {
-        if !matches!(self.doing, Doing::Session { number: ours, .. } if ours == number) {
-            return RunAction::Continue;
-        }
-        let Doing::Session {
-            instruction,
-            mut messages,
-            ..
-        } = std::mem::replace(&mut self.doing, Doing::Nothing)
-        else {
+        let Doing::Session(plan) = &mut self.doing else {
             return RunAction::Continue;
         };
-        if result.activity == Activity::None {
-            // The agent showed no sign of having read them: they are told again.
-            messages.append(&mut self.messages);
-            self.messages = messages;
+        if plan.number != number {
+            return RunAction::Continue;
         }
-        if let SessionEnd::BudgetSpent { budget } = result.end {
-            self.tally.budget_spent = Some(budget);
+        let messages = std::mem::take(&mut plan.messages);
+        let plan = plan.clone();
+        self.doing = Doing::Nothing;
+        let before = self.ledger;
+        let after = *ledger.as_ref().unwrap_or(&before);
+        self.ledger = after;
+        let meaning = match (meaning(result, &plan, &before, &after), ledger) {
+            (quota @ Meaning::Quota { .. }, Err(error)) if error.retry == Retry::MayHelp => quota,
+            (_, Err(error)) => Meaning::Error(error),
+            (meaning, Ok(_)) => meaning,
+        };
+        if !meaning.shows_a_reader(result) {
+            let later_ones = std::mem::replace(&mut self.messages, messages);
+            self.messages.extend(later_ones);
         }
-        self.tally.cost.add(result.cost_usd);
-        self.tally.tokens += result.tokens;
-        if let Ok(ledger) = &ledger {
-            self.ledger = *ledger;
-        }
-        let meaning = match ledger {
-            Ok(ledger) => meaning(result, &instruction, &ledger),
-            Err(error) => Meaning::Error(error),
-        };
-        let wait_for_retry = match &meaning {
-            Meaning::Error(error) => error.retry_after.unwrap_or_default(),
-            _ => Duration::ZERO,
-        };
-        self.count(&meaning, result, &instruction);
-        let quota = match meaning {
-            Meaning::Quota { resets_at } => Some(resets_at),
-            _ => None,
-        };
-        self.next(at, quota, self.limits.pause.max(wait_for_retry))
+        self.count(&meaning, result, &plan.instruction);
+        let due = self.due(at, &meaning);
+        let on_quota = matches!(meaning, Meaning::Quota { .. }).then_some(self.limits.on_quota);
+        self.next(at, on_quota, &due)
     }
 
     fn count(&mut self, meaning: &Meaning, result: &SessionResult, instruction: &InstructionName) {
         let tally = &mut self.tally;
+        tally.cost.merge(result.cost);
+        tally.tokens += result.tokens;
         match meaning {
             Meaning::Quota { .. } => {
                 tally.quota_stops_in_a_row = tally.quota_stops_in_a_row.saturating_add(1);
@@ -239,8 +263,14 @@ impl RunMachine {
             Meaning::Completed => {
                 tally.consecutive_errors = 0;
                 tally.last_error = None;
+                // Only a plan that is whole may be verified.
+                tally.planned |= *instruction == InstructionName::Sync;
             }
             Meaning::Neutral => tally.last_error = None,
+            Meaning::Spent(budget) => {
+                tally.last_error = None;
+                tally.budget_spent = Some(*budget);
+            }
             Meaning::Error(error) => {
                 tally.consecutive_errors = tally.consecutive_errors.saturating_add(1);
                 tally.last_error = Some(error.clone());
@@ -248,37 +278,65 @@ impl RunMachine {
         }
         tally.iterations = tally.iterations.saturating_add(1);
         tally.quota_stops_in_a_row = 0;
-        let ended_in_order = matches!(
-            (meaning, &result.end),
-            (
-                Meaning::Completed | Meaning::Neutral,
-                SessionEnd::Outcome(_)
-            )
-        );
-        if *instruction == InstructionName::Sync && ended_in_order {
-            tally.planned = true;
+    }
+
+    /// Returns the wait that is due after a session.
+    fn due(&self, at: Timestamp, meaning: &Meaning) -> Due {
+        let pause = self.limits.pause;
+        match meaning {
+            Meaning::Quota { resets_at } => {
+                let stops = self.tally.quota_stops_in_a_row;
+                let until = self.limits.quota_backoff.next_try(at, *resets_at, stops);
+                let reason = match resets_at {
+                    Some(reset) if *reset == until => WaitReason::Quota,
+                    _ => WaitReason::QuotaBackoff,
+                };
+                Due { reason, until }
+            }
+            Meaning::Error(Failure {
+                retry_after: Some(delay),
+                ..
+            }) if *delay > pause => Due {
+                reason: WaitReason::RetryAfter,
+                until: later(at, *delay),
+            },
+            _ => Due {
+                reason: WaitReason::Pause,
+                until: later(at, pause),
+            },
         }
     }
 
-    /// Decides what comes next. `quota`: the quota is spent, with its reset time if known.
-    fn next(
-        &mut self,
-        at: Timestamp,
-        quota: Option<Option<Timestamp>>,
-        pause: Duration,
-    ) -> RunAction {
-        let backoff = &self.limits.quota_backoff;
-        let next_try =
-            quota.map(|resets_at| backoff.next_try(at, resets_at, self.tally.quota_stops_in_a_row));
+    /// Goes on after a wait or a hold, with the ledger as it is then.
+    fn look_again(&mut self, at: Timestamp, ledger: Result<LedgerView, Failure>) -> RunAction {
+        match ledger {
+            Ok(ledger) => self.ledger = ledger,
+            Err(error) if error.retry == Retry::Useless => {
+                return self.finish(ExitReason::Failed { error });
+            }
+            // The session that follows will tell whether it has got better.
+            Err(_) => {}
+        }
+        self.go_on(at)
+    }
+
+    fn go_on(&mut self, at: Timestamp) -> RunAction {
+        let due = Due {
+            reason: WaitReason::Pause,
+            until: at,
+        };
+        self.next(at, None, &due)
+    }
+
+    /// Decides what comes next.
+    fn next(&mut self, at: Timestamp, quota: Option<OnQuota>, due: &Due) -> RunAction {
         let situation = Situation {
             interrupted: self.cancelled,
             completion: self.workflow().completion(&self.ledger, self.tally.planned),
-            quota: next_try.map(|until| (self.limits.on_quota, until)),
+            quota,
+            next_start: due.until,
             deadline: self.deadline(),
-            spent: self
-                .tally
-                .budget_spent
-                .or_else(|| self.limits.budget.exhausted(&self.spent(at))),
+            spent: self.budget_spent(at),
             iterations: self.tally.iterations,
             max_iterations: self.limits.max_iterations,
             last_error: self.tally.last_error.as_ref(),
@@ -287,53 +345,49 @@ impl RunMachine {
         };
         match decide(&situation) {
             Decision::Exit(exit) => self.finish(exit),
-            Decision::WaitForQuota { until } => {
-                let reason = match quota.flatten() {
-                    Some(reset) if reset == until => WaitReason::Quota,
-                    _ => WaitReason::QuotaBackoff,
-                };
-                self.wait(reason, until)
-            }
-            Decision::NextSession if pause > self.limits.pause => {
-                self.wait(WaitReason::RetryAfter, later(at, pause))
-            }
-            Decision::NextSession if !pause.is_zero() => {
-                self.wait(WaitReason::Pause, later(at, pause))
-            }
-            Decision::NextSession if self.pause_requested => {
+            Decision::NextSession if due.until <= at && self.pause_requested => {
                 self.doing = Doing::Holding;
-                RunAction::Hold
+                self.action()
             }
-            Decision::NextSession => self.start_session(at),
+            Decision::NextSession if due.until <= at => self.start_session(at),
+            Decision::NextSession | Decision::WaitForQuota => {
+                self.doing = Doing::Waiting {
+                    reason: due.reason,
+                    until: due.until,
+                };
+                self.action()
+            }
         }
     }
 
     fn start_session(&mut self, at: Timestamp) -> RunAction {
         self.tally.sessions = self.tally.sessions.saturating_add(1);
-        let plan = SessionPlan {
+        self.doing = Doing::Session(SessionPlan {
             number: self.tally.sessions,
             instruction: self
                 .workflow()
                 .instruction(&self.ledger, self.tally.planned),
             messages: std::mem::take(&mut self.messages),
             budget: self.limits.budget.remaining(&self.spent(at)),
-        };
-        self.doing = Doing::Session {
-            number: plan.number,
-            instruction: plan.instruction.clone(),
-            messages: plan.messages.clone(),
-        };
-        RunAction::StartSession(plan)
-    }
-
-    fn wait(&mut self, reason: WaitReason, until: Timestamp) -> RunAction {
-        self.doing = Doing::Waiting;
-        RunAction::Wait { reason, until }
+            deadline: self.deadline(),
+        });
+        self.action()
     }
 
     fn finish(&mut self, exit: ExitReason) -> RunAction {
-        self.doing = Doing::Finished { exit: exit.clone() };
-        RunAction::Finish { exit }
+        self.doing = Doing::Finished { exit };
+        self.action()
+    }
+
+    /// Returns the part of the budget that is spent, or can no longer be kept.
+    fn budget_spent(&self, at: Timestamp) -> Option<BudgetKind> {
+        let unknown = self.tally.cost.unknown_parts;
+        let money_is_a_guess =
+            self.limits.budget.cost_usd.is_some() && unknown > self.limits.max_retries;
+        self.tally
+            .budget_spent
+            .or_else(|| self.limits.budget.exhausted(&self.spent(at)))
+            .or(money_is_a_guess.then_some(BudgetKind::Cost))
     }
 
     fn workflow(&self) -> Workflow {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::*;
-use crate::domain::{Activity, CostUsd, LedgerCounts, OnQuota, SessionOutcome};
+use crate::domain::{Activity, CostUsd, LedgerCounts, SessionEnd, SessionOutcome};
 
 /// The second `second` of the run.
 fn at(second: i64) -> Timestamp {
@@ -60,7 +60,7 @@ fn started(limits: RunLimits, ledger: LedgerView) -> (RunMachine, RunAction) {
 fn result(outcome: SessionOutcome) -> SessionResult {
     SessionResult {
         activity: Activity::Some,
-        cost_usd: Some(CostUsd::ZERO),
+        cost: CostTotal::known(CostUsd::ZERO),
         ..SessionResult::new(SessionEnd::Outcome(outcome))
     }
 }
@@ -121,4 +121,16 @@ fn exit(action: &RunAction) -> &ExitReason {
 
 fn finish(exit: ExitReason) -> RunAction {
     RunAction::Finish { exit }
+}
+
+/// Tells that the wait is over, and nobody has changed the ledger.
+fn wait_over(machine: &mut RunMachine, at: Timestamp) -> RunAction {
+    let ledger = Ok(machine.ledger());
+    machine.apply(RunFact::WaitOver { at, ledger })
+}
+
+/// Tells that a person resumes the run, and nobody has changed the ledger.
+fn resume(machine: &mut RunMachine, at: Timestamp) -> RunAction {
+    let ledger = Ok(machine.ledger());
+    machine.apply(RunFact::ResumeRequested { at, ledger })
 }

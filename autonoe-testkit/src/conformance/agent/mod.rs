@@ -40,9 +40,9 @@ pub use harness::{AgentHarness, ProbeCall, Scenario};
 /// # impl AgentClient for Parrot {
 /// #     fn query(&mut self, _: Prompt) -> MessageStream<'_> {
 /// #         stream::iter([
-/// #             Ok(StreamEvent::Started { session: AgentSessionId::new("parrot"), model: None }),
-/// #             Ok(StreamEvent::Text { text: self.0.clone() }),
-/// #             Ok(StreamEvent::End { outcome: SessionOutcome::Completed, cost: None }),
+/// #             Ok(StreamEvent::started(AgentSessionId::new("parrot"), None)),
+/// #             Ok(StreamEvent::text(self.0.clone())),
+/// #             Ok(StreamEvent::end(SessionOutcome::Completed, None)),
 /// #         ])
 /// #         .boxed()
 /// #     }

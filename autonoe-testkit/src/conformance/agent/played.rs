@@ -115,6 +115,7 @@ impl Played {
                 call_id,
                 name,
                 input,
+                ..
             }) => Some(Invocation {
                 at,
                 id: call_id,
@@ -133,6 +134,7 @@ impl Played {
                 call_id,
                 output,
                 status,
+                ..
             }) => Some(Response {
                 at,
                 id: call_id,

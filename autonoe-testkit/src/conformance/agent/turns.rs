@@ -48,7 +48,7 @@ pub(super) fn says(played: &Played, expected: &str) -> Finding {
     let said: String = played
         .items()
         .filter_map(|item| match item {
-            Ok(StreamEvent::Text { text }) => Some(text.as_str()),
+            Ok(StreamEvent::Text { text, .. }) => Some(text.as_str()),
             _ => None,
         })
         .collect();

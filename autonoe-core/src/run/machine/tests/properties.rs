@@ -3,38 +3,49 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::{Budget, QuotaBackoff};
+use crate::domain::{Budget, OnQuota, QuotaBackoff};
 
 #[derive(Clone, Debug)]
 struct Happening {
     result: SessionResult,
-    passed: usize,
+    /// How many of five deliverables have passed; `None`: the ledger cannot be read.
+    passed: Option<usize>,
     command: Option<RunFact>,
 }
 
+impl Happening {
+    fn is_quota(&self) -> bool {
+        let quota = SessionOutcome::QuotaExceeded {
+            message: String::new(),
+            resets_at: None,
+        };
+        match &self.result.end {
+            SessionEnd::Outcome(outcome) => {
+                std::mem::discriminant(outcome) == std::mem::discriminant(&quota)
+            }
+            _ => false,
+        }
+    }
+}
+
 fn results() -> impl Strategy<Value = SessionResult> {
-    let outcomes = prop_oneof![
-        Just(completed()),
-        Just(SessionResult {
-            activity: Activity::None,
-            ..completed()
-        }),
-        Just(execution_error()),
-        Just(result(SessionOutcome::MaxTurns)),
-        Just(result(SessionOutcome::BudgetExceeded)),
-        Just(result(SessionOutcome::Interrupted)),
-        Just(quota(None)),
-        (0_i64..50_000).prop_map(|second| quota(Some(at(second)))),
-        Just(failed(Failure::retryable("crashed", "it crashed"))),
+    let ends = prop_oneof![
+        4 => Just(completed()),
+        1 => Just(SessionResult { activity: Activity::None, ..completed() }),
+        1 => Just(execution_error()),
+        1 => Just(result(SessionOutcome::MaxTurns)),
+        1 => Just(result(SessionOutcome::BudgetExceeded)),
+        1 => Just(result(SessionOutcome::Interrupted)),
+        1 => Just(quota(None)),
+        1 => (0_i64..50_000).prop_map(|second| quota(Some(at(second)))),
+        1 => Just(failed(Failure::retryable("crashed", "it crashed"))),
     ];
-    (
-        outcomes,
-        prop_oneof![Just(None), (0_u64..50).prop_map(Some)],
-    )
-        .prop_map(|(result, cents)| SessionResult {
-            cost_usd: cents.map(CostUsd::from_cents),
-            ..result
-        })
+    let cost = prop_oneof![
+        4 => (0_u64..50).prop_map(|cents| CostTotal::known(CostUsd::from_cents(cents))),
+        1 => Just(CostTotal::unknown()),
+        1 => Just(CostTotal::at_least(CostUsd::from_cents(3))),
+    ];
+    (ends, cost).prop_map(|(result, cost)| SessionResult { cost, ..result })
 }
 
 fn happenings() -> impl Strategy<Value = Vec<Happening>> {
@@ -42,8 +53,11 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
         8 => Just(None),
         1 => Just(Some(RunFact::PauseRequested)),
         1 => Just(Some(RunFact::Instructed { text: "hello".into() })),
+        1 => Just(Some(RunFact::Steered { text: "now".into() })),
     ];
-    let one = (results(), 0_usize..4, command).prop_map(|(result, passed, command)| Happening {
+    // Never all of them, so that only limits end the run.
+    let passed = prop_oneof![9 => (0_usize..4).prop_map(Some), 1 => Just(None)];
+    let one = (results(), passed, command).prop_map(|(result, passed, command)| Happening {
         result,
         passed,
         command,
@@ -98,39 +112,45 @@ fn play(
     });
     let mut plays = happenings.iter().cycle();
     loop {
+        assert_eq!(
+            machine.action(),
+            action,
+            "the machine knows what is under way"
+        );
         look(&machine, &action, now);
         action = match action {
             RunAction::Finish { exit } => return Some(exit),
             RunAction::StartSession(plan) if plan.number > sessions => return None,
             RunAction::StartSession(plan) => {
-                let Happening {
-                    result,
-                    passed,
-                    command,
-                } = plays.next().expect("endless");
-                if let Some(command) = command {
+                let happening = plays.next().expect("endless");
+                if let Some(command) = &happening.command {
                     let _ = machine.apply(command.clone());
                 }
                 now = later(now, Duration::from_secs(30));
-                // Never all of them, so that only limits end the run.
-                let ledger = Ok(LedgerView {
-                    verified: *passed,
-                    ..ledger(5, *passed, 0)
-                });
-                let (number, result) = (plan.number, result.clone());
+                let ledger = match happening.passed {
+                    Some(passed) => Ok(LedgerView {
+                        verified: passed,
+                        ..ledger(5, passed, 0)
+                    }),
+                    None => Err(Failure::retryable("ledger_unavailable", "busy")),
+                };
                 machine.apply(RunFact::SessionEnded {
                     at: now,
-                    number,
-                    result,
+                    number: plan.number,
+                    result: happening.result.clone(),
                     ledger,
                 })
             }
             RunAction::Wait { until, .. } => {
                 assert!(until >= now, "a wait lies ahead");
+                if until > now {
+                    let early = wait_over(&mut machine, now);
+                    assert_eq!(early, machine.action(), "too early is not over");
+                }
                 now = until;
-                machine.apply(RunFact::WaitOver { at: now })
+                wait_over(&mut machine, now)
             }
-            RunAction::Hold => machine.apply(RunFact::ResumeRequested { at: now }),
+            RunAction::Hold => resume(&mut machine, now),
             other => panic!("nothing is under way: {other:?}"),
         };
     }
@@ -143,15 +163,33 @@ proptest! {
         // Waiting for quota is the one thing that max iterations does not limit.
         let limited_by_count = limits.max_iterations.is_some()
             && (limits.on_quota == OnQuota::Stop
-                || happenings.iter().any(|one| {
-                    !matches!(&one.result.end, SessionEnd::Outcome(
-                        SessionOutcome::QuotaExceeded { .. }))
-                }));
+                || happenings.iter().any(|happening| !happening.is_quota()));
         prop_assume!(limited_by_time || limited_by_count);
 
         let exit = play(limits, &happenings, 10_000, |_, _, _| {});
 
         prop_assert!(exit.is_some(), "10,000 sessions and no end");
+    }
+
+    #[test]
+    fn planning_that_makes_nothing_ends_without_any_limit(
+        mode in prop_oneof![Just(Mode::Run), Just(Mode::Sync)],
+        outcome in prop_oneof![
+            Just(SessionOutcome::Completed),
+            Just(SessionOutcome::MaxTurns),
+            Just(SessionOutcome::Interrupted),
+        ],
+        activity in prop_oneof![Just(Activity::None), Just(Activity::Some)],
+    ) {
+        let (mut machine, mut action) = started(limits(mode), LedgerView::default());
+        for _ in 0..100 {
+            if let RunAction::Finish { .. } = action {
+                return Ok(());
+            }
+            let result = SessionResult { activity, ..result(outcome.clone()) };
+            action = end(&mut machine, &action, result, LedgerView::default());
+        }
+        prop_assert!(false, "a hundred sessions and no plan");
     }
 
     #[test]
@@ -188,28 +226,97 @@ proptest! {
 
     #[test]
     fn limits_are_never_overrun(limits in run_limits(), happenings in happenings()) {
+        let deadline = limits.budget.time.map(|time| later(at(0), time));
         play(limits.clone(), &happenings, 200, |machine, action, now| {
-            let RunAction::StartSession(_) = action else { return };
             let tally = &machine.tally;
-            // The session that starts here is counted already.
-            assert!(limits.max_iterations.is_none_or(|max| tally.iterations < max));
-            assert!(tally.consecutive_errors <= limits.max_retries);
-            assert!(limits.budget.cost_usd.is_none_or(|cost| tally.cost.known_usd < cost));
-            assert!(limits.budget.time.is_none_or(|time| now < later(at(0), time)));
+            match action {
+                RunAction::StartSession(plan) => {
+                    // The session that starts here is not counted yet.
+                    assert!(limits.max_iterations.is_none_or(|max| tally.iterations < max));
+                    assert!(tally.consecutive_errors <= limits.max_retries);
+                    assert!(limits.budget.cost_usd.is_none_or(|cost| tally.cost.known_usd < cost));
+                    assert!(deadline.is_none_or(|deadline| now < deadline));
+                    assert_eq!(plan.deadline, deadline);
+                }
+                RunAction::Wait { until, .. } => {
+                    assert!(deadline.is_none_or(|deadline| *until < deadline), "a wait in vain");
+                }
+                _ => {}
+            }
         });
+    }
+
+    #[test]
+    fn a_message_is_told_until_an_agent_has_read_it_and_then_no_more(
+        limits in run_limits(),
+        happenings in happenings(),
+    ) {
+        let mut machine = RunMachine::new(limits);
+        let _ = machine.apply(RunFact::Instructed { text: "use tabs".into() });
+        let mut action =
+            machine.apply(RunFact::Started { at: at(0), ledger: LedgerView::default() });
+        let mut now = at(0);
+        let mut read = 0;
+        for happening in happenings.iter().cycle().take(200) {
+            match action {
+                RunAction::StartSession(plan) => {
+                    let told = plan.messages.contains(&"use tabs".to_owned());
+                    assert_eq!(told, read == 0, "session {}", plan.number);
+                    now = later(now, Duration::from_secs(30));
+                    let result = happening.result.clone();
+                    let completed = result.end.is_completed() && result.activity == Activity::Some;
+                    let number = plan.number;
+                    let ledger = Ok(ledger(5, happening.passed.unwrap_or_default(), 0));
+                    let unpriced = plan.budget.cost_usd.is_some() && result.cost.exact().is_none();
+                    action = machine.apply(RunFact::SessionEnded { at: now, number, result, ledger });
+                    let kept = machine.messages.contains(&"use tabs".to_owned())
+                        || matches!(&machine.doing, Doing::Session(plan)
+                            if plan.messages.contains(&"use tabs".to_owned()));
+                    if completed && !unpriced {
+                        assert!(!kept, "it was read");
+                    }
+                    read += usize::from(!kept);
+                }
+                RunAction::Wait { until, .. } => {
+                    now = until;
+                    action = wait_over(&mut machine, now);
+                }
+                _ => break,
+            }
+        }
+        let report = machine.report(&RunId::new("r"), ExitReason::Interrupted, now);
+        let kept = report.undelivered_messages.len();
+        let in_session = usize::from(matches!(machine.doing, Doing::Session(_)) && read == 0);
+        prop_assert_eq!(kept + in_session, usize::from(read == 0));
     }
 
     #[test]
     fn a_machine_that_was_saved_and_loaded_goes_on_the_same(
         limits in run_limits(),
         happenings in happenings(),
+        next in results(),
     ) {
-        play(limits, &happenings, 50, |machine, _, now| {
+        play(limits, &happenings, 50, |machine, action, now| {
             let saved = serde_json::to_string(machine).expect("it serialises");
-            let mut loaded: RunMachine = serde_json::from_str(&saved).expect("it parses");
+            let loaded: RunMachine = serde_json::from_str(&saved).expect("it parses");
             assert_eq!(&loaded, machine);
-            let fact = RunFact::WaitOver { at: now };
-            assert_eq!(loaded.apply(fact.clone()), machine.clone().apply(fact));
+            let number = match action {
+                RunAction::StartSession(plan) => plan.number,
+                _ => 0,
+            };
+            let ledger = Ok(machine.ledger());
+            for fact in [
+                RunFact::WaitOver { at: now, ledger: ledger.clone() },
+                RunFact::Cancelled,
+                RunFact::PauseRequested,
+                RunFact::ResumeRequested { at: now, ledger: ledger.clone() },
+                RunFact::Instructed { text: "x".into() },
+                RunFact::SessionEnded { at: now, number, result: next.clone(), ledger },
+            ] {
+                let (mut one, mut other) = (loaded.clone(), machine.clone());
+                assert_eq!(one.apply(fact.clone()), other.apply(fact));
+                assert_eq!(one, other);
+            }
         });
     }
 
@@ -219,6 +326,7 @@ proptest! {
         done: bool,
         quota in prop_oneof![Just(None), Just(Some(OnQuota::Stop)), Just(Some(OnQuota::Wait))],
         spent: bool,
+        late: bool,
         iterations in 0_u32..3,
         errors in 0_u32..3,
         permanent: bool,
@@ -231,8 +339,9 @@ proptest! {
         let decision = decide(&Situation {
             interrupted,
             completion: done.then_some(ExitReason::AllPassed),
-            quota: quota.map(|on_quota| (on_quota, at(60))),
-            deadline: None,
+            quota,
+            next_start: at(60),
+            deadline: late.then_some(at(60)),
             spent: spent.then_some(BudgetKind::Cost),
             iterations,
             max_iterations: Some(2),
@@ -245,16 +354,16 @@ proptest! {
             "interrupted"
         } else if done {
             "all_passed"
+        } else if errors > 0 && permanent {
+            "failed"
         } else if quota == Some(OnQuota::Stop) {
             "quota_exceeded"
-        } else if spent {
+        } else if spent || late {
             "budget_exceeded"
         } else if iterations >= 2 {
             "max_iterations"
         } else if quota == Some(OnQuota::Wait) {
             "wait"
-        } else if errors > 0 && permanent {
-            "failed"
         } else if errors > 1 {
             "max_retries_exceeded"
         } else {
@@ -262,7 +371,7 @@ proptest! {
         };
         let got = match &decision {
             Decision::Exit(exit) => exit.code(),
-            Decision::WaitForQuota { .. } => "wait",
+            Decision::WaitForQuota => "wait",
             Decision::NextSession => "next",
         };
         prop_assert_eq!(got, expected);

@@ -104,7 +104,7 @@ mod termination {
         };
         let (mut machine, action) = started(limits, ledger(1, 0, 0));
         let spent = SessionResult {
-            cost_usd: Some(CostUsd::from_cents(5)),
+            cost: CostTotal::known(CostUsd::from_cents(5)),
             ..quota(None)
         };
 
@@ -136,7 +136,7 @@ mod termination {
                 until: at(9000)
             }
         );
-        let next = machine.apply(RunFact::WaitOver { at: at(9000) });
+        let next = wait_over(&mut machine, at(9000));
 
         assert_eq!(instruction(&next), &InstructionName::Coding);
         let last = end(&mut machine, &next, completed(), ledger(1, 0, 0));
@@ -162,12 +162,28 @@ mod termination {
             action = end(&mut machine, &action, ended, ledger(1, 0, 0));
             if let RunAction::Wait { reason, until } = action {
                 waits.push((reason, until));
-                action = machine.apply(RunFact::WaitOver { at: until });
+                action = wait_over(&mut machine, until);
             }
         }
 
         let backoff = |seconds: i64| (WaitReason::QuotaBackoff, at(1 + seconds));
         assert_eq!(waits, [backoff(10), backoff(15), backoff(15), backoff(10)]);
+    }
+
+    #[test]
+    fn a_delay_beyond_the_time_budget_is_not_waited_for() {
+        let limits = RunLimits {
+            budget: Budget::default().with_time(Duration::from_secs(3600)),
+            ..limits(Mode::Run)
+        };
+        let (mut machine, action) = started(limits, ledger(1, 0, 0));
+        let mut error = Failure::retryable("overloaded", "later");
+        error.retry_after = Some(Duration::from_secs(36_000));
+
+        let last = end(&mut machine, &action, failed(error), ledger(1, 0, 0));
+
+        let budget = BudgetKind::Time;
+        assert_eq!(exit(&last), &ExitReason::BudgetExceeded { budget });
     }
 
     #[test]
@@ -203,7 +219,7 @@ mod termination {
         };
         let (mut machine, action) = started(limits, ledger(1, 0, 0));
         let spent = SessionResult {
-            cost_usd: Some(CostUsd::from_cents(100)),
+            cost: CostTotal::known(CostUsd::from_cents(100)),
             ..completed()
         };
 
@@ -269,7 +285,7 @@ mod termination {
         };
         let (mut machine, action) = started(limits, ledger(1, 0, 0));
         let spent = SessionResult {
-            cost_usd: Some(CostUsd::from_cents(30)),
+            cost: CostTotal::known(CostUsd::from_cents(30)),
             ..completed()
         };
 
@@ -385,6 +401,11 @@ mod errors {
             ),
             ("said and did nothing", silent, ledger(1, 0, 0)),
             ("planned nothing", completed(), LedgerView::default()),
+            (
+                "planned nothing in all turns",
+                result(SessionOutcome::MaxTurns),
+                LedgerView::default(),
+            ),
         ] {
             assert!(!errors_allowed(&result, after), "{what} was not counted");
         }
@@ -398,11 +419,6 @@ mod errors {
                 "max_turns",
                 result(SessionOutcome::MaxTurns),
                 ledger(1, 0, 0),
-            ),
-            (
-                "max_turns in planning",
-                result(SessionOutcome::MaxTurns),
-                LedgerView::default(),
             ),
             (
                 "interrupted",
@@ -595,6 +611,20 @@ mod sync {
     }
 
     #[test]
+    fn a_sync_session_that_was_cut_short_is_done_again() {
+        let (mut machine, action) = started(limits(Mode::Sync), verified(1, 1));
+
+        let again = end(
+            &mut machine,
+            &action,
+            result(SessionOutcome::MaxTurns),
+            verified(2, 2),
+        );
+
+        assert_eq!(instruction(&again), &InstructionName::Sync);
+    }
+
+    #[test]
     fn a_sync_session_that_failed_or_ran_into_the_quota_is_done_again() {
         let limits = RunLimits {
             on_quota: OnQuota::Wait,
@@ -607,7 +637,7 @@ mod sync {
         let wait = end(&mut machine, &again, quota(Some(at(60))), ledger(1, 0, 0));
         assert!(matches!(wait, RunAction::Wait { .. }), "{wait:?}");
 
-        let again = machine.apply(RunFact::WaitOver { at: at(60) });
+        let again = wait_over(&mut machine, at(60));
         assert_eq!(instruction(&again), &InstructionName::Sync);
     }
 }
@@ -686,7 +716,7 @@ mod persons {
 
         let hold = end(&mut machine, &action, completed(), ledger(2, 1, 0));
         assert_eq!(hold, RunAction::Hold);
-        let next = machine.apply(RunFact::ResumeRequested { at: at(500) });
+        let next = resume(&mut machine, at(500));
 
         assert!(matches!(next, RunAction::StartSession(_)), "{next:?}");
     }
@@ -757,10 +787,7 @@ mod facts {
         };
 
         assert_eq!(machine.apply(stray(7)), RunAction::Continue);
-        assert_eq!(
-            machine.apply(RunFact::WaitOver { at: at(1) }),
-            RunAction::Continue
-        );
+        assert_eq!(wait_over(&mut machine, at(1)), RunAction::Continue);
         let again = RunFact::Started {
             at: at(2),
             ledger: ledger(9, 9, 0),
@@ -771,10 +798,56 @@ mod facts {
     }
 
     #[test]
+    fn a_wait_that_is_over_too_early_is_not_over() {
+        let waits = RunLimits {
+            on_quota: OnQuota::Wait,
+            ..limits(Mode::Run)
+        };
+        let (mut machine, action) = started(waits, ledger(1, 0, 0));
+        let wait = end(
+            &mut machine,
+            &action,
+            quota(Some(at(9000))),
+            ledger(1, 0, 0),
+        );
+
+        assert_eq!(wait_over(&mut machine, at(8999)), wait);
+        assert_eq!(machine.action(), wait);
+    }
+
+    #[test]
+    fn a_ledger_that_was_taken_over_in_a_wait_ends_the_run() {
+        let (mut machine, action) = started(RunLimits::new(Mode::Run), ledger(1, 0, 0));
+        let _ = end(&mut machine, &action, completed(), ledger(1, 0, 0));
+        let error = Failure::permanent("ledger_fenced", "another run has taken over");
+
+        let last = machine.apply(RunFact::WaitOver {
+            at: at(60),
+            ledger: Err(error.clone()),
+        });
+
+        assert_eq!(exit(&last), &ExitReason::Failed { error });
+    }
+
+    #[test]
+    fn a_quota_is_a_quota_although_the_ledger_cannot_be_read() {
+        let (mut machine, _) = started(limits(Mode::Run), ledger(1, 0, 0));
+
+        let last = machine.apply(RunFact::SessionEnded {
+            at: at(1),
+            number: 1,
+            result: quota(None),
+            ledger: Err(Failure::retryable("ledger_unavailable", "busy")),
+        });
+
+        assert_eq!(exit(&last), &ExitReason::QuotaExceeded);
+    }
+
+    #[test]
     fn the_end_is_the_end() {
         let (mut machine, action) = started(limits(Mode::Run), ledger(1, 1, 0));
 
         assert_eq!(machine.apply(RunFact::Cancelled), action);
-        assert_eq!(machine.apply(RunFact::WaitOver { at: at(5) }), action);
+        assert_eq!(wait_over(&mut machine, at(5)), action);
     }
 }
