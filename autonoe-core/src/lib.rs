@@ -28,6 +28,8 @@ mod domain;
 mod guard;
 mod hooks;
 mod port;
+#[cfg(feature = "project")]
+mod project;
 mod run;
 mod tools;
 
@@ -42,5 +44,7 @@ pub use domain::*;
 pub use guard::*;
 pub use hooks::*;
 pub use port::*;
+#[cfg(feature = "project")]
+pub use project::*;
 pub use run::*;
 pub use tools::*;

@@ -10,6 +10,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("tools", &["domain", "port", "tools"]),
     ("guard", &["domain", "port", "guard"]),
     ("hooks", &["domain", "port", "hooks"]),
+    (
+        "project",
+        &[
+            "domain", "port", "tools", "guard", "hooks", "run", "project",
+        ],
+    ),
     ("run", &["domain", "port", "tools", "guard", "hooks", "run"]),
 ];
 
@@ -93,7 +99,15 @@ fn the_root_only_documents_and_re_exports() {
         .lines()
         .filter(|line| !line.trim_start().starts_with("//"));
     for line in code {
-        let kinds = ["mod ", "pub mod ", "pub use ", "#[doc(hidden)]", "}", ""];
+        let kinds = [
+            "mod ",
+            "pub mod ",
+            "pub use ",
+            "#[doc(hidden)]",
+            "#[cfg(",
+            "}",
+            "",
+        ];
         let fine = kinds.iter().any(|kind| {
             if kind.is_empty() {
                 line.is_empty()

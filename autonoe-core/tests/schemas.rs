@@ -39,6 +39,10 @@ fn schemas() -> Vec<(String, Value)> {
         of::<Capabilities>("capabilities"),
         of::<McpServer>("mcp-server"),
         of::<PermissionRule>("permission-rule"),
+        #[cfg(feature = "project")]
+        of::<autonoe_core::StatusRecord>("status-file"),
+        #[cfg(feature = "project")]
+        of::<autonoe_core::JournalEntry>("journal-entry"),
     ];
     let book = LedgerBook::new(
         Arc::new(MemoryRepository::new()),

@@ -43,6 +43,9 @@ mod guides {
     #[doc = include_str!("../../docs/guides/testing.md")]
     mod testing {}
 
+    #[doc = include_str!("../../docs/guides/project.md")]
+    mod project {}
+
     #[doc = include_str!("../../docs/guides/run-machine.md")]
     mod run_machine {}
 }

@@ -10,6 +10,7 @@ Commands:
   test [--quick]  run every check; --quick stops after the doctests
   schemas         regenerate the committed JSON Schemas
   bench           run the benchmarks
+  torture         kill writers of the ledger ten thousand times and count what is lost
   help            print this text
 
 `test` ends with a line `N passed, M failed` on standard output.";
@@ -20,6 +21,7 @@ pub(crate) enum Request {
     Test(Scope),
     Schemas,
     Bench,
+    Torture,
     Help,
 }
 
@@ -46,6 +48,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Request, F
         },
         "schemas" => (Request::Schemas, rest),
         "bench" => (Request::Bench, rest),
+        "torture" => (Request::Torture, rest),
         "help" | "--help" | "-h" => (Request::Help, rest),
         other => return Err(Failure::new(format!("there is no command `{other}`"))),
     };
@@ -73,6 +76,7 @@ mod tests {
             ("test --quick", Request::Test(Scope::Quick)),
             ("schemas", Request::Schemas),
             ("bench", Request::Bench),
+            ("torture", Request::Torture),
             ("help", Request::Help),
         ] {
             assert_eq!(parsed(line), Ok(request), "{line}");

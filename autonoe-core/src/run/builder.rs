@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use autonoe_security::{BashSecurity, DenyAll};
 use serde_json::{Map, Value};
 
 use super::runner::{Parts, SessionRunner};
-use super::{RunLimits, SessionLimits};
+use super::{NoJournal, RunJournal, RunLimits, SessionLimits};
 use crate::domain::{Budget, Mode, Models, OnQuota, QuotaBackoff};
 use crate::guard::{AutonoeGuard, BashGuard, CredentialPlaces, FileScope};
 use crate::port::{
@@ -52,6 +53,8 @@ pub struct SessionRunnerBuilder {
     sandbox: Sandbox,
     outer_sandbox: Option<OuterSandbox>,
     environment: BTreeMap<String, String>,
+    lock: Option<Arc<File>>,
+    journal: Arc<dyn RunJournal>,
 }
 
 impl SessionRunnerBuilder {
@@ -83,6 +86,8 @@ impl SessionRunnerBuilder {
             sandbox: Sandbox::Required,
             outer_sandbox: None,
             environment: BTreeMap::new(),
+            lock: None,
+            journal: Arc::new(NoJournal),
         }
     }
 
@@ -275,6 +280,20 @@ impl SessionRunnerBuilder {
         self
     }
 
+    /// Sets the descriptor of the run's lock, which the agents' processes inherit.
+    #[must_use]
+    pub fn lock(mut self, descriptor: Arc<File>) -> Self {
+        self.lock = Some(descriptor);
+        self
+    }
+
+    /// Sets where the run is written down; nowhere by default, and then it cannot be resumed.
+    #[must_use]
+    pub fn journal(mut self, journal: Arc<dyn RunJournal>) -> Self {
+        self.journal = journal;
+        self
+    }
+
     /// Sets an environment variable of the agents.
     #[must_use]
     pub fn environment(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
@@ -384,6 +403,8 @@ impl SessionRunnerBuilder {
             sandbox: self.sandbox,
             outer_sandbox: self.outer_sandbox,
             environment: self.environment,
+            lock: self.lock,
+            journal: self.journal,
         };
         Ok(SessionRunner {
             parts: Arc::new(parts),

@@ -8,10 +8,14 @@ use futures::{FutureExt, future};
 use jiff::Timestamp;
 
 use super::control::Command;
+use super::journal_observer::JournalObserver;
 use super::preflight::{Demands, refuse};
 use super::runner::Parts;
 use super::takeover::take_over;
-use super::{RunAction, RunControl, RunFact, RunMachine, SessionPlan};
+use super::{
+    Durability, JournalError, JournalLine, RecordedRun, RunAction, RunControl, RunFact, RunMachine,
+    SessionPlan,
+};
 use crate::domain::quota::between;
 use crate::domain::{BudgetKind, ExitReason, Failure, LedgerView, RunId, RunReport, SessionResult};
 use crate::port::{Capabilities, Delivery, Events, RunEventKind, WaitReason};
@@ -27,6 +31,8 @@ pub(super) struct Drive {
     pub(super) run: RunId,
     events: Events,
     machine: RunMachine,
+    /// For a run that goes on: the fact that its session was lost, if one was under way.
+    resumed: Option<Option<RunFact>>,
 }
 
 /// What is known once the backend was looked at and the ledger taken over.
@@ -38,24 +44,42 @@ pub(super) struct Ground {
 impl Drive {
     pub(super) fn new(parts: Arc<Parts>, control: RunControl) -> Self {
         let run = parts.ids.run_id();
-        let events = Events::new(
-            parts.observers.clone(),
-            parts.clock.clone(),
-            parts.ids.clone(),
-        );
         let machine = RunMachine::new(parts.limits.clone());
+        Self::of(parts, control, run, machine, None)
+    }
+
+    pub(super) fn resuming(parts: Arc<Parts>, control: RunControl, recorded: RecordedRun) -> Self {
+        let lost = recorded.lost_session();
+        let RecordedRun { run, machine } = recorded;
+        Self::of(parts, control, run, machine, Some(lost))
+    }
+
+    fn of(
+        parts: Arc<Parts>,
+        control: RunControl,
+        run: RunId,
+        machine: RunMachine,
+        resumed: Option<Option<RunFact>>,
+    ) -> Self {
+        let mut observers = parts.observers.clone();
+        observers.push(Arc::new(JournalObserver::new(
+            parts.journal.clone(),
+            run.clone(),
+        )));
+        let events = Events::new(observers, parts.clock.clone(), parts.ids.clone());
         Self {
             parts,
             control,
             run,
             events,
             machine,
+            resumed,
         }
     }
 
     /// Runs to the end and reports.
     pub(super) async fn run(mut self) -> RunReport {
-        let mode = self.parts.limits.mode;
+        let mode = self.machine.limits().mode;
         tracing::info!(run = %self.run, %mode, "run started");
         self.events.emit(RunEventKind::RunStarted {
             run: &self.run,
@@ -64,9 +88,7 @@ impl Drive {
         let started = self.now();
         let exit = match self.prepare().await {
             Ok((ground, ledger)) => {
-                self.catch_up();
-                let at = started;
-                let first = self.machine.apply(RunFact::Started { at, ledger });
+                let first = self.begin(&ground, started, ledger);
                 self.carry_out(&ground, first).await
             }
             Err(exit) => exit,
@@ -77,19 +99,88 @@ impl Drive {
         }
         let mut report = self.machine.report(&self.run, exit, self.now());
         // The machine does not know of a run that could not start.
-        report.elapsed = between(started, self.now());
+        report.elapsed = report.elapsed.max(between(started, self.now()));
+        let ended = JournalLine::RunEnded {
+            report: report.clone(),
+        };
+        if let Err(error) = self.write_down(&ended, Durability::Synced) {
+            tracing::error!(%error, "the end of the run is not in the journal");
+        }
         self.events.emit(RunEventKind::RunEnded { report: &report });
         report
+    }
+
+    /// Tells the machine that the run begins, or goes on.
+    fn begin(&mut self, ground: &Ground, started: Timestamp, ledger: LedgerView) -> RunAction {
+        let epoch = ground.book.epoch();
+        let limits = self.machine.limits().clone();
+        let line = match self.resumed {
+            None => JournalLine::RunStarted { limits, epoch },
+            Some(_) => JournalLine::RunResumed { epoch },
+        };
+        if let Err(error) = self.write_down(&line, Durability::Synced) {
+            let error = Failure::from(&error);
+            return self.machine.apply(RunFact::Failed { error });
+        }
+        self.catch_up();
+        match self.resumed.take().flatten() {
+            Some(lost) => self.apply(lost),
+            None => match self.machine.action() {
+                // It has not begun: it broke off before its first decision, or is new.
+                RunAction::Continue => self.apply(RunFact::Started {
+                    at: started,
+                    ledger,
+                }),
+                under_way => under_way,
+            },
+        }
+    }
+
+    /// Tells the machine a fact and writes both the fact and the decision down.
+    fn apply(&mut self, fact: RunFact) -> RunAction {
+        let action = self.machine.apply(fact.clone());
+        let decisive = matches!(fact, RunFact::SessionEnded { .. })
+            || matches!(action, RunAction::Finish { .. });
+        let durability = if decisive {
+            Durability::Synced
+        } else {
+            Durability::Written
+        };
+        let line = JournalLine::Fact {
+            fact,
+            action: action.clone(),
+        };
+        match self.write_down(&line, durability) {
+            Ok(()) => action,
+            Err(error) => {
+                let error = Failure::from(&error);
+                self.machine.apply(RunFact::Failed { error })
+            }
+        }
+    }
+
+    fn write_down(&self, line: &JournalLine, durability: Durability) -> Result<(), JournalError> {
+        let journal = &self.parts.journal;
+        journal.append(&self.run, self.now(), line, durability)
     }
 
     /// Looks at the backend and takes over the ledger; or says why the run cannot start.
     async fn prepare(&self) -> Result<(Ground, LedgerView), ExitReason> {
         let parts = &self.parts;
+        let limits = self.machine.limits();
+        if limits.mode != parts.limits.mode {
+            let message = format!(
+                "a {} cannot be resumed as a {}",
+                limits.mode, parts.limits.mode
+            );
+            let error = Failure::permanent("wrong_mode", message);
+            return Err(ExitReason::Failed { error });
+        }
         let demands = Demands {
             sandbox: parts.sandbox,
             has_outer_sandbox: parts.outer_sandbox.is_some(),
             has_tool_server: parts.tool_server.is_some(),
-            limits_money: parts.limits.budget.cost_usd.is_some(),
+            limits_money: limits.budget.cost_usd.is_some(),
         };
         let look = async {
             let capabilities = parts
@@ -100,12 +191,11 @@ impl Drive {
             if let Some(refusal) = refuse(&capabilities, demands) {
                 return Err(refusal);
             }
-            let (book, ledger) =
-                take_over(&parts.repository, &parts.clock, parts.limits.mode).await?;
+            let (book, ledger) = take_over(&parts.repository, &parts.clock, limits.mode).await?;
             Ok((Ground { capabilities, book }, ledger))
         };
         let time_is_up = async {
-            match parts.limits.budget.time {
+            match limits.budget.time {
                 Some(time) => parts.clock.sleep(time).await,
                 None => future::pending().await,
             }
@@ -128,7 +218,7 @@ impl Drive {
                 // Nothing is under way here that could go on or be stopped.
                 RunAction::Continue | RunAction::StopSession => {
                     let error = Failure::permanent("internal", "the run came to a stand-still");
-                    self.machine.apply(RunFact::Failed { error })
+                    self.apply(RunFact::Failed { error })
                 }
             };
         }
@@ -175,7 +265,7 @@ impl Drive {
     ) -> RunAction {
         self.catch_up();
         let at = self.now();
-        self.machine.apply(RunFact::SessionEnded {
+        self.apply(RunFact::SessionEnded {
             at,
             number,
             result,
@@ -193,7 +283,7 @@ impl Drive {
                 let ledger = self.look_at_ledger(ground).await;
                 self.catch_up();
                 let at = self.now();
-                break self.machine.apply(RunFact::WaitOver { at, ledger });
+                break self.apply(RunFact::WaitOver { at, ledger });
             }
             if ticks {
                 self.events.emit(RunEventKind::WaitTick {
@@ -208,7 +298,7 @@ impl Drive {
             let control = self.control.clone();
             tokio::select! {
                 biased;
-                () = control.cancelled() => break self.machine.apply(RunFact::Cancelled),
+                () = control.cancelled() => break self.apply(RunFact::Cancelled),
                 () = self.serve_commands() => {}
                 () = nap => {}
             }
@@ -232,7 +322,7 @@ impl Drive {
         loop {
             let command = tokio::select! {
                 biased;
-                () = control.cancelled() => return self.machine.apply(RunFact::Cancelled),
+                () = control.cancelled() => return self.apply(RunFact::Cancelled),
                 command = control.next_command() => command,
             };
             if command == Command::Resume {
@@ -240,7 +330,7 @@ impl Drive {
                 let ledger = self.look_at_ledger(ground).await;
                 self.catch_up();
                 let at = self.now();
-                return self.machine.apply(RunFact::ResumeRequested { at, ledger });
+                return self.apply(RunFact::ResumeRequested { at, ledger });
             }
             let _ = self.take(command);
         }
@@ -252,7 +342,7 @@ impl Drive {
             let _ = self.take(command);
         }
         if self.control.is_cancelled() {
-            let _ = self.machine.apply(RunFact::Cancelled);
+            let _ = self.apply(RunFact::Cancelled);
         }
     }
 
@@ -273,7 +363,7 @@ impl Drive {
                 RunFact::Instructed { text }
             }
         };
-        self.machine.apply(fact)
+        self.apply(fact)
     }
 
     /// Takes notice of a message that the running session took, or did not.
@@ -287,7 +377,7 @@ impl Drive {
             text: &text,
             delivery,
         });
-        let _ = self.machine.apply(RunFact::Steered { text });
+        let _ = self.apply(RunFact::Steered { text });
     }
 
     fn now(&self) -> Timestamp {

@@ -3,10 +3,13 @@
 mod builder;
 mod control;
 mod drive;
+mod journal;
+mod journal_observer;
 mod machine;
 mod perform;
 mod preflight;
 mod prompt;
+mod recorded;
 mod runner;
 mod session;
 mod session_tally;
@@ -14,6 +17,8 @@ mod takeover;
 
 pub use builder::{BuildError, SessionRunnerBuilder};
 pub use control::RunControl;
+pub use journal::{Durability, JournalError, JournalLine, NoJournal, RunJournal};
 pub use machine::{RunAction, RunFact, RunLimits, RunMachine, SessionPlan};
+pub use recorded::RecordedRun;
 pub use runner::SessionRunner;
 pub use session::{Session, SessionLimits};

@@ -161,6 +161,7 @@ impl Drive {
         spec.sandbox = parts.sandbox;
         spec.outer_sandbox = parts.outer_sandbox.clone();
         spec.environment = parts.environment.clone();
+        spec.lock = parts.lock.clone();
         spec.span = *events.span();
         spec.budget = plan.budget_at(parts.clock.now());
         spec.max_turns = parts.max_turns;

@@ -1,6 +1,7 @@
 //! What runs sessions until the work is done.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::builder::SessionRunnerBuilder;
 use super::drive::Drive;
-use super::{RunControl, RunLimits, SessionLimits};
+use super::{RecordedRun, RunControl, RunJournal, RunLimits, SessionLimits};
 use crate::domain::{Models, RunReport};
 use crate::port::{
     AgentClientFactory, Clock, DeliverableRepository, Grants, IdSource, InstructionSource,
@@ -79,6 +80,8 @@ pub(super) struct Parts {
     pub(super) sandbox: Sandbox,
     pub(super) outer_sandbox: Option<OuterSandbox>,
     pub(super) environment: BTreeMap<String, String>,
+    pub(super) lock: Option<Arc<File>>,
+    pub(super) journal: Arc<dyn RunJournal>,
 }
 
 impl SessionRunner {
@@ -93,6 +96,15 @@ impl SessionRunner {
     /// [`exit`](RunReport::exit). `control` ends, pauses and instructs it.
     pub async fn run(&self, control: &RunControl) -> RunReport {
         Drive::new(self.parts.clone(), control.clone()).run().await
+    }
+
+    /// Goes on with a run that broke off, under its limits and with its counts, and reports.
+    ///
+    /// The limits of this runner are not used: those of the run are in its journal.
+    pub async fn resume(&self, recorded: RecordedRun, control: &RunControl) -> RunReport {
+        Drive::resuming(self.parts.clone(), control.clone(), recorded)
+            .run()
+            .await
     }
 }
 

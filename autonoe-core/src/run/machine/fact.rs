@@ -62,6 +62,11 @@ pub enum RunFact {
         /// What.
         text: String,
     },
+    /// The session that was under way was lost with the process that ran it.
+    SessionLost {
+        /// Its number.
+        number: u32,
+    },
     /// The run cannot go on.
     Failed {
         /// Why.

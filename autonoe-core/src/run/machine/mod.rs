@@ -183,9 +183,22 @@ impl RunMachine {
                 }
                 RunAction::Continue
             }
+            RunFact::SessionLost { number } => match &self.doing {
+                Doing::Session(plan) if plan.number == number => {
+                    // It may have cost something; nobody will ever know what.
+                    self.tally.cost.add(None);
+                    self.action()
+                }
+                _ => RunAction::Continue,
+            },
             RunFact::Failed { error } => self.finish(ExitReason::Failed { error }),
             RunFact::Started { .. } => RunAction::Continue,
         }
+    }
+
+    /// Returns the limits that the run keeps to.
+    pub fn limits(&self) -> &RunLimits {
+        &self.limits
     }
 
     /// Returns the numbers of the ledger as the machine knows them.

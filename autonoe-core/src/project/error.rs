@@ -1,0 +1,65 @@
+//! What can be wrong with a project directory.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::RunLockHeld;
+
+/// What is wrong with a project directory, and how to mend it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProjectError {
+    /// There is no such directory.
+    #[error("there is no directory {path:?}; make it, or name another one")]
+    NoDirectory {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The specification is missing.
+    #[error("there is no file {path:?}; write down there what is to be built")]
+    NoSpecification {
+        /// The path.
+        path: PathBuf,
+    },
+    /// Something else stands in the place of a folder of ours.
+    #[error("{path:?} is not a folder but a symlink or a file; move it away")]
+    NotAFolder {
+        /// The path.
+        path: PathBuf,
+    },
+    /// Something cannot be read.
+    #[error("{path:?} cannot be read; check its owner and permissions")]
+    Unreadable {
+        /// The path.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Something cannot be written to.
+    #[error("{path:?} cannot be written to; check its owner and permissions, and the space left")]
+    Unwritable {
+        /// The path.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Another run is under way.
+    #[error(transparent)]
+    Locked(#[from] RunLockHeld),
+}
+
+impl ProjectError {
+    pub(super) fn unreadable(path: &Path, source: io::Error) -> Self {
+        Self::Unreadable {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    pub(super) fn unwritable(path: &Path, source: io::Error) -> Self {
+        Self::Unwritable {
+            path: path.to_owned(),
+            source,
+        }
+    }
+}

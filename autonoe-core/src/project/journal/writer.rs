@@ -1,0 +1,150 @@
+//! Writes a journal file.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use jiff::Timestamp;
+
+use super::entry::{JournalEntry, VERSION};
+use crate::domain::RunId;
+use crate::project::{Project, ProjectError};
+use crate::run::{Durability, JournalError, JournalLine, RunJournal};
+
+/// Writes the journal of a project, `.autonoe/journal.jsonl`: one line per fact.
+///
+/// One process writes at a time: hold the [`RunLock`](super::super::RunLock).
+/// What a killed process left of its last line is cut off when the file is
+/// opened again; that line was never acknowledged. A file that has grown large
+/// is put aside at the start of a new run.
+///
+/// ```
+/// use autonoe_core::{FileJournal, Journal, Project};
+///
+/// # let dir = tempfile::tempdir()?;
+/// let project = Project::find(dir.path(), None)?;
+/// let journal = FileJournal::open(&project)?;
+/// drop(journal);
+///
+/// assert!(Journal::read(&project.journal_path())?.stories().is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct FileJournal {
+    file: Mutex<File>,
+}
+
+/// How large a journal may be before a new run puts it aside.
+const LARGE: u64 = 16 * 1024 * 1024;
+
+/// How many journals that were put aside are kept.
+const KEPT: u32 = 3;
+
+impl FileJournal {
+    /// Opens the journal of `project`, to go on with a run or to start one.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be opened or mended.
+    pub fn open(project: &Project) -> Result<Self, ProjectError> {
+        project.ensure_state_dir()?;
+        let path = project.journal_path();
+        Self::at(&path).map_err(|source| ProjectError::unwritable(&path, source))
+    }
+
+    /// Opens the journal of `project` for a new run: a large one is put aside first.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be opened, mended or put aside.
+    pub fn open_for_new_run(project: &Project) -> Result<Self, ProjectError> {
+        let path = project.journal_path();
+        put_aside_if_large(&path).map_err(|source| ProjectError::unwritable(&path, source))?;
+        Self::open(project)
+    }
+
+    fn at(path: &Path) -> io::Result<Self> {
+        let mut file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(path)?;
+        cut_torn_line(&mut file)?;
+        if let Some(folder) = path.parent() {
+            File::open(folder)?.sync_all()?;
+        }
+        Ok(Self {
+            file: Mutex::new(file),
+        })
+    }
+}
+
+impl RunJournal for FileJournal {
+    fn append(
+        &self,
+        run: &RunId,
+        at: Timestamp,
+        line: &JournalLine,
+        durability: Durability,
+    ) -> Result<(), JournalError> {
+        let entry = JournalEntry {
+            version: VERSION,
+            run: run.clone(),
+            at,
+            line: line.clone(),
+        };
+        let mut text = serde_json::to_vec(&entry).map_err(JournalError::new)?;
+        text.push(b'\n');
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        // In one call, so that a kill leaves a whole line, a torn last one, or nothing.
+        file.write_all(&text).map_err(JournalError::new)?;
+        match durability {
+            Durability::Written => Ok(()),
+            Durability::Synced => file.sync_data().map_err(JournalError::new),
+        }
+    }
+}
+
+/// Cuts off what stands behind the last line end.
+fn cut_torn_line(file: &mut File) -> io::Result<()> {
+    const STEP: u64 = 64 * 1024;
+    let length = file.metadata()?.len();
+    let mut end = length;
+    while end > 0 {
+        let start = end.saturating_sub(STEP);
+        let mut part = vec![0; usize::try_from(end - start).unwrap_or_default()];
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(&mut part)?;
+        if let Some(at) = part.iter().rposition(|byte| *byte == b'\n') {
+            let whole = start + at as u64 + 1;
+            return if whole < length {
+                file.set_len(whole)
+            } else {
+                Ok(())
+            };
+        }
+        end = start;
+    }
+    file.set_len(0)
+}
+
+fn put_aside_if_large(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if found.len() >= LARGE => {}
+        Ok(_) => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    }
+    for number in (1..KEPT).rev() {
+        let from = aside(path, number);
+        if from.exists() {
+            fs::rename(from, aside(path, number + 1))?;
+        }
+    }
+    fs::rename(path, aside(path, 1))
+}
+
+fn aside(path: &Path, number: u32) -> PathBuf {
+    path.with_extension(format!("{number}.jsonl"))
+}

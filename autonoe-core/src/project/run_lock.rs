@@ -1,0 +1,123 @@
+//! One run at a time in a project.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Project, ProjectError};
+
+/// The right to run agents in a project, until it is dropped.
+///
+/// It is an advisory lock of the operating system on `.autonoe/run.lock`, so it
+/// cannot be stale: the system frees it when the last process that holds it is
+/// gone. Agents' processes inherit the [descriptor](Self::descriptor). After a
+/// kill of this process the lock stays taken as long as one of them lives, so
+/// that two agents never share a directory. An orderly end frees it at once,
+/// whatever they have left running.
+///
+/// ```
+/// use autonoe_core::{Project, ProjectError, RunLock};
+/// use jiff::Timestamp;
+///
+/// # let dir = tempfile::tempdir()?;
+/// let project = Project::find(dir.path(), None)?;
+/// let lock = RunLock::acquire(&project, Timestamp::now())?;
+///
+/// let second = RunLock::acquire(&project, Timestamp::now());
+/// assert!(matches!(second, Err(ProjectError::Locked(held)) if held.pid == std::process::id()));
+///
+/// drop(lock);
+/// assert!(RunLock::acquire(&project, Timestamp::now()).is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct RunLock {
+    file: Arc<File>,
+}
+
+/// Another run is under way in the project.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error(
+    "another run is under way here, or agents of one that was killed: \
+     process {pid}, since {started_at}; wait for it or end it"
+)]
+#[serde(rename_all = "camelCase")]
+pub struct RunLockHeld {
+    /// The process that started it. It may be gone while its agents live on.
+    pub pid: u32,
+    /// When it was started.
+    pub started_at: Timestamp,
+}
+
+impl RunLock {
+    /// Takes the lock of `project`, or says who has it.
+    ///
+    /// # Errors
+    ///
+    /// Another run holds it, or the lock file cannot be written.
+    pub fn acquire(project: &Project, now: Timestamp) -> Result<Self, ProjectError> {
+        project.ensure_state_dir()?;
+        let path = project.run_lock_path();
+        let unwritable = |source| ProjectError::unwritable(&path, source);
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(unwritable)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(ProjectError::Locked(holder(&mut file, now)));
+            }
+            Err(TryLockError::Error(source)) => return Err(unwritable(source)),
+        }
+        let own = RunLockHeld {
+            pid: std::process::id(),
+            started_at: now,
+        };
+        write_holder(&mut file, &own).map_err(unwritable)?;
+        Ok(Self {
+            file: Arc::new(file),
+        })
+    }
+
+    /// Returns the descriptor that agents' processes are to inherit.
+    pub fn descriptor(&self) -> Arc<File> {
+        self.file.clone()
+    }
+}
+
+impl Drop for RunLock {
+    fn drop(&mut self) {
+        // Not by closing alone: processes that inherited the descriptor would keep it.
+        if let Err(error) = self.file.unlock() {
+            tracing::warn!(%error, "the run lock could not be released");
+        }
+    }
+}
+
+/// Reads who holds the lock. It may not have written it down yet.
+fn holder(file: &mut File, now: Timestamp) -> RunLockHeld {
+    let mut text = String::new();
+    let read = file.read_to_string(&mut text);
+    read.ok()
+        .and_then(|_| serde_json::from_str(&text).ok())
+        .unwrap_or(RunLockHeld {
+            pid: 0,
+            started_at: now,
+        })
+}
+
+fn write_holder(file: &mut File, own: &RunLockHeld) -> std::io::Result<()> {
+    let mut text = serde_json::to_vec(own)?;
+    text.push(b'\n');
+    file.set_len(0)?;
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(&text)?;
+    file.sync_data()
+}

@@ -1,0 +1,169 @@
+//! What a run writes down while it runs.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{RunAction, RunFact, RunLimits};
+use crate::domain::{DeliverableId, Epoch, Failure, Retry, RunId, RunReport, StatusChange};
+
+/// Takes down what a run is told and decides, so that it can be resumed and explained.
+///
+/// An implementer owes:
+/// - lines kept in the order in which they come, none twice;
+/// - a line with [`Durability::Synced`] on disk when `append` returns: a crash
+///   or a power cut does not undo it;
+/// - an error when a line could not be kept. The run then ends, because it
+///   could not be resumed correctly any more.
+///
+/// It is called from the task of the run and should be quick.
+///
+/// ```
+/// use std::sync::Mutex;
+///
+/// use autonoe_core::{Durability, JournalError, JournalLine, RunId, RunJournal};
+/// use jiff::Timestamp;
+///
+/// #[derive(Default)]
+/// struct InMemory(Mutex<Vec<String>>);
+///
+/// impl RunJournal for InMemory {
+///     fn append(
+///         &self,
+///         _run: &RunId,
+///         _at: Timestamp,
+///         line: &JournalLine,
+///         _durability: Durability,
+///     ) -> Result<(), JournalError> {
+///         let text = serde_json::to_string(line).map_err(JournalError::new)?;
+///         self.0.lock().expect("not poisoned").push(text);
+///         Ok(())
+///     }
+/// }
+/// ```
+pub trait RunJournal: Send + Sync {
+    /// Adds a line about `run`.
+    fn append(
+        &self,
+        run: &RunId,
+        at: Timestamp,
+        line: &JournalLine,
+        durability: Durability,
+    ) -> Result<(), JournalError>;
+}
+
+/// How safe a line must be before the run goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// Handed to the operating system: survives a kill of the process.
+    Written,
+    /// On disk: survives a power cut.
+    Synced,
+}
+
+/// One line of a journal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    tag = "line",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
+#[non_exhaustive]
+pub enum JournalLine {
+    /// A run began.
+    RunStarted {
+        /// Its limits.
+        limits: RunLimits,
+        /// Who writes.
+        epoch: Epoch,
+    },
+    /// A run that had broken off goes on.
+    RunResumed {
+        /// Who writes now.
+        epoch: Epoch,
+    },
+    /// The run machine was told a fact and decided.
+    Fact {
+        /// What it was told.
+        #[schemars(with = "serde_json::Value")]
+        fact: RunFact,
+        /// What it decided.
+        #[schemars(with = "serde_json::Value")]
+        action: RunAction,
+    },
+    /// A deliverable was created or changed its status.
+    StatusChanged {
+        /// The session in which it did.
+        session: u32,
+        /// The change.
+        change: StatusChange,
+    },
+    /// A deliverable was dropped by the specification.
+    Deprecated {
+        /// The session in which it was.
+        session: u32,
+        /// The deliverable.
+        id: DeliverableId,
+    },
+    /// A deliverable was verified.
+    Verified {
+        /// The session in which it was.
+        session: u32,
+        /// The deliverable.
+        id: DeliverableId,
+    },
+    /// A tool call was denied.
+    Denied {
+        /// The session in which it was.
+        session: u32,
+        /// The tool.
+        tool: String,
+        /// Who denied it.
+        by: String,
+        /// Why.
+        reason: String,
+    },
+    /// A run ended.
+    RunEnded {
+        /// What it comes to.
+        report: RunReport,
+    },
+}
+
+/// A line that could not be kept.
+#[derive(Debug, thiserror::Error)]
+#[error("the journal cannot be written")]
+pub struct JournalError {
+    source: Box<dyn std::error::Error + Send + Sync>,
+}
+
+impl JournalError {
+    /// Makes an error of what caused it.
+    pub fn new(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self {
+            source: source.into(),
+        }
+    }
+}
+
+impl From<&JournalError> for Failure {
+    fn from(error: &JournalError) -> Self {
+        Failure::from_error("journal_unavailable", error, Retry::Useless)
+    }
+}
+
+/// Keeps nothing: for runs that need not be resumed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoJournal;
+
+impl RunJournal for NoJournal {
+    fn append(
+        &self,
+        _: &RunId,
+        _: Timestamp,
+        _: &JournalLine,
+        _: Durability,
+    ) -> Result<(), JournalError> {
+        Ok(())
+    }
+}

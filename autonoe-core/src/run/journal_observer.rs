@@ -1,0 +1,66 @@
+//! Takes down what happens to the ledger, beside what the run machine is told.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::{Durability, JournalLine, RunJournal};
+use crate::domain::RunId;
+use crate::port::{GateDecision, RunEvent, RunEventKind, RunObserver};
+
+/// Takes down what happens to the ledger and which calls were denied.
+pub(super) struct JournalObserver {
+    journal: Arc<dyn RunJournal>,
+    run: RunId,
+    session: AtomicU32,
+}
+
+impl JournalObserver {
+    pub(super) fn new(journal: Arc<dyn RunJournal>, run: RunId) -> Self {
+        Self {
+            journal,
+            run,
+            session: AtomicU32::new(0),
+        }
+    }
+}
+
+impl RunObserver for JournalObserver {
+    fn on_event(&self, event: &RunEvent<'_>) {
+        if let RunEventKind::SessionStarted { number, .. } = event.kind {
+            self.session.store(number, Ordering::Relaxed);
+        }
+        let session = self.session.load(Ordering::Relaxed);
+        let line = match &event.kind {
+            RunEventKind::StatusChanged { change } => JournalLine::StatusChanged {
+                session,
+                change: (*change).clone(),
+            },
+            RunEventKind::Deprecated { id } => JournalLine::Deprecated {
+                session,
+                id: (*id).clone(),
+            },
+            RunEventKind::Verified { id } => JournalLine::Verified {
+                session,
+                id: (*id).clone(),
+            },
+            RunEventKind::ToolDecided {
+                call,
+                decision: GateDecision::Deny { by, reason },
+            } => JournalLine::Denied {
+                session,
+                tool: call.name.clone(),
+                by: by.clone(),
+                reason: reason.clone(),
+            },
+            _ => return,
+        };
+        // These lines explain; what the run is resumed from is written by the run itself,
+        // which ends when the journal fails.
+        let written = self
+            .journal
+            .append(&self.run, event.at, &line, Durability::Written);
+        if let Err(error) = written {
+            tracing::warn!(%error, "a line of the journal is missing");
+        }
+    }
+}

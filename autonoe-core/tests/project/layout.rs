@@ -1,0 +1,92 @@
+//! Finding the project: the table of the specification's section 8.2.
+
+use std::fs;
+use std::path::Path;
+
+use autonoe_core::{Project, ProjectError};
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+#[test]
+fn not_provided_is_the_working_directory() {
+    let dir = folder();
+
+    let project = Project::find(dir.path(), None).expect("it is there");
+
+    assert_eq!(project.root(), fs::canonicalize(dir.path()).expect("there"));
+}
+
+#[test]
+fn an_absolute_path_is_used_as_it_is() {
+    let (dir, elsewhere) = (folder(), folder());
+
+    let project = Project::find(elsewhere.path(), Some(dir.path())).expect("it is there");
+
+    assert_eq!(project.root(), fs::canonicalize(dir.path()).expect("there"));
+}
+
+#[test]
+fn a_relative_path_is_resolved() {
+    let dir = folder();
+    fs::create_dir(dir.path().join("shop")).expect("writable");
+
+    let project = Project::find(dir.path(), Some(Path::new("./shop/../shop"))).expect("there");
+
+    assert_eq!(
+        project.root(),
+        fs::canonicalize(dir.path().join("shop")).expect("there")
+    );
+}
+
+#[test]
+fn a_path_that_does_not_exist_is_an_error_that_names_it() {
+    let dir = folder();
+    fs::write(dir.path().join("file"), "").expect("writable");
+
+    for missing in ["gone", "file"] {
+        let error = Project::find(dir.path(), Some(Path::new(missing))).expect_err("no folder");
+
+        assert!(
+            matches!(error, ProjectError::NoDirectory { .. }),
+            "{error:?}"
+        );
+        assert!(error.to_string().contains(missing), "{error}");
+    }
+}
+
+#[test]
+fn the_specification_must_be_there() {
+    let dir = folder();
+    let project = Project::find(dir.path(), None).expect("it is there");
+
+    let missing = project.specification().expect_err("nobody wrote it");
+    fs::create_dir(dir.path().join("SPEC.md")).expect("writable");
+    let folder = project
+        .specification()
+        .expect_err("a folder is no specification");
+
+    for error in [missing, folder] {
+        assert!(
+            matches!(error, ProjectError::NoSpecification { .. }),
+            "{error:?}"
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_symlink_in_the_place_of_our_folder_is_refused() {
+    let (dir, elsewhere) = (folder(), folder());
+    std::os::unix::fs::symlink(elsewhere.path(), dir.path().join(".autonoe")).expect("writable");
+    let project = Project::find(dir.path(), None).expect("it is there");
+
+    let refused = project.ensure_state_dir();
+
+    assert!(
+        matches!(refused, Err(ProjectError::NotAFolder { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(fs::read_dir(elsewhere.path()).expect("readable").count(), 0);
+}

@@ -1,0 +1,120 @@
+//! One run at a time, whoever was killed.
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use autonoe_core::{Project, ProjectError, RunLock};
+use jiff::Timestamp;
+
+/// Waits until `holds`, and fails if it takes too long.
+fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(
+            begun.elapsed() < Duration::from_secs(30),
+            "{what} did not happen"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_second_run_is_refused_with_the_process_and_the_start_of_the_first() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let project = Project::find(dir.path(), None).expect("it is there");
+    let started: Timestamp = "2026-01-31T12:00:00Z".parse().expect("a time");
+    let _first = RunLock::acquire(&project, started).expect("nobody else");
+
+    let second = RunLock::acquire(&project, Timestamp::now()).expect_err("it is taken");
+
+    let ProjectError::Locked(held) = second else {
+        panic!("{second:?}")
+    };
+    assert_eq!((held.pid, held.started_at), (std::process::id(), started));
+}
+
+/// The environment variable that turns this test program into a process that holds the lock.
+const HOLD: &str = "AUTONOE_TEST_HOLD_LOCK";
+
+/// Runs in a process of its own: takes the lock, starts an agent that inherits it, and stays.
+#[test]
+fn holds_the_lock_when_it_is_told_to() {
+    let Some(dir) = std::env::var_os(HOLD) else {
+        return;
+    };
+    let project = Project::find(dir.as_ref(), None).expect("it is there");
+    let lock = RunLock::acquire(&project, Timestamp::now()).expect("nobody else");
+    let descriptor = lock.descriptor().try_clone().expect("it can be handed on");
+    let mut agent = Command::new("sleep")
+        .arg("600")
+        .stdin(Stdio::from(descriptor))
+        .spawn()
+        .expect("sleep is there");
+    std::fs::write(project.root().join("agent.pid"), agent.id().to_string()).expect("writable");
+    agent.wait().expect("ours");
+}
+
+fn start_holder(project: &Project) -> Child {
+    Command::new(std::env::current_exe().expect("this program"))
+        .args([
+            "lock::holds_the_lock_when_it_is_told_to",
+            "--exact",
+            "--nocapture",
+        ])
+        .env(HOLD, project.root())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts")
+}
+
+#[cfg(unix)]
+#[test]
+fn after_a_kill_the_lock_stays_as_long_as_an_agent_lives_and_not_longer() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let project = Project::find(dir.path(), None).expect("it is there");
+    let mut holder = start_holder(&project);
+    let pid_file = project.root().join("agent.pid");
+    eventually("the agent", || {
+        std::fs::read_to_string(&pid_file).is_ok_and(|pid| !pid.is_empty())
+    });
+    let agent = std::fs::read_to_string(&pid_file).expect("readable");
+
+    holder.kill().expect("ours");
+    holder.wait().expect("ours");
+
+    let still = RunLock::acquire(&project, Timestamp::now());
+    let kill = Command::new("kill")
+        .args(["-9", &agent])
+        .status()
+        .expect("kill is there");
+    assert!(kill.success());
+    let ProjectError::Locked(held) = still.expect_err("the agent lives") else {
+        panic!("locked")
+    };
+    assert_eq!(held.pid, holder.id());
+    eventually("the end of the lock", || {
+        RunLock::acquire(&project, Timestamp::now()).is_ok()
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn an_orderly_end_frees_the_lock_although_something_was_left_running() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let project = Project::find(dir.path(), None).expect("it is there");
+    let lock = RunLock::acquire(&project, Timestamp::now()).expect("nobody else");
+    let descriptor = lock.descriptor().try_clone().expect("it can be handed on");
+    let mut server = Command::new("sleep")
+        .arg("600")
+        .stdin(Stdio::from(descriptor))
+        .spawn()
+        .expect("there");
+
+    drop(lock);
+
+    let again = RunLock::acquire(&project, Timestamp::now());
+    server.kill().expect("ours");
+    server.wait().expect("ours");
+    assert!(again.is_ok(), "{again:?}");
+}

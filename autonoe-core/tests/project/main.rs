@@ -1,0 +1,10 @@
+//! The project on disk, through the public API and with real files.
+#![cfg(feature = "project")]
+
+mod bad_input;
+mod journal;
+mod kill;
+mod layout;
+mod lock;
+mod repository;
+mod run;

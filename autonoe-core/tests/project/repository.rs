@@ -1,0 +1,176 @@
+//! The ledger in a file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use autonoe_core::{
+    DeliverableRepository, Epoch, Fence, FileDeliverableRepository, LedgerState, Project,
+};
+use autonoe_testkit::conformance;
+use jiff::civil::date;
+use serde_json::json;
+
+/// A repository in a folder of its own, which goes when the test ends.
+fn repository(dir: &Path) -> Arc<dyn DeliverableRepository> {
+    let project = Project::find(dir, None).expect("it is there");
+    Arc::new(FileDeliverableRepository::open(&project).expect("it can be written to"))
+}
+
+/// Folders for repositories, kept until the end of the test.
+#[derive(Default)]
+struct Folders(std::sync::Mutex<Vec<tempfile::TempDir>>);
+
+impl Folders {
+    fn new_one(&self) -> PathBuf {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().to_owned();
+        self.0.lock().expect("not poisoned").push(dir);
+        path
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_conforms() {
+    let folders = Arc::new(Folders::default());
+    let fresh = {
+        let folders = folders.clone();
+        async move || repository(&folders.new_one())
+    };
+
+    conformance::deliverable_repository(fresh).await.assert();
+}
+
+#[tokio::test]
+async fn a_file_of_the_first_autonoe_is_taken_over_and_keeps_its_fields() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let ledger = repository(dir.path());
+    let path = dir.path().join(".autonoe/status.json");
+    fs::write(
+        &path,
+        json!({
+            "createdAt": "2025-01-01",
+            "updatedAt": "2025-01-10",
+            "deliverables": [{
+                "id": "DL-001", "description": "User Authentication",
+                "acceptanceCriteria": ["User can login"], "passed": true, "blocked": false,
+                "owner": "web",
+            }],
+            "projectName": "a field that nobody here knows",
+        })
+        .to_string(),
+    )
+    .expect("writable");
+
+    let snapshot = ledger
+        .load()
+        .await
+        .expect("it is valid")
+        .expect("it is there");
+    assert_eq!(snapshot.epoch, Epoch(0));
+    let fence = Fence {
+        base: Some(snapshot.revision),
+        epoch: Epoch(1),
+    };
+    ledger
+        .save(&snapshot.state, fence)
+        .await
+        .expect("nobody else saves");
+
+    let text = fs::read_to_string(&path).expect("readable");
+    insta::assert_snapshot!(text);
+}
+
+#[tokio::test]
+async fn a_change_by_hand_is_noticed_although_the_counter_is_as_it_was() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let ledger = repository(dir.path());
+    let state = LedgerState::new(date(2026, 1, 1));
+    let first = Fence {
+        base: None,
+        epoch: Epoch(1),
+    };
+    let revision = ledger.save(&state, first).await.expect("it is new");
+    let path = dir.path().join(".autonoe/status.json");
+    let by_hand = fs::read_to_string(&path)
+        .expect("readable")
+        .replace("2026-01-01", "2026-02-02");
+    fs::write(&path, &by_hand).expect("writable");
+
+    let refused = ledger
+        .save(
+            &state,
+            Fence {
+                base: Some(revision),
+                epoch: Epoch(1),
+            },
+        )
+        .await;
+
+    assert!(refused.is_err());
+    assert_eq!(fs::read_to_string(&path).expect("readable"), by_hand);
+}
+
+#[tokio::test]
+async fn nothing_but_the_file_and_its_lock_is_left_behind() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let ledger = repository(dir.path());
+    // What a kill in the middle of a write leaves.
+    fs::write(dir.path().join(".autonoe/status.json.tmp"), "half a led").expect("writable");
+
+    let state = LedgerState::new(date(2026, 1, 1));
+    ledger
+        .save(
+            &state,
+            Fence {
+                base: None,
+                epoch: Epoch(1),
+            },
+        )
+        .await
+        .expect("it is new");
+
+    let mut names: Vec<_> = fs::read_dir(dir.path().join(".autonoe"))
+        .expect("readable")
+        .map(|entry| {
+            entry
+                .expect("readable")
+                .file_name()
+                .into_string()
+                .expect("text")
+        })
+        .collect();
+    names.sort();
+    assert_eq!(names, ["status.json", "status.lock"]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_permissions_of_the_file_stay() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let dir = tempfile::tempdir().expect("a folder");
+    let ledger = repository(dir.path());
+    let state = LedgerState::new(date(2026, 1, 1));
+    let revision = ledger
+        .save(
+            &state,
+            Fence {
+                base: None,
+                epoch: Epoch(1),
+            },
+        )
+        .await
+        .expect("it is new");
+    let path = dir.path().join(".autonoe/status.json");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("ours");
+
+    let fence = Fence {
+        base: Some(revision),
+        epoch: Epoch(1),
+    };
+    ledger.save(&state, fence).await.expect("nobody else saves");
+
+    let mode = fs::metadata(&path).expect("there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}

@@ -1,0 +1,57 @@
+//! Whole runs on a real folder.
+
+use std::fs;
+use std::sync::Arc;
+
+use autonoe_core::{
+    ExitReason, FileDeliverableRepository, FixedInstructions, InstructionName, Project, RunControl,
+    RunLock, SeededIds, SessionRunner,
+};
+use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+use jiff::Timestamp;
+use serde_json::json;
+
+#[tokio::test(start_paused = true)]
+async fn a_run_keeps_its_ledger_in_the_project_and_hands_its_lock_to_the_agent() {
+    let dir = tempfile::tempdir().expect("a folder");
+    fs::write(dir.path().join("SPEC.md"), "# Shop").expect("writable");
+    let project = Project::find(dir.path(), None).expect("it is there");
+    let lock = RunLock::acquire(&project, Timestamp::now()).expect("nobody else");
+    let repository = FileDeliverableRepository::open(&project).expect("writable");
+    let agents = Arc::new(ScriptedAgents::new([
+        SessionScript::new("plans")
+            .uses_tool(
+                "mcp__autonoe__create",
+                json!({"deliverables": [
+                    {"id": "A", "description": "Login", "acceptanceCriteria": ["it works"]},
+                ]}),
+            )
+            .is_denied(
+                "Write",
+                json!({"file_path": ".autonoe/status.json", "content": "{}"}),
+            )
+            .ends(),
+        SessionScript::new("builds")
+            .uses_tool(
+                "mcp__autonoe__set_status",
+                json!({"deliverableId": "A", "status": "passed"}),
+            )
+            .ends(),
+    ]));
+    let texts = InstructionName::BUILT_IN.map(|name| (name, "Do it."));
+
+    let report = SessionRunner::builder(project.root())
+        .agents(agents)
+        .repository(Arc::new(repository))
+        .instructions(Arc::new(FixedInstructions::new(texts)))
+        .clock(Arc::new(VirtualClock::new()))
+        .ids(Arc::new(SeededIds::new(1)))
+        .lock(lock.descriptor())
+        .build()
+        .expect("parts fit")
+        .run(&RunControl::new())
+        .await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+    insta::assert_snapshot!(fs::read_to_string(project.status_path()).expect("readable"));
+}
