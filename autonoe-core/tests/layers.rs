@@ -37,41 +37,93 @@ fn files_below(dir: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns the layers that a line of code names, comments left aside.
-fn named(line: &str) -> Vec<&str> {
-    let code = line.split("//").next().unwrap_or_default();
-    code.match_indices("crate::")
+/// Returns the layers that `code` names through the root of the crate, as they stand in it.
+///
+/// `depth` is how many modules deep the file is, so that `super` can be followed to the root.
+fn named(code: &str, depth: usize) -> Vec<String> {
+    let mut names = Vec::new();
+    for (at, found) in code.match_indices("crate::") {
         // `$crate::` is the path of a macro's caller, not of the file.
-        .filter(|(at, _)| !code[..*at].ends_with('$'))
-        .filter_map(|(at, found)| {
-            let rest = &code[at + found.len()..];
-            let end = rest
-                .find(|c: char| !c.is_alphanumeric() && c != '_')
-                .unwrap_or(rest.len());
-            Some(&rest[..end]).filter(|name| !name.is_empty())
-        })
-        .collect()
+        if !code[..at].ends_with('$') {
+            names.extend(heads(&code[at + found.len()..]));
+        }
+    }
+    let root = "super::".repeat(depth);
+    for (at, found) in code.match_indices(&root) {
+        names.extend(heads(&code[at + found.len()..]));
+    }
+    names
+}
+
+/// Returns the first names of a path or of a group in braces.
+fn heads(rest: &str) -> Vec<String> {
+    let name = |text: &str| {
+        let text = text.trim_start();
+        let end = text.find(|c: char| !c.is_alphanumeric() && c != '_');
+        text[..end.unwrap_or(text.len())].to_owned()
+    };
+    let Some(group) = rest.strip_prefix('{') else {
+        return vec![name(rest)];
+    };
+    let mut depth = 0;
+    let mut heads = vec![name(group)];
+    for (at, c) in group.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => break,
+            '}' => depth -= 1,
+            ',' if depth == 0 => heads.push(name(&group[at + 1..])),
+            _ => {}
+        }
+    }
+    heads
+}
+
+/// Returns the code of a file, comments left aside.
+fn code_of(file: &Path) -> String {
+    let text = fs::read_to_string(file).expect("readable");
+    let lines = text
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default());
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 #[test]
 fn imports_go_one_way() {
+    let layers: Vec<&str> = MAY_IMPORT.iter().map(|(layer, _)| *layer).collect();
     for (layer, allowed) in MAY_IMPORT {
         for file in files_below(&source().join(layer)) {
-            let text = fs::read_to_string(&file).expect("readable");
-            for (number, line) in text.lines().enumerate() {
-                for name in named(line) {
-                    // `register_spec!` is a macro at the root of the crate.
-                    let fine = allowed.contains(&name) || name == "register_spec";
-                    assert!(
-                        fine,
-                        "{}:{}: {layer} may not import {name}",
-                        file.display(),
-                        number + 1
-                    );
-                }
+            if file.extension().is_none_or(|ending| ending != "rs") {
+                continue;
+            }
+            let below = file.strip_prefix(source()).expect("below");
+            let depth = below.components().count() - usize::from(below.ends_with("mod.rs"));
+            for name in named(&code_of(&file), depth) {
+                let forbidden = layers.contains(&name.as_str()) && !allowed.contains(&&*name);
+                assert!(
+                    !forbidden,
+                    "{}: {layer} may not import {name}",
+                    file.display()
+                );
             }
         }
     }
+}
+
+#[test]
+fn no_spelling_of_an_import_is_missed() {
+    for code in [
+        "use crate::run::RunMachine;",
+        "use crate::{domain::Ledger, run::RunMachine};",
+        "use crate::{domain::{A, B}, run};",
+        "use super::super::run::RunMachine;",
+        "let x = crate::run::f();",
+    ] {
+        let names = named(code, 2);
+
+        assert!(names.contains(&"run".to_owned()), "{code}: {names:?}");
+    }
+    assert_eq!(named("$crate::run", 2), Vec::<String>::new());
 }
 
 #[test]

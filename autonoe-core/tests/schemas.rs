@@ -42,6 +42,8 @@ fn schemas() -> Vec<(String, Value)> {
         #[cfg(feature = "project")]
         of::<autonoe_core::StatusRecord>("status-file"),
         #[cfg(feature = "project")]
+        of::<autonoe_core::AgentConfig>("agent-config"),
+        #[cfg(feature = "project")]
         of::<autonoe_core::JournalEntry>("journal-entry"),
     ];
     let book = LedgerBook::new(

@@ -14,7 +14,8 @@ pub(crate) use nextest::read as read_nextest;
 
 /// The result of running tests, in numbers.
 ///
-/// Displays as `N passed, M failed`, the line others read.
+/// Displays as `N passed, M failed`, the line others read. A test that did not
+/// run counts as failed there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TestCounts {
     pub(crate) passed: u64,
@@ -58,7 +59,8 @@ impl AddAssign for TestCounts {
 
 impl fmt::Display for TestCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} passed, {} failed", self.passed, self.failed)
+        let failed = self.failed + self.skipped;
+        write!(f, "{} passed, {failed} failed", self.passed)
     }
 }
 
@@ -85,7 +87,7 @@ mod tests {
         let mut total = counts(300, 0, 0);
         total += counts(12, 1, 2);
 
-        assert_eq!(total.to_string(), "312 passed, 1 failed");
+        assert_eq!(total.to_string(), "312 passed, 3 failed");
     }
 
     #[test]

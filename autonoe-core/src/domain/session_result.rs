@@ -45,6 +45,14 @@ impl SessionResult {
         }
     }
 
+    /// Makes the result of a session in which an agent worked and finished its turn, for nothing.
+    pub fn completed() -> Self {
+        Self {
+            activity: Activity::Some,
+            ..Self::new(SessionEnd::Outcome(SessionOutcome::Completed))
+        }
+    }
+
     /// Returns when the quota comes back, if that is what ended the session and it is known.
     pub fn quota_resets_at(&self) -> Option<Timestamp> {
         match self.end {

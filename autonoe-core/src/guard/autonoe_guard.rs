@@ -6,9 +6,9 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use super::file_name::{components, spells};
-use super::meanings::{Meanings, both_forms};
-use super::shell_command::{could_change_autonoe, mentions_autonoe};
+use super::shell_command::{could_change_autonoe, text_touches_autonoe};
 use crate::domain::Mode;
+use crate::port::lexical_path::meanings::{Meanings, both_forms};
 use crate::port::{HookDecision, Places, PreToolUseHook, ToolCall, ToolKind};
 
 /// Blocks every call that can write to `.autonoe/`, where the ledger is.
@@ -45,6 +45,9 @@ const NOTE: &str = ".autonoe-note.md";
 /// The MCP server of the autonoe tools.
 const SERVER: &str = "autonoe";
 
+/// Tools that write no files: what they are told is only talk.
+const TALKERS: [&str; 4] = ["TodoWrite", "Task", "WebSearch", "WebFetch"];
+
 impl AutonoeGuard {
     /// Makes a guard for the project of `places`.
     pub fn new(places: Places) -> Self {
@@ -59,13 +62,14 @@ impl AutonoeGuard {
                  deliverables, or read it with one plain command such as \
                  \"cat {DIRECTORY}/status.json\""
             )),
-            ToolKind::Mcp { server, .. } if server == SERVER => Ok(()),
+            ToolKind::Shell { .. } => self.judge_directory(call),
+            kind if kind.certain_server() == Some(SERVER) => Ok(()),
+            ToolKind::Other if TALKERS.contains(&call.name.as_str()) => Ok(()),
             ToolKind::Mcp { .. } | ToolKind::Other if mentions(&call.input) => Err(format!(
                 "{} must not be used on {DIRECTORY}/; use the autonoe tools to change deliverables",
                 call.name
             )),
-            ToolKind::Shell { .. }
-            | ToolKind::Mcp { .. }
+            ToolKind::Mcp { .. }
             | ToolKind::Other
             | ToolKind::Read { .. }
             | ToolKind::Fetch { .. }
@@ -81,16 +85,9 @@ impl AutonoeGuard {
             ));
         }
         let project = both_forms(&self.places.project);
-        let ledger = both_forms(&self.places.project.join(DIRECTORY));
         for path in paths {
-            let meanings = Meanings::of(path, call, &self.places).map_err(|error| {
-                format!("{path:?} cannot be followed ({error}); use a path without such links")
-            })?;
-            let written = std::iter::once(path).chain(&meanings.places);
-            let in_ledger = written.into_iter().any(|place| {
-                names_directory(place, &project) || ledger.iter().any(|own| place.starts_with(own))
-            });
-            if in_ledger {
+            let meanings = self.meanings(path, call)?;
+            if names_directory(path, &project) || self.in_ledger(&meanings) {
                 return Err(format!(
                     "{path:?} is in {DIRECTORY}/, which is not written directly; use the autonoe \
                      tools to change deliverables"
@@ -108,6 +105,30 @@ impl AutonoeGuard {
         }
         Ok(())
     }
+
+    /// Judges the directory that a shell command runs in: its relative paths start there.
+    fn judge_directory(&self, call: &ToolCall) -> Result<(), String> {
+        if self.in_ledger(&self.meanings(Path::new("."), call)?) {
+            return Err(format!(
+                "commands do not run in {DIRECTORY}/; run them in the project"
+            ));
+        }
+        Ok(())
+    }
+
+    fn meanings(&self, path: &Path, call: &ToolCall) -> Result<Meanings, String> {
+        Meanings::of(path, call, &self.places).map_err(|error| {
+            format!("{path:?} cannot be followed ({error}); use a path without such links")
+        })
+    }
+
+    fn in_ledger(&self, meanings: &Meanings) -> bool {
+        let project = both_forms(&self.places.project);
+        let ledger = both_forms(&self.places.project.join(DIRECTORY));
+        meanings.places.iter().any(|place| {
+            names_directory(place, &project) || ledger.iter().any(|own| place.starts_with(own))
+        })
+    }
 }
 
 /// Tells whether `path` has the directory as a component below the project, or anywhere when it is
@@ -123,11 +144,11 @@ fn names_directory(path: &Path, project: &[PathBuf]) -> bool {
 /// Tells whether any text in `input` mentions the directory.
 fn mentions(input: &Value) -> bool {
     match input {
-        Value::String(text) => mentions_autonoe(text),
+        Value::String(text) => text_touches_autonoe(text),
         Value::Array(items) => items.iter().any(mentions),
         Value::Object(fields) => fields
             .iter()
-            .any(|(key, value)| mentions_autonoe(key) || mentions(value)),
+            .any(|(key, value)| text_touches_autonoe(key) || mentions(value)),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

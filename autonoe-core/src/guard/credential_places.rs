@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::file_name::{components, folded};
-use super::meanings::both_forms;
+use crate::port::lexical_path::meanings::both_forms;
 
 /// The places of credentials, which no agent reads or writes.
 ///
@@ -38,13 +38,30 @@ const KNOWN: &[&str] = &[
     "~/.pypirc",
     "~/.git-credentials",
     "~/.config/gh",
+    "~/.config/git/credentials",
+    "~/.cargo/credentials",
     "~/.cargo/credentials.toml",
+    "~/.gem/credentials",
+    "~/.m2/settings.xml",
+    "~/.pgpass",
+    "~/.terraform.d",
     "~/.claude/.credentials.json",
     "~/.claude.json",
     "~/.codex/auth.json",
     "~/.gemini/oauth_creds.json",
     "/proc/*/environ",
     "/proc/*/task/*/environ",
+    // Through these, every file and the memory of a process can be reached.
+    "/proc/*/cwd",
+    "/proc/*/fd",
+    "/proc/*/mem",
+    "/proc/*/root",
+    "/proc/*/task/*/cwd",
+    "/proc/*/task/*/fd",
+    "/proc/*/task/*/mem",
+    "/proc/*/task/*/root",
+    "/run/secrets",
+    "/var/run/secrets",
     "/etc/shadow",
 ];
 
@@ -67,28 +84,54 @@ impl CredentialPlaces {
         self.0.iter().map(String::as_str)
     }
 
-    /// Returns how `path`, which is absolute and normal, touches places.
-    pub(super) fn touches(&self, path: &Path, home: Option<&Path>) -> Vec<Touch<'_>> {
-        let path = names(path);
-        let touched = |place| match anywhere(place, home) {
-            Some(tail) => has_part(&path, &pattern(tail)).then_some(Touch::Inside { place }),
-            None => touch(&path, place, locations(place, home)),
+    /// Finds out where the places are now; looking at a path after that costs nothing.
+    pub(super) fn locate(&self, home: Option<&Path>) -> LocatedPlaces<'_> {
+        let locate = |place| match anywhere(place, home) {
+            Some(tail) => Location::Anywhere(place, pattern(tail)),
+            None => {
+                let locations = locations(place, home).into_iter();
+                Location::At(place, locations.map(|path| (names(&path), path)).collect())
+            }
         };
-        self.iter().filter_map(touched).collect()
+        LocatedPlaces(self.iter().map(locate).collect())
     }
 }
 
-fn touch<'a>(path: &[String], place: &'a str, locations: Vec<PathBuf>) -> Option<Touch<'a>> {
-    locations.into_iter().find_map(|location| {
-        let own = names(&location);
-        if !fits(&own, path) {
-            None
-        } else if path.len() >= own.len() {
-            Some(Touch::Inside { place })
-        } else {
-            Some(Touch::Above { place, location })
+/// The places of credentials, with where they are at this time.
+pub(super) struct LocatedPlaces<'a>(Vec<Location<'a>>);
+
+enum Location<'a> {
+    /// A place that is known by these names wherever they stand.
+    Anywhere(&'a str, Vec<String>),
+    /// A place that is at these paths.
+    At(&'a str, Vec<(Vec<String>, PathBuf)>),
+}
+
+impl LocatedPlaces<'_> {
+    /// Returns how `path`, which is absolute and normal, touches places.
+    pub(super) fn touches(&self, path: &Path) -> Vec<Touch<'_>> {
+        let path = names(path);
+        self.0
+            .iter()
+            .filter_map(|location| location.touch(&path))
+            .collect()
+    }
+}
+
+impl Location<'_> {
+    fn touch(&self, path: &[String]) -> Option<Touch<'_>> {
+        match self {
+            Self::Anywhere(place, part) => has_part(path, part).then_some(Touch::Inside { place }),
+            Self::At(place, locations) => {
+                let (own, location) = locations.iter().find(|(own, _)| fits(own, path))?;
+                Some(if path.len() >= own.len() {
+                    Touch::Inside { place }
+                } else {
+                    Touch::Above { place, location }
+                })
+            }
         }
-    })
+    }
 }
 
 /// How a path touches a place of credentials.
@@ -97,7 +140,7 @@ pub(super) enum Touch<'a> {
     /// It is the place or is inside it.
     Inside { place: &'a str },
     /// It is a directory that the place is somewhere below.
-    Above { place: &'a str, location: PathBuf },
+    Above { place: &'a str, location: &'a Path },
 }
 
 /// Returns the part of `place` that is looked for anywhere, or `None` when its location is known.
@@ -148,8 +191,8 @@ mod tests {
 
     fn touch(path: &str, home: Option<&str>) -> &'static str {
         let places = CredentialPlaces::default().with_place(".env");
-        let touches = places.touches(Path::new(path), home.map(Path::new));
-        match touches.first() {
+        let located = places.locate(home.map(Path::new));
+        match located.touches(Path::new(path)).first() {
             None => "none",
             Some(Touch::Inside { .. }) => "inside",
             Some(Touch::Above { .. }) => "above",
@@ -176,6 +219,13 @@ mod tests {
             ("/proc/self/environ", "inside"),
             ("/proc/12/task/13/environ", "inside"),
             ("/proc/12/status/x", "none"),
+            ("/proc/self/root/etc/shadow", "inside"),
+            ("/proc/12/fd/3", "inside"),
+            ("/proc/12/task/13/mem", "inside"),
+            ("/run/secrets/token", "inside"),
+            ("/no-home/user/.cargo/credentials", "inside"),
+            ("/no-home/user/.cargo/registry", "none"),
+            ("/no-home/user/.m2/repository/x", "none"),
             ("/etc/shadow", "inside"),
             ("/etc/hosts", "none"),
             ("/srv/project/.npmrc", "none"),

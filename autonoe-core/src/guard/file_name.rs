@@ -1,5 +1,7 @@
 //! The many spellings of one file name.
 
+use crate::port::lexical_path::visible::visible;
+
 /// Returns the components of `path`, with `\` as a separator too.
 pub(super) fn components(path: &str) -> impl Iterator<Item = &str> {
     path.split(['/', '\\']).filter(|part| !part.is_empty())
@@ -8,11 +10,13 @@ pub(super) fn components(path: &str) -> impl Iterator<Item = &str> {
 /// Returns what file systems may see in `name`.
 ///
 /// Some compare without case, ignore characters that nobody sees, drop dots and
-/// blanks at the end, or read a `:` as the start of a stream.
+/// blanks at the end, or read a `:` as the start of a stream. Some tools trim
+/// blanks at the start.
 pub(super) fn folded(name: &str) -> String {
     let visible = visible(name);
     let name = visible.split(':').next().unwrap_or_default();
     name.trim_end_matches(|c: char| c == '.' || c.is_whitespace())
+        .trim_start()
         .to_lowercase()
 }
 
@@ -35,39 +39,6 @@ fn is_short_name(folded: &str, name: &str) -> bool {
         && (stem.len() == 6 || stem.len() == long.len())
 }
 
-/// Returns `text` without the characters that nobody sees.
-pub(super) fn visible(text: &str) -> String {
-    text.chars().filter(|c| !is_ignorable(*c)).collect()
-}
-
-/// Tells whether `c` is a control character other than blanks, or ignorable by default in Unicode.
-fn is_ignorable(c: char) -> bool {
-    const IGNORABLE: [(char, char); 17] = [
-        ('\u{ad}', '\u{ad}'),
-        ('\u{34f}', '\u{34f}'),
-        ('\u{61c}', '\u{61c}'),
-        ('\u{115f}', '\u{1160}'),
-        ('\u{17b4}', '\u{17b5}'),
-        ('\u{180b}', '\u{180f}'),
-        ('\u{200b}', '\u{200f}'),
-        ('\u{202a}', '\u{202e}'),
-        ('\u{2060}', '\u{206f}'),
-        ('\u{3164}', '\u{3164}'),
-        ('\u{fe00}', '\u{fe0f}'),
-        ('\u{feff}', '\u{feff}'),
-        ('\u{ffa0}', '\u{ffa0}'),
-        ('\u{fff0}', '\u{fff8}'),
-        ('\u{1bca0}', '\u{1bca3}'),
-        ('\u{1d173}', '\u{1d17a}'),
-        ('\u{e0000}', '\u{e0fff}'),
-    ];
-    let seen_as_blank = matches!(c, '\t' | '\n' | '\r');
-    (c.is_control() && !seen_as_blank)
-        || IGNORABLE
-            .iter()
-            .any(|(first, last)| (*first..=*last).contains(&c))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,6 +52,8 @@ mod tests {
             ".autonoe.",
             ".autonoe. .",
             ".autonoe ",
+            " .autonoe",
+            "\t.autonoe",
             ".autonoe\u{a0}",
             ".auto\u{200b}noe",
             "\u{feff}.autonoe",

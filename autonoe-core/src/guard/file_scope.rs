@@ -6,10 +6,14 @@ use async_trait::async_trait;
 
 use super::credential_places::{CredentialPlaces, Touch};
 use super::file_name::{components, spells};
-use super::meanings::{Meanings, both_forms};
+use crate::port::lexical_path::meanings::{Meanings, both_forms};
+use crate::port::lexical_path::visible::visible;
 use crate::port::{HookDecision, Places, PreToolUseHook, ToolCall, ToolKind};
 
 /// Blocks writes outside the project and the temporary places, and every use of credentials.
+///
+/// Shell commands must run inside those places too; what they do there is for
+/// the Bash policy. Only the web is fetched from.
 ///
 /// Reads are open apart from [`CredentialPlaces`]. A search in a directory that
 /// such a place is below would read it too and is blocked; only inside the
@@ -61,13 +65,17 @@ impl FileScope {
                 self.judge_write(path, meanings)
             }),
             ToolKind::Read { paths } => self.each(paths, call, |path, meanings| {
-                self.judge_read(path, meanings)
+                self.judge_touches(path, meanings, |place, location| {
+                    self.exposes(place, location)
+                })
             }),
-            ToolKind::Fetch { url } if is_file_url(url) => Err(format!(
-                "{url:?} is a file; read it with a tool that reads files"
+            ToolKind::Shell { .. } => self.each(&[".".into()], call, |_, meanings| {
+                self.judge_directory(&call.cwd, meanings)
+            }),
+            ToolKind::Fetch { url } if !is_web_address(url) => Err(format!(
+                "{url:?} is not on the web; read files with a tool that reads files"
             )),
             ToolKind::Fetch { .. }
-            | ToolKind::Shell { .. }
             | ToolKind::Mcp { .. }
             | ToolKind::Other
             | ToolKind::Malformed { .. } => Ok(()),
@@ -109,55 +117,62 @@ impl FileScope {
                     "{path:?} is a whole directory; write to a file in it"
                 ));
             }
-            let below: Vec<_> = writable
-                .iter()
-                .filter_map(|root| place.strip_prefix(root).ok())
-                .collect();
-            if below.is_empty() {
+            if is_outside(place, &writable) {
                 return Err(format!(
                     "{path:?} is outside the project; write inside the project or in {:?}",
                     self.places.temporary
                 ));
             }
-            // Where one root is in another, the path below the inner one counts.
-            if below.iter().all(|below| has_component(below, ".git")) {
+            if has_below(place, &writable, ".git") {
                 return Err(format!(
                     "{path:?} is the repository's own data; use git commands"
                 ));
             }
-            self.judge_touches(path, place, meanings, |_| false)?;
         }
-        Ok(())
+        self.judge_touches(path, meanings, |_, _| false)
     }
 
-    fn judge_read(&self, path: &Path, meanings: &Meanings) -> Result<(), String> {
-        meanings.places.iter().try_for_each(|place| {
-            self.judge_touches(path, place, meanings, |location| {
-                self.exposes(place, location)
-            })
-        })
+    /// Judges the directory that a shell command runs in: its relative paths start there.
+    fn judge_directory(&self, directory: &Path, meanings: &Meanings) -> Result<(), String> {
+        let writable = self.writable();
+        for place in &meanings.places {
+            if is_outside(place, &writable) {
+                return Err(format!(
+                    "{directory:?} is outside the project; run commands inside the project or in \
+                     {:?}",
+                    self.places.temporary
+                ));
+            }
+            if [".git", ".autonoe"]
+                .iter()
+                .any(|name| has_below(place, &writable, name))
+            {
+                return Err(format!(
+                    "{directory:?} is no directory for commands; run them in the project"
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn judge_touches(
         &self,
         path: &Path,
-        place: &Path,
         meanings: &Meanings,
-        exposes: impl Fn(&Path) -> bool,
+        exposes: impl Fn(&Path, &Path) -> bool,
     ) -> Result<(), String> {
-        let mut touches = self.credentials.touches(place, self.places.home.as_deref());
-        if meanings.in_unknown_home {
-            touches.extend(self.credentials.touches(place, None));
+        let home = self.places.home.as_deref();
+        let homes = [Some(home), meanings.in_unknown_home.then_some(None)];
+        for home in homes.into_iter().flatten() {
+            // The many places of credentials are looked up once for all meanings.
+            let credentials = self.credentials.locate(home);
+            for place in &meanings.places {
+                for touch in credentials.touches(place) {
+                    judge_touch(path, &touch, |location| exposes(place, location))?;
+                }
+            }
         }
-        touches.into_iter().try_for_each(|touch| match touch {
-            Touch::Inside { place } => Err(format!(
-                "{path:?} is a place of credentials ({place}); work without it"
-            )),
-            Touch::Above { place, location } if exposes(&location) => Err(format!(
-                "{path:?} contains the credentials in {place}; search a smaller directory"
-            )),
-            Touch::Above { .. } => Ok(()),
-        })
+        Ok(())
     }
 
     /// Tells whether a search in `place` would come to the credentials at `location`.
@@ -192,14 +207,42 @@ impl PreToolUseHook for FileScope {
     }
 }
 
-fn has_component(path: &Path, name: &str) -> bool {
-    components(&path.to_string_lossy()).any(|component| spells(component, name))
+fn judge_touch(
+    path: &Path,
+    touch: &Touch<'_>,
+    exposes: impl Fn(&Path) -> bool,
+) -> Result<(), String> {
+    match touch {
+        Touch::Inside { place } => Err(format!(
+            "{path:?} is a place of credentials ({place}); work without it"
+        )),
+        Touch::Above { place, location } if exposes(location) => Err(format!(
+            "{path:?} contains the credentials in {place}; search a smaller directory"
+        )),
+        Touch::Above { .. } => Ok(()),
+    }
 }
 
-fn is_file_url(url: &str) -> bool {
-    let url = url.trim_start_matches(|c: char| c.is_whitespace() || c.is_control());
-    url.get(..5)
-        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
+fn is_outside(place: &Path, roots: &[PathBuf]) -> bool {
+    !roots.iter().any(|root| place.starts_with(root))
+}
+
+/// Tells whether `place` has the component `name` below the roots that it is in.
+fn has_below(place: &Path, roots: &[PathBuf], name: &str) -> bool {
+    // Where one root is in another, the path below the inner one counts.
+    roots
+        .iter()
+        .filter_map(|root| place.strip_prefix(root).ok())
+        .all(|below| components(&below.to_string_lossy()).any(|part| spells(part, name)))
+}
+
+/// Tells whether every client reads `url` as one of HTTP: some drop blanks and what nobody sees.
+fn is_web_address(url: &str) -> bool {
+    let url: String = visible(url).split_whitespace().collect();
+    let scheme = url.split_once("://").map_or("", |(scheme, _)| scheme);
+    ["http", "https"]
+        .iter()
+        .any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
 #[cfg(test)]

@@ -4,16 +4,21 @@
 
 mod autonoe_guard;
 mod bash_guard;
+mod built_in;
 mod credential_places;
 mod file_name;
 mod file_scope;
-mod meanings;
+mod here_doc;
 mod name_positions;
-mod resolve;
+mod plain_reading;
+mod plain_words;
 mod shell_command;
+mod shell_frames;
 mod shell_spelling;
+mod word_spelling;
 
 pub use autonoe_guard::AutonoeGuard;
 pub use bash_guard::BashGuard;
+pub use built_in::built_in_guards;
 pub use credential_places::CredentialPlaces;
 pub use file_scope::FileScope;

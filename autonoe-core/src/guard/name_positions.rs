@@ -7,9 +7,11 @@ const NAME: &[u8] = b".autonoe";
 pub(super) struct Positions {
     /// Reached by an expansion that can be anything, which alone says nothing.
     guessed: u16,
+    /// Reached from there by one character of the name, which can be chance.
+    hinted: u16,
     /// Reached from the start of a component by its dot and quoted wildcards.
     dotted: u16,
-    /// Reached with a letter of the name, or with its dot and an unquoted wildcard.
+    /// Reached with a letter of the name, with two behind an expansion, or with its dot and an unquoted wildcard.
     meant: u16,
 }
 
@@ -20,6 +22,7 @@ impl Positions {
     /// No component so far can become the name.
     pub(super) const NONE: Self = Self {
         guessed: 0,
+        hinted: 0,
         dotted: 0,
         meant: 0,
     };
@@ -43,6 +46,7 @@ impl Positions {
     pub(super) fn or(self, other: Self) -> Self {
         Self {
             guessed: self.guessed | other.guessed,
+            hinted: self.hinted | other.hinted,
             dotted: self.dotted | other.dotted,
             meant: self.meant | other.meant,
         }
@@ -57,16 +61,19 @@ impl Positions {
             .filter(|(_, own)| char::from(**own) == c);
         let here = same.fold(0, |bits, (at, _)| bits | 1 << at);
         let step = |bits: u16| (bits & here) << 1;
-        let (guessed, dotted, meant) = (step(self.guessed), step(self.dotted), step(self.meant));
         if c == '.' {
+            // Dots behind the name are dropped by some file systems.
+            let stay = |bits: u16| bits & Self::END;
             Self {
-                guessed,
-                dotted,
-                meant,
+                guessed: stay(self.guessed),
+                hinted: step(self.guessed) | stay(self.hinted),
+                dotted: step(self.dotted) | stay(self.dotted),
+                meant: stay(self.meant),
             }
         } else {
             Self {
-                meant: guessed | dotted | meant,
+                hinted: step(self.guessed),
+                meant: step(self.hinted | self.dotted | self.meant),
                 ..Self::NONE
             }
         }
@@ -88,19 +95,18 @@ impl Positions {
     fn wildcard(self, quoted: bool, step: impl Fn(u16) -> u16) -> Self {
         // A wildcard never stands for the dot that a name starts with.
         let dotted = step(self.dotted & !1);
+        let hinted = step(self.hinted);
         let (guessed, meant) = (step(self.guessed & !1), step(self.meant));
-        if quoted {
-            Self {
-                guessed,
-                dotted,
-                meant,
-            }
+        let (dotted, meant) = if quoted {
+            (dotted, meant)
         } else {
-            Self {
-                guessed,
-                dotted: 0,
-                meant: meant | dotted,
-            }
+            (0, meant | dotted)
+        };
+        Self {
+            guessed,
+            hinted,
+            dotted,
+            meant,
         }
     }
 }
@@ -120,6 +126,8 @@ mod tests {
         assert!(!spelled(".autono").is_whole_name());
         assert!(!spelled(".autonoes").is_whole_name());
         assert!(!spelled("autonoe").is_whole_name());
+        assert!(spelled(".autonoe.").is_whole_name());
+        assert!(!spelled(".autonoe.x").is_whole_name());
     }
 
     #[test]
@@ -150,6 +158,12 @@ mod tests {
     fn an_expansion_alone_says_nothing() {
         assert!(!Positions::ANYWHERE.is_whole_name());
         assert!(!Positions::ANYWHERE.any_text(false).is_whole_name());
-        assert!(Positions::ANYWHERE.literal('e').is_whole_name());
+        assert!(!Positions::ANYWHERE.literal('e').is_whole_name());
+        assert!(
+            Positions::ANYWHERE
+                .literal('o')
+                .literal('e')
+                .is_whole_name()
+        );
     }
 }

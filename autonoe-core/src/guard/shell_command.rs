@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::file_name::visible;
-use super::shell_spelling::could_spell_the_name;
-
-/// Commands that only read, with every option that they have.
-const READERS: [&str; 7] = ["ls", "cat", "head", "tail", "wc", "grep", "diff"];
+use super::file_name::{components, spells};
+use super::plain_reading::only_reads;
+use super::shell_spelling::{could_spell_the_name, text_could_spell_the_name};
+use crate::port::lexical_path::percent::percent_decoded;
+use crate::port::lexical_path::visible::visible;
 
 /// Tells whether `command` could change something in `.autonoe`.
 ///
@@ -14,23 +14,41 @@ const READERS: [&str; 7] = ["ls", "cat", "head", "tail", "wc", "grep", "diff"];
 /// reads. A program that is allowed to run can still build the name by itself:
 /// that is for the sandbox to stop.
 pub(super) fn could_change_autonoe(command: &str) -> bool {
-    touches_autonoe(&visible(command)) && !plainly_reads(command)
+    touches_autonoe(command) && !only_reads(command, touches_autonoe)
 }
 
 fn touches_autonoe(command: &str) -> bool {
-    // With this option a bare `*` takes names with a dot too.
-    let all_names = ["dotglob", "globdots", "glob_dots"];
-    let spellings: [Cow<'_, str>; 3] = [
-        command.into(),
-        command.replace('\\', "/").into(),
-        decoded(command).into(),
-    ];
-    all_names
-        .iter()
-        .any(|option| command.to_ascii_lowercase().contains(option))
-        || spellings
+    let command = visible(command);
+    lets_stars_take_dots(&command)
+        || spellings(&command)
             .iter()
             .any(|text| mentions_autonoe(text) || could_spell_the_name(text))
+}
+
+/// Tells whether `text`, which some tool is given, mentions or could spell `.autonoe`.
+pub(super) fn text_touches_autonoe(text: &str) -> bool {
+    let text = percent_decoded(&visible(text));
+    components(&text).any(|component| spells(component, ".autonoe"))
+        || spellings(&text)
+            .iter()
+            .any(|text| mentions_autonoe(text) || text_could_spell_the_name(text))
+}
+
+/// Tells whether `command` has an option with which a bare `*` takes names with a dot too.
+fn lets_stars_take_dots(command: &str) -> bool {
+    let bare = command.replace(['\'', '"', '\\'], "").to_ascii_lowercase();
+    ["dotglob", "globdots", "glob_dots", "globignore"]
+        .iter()
+        .any(|option| bare.contains(option))
+}
+
+/// Returns what `text` can be read as: with `\` as a separator, and with escapes decoded.
+fn spellings(text: &str) -> Vec<Cow<'_, str>> {
+    let mut spellings = vec![text.into()];
+    if text.contains('\\') {
+        spellings.extend([text.replace('\\', "/").into(), decoded(text).into()]);
+    }
+    spellings
 }
 
 /// Tells whether `text` mentions `.autonoe` as it is, or with its quotes and backslashes taken away.
@@ -46,13 +64,6 @@ pub(super) fn mentions_autonoe(text: &str) -> bool {
             !next.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
         })
     })
-}
-
-/// Tells whether `command` is one reading command of plain words.
-fn plainly_reads(command: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || " \t_-./*?[]=:,+@%^~".contains(c);
-    let first = command.split([' ', '\t']).find(|word| !word.is_empty());
-    command.chars().all(plain) && first.is_some_and(|word| READERS.contains(&word))
 }
 
 /// Replaces `\x2e`, `\u002e` and `\056` by the character that they stand for in `$'..'` and in
@@ -124,36 +135,20 @@ mod tests {
             "sort -o .autonoe/status.json a",
             "find . -path './.autonoe/*' -delete",
             "cat .autonoe/status.json | tee x",
-            "cat .autonoe/status.json > x",
             "cat x > .autonoe/status.json",
             "cat $(rm .autonoe)",
-            "cat '.autonoe/status.json'",
-            "ls .autonoe; rm x",
-            "ls .autonoe\nrm x",
+            "rm .autonoe.bak",
+            "ls .autonoe; rm -r .autonoe",
+            "ls .autonoe\nrm -r .auto*",
             "ls .autonoe & rm x",
+            "shopt -s \"dot\"glob; rm *",
+            "GLOBIGNORE=x; rm *",
             "l* .autonoe",
             "A=b ls .autonoe",
             "/bin/ls .autonoe",
             "tee .autonoe/x",
         ] {
             assert!(could_change_autonoe(command), "{command:?}");
-        }
-    }
-
-    #[test]
-    fn what_only_reads_it_is_let_through() {
-        for command in [
-            "ls -la .autonoe",
-            "ls .*",
-            "cat .autonoe/status.json",
-            "cat .autonoe/*.json",
-            "head -n 5 ./.autonoe/status.json",
-            "tail .autonoe/status.json",
-            "wc -l .autonoe/status.json",
-            "grep -c passed .autonoe/status.json",
-            "diff .autonoe/status.json other.json",
-        ] {
-            assert!(!could_change_autonoe(command), "{command:?}");
         }
     }
 
@@ -176,22 +171,30 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_name_is_found_in_the_input_of_any_tool() {
+        for (text, found) in [
+            (".autonoe/x", true),
+            ("a/AUTONO~1/x", true),
+            ("file:///p/%2Eautonoe/x", true),
+            ("%2e%61utonoe", true),
+            (".auto*", true),
+            (".{auto,x}noe", true),
+            ("\\x2eautonoe", true),
+            ("sub\\.autonoe \\x", true),
+            (".autonoe-note.md", false),
+            ("match (.*) 100% of %zz %é it's", false),
+            ("autonoe", false),
+        ] {
+            assert_eq!(text_touches_autonoe(text), found, "{text:?}");
+        }
+    }
+
     proptest! {
         #[test]
         fn no_text_makes_it_panic(command in "(.|\\\\|\\\\x|\\\\u\\{|\\.auto|noe|\\*){0,40}") {
             could_change_autonoe(&command);
-        }
-
-        #[test]
-        fn only_a_reading_command_may_mention_it(
-            before in "[ -~]{0,12}", after in "([ /;&|<>()'\"\\\\][ -~]{0,12})?",
-        ) {
-            let command = format!("{before} .autonoe{after}");
-            let first = command.split_whitespace().next().unwrap_or_default();
-
-            let passed = !could_change_autonoe(&command);
-
-            prop_assert!(!passed || READERS.contains(&first), "{command:?}");
+            text_touches_autonoe(&command);
         }
     }
 }

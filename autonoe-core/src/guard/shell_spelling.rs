@@ -1,6 +1,10 @@
 //! Whether a shell command could spell `.autonoe`.
 
-use super::name_positions::Positions;
+use std::str::Chars;
+
+use super::here_doc::HereDoc;
+use super::shell_frames::Frames;
+use super::word_spelling::WordSpelling;
 
 /// Tells whether an expansion in `command` could come out as a path with the component `.autonoe`.
 ///
@@ -11,218 +15,227 @@ use super::name_positions::Positions;
 /// `.{auto,x}noe`, `"$a"noe` and `.auto$(x)` are found.
 ///
 /// A quoted `.*` is nearly always a regular expression, so in quotes a wildcard
-/// counts only together with a letter of the name.
+/// counts only together with a letter of the name. Where shells could disagree
+/// about the quotes, nothing counts as quoted.
 pub(super) fn could_spell_the_name(command: &str) -> bool {
-    // In comments and here-documents quotes do not pair, so then nothing counts as quoted.
-    let quotes_pair = !command.contains('#') && !command.contains("<<");
-    let mut reader = Reader::new(quotes_pair);
-    let mut chars = command.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' if reader.quote == Some(Quote::Single) => {}
-            '\\' => match chars.next() {
-                // An escaped line end is nothing at all.
-                None | Some('\n') => {}
-                Some(next) => reader.escaped(next),
-            },
-            '\'' | '"' => reader.quote(c),
-            '$' => reader.dollar(&mut chars),
-            _ => reader.character(c),
-        }
+    let mut reader = Reader::new();
+    // The patterns of `case` close parentheses that nothing has opened.
+    let has_case = command.contains("esac") && command.contains(['$', '`']);
+    reader.read(command);
+    if has_case || reader.frames.are_unfinished() {
+        reader = Reader::new();
+        reader.frames.doubt();
+        reader.read(command);
     }
-    reader.end_of_component();
-    reader.found
+    reader.spelling.is_found()
 }
 
-type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+/// Tells whether `text`, which may come to a shell, could spell the name.
+pub(super) fn text_could_spell_the_name(text: &str) -> bool {
+    let mut reader = Reader::new();
+    reader.frames.document(false);
+    reader.read(text);
+    reader.spelling.is_found()
+}
 
 #[derive(Debug)]
 struct Reader {
-    now: Positions,
-    /// Before the last character, for `@(` and its like.
-    before: Positions,
-    last: Option<char>,
-    quote: Option<Quote>,
-    quotes_pair: bool,
-    braces: Vec<Brace>,
-    brackets: Vec<Positions>,
-    found: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Quote {
-    Single,
-    Double,
-    /// `$'..'`, in which a backslash escapes.
-    Dollar,
-}
-
-/// An open `{` or `${`.
-#[derive(Debug)]
-struct Brace {
-    start: Positions,
-    /// Where the alternatives that are over have led.
-    ends: Positions,
-    /// Whether it is a range such as `{a..z}`.
-    range: bool,
+    spelling: WordSpelling,
+    frames: Frames,
+    /// Whether a `[` behind a name is open, as in `a[1 + 1]=x`.
+    in_subscript: bool,
+    /// The here-documents that start with the next line, and what is open around them.
+    documents: Vec<HereDoc>,
+    documents_depth: usize,
+    in_document: bool,
 }
 
 impl Reader {
-    fn new(quotes_pair: bool) -> Self {
+    fn new() -> Self {
         Self {
-            now: Positions::START,
-            before: Positions::START,
-            last: None,
-            quote: None,
-            quotes_pair,
-            braces: Vec::new(),
-            brackets: Vec::new(),
-            found: false,
+            spelling: WordSpelling::new(),
+            frames: Frames::default(),
+            in_subscript: false,
+            documents: Vec::new(),
+            documents_depth: 0,
+            in_document: false,
         }
     }
 
-    fn is_quoted(&self) -> bool {
-        self.quotes_pair && self.quote.is_some()
+    fn read(&mut self, text: &str) {
+        let mut chars = text.chars();
+        while let Some(c) = chars.next() {
+            match c {
+                '\\' => self.backslash(&mut chars),
+                // Even a quote that is plain text in another quote vanishes:
+                // it may be read by a second shell.
+                '\'' | '"' => {
+                    self.spelling.interrupt();
+                    self.frames.quote(c);
+                }
+                '$' => self.dollar(&mut chars),
+                '#' if self.starts_comment() => while next_if(&mut chars, |c| c != '\n') {},
+                '<' if self.frames.is_command() && next_if(&mut chars, |c| c == '<') => {
+                    self.here_document(&mut chars);
+                }
+                '\n' => self.end_of_line(&mut chars),
+                _ => self.character(c),
+            }
+        }
     }
 
-    /// Opens or closes a quote. Even a quote that is plain text in another
-    /// quote vanishes: it may be read by a second shell.
-    fn quote(&mut self, c: char) {
-        self.last = None;
-        self.quote = match (self.quote, c) {
-            (None, '\'') => Some(Quote::Single),
-            (None, _) => Some(Quote::Double),
-            (Some(Quote::Single | Quote::Dollar), '\'') | (Some(Quote::Double), '"') => None,
-            (open, _) => open,
-        };
+    fn backslash(&mut self, chars: &mut Chars<'_>) {
+        if self.frames.has_plain_backslashes() {
+            return;
+        }
+        // How many shells take one away is not certain there.
+        if self.frames.is_in_backquotes() || self.frames.is_arithmetic() {
+            self.frames.doubt();
+        }
+        match chars.next() {
+            // An escaped line end is nothing at all.
+            None | Some('\n') => {}
+            Some(next) => self.spelling.escaped(next),
+        }
+    }
+
+    fn starts_comment(&mut self) -> bool {
+        if !self.frames.is_command() {
+            return false;
+        }
+        let certain = !self.in_subscript && !self.frames.is_in_backquotes();
+        match self.spelling.last() {
+            Some(' ' | '\t' | '\n') if certain => true,
+            Some(c) if c.is_whitespace() || ";&|()<>`".contains(c) => {
+                self.frames.doubt();
+                false
+            }
+            _ => false,
+        }
+    }
+
+    fn here_document(&mut self, chars: &mut Chars<'_>) {
+        self.spelling.separator();
+        self.spelling.interrupt();
+        if next_if(chars, |c| c == '<') {
+            return;
+        }
+        let nested = self.in_document || self.frames.is_in_backquotes();
+        let beside = self.documents.is_empty() || self.documents_depth == self.frames.depth();
+        match HereDoc::read(chars) {
+            Some(document) if beside && !nested => {
+                self.documents.push(document);
+                self.documents_depth = self.frames.depth();
+            }
+            _ => self.frames.doubt(),
+        }
+    }
+
+    fn end_of_line(&mut self, chars: &mut Chars<'_>) {
+        self.character('\n');
+        let documents = std::mem::take(&mut self.documents);
+        let elsewhere = !documents.is_empty() && self.documents_depth != self.frames.depth();
+        if self.frames.is_arithmetic() || elsewhere {
+            self.frames.doubt();
+        }
+        for document in documents {
+            if self.frames.is_in_doubt() {
+                return;
+            }
+            let Some(body) = document.body(chars) else {
+                return self.frames.doubt();
+            };
+            self.frames.document(document.expands);
+            self.in_document = true;
+            self.read(body);
+            self.in_document = false;
+            self.spelling.new_line();
+            self.frames.end_of_document();
+        }
     }
 
     fn dollar(&mut self, chars: &mut Chars<'_>) {
-        self.last = None;
-        match chars.peek() {
-            Some('\'') if self.quote.is_none() => {
-                chars.next();
-                self.quote = Some(Quote::Dollar);
+        let hidden = self.frames.hides_expansions();
+        match chars.clone().next() {
+            Some('\'') => {
+                if self.frames.dollar_quote() {
+                    chars.next();
+                }
+                self.spelling.interrupt();
             }
-            Some('\'' | '"') => {}
+            Some('"') => self.spelling.interrupt(),
+            Some('(') => {
+                chars.next();
+                self.spelling.substitution(hidden);
+                self.frames.substitution();
+            }
             Some('{') => {
                 chars.next();
-                let ends = self.now.any_text(self.is_quoted()).or(Positions::ANYWHERE);
-                self.braces.push(Brace {
-                    start: Positions::START,
-                    ends,
-                    range: false,
-                });
-                self.separator();
+                self.spelling.parameter(hidden);
+                let pattern = skip_parameter(chars);
+                self.frames.parameter(pattern);
             }
-            _ => {
-                if chars.next_if(|c| "?*@#!$-".contains(*c)).is_none() {
-                    while chars
-                        .next_if(|c| c.is_ascii_alphanumeric() || *c == '_')
-                        .is_some()
-                    {}
-                }
-                self.now = self.now.any_text(self.is_quoted()).or(Positions::ANYWHERE);
+            // In `$[..]` a `#` is no comment.
+            Some('[') => {
+                self.frames.doubt();
+                self.spelling.variable(hidden);
             }
+            Some(c) if is_name(c) => {
+                while next_if(chars, is_name) {}
+                self.spelling.variable(hidden);
+            }
+            _ if next_if(chars, |c| "?*@#!$-".contains(c)) => self.spelling.variable(hidden),
+            _ => self.spelling.escaped('$'),
         }
-    }
-
-    fn escaped(&mut self, c: char) {
-        self.last = None;
-        self.literal(c);
     }
 
     fn character(&mut self, c: char) {
-        let quoted = self.is_quoted();
-        let before = self.now;
+        let last = self.spelling.last();
+        let in_command = self.frames.is_command();
+        self.spelling.character(c, self.frames.is_quoted());
         match c {
-            '*' => self.now = self.now.any_text(quoted),
-            '?' => self.now = self.now.any_character(quoted),
-            '[' => {
-                self.brackets.push(self.now);
-                self.separator();
-            }
-            ']' => {
-                self.end_of_component();
-                let class = self.brackets.pop().map(|start| start.any_character(quoted));
-                self.now = class.unwrap_or(Positions::START);
-            }
-            '{' => {
-                self.braces.push(Brace {
-                    start: self.now,
-                    ends: Positions::NONE,
-                    range: false,
-                });
-            }
-            ',' => {
-                let reached = self.now;
-                self.separator();
-                if let Some(brace) = self.braces.last_mut() {
-                    brace.ends = brace.ends.or(reached);
-                    self.now = brace.start.or(Positions::START);
-                }
-            }
-            '}' => {
-                let reached = self.now;
-                self.separator();
-                if let Some(brace) = self.braces.pop() {
-                    self.now = reached.or(brace.ends);
-                    if brace.range {
-                        self.now = self.now.or(brace.start.any_text(quoted));
-                    }
-                }
-            }
-            '(' | '`' => {
-                // `@(a|b)` stands for some text, as a substitution does.
-                if self.last.is_some_and(|last| "@+!?*".contains(last)) {
-                    self.now = self.before.any_text(quoted);
-                }
-                self.separator();
-                if c == '`' {
-                    self.now = Positions::ANYWHERE;
-                }
-            }
+            '[' => self.in_subscript |= in_command && last.is_some_and(is_name),
+            ']' => self.in_subscript = false,
+            // In `[(]` a parenthesis opens nothing.
+            '(' | ')' if in_command && self.spelling.has_bracket() => self.frames.doubt(),
+            '(' => self.frames.parenthesis(last == Some('(')),
             ')' => {
-                self.end_of_component();
-                self.now = Positions::ANYWHERE;
-            }
-            _ => {
-                if let ('.', Some('.'), Some(brace)) = (c, self.last, self.braces.last_mut()) {
-                    brace.range = true;
+                self.frames.end_of_parenthesis();
+                if !self.documents.is_empty() && self.frames.depth() < self.documents_depth {
+                    self.frames.doubt();
                 }
-                self.literal(c);
             }
-        }
-        self.before = before;
-        self.last = Some(c);
-    }
-
-    fn literal(&mut self, c: char) {
-        if c.is_alphanumeric() || c == '_' {
-            self.now = self.now.literal(c);
-        } else if c == '-' {
-            // What was before is another name, as `.autonoe-note.md` is; what
-            // comes now can be a path, as in `${x:-path}`.
-            self.now = Positions::START;
-        } else if c == '.' {
-            self.end_of_component();
-            self.now = self.now.literal(c);
-        } else {
-            self.separator();
-        }
-        if c.is_whitespace() {
-            self.brackets.clear();
+            '}' => self.frames.end_of_brace(),
+            '`' => self.frames.backquote(),
+            _ if in_command && (c.is_whitespace() || ";&|".contains(c)) => {
+                self.spelling.end_of_word();
+            }
+            _ => {}
         }
     }
+}
 
-    fn separator(&mut self) {
-        self.end_of_component();
-        self.now = Positions::START;
+/// Skips the name behind `${` and tells whether a pattern follows.
+fn skip_parameter(chars: &mut Chars<'_>) -> bool {
+    next_if(chars, |c| c == '!' || c == '#');
+    while next_if(chars, is_name) {}
+    if next_if(chars, |c| c == '[') {
+        while next_if(chars, |c| is_name(c) || c == '@' || c == '*') {}
+        next_if(chars, |c| c == ']');
     }
+    chars.as_str().starts_with(['%', '#', '/', '^', ','])
+}
 
-    fn end_of_component(&mut self) {
-        self.found |= self.now.is_whole_name();
+fn next_if(chars: &mut Chars<'_>, fits: impl Fn(char) -> bool) -> bool {
+    let fits = chars.clone().next().is_some_and(fits);
+    if fits {
+        chars.next();
     }
+    fits
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 #[cfg(test)]

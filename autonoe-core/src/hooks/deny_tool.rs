@@ -131,6 +131,26 @@ mod tests {
                 false,
             ),
             (
+                "Write(**/*.lock)",
+                in_project("Write", json!({"file_path": "src/a.rs"})),
+                false,
+            ),
+            (
+                "Read(./**/*.pem)",
+                in_project("Read", json!({"file_path": "a/b.txt"})),
+                false,
+            ),
+            (
+                "Read(./**/*.pem)",
+                in_project("Grep", json!({"pattern": "x"})),
+                true,
+            ),
+            (
+                "Read(./secrets)",
+                in_project("Read", json!({"file_path": "src\\..\\Secrets\\a"})),
+                true,
+            ),
+            (
                 "Read(~/notes/**)",
                 in_project("Read", json!({"file_path": "~/notes/a"})),
                 true,
@@ -142,6 +162,31 @@ mod tests {
             ),
         ] {
             assert_eq!(blocks(rule, &call).await, blocked, "{rule} {call:?}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_symlink_does_not_lead_around_a_rule() {
+        let dir = tempfile::tempdir().expect("a directory can be made");
+        std::fs::create_dir(dir.path().join("secrets")).expect("it can be made");
+        std::os::unix::fs::symlink("secrets", dir.path().join("s")).expect("it can be made");
+        let spec = DenyTool {
+            rule: "Read(./secrets/*)".parse().expect("a rule"),
+            reason: "no".into(),
+        };
+        let hook = spec
+            .build(&SpecContext::new(Places::new(dir.path())))
+            .expect("it builds");
+
+        for (path, blocked) in [("s/a", true), ("s", true), (".", true), ("a", false)] {
+            let call = ToolCall::new("Read", json!({"file_path": path})).in_dir(dir.path());
+
+            assert_eq!(
+                hook.check(&call).await != HookDecision::Pass,
+                blocked,
+                "{path}"
+            );
         }
     }
 

@@ -117,10 +117,12 @@ impl Gate {
             decision = GateDecision::deny("session-over", "the session is over");
         }
         tracing::debug!(call = %call.id, tool = %call.name, ?decision, "gate decided");
-        self.events.child().emit(RunEventKind::ToolDecided {
-            call,
-            decision: &decision,
-        });
+        self.events
+            .at_call(&call.id)
+            .emit(RunEventKind::ToolDecided {
+                call,
+                decision: &decision,
+            });
         decision
     }
 

@@ -1,4 +1,9 @@
-//! What a path means when only its text is looked at.
+//! What a path means: by its text alone, and [with symlinks followed](meanings).
+
+pub(crate) mod meanings;
+pub(crate) mod percent;
+mod resolve;
+pub(crate) mod visible;
 
 use std::path::{Component, MAIN_SEPARATOR_STR, Path, PathBuf};
 

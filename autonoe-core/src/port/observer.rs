@@ -104,6 +104,24 @@ impl Events {
         }
     }
 
+    /// Makes the place of a tool call below this one: the same each time for the same call.
+    ///
+    /// Gate and tools tell of one call from different tasks; this way it is one
+    /// span without anything shared between them.
+    #[must_use]
+    pub fn at_call(&self, call_id: &str) -> Self {
+        let parent = self.span.span.0.to_le_bytes();
+        let bytes = parent.iter().chain(call_id.as_bytes());
+        // The 64-bit FNV-1a hash; W3C Trace Context forbids zero.
+        let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        Self {
+            shared: self.shared.clone(),
+            span: self.span.child(SpanId(hash.max(1))),
+        }
+    }
+
     /// Tells that something happened.
     pub fn emit(&self, kind: RunEventKind<'_>) {
         let Some(shared) = &self.shared else { return };

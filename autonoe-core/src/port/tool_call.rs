@@ -1,6 +1,6 @@
 //! A tool call that an agent wants to make.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -185,6 +185,19 @@ impl ToolKind {
             },
         }
     }
+
+    /// Returns the MCP server, or `None` when the name leaves a doubt about it.
+    ///
+    /// In `mcp__a__b__c` the server can be `a` or `a__b`, so what holds for all
+    /// tools of `a` does not hold for it.
+    pub(crate) fn certain_server(&self) -> Option<&str> {
+        match self {
+            Self::Mcp { server, tool } if !tool.contains("__") && !tool.starts_with('_') => {
+                Some(server)
+            }
+            _ => None,
+        }
+    }
 }
 
 fn with_text(
@@ -215,14 +228,15 @@ fn search(name: &str, input: &Value) -> ToolKind {
     };
     let mut paths = vec![base.clone()];
     if let ("Glob", Some(pattern)) = (name, input.get("pattern").and_then(Value::as_str)) {
-        let literal: PathBuf = std::path::Path::new(pattern)
+        let pattern = pattern.trim();
+        if climbs_behind_a_wildcard(pattern) {
+            return ToolKind::Malformed {
+                reason: format!("{name} cannot have \"..\" behind a wildcard or in brackets"),
+            };
+        }
+        let literal: PathBuf = Path::new(pattern)
             .components()
-            .take_while(|part| {
-                !part
-                    .as_os_str()
-                    .to_string_lossy()
-                    .contains(['*', '?', '[', '{'])
-            })
+            .take_while(|part| !part.as_os_str().to_string_lossy().contains(WILDCARDS))
             .collect();
         if !literal.as_os_str().is_empty() {
             paths.push(base.join(literal));
@@ -231,84 +245,15 @@ fn search(name: &str, input: &Value) -> ToolKind {
     ToolKind::Read { paths }
 }
 
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
+/// What makes a Glob pattern more than a path.
+const WILDCARDS: [char; 5] = ['*', '?', '[', '{', '('];
 
-    use super::*;
-
-    #[test]
-    fn the_names_of_the_specification_are_classified() {
-        let write = |path: &str| ToolKind::Write {
-            paths: vec![path.into()],
-        };
-        let read = |path: &str| ToolKind::Read {
-            paths: vec![path.into()],
-        };
-        for (name, input, kind) in [
-            (
-                "Bash",
-                json!({"command": "ls"}),
-                ToolKind::Shell {
-                    command: "ls".into(),
-                },
-            ),
-            ("Write", json!({"file_path": "a"}), write("a")),
-            ("Edit", json!({"file_path": "a"}), write("a")),
-            ("MultiEdit", json!({"file_path": "a"}), write("a")),
-            ("NotebookEdit", json!({"notebook_path": "a"}), write("a")),
-            ("Read", json!({"file_path": "a"}), read("a")),
-            ("Grep", json!({"pattern": "x"}), read(".")),
-            (
-                "Glob",
-                json!({"pattern": "*.rs", "path": "src"}),
-                read("src"),
-            ),
-            (
-                "Glob",
-                json!({"pattern": "../up/*.rs"}),
-                ToolKind::Read {
-                    paths: vec![".".into(), "./../up".into()],
-                },
-            ),
-            (
-                "WebFetch",
-                json!({"url": "http://x"}),
-                ToolKind::Fetch {
-                    url: "http://x".into(),
-                },
-            ),
-            (
-                "mcp__autonoe__create",
-                json!({}),
-                ToolKind::Mcp {
-                    server: "autonoe".into(),
-                    tool: "create".into(),
-                },
-            ),
-            ("Task", json!({}), ToolKind::Other),
-            ("mcp__", json!({}), ToolKind::Other),
-        ] {
-            assert_eq!(ToolKind::from_name(name, &input), kind, "{name} {input}");
-        }
-    }
-
-    #[test]
-    fn a_known_tool_with_a_strange_input_is_malformed_and_never_other() {
-        for (name, input) in [
-            ("Bash", json!({"cmd": "rm -rf /"})),
-            ("Bash", json!({"command": ["rm"]})),
-            ("Write", json!({})),
-            ("Edit", json!(null)),
-            ("Glob", json!({"path": 3})),
-            ("WebFetch", json!({"url": null})),
-        ] {
-            let kind = ToolKind::from_name(name, &input);
-
-            assert!(
-                matches!(kind, ToolKind::Malformed { .. }),
-                "{name} {input}: {kind:?}"
-            );
-        }
-    }
+/// Tells whether nobody can say where `pattern` leads: `*/../..`, `{..,a}/x`.
+fn climbs_behind_a_wildcard(pattern: &str) -> bool {
+    pattern
+        .find(WILDCARDS)
+        .is_some_and(|at| pattern[at..].contains(".."))
 }
+
+#[cfg(test)]
+mod tests;

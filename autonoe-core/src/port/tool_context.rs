@@ -80,6 +80,11 @@ impl ToolContext {
         self
     }
 
+    /// Returns where to tell what comes of the call.
+    pub(crate) fn events(&self) -> &Events {
+        &self.events
+    }
+
     /// Tells the observers what the tool does now, in a few words; may be called often.
     pub fn progress(&self, title: &str) {
         self.progress_with(title, &Map::new());

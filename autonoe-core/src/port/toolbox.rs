@@ -7,7 +7,9 @@ use futures::FutureExt;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::{Events, Tool, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput};
+use super::{
+    Events, Grants, Tool, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput,
+};
 
 /// The tools of one session, as a backend sees them: the only way to call one.
 ///
@@ -79,6 +81,14 @@ impl Toolbox {
         format!("mcp__{}__{tool}", Self::SERVER)
     }
 
+    /// Adds all tools of the box to what is granted.
+    #[must_use]
+    pub fn granted_in(&self, grants: Grants) -> Grants {
+        self.definitions().fold(grants, |grants, tool| {
+            grants.with_tool(Self::qualified_name(&tool.name))
+        })
+    }
+
     /// Calls the tool `name`.
     ///
     /// # Errors
@@ -101,7 +111,10 @@ impl Toolbox {
             ));
         };
         context.tool = name.to_owned();
-        context.events = self.events.child();
+        context.events = match &context.call_id {
+            Some(id) => self.events.at_call(id),
+            None => self.events.child(),
+        };
         for (key, value) in &self.extra {
             context
                 .extra

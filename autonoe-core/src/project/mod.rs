@@ -1,18 +1,28 @@
 //! The project on disk.
 
+mod config;
 mod error;
 mod file_repository;
+mod instructions;
 mod journal;
 mod layout;
+mod project_run;
 mod run_lock;
 mod status_file;
 mod status_record;
 
+pub use config::{
+    AgentConfig, AllowCommands, BashOptions, CommandLayer, ConfigError, ConfigErrorKind,
+    ConfigLine, EffectiveConfig, PLAYWRIGHT_MCP_TOOLS, Permissions, Profile, Profiles,
+    SandboxSwitch, Source, SwitchSource, TieredCommands,
+};
 pub use error::ProjectError;
 pub use file_repository::FileDeliverableRepository;
+pub use instructions::{BuiltInInstructions, ProjectInstructions};
 pub use journal::{
     FileJournal, Journal, JournalEntry, JournalReadError, RunStory, SessionStory, WhyStopped,
 };
 pub use layout::Project;
+pub use project_run::{ProjectRun, ProjectRunError};
 pub use run_lock::{RunLock, RunLockHeld};
 pub use status_record::StatusRecord;

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::runner::{Parts, SessionRunner};
 use super::{NoJournal, RunJournal, RunLimits, SessionLimits};
 use crate::domain::{Budget, Mode, Models, OnQuota, QuotaBackoff};
-use crate::guard::{AutonoeGuard, BashGuard, CredentialPlaces, FileScope};
+use crate::guard::{CredentialPlaces, built_in_guards};
 use crate::port::{
     AgentClientFactory, Clock, DeliverableRepository, Gate, Grants, IdSource, InstructionSource,
     McpServer, NoRandomness, OuterSandbox, PermissionRule, Places, PreToolUseHook, RandomIds,
@@ -315,7 +315,7 @@ impl SessionRunnerBuilder {
         self
     }
 
-    /// Replaces the places that are not even read.
+    /// Sets the places that are not even read: the default ones and yours.
     #[must_use]
     pub fn credential_places(mut self, places: CredentialPlaces) -> Self {
         self.credentials = places;
@@ -368,11 +368,7 @@ impl SessionRunnerBuilder {
             Some(ids) => ids,
             None => Arc::new(RandomIds::new()?),
         };
-        let mut guards: Vec<Arc<dyn PreToolUseHook>> = vec![
-            Arc::new(BashGuard::new(self.bash)),
-            Arc::new(FileScope::new(self.places.clone()).with_credentials(self.credentials)),
-            Arc::new(AutonoeGuard::new(self.places.clone())),
-        ];
+        let mut guards = built_in_guards(self.bash, &self.places, self.credentials);
         guards.extend(self.guards);
         let parts = Parts {
             agents: self.agents.ok_or(BuildError::Missing { part: "agents" })?,

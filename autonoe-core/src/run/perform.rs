@@ -14,7 +14,7 @@ use super::{Session, SessionPlan, prompt};
 use crate::domain::{BudgetKind, Failure, SessionEnd, SessionKey, SessionResult, StreamEvent};
 use crate::port::{
     AgentClient, AgentError, AgentErrorKind, Events, Gate, NoControl, Prompt, RunEventKind,
-    ServedTools, SessionControl, SessionSpec, Tool, Toolbox,
+    ServedTools, SessionControl, SessionSpec, Toolbox,
 };
 use crate::tools::deliverable_tools;
 
@@ -134,14 +134,13 @@ impl Drive {
             let message = format!("the instruction {} is blank", plan.instruction);
             return Err(Failure::permanent("instruction_missing", message));
         }
-        let book = ground.book.clone().with_events(events.clone());
-        let mut tools = deliverable_tools(&book, &plan.instruction);
+        let mut tools = deliverable_tools(&ground.book, &plan.instruction);
         tools.extend(parts.tools.iter().cloned());
-        let gate = self.gate(&tools, events).until(over.clone());
         let tools = Toolbox::new(tools)
             .with_extra(parts.tool_data.clone())
             .with_events(events.clone())
             .until(over.clone());
+        let gate = self.gate(&tools, events).until(over.clone());
         let served = self.serve(ground, &key, &tools).await?;
         let mut spec = SessionSpec::new(key, parts.places.project.clone(), gate, tools);
         spec.epoch = ground.book.epoch();
@@ -177,11 +176,9 @@ impl Drive {
         })
     }
 
-    fn gate(&self, tools: &[Arc<dyn Tool>], events: &Events) -> Gate {
+    fn gate(&self, tools: &Toolbox, events: &Events) -> Gate {
         let parts = &self.parts;
-        let grants = tools.iter().fold(parts.grants.clone(), |grants, tool| {
-            grants.with_tool(Toolbox::qualified_name(&tool.definition().name))
-        });
+        let grants = tools.granted_in(parts.grants.clone());
         let gate = Gate::new(parts.places.clone(), grants)
             .with_time_limit(parts.hook_time_limit)
             .with_events(events.clone());

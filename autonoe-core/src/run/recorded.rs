@@ -1,7 +1,7 @@
 //! A run that broke off, as its journal tells it.
 
 use super::{JournalLine, RunAction, RunFact, RunMachine};
-use crate::domain::RunId;
+use crate::domain::{Mode, RunId};
 
 /// A run that broke off: what is needed to go on with it.
 ///
@@ -49,6 +49,11 @@ impl RecordedRun {
     /// Returns the run.
     pub fn run(&self) -> &RunId {
         &self.run
+    }
+
+    /// Returns what it is for.
+    pub fn mode(&self) -> Mode {
+        self.machine.limits().mode
     }
 
     /// Returns what was under way when it broke off.

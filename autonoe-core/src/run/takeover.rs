@@ -18,7 +18,14 @@ const TRIES: usize = 32;
 /// gets an empty one, because an epoch that is nowhere written fences nobody.
 /// In the same write, verification progress is forgotten that means nothing any
 /// more: before a run, which changes the code, and after a finished sync.
-pub(super) async fn take_over(
+///
+/// [`SessionRunner`](crate::SessionRunner) does it by itself; this is for who
+/// drives a [`RunMachine`](crate::RunMachine) in another way.
+///
+/// # Errors
+///
+/// The ledger cannot be read or written.
+pub async fn take_over(
     repository: &Arc<dyn DeliverableRepository>,
     clock: &Arc<dyn Clock>,
     mode: Mode,

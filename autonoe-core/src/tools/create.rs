@@ -44,7 +44,11 @@ impl TypedTool for Create {
         )
     }
 
-    async fn run(&self, input: CreateInput, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        input: CreateInput,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
         let batch = input
             .deliverables
             .into_iter()
@@ -55,7 +59,7 @@ impl TypedTool for Create {
             .0
             .update_and_tell(
                 |state, today| state.ledger.create(batch.iter().cloned(), today),
-                |events, changes| tell_changes(events, changes),
+                |changes| tell_changes(context.events(), changes),
             )
             .await?;
         let ids: Vec<&DeliverableId> = changes.iter().map(|change| &change.id).collect();

@@ -31,7 +31,11 @@ impl TypedTool for Deprecate {
         )
     }
 
-    async fn run(&self, input: DeprecateInput, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        input: DeprecateInput,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
         let id = input.deliverable_id;
         self.0
             .update_and_tell(
@@ -40,9 +44,9 @@ impl TypedTool for Deprecate {
                     let news = active(&id);
                     state.ledger.deprecate(&id, today).map(|()| news)
                 },
-                |events, news| {
+                |news| {
                     if *news {
-                        events.emit(RunEventKind::Deprecated { id: &id });
+                        context.events().emit(RunEventKind::Deprecated { id: &id });
                     }
                 },
             )

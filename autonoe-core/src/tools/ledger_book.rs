@@ -19,16 +19,50 @@ const TRIES: usize = 32;
 /// The ledger as tools and runs use it: changes in parallel take turns, none is lost.
 ///
 /// Cheap to clone; clones take turns with each other.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::{Deliverable, DeliverableId, LedgerBook, MemoryRepository, SystemClock};
+///
+/// # futures::executor::block_on(async {
+/// let repository = Arc::new(MemoryRepository::new());
+/// let book = LedgerBook::beside(repository, Arc::new(SystemClock)).await?;
+/// let id = DeliverableId::new("DL-001")?;
+///
+/// book.update(|state, today| {
+///     state.ledger.create([Deliverable::new(id.clone(), "Login", ["it works"])?], today)
+/// })
+/// .await?;
+///
+/// assert_eq!(book.read().await?.map(|state| state.ledger.counts().total), Some(1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).expect("it works");
+/// ```
 #[derive(Clone)]
 pub struct LedgerBook {
     repository: Arc<dyn DeliverableRepository>,
     clock: Arc<dyn Clock>,
     epoch: Epoch,
     turn: Arc<Mutex<()>>,
-    events: Events,
 }
 
 impl LedgerBook {
+    /// Opens the ledger in `repository` beside a run that may be under way, without taking it over.
+    ///
+    /// It writes as the epoch that the ledger has. A higher one would fence off the run.
+    ///
+    /// # Errors
+    ///
+    /// The repository cannot be read.
+    pub async fn beside(
+        repository: Arc<dyn DeliverableRepository>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, RepositoryError> {
+        let epoch = repository.load().await?.map(|snapshot| snapshot.epoch);
+        Ok(Self::new(repository, clock, epoch.unwrap_or_default()))
+    }
+
     /// Opens the ledger in `repository`, to write as `epoch`.
     pub fn new(
         repository: Arc<dyn DeliverableRepository>,
@@ -40,15 +74,7 @@ impl LedgerBook {
             clock,
             epoch,
             turn: Arc::default(),
-            events: Events::silent(),
         }
-    }
-
-    /// Sets where changes are told.
-    #[must_use]
-    pub fn with_events(mut self, events: Events) -> Self {
-        self.events = events;
-        self
     }
 
     /// Returns who writes.
@@ -86,7 +112,7 @@ impl LedgerBook {
         &self,
         change: impl Fn(&mut LedgerState, Date) -> Result<T, LedgerError> + Send,
     ) -> Result<T, UpdateError> {
-        self.update_and_tell(change, |_, _| {}).await
+        self.update_and_tell(change, |_| {}).await
     }
 
     /// Does the same and tells what came of it before anybody else's turn, so
@@ -94,7 +120,7 @@ impl LedgerBook {
     pub(super) async fn update_and_tell<T>(
         &self,
         change: impl Fn(&mut LedgerState, Date) -> Result<T, LedgerError> + Send,
-        tell: impl FnOnce(&Events, &T) + Send,
+        tell: impl FnOnce(&T) + Send,
     ) -> Result<T, UpdateError> {
         let _turn = self.turn.lock().await;
         let mut tries = 1;
@@ -120,7 +146,7 @@ impl LedgerBook {
                 .await
             {
                 Ok(_revision) => {
-                    tell(&self.events, &told);
+                    tell(&told);
                     return Ok(told);
                 }
                 Err(error) if error.kind() == RepositoryErrorKind::Conflict && tries < TRIES => {

@@ -36,7 +36,11 @@ impl TypedTool for SetStatus {
         )
     }
 
-    async fn run(&self, input: SetStatusInput, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        input: SetStatusInput,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
         let SetStatusInput {
             deliverable_id: id,
             status,
@@ -45,7 +49,7 @@ impl TypedTool for SetStatus {
             .0
             .update_and_tell(
                 |state, today| state.ledger.set_status(&id, status, today),
-                |events, change| tell_changes(events, std::slice::from_ref(change)),
+                |change| tell_changes(context.events(), std::slice::from_ref(change)),
             )
             .await?;
         Ok(ToolOutput::json(&json!({

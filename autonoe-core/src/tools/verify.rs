@@ -31,7 +31,11 @@ impl TypedTool for Verify {
         )
     }
 
-    async fn run(&self, input: VerifyInput, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        input: VerifyInput,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
         let id = input.deliverable_id;
         self.0
             .update_and_tell(
@@ -39,9 +43,9 @@ impl TypedTool for Verify {
                     let news = !state.verification.is_verified(&id);
                     state.verification.verify(&id, &state.ledger).map(|()| news)
                 },
-                |events, news| {
+                |news| {
                     if *news {
-                        events.emit(RunEventKind::Verified { id: &id });
+                        context.events().emit(RunEventKind::Verified { id: &id });
                     }
                 },
             )

@@ -83,7 +83,7 @@ async fn events_form_one_tree_of_run_sessions_and_calls() {
             .is_some_and(|name| name.starts_with("run_") || name.starts_with("wait_"));
         match event["event"].as_str() {
             _ if parent_of_run => assert_eq!(*span, root, "{event}"),
-            Some("tool_decided") => {
+            Some("tool_decided" | "status_changed") => {
                 let session = spans.iter().find(|other| Some(other.span) == span.parent);
                 assert_eq!(
                     session.and_then(|span| span.parent),
@@ -94,6 +94,13 @@ async fn events_form_one_tree_of_run_sessions_and_calls() {
             _ => assert_eq!(span.parent, Some(root.span), "{event}"),
         }
     }
+    // What is decided about a call and what comes of it is one span.
+    let of = |name: &str| -> Vec<_> {
+        let with_spans = events.iter().zip(&spans);
+        let found = with_spans.filter(|(event, _)| event["event"] == name);
+        found.map(|(_, span)| span.span).collect()
+    };
+    assert_eq!(of("tool_decided"), of("status_changed"));
 }
 
 #[tokio::test(start_paused = true)]

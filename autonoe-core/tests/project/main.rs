@@ -6,5 +6,6 @@ mod journal;
 mod kill;
 mod layout;
 mod lock;
+mod project_run;
 mod repository;
 mod run;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use autonoe_core::{HookDecision, PreToolUseHook, ToolCall, ToolKind, hook_fn};
-use autonoe_testkit::conformance::pre_tool_use_hook;
+use autonoe_testkit::conformance::{pre_tool_use_hook, stateless_pre_tool_use_hook};
 
 use crate::assert_fails;
 
@@ -86,7 +86,7 @@ async fn a_hook_that_changes_its_mind_is_found() {
         _ => HookDecision::Pass,
     });
 
-    let report = pre_tool_use_hook(hook).await;
+    let report = stateless_pre_tool_use_hook(hook).await;
 
     assert_fails(
         &report,
@@ -119,7 +119,7 @@ impl PreToolUseHook for OneAtATime {
 
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_can_do_one_thing_at_a_time_is_found() {
-    let report = pre_tool_use_hook(Arc::new(OneAtATime::default())).await;
+    let report = stateless_pre_tool_use_hook(Arc::new(OneAtATime::default())).await;
 
     assert_fails(&report, &["calls at the same time get the same answers"]);
 }
@@ -150,4 +150,17 @@ async fn a_hook_that_carries_out_the_call_is_found() {
     let report = pre_tool_use_hook(hook).await;
 
     assert_fails(&report, &["no call is carried out"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_may_remember_earlier_calls() {
+    let shells = AtomicUsize::new(0);
+    let hook = hook_fn("at-most-two-shells", move |call| match call.kind {
+        ToolKind::Shell { .. } if shells.fetch_add(1, Ordering::Relaxed) >= 2 => {
+            HookDecision::block("two commands are enough")
+        }
+        _ => HookDecision::Pass,
+    });
+
+    pre_tool_use_hook(hook).await.assert();
 }

@@ -10,6 +10,7 @@ mod faulty_hooks;
 mod faulty_repositories;
 mod faulty_streams;
 mod faulty_tools;
+mod lazy_backend;
 mod lossy_repositories;
 mod scripted_harness;
 

@@ -3,6 +3,9 @@ use serde_json::json;
 
 use super::*;
 
+#[cfg(unix)]
+mod with_symlinks;
+
 fn places() -> Places {
     Places::new("/no-srv/project").with_home("/no-home/user")
 }
@@ -32,6 +35,9 @@ fn no_spelling_of_the_directory_is_written_to() {
         ".AUTONOE/x",
         ".Autonoe./x",
         ".autonoe /x",
+        " .autonoe/status.json",
+        "\t/no-srv/project/.autonoe/x",
+        "src/ .autonoe/x",
         ".auto\u{200b}noe/x",
         ".autonoe\\status.json",
         "sub\\.autonoe\\x",
@@ -110,6 +116,21 @@ fn a_shell_command_may_only_read_it() {
 }
 
 #[test]
+fn a_shell_command_does_not_run_in_it() {
+    for (directory, pass) in [
+        ("/no-srv/project", true),
+        ("src", true),
+        ("/no-srv/project/.autonoe", false),
+        (".Autonoe/x", false),
+        ("src/../.autonoe", false),
+    ] {
+        let call = ToolCall::new("Bash", json!({"command": "rm status.json"})).in_dir(directory);
+
+        assert_eq!(passes(&call), pass, "{directory}");
+    }
+}
+
+#[test]
 fn an_unknown_tool_may_not_mention_it_anywhere() {
     for (name, input, pass) in [
         (
@@ -139,6 +160,14 @@ fn an_unknown_tool_may_not_mention_it_anywhere() {
             true,
         ),
         ("mcp__files__write", json!({"path": "src/a"}), true),
+        ("mcp__files__write", json!({"path": "a/AUTONO~1"}), false),
+        (
+            "mcp__files__write",
+            json!({"uri": "file:%2Eautonoe"}),
+            false,
+        ),
+        ("mcp__shell__run", json!({"command": "rm -r .auto*"}), false),
+        ("mcp__files__find", json!({"pattern": "src/.*[.]rs"}), true),
         (
             "mcp__autonoe__create",
             json!({"description": "keeps .autonoe/ tidy"}),
@@ -146,11 +175,14 @@ fn an_unknown_tool_may_not_mention_it_anywhere() {
         ),
         ("mcp__autonoe2__create", json!({"path": ".autonoe/"}), false),
         (
-            "Task",
-            json!({"prompt": "change .autonoe/status.json"}),
+            "mcp__autonoe__evil__write",
+            json!({"path": ".autonoe/x"}),
             false,
         ),
-        ("Task", json!({"prompt": "change autonoe"}), true),
+        ("Unknown", json!({"path": ".autonoe/x"}), false),
+        ("Task", json!({"prompt": "read .autonoe/status.json"}), true),
+        ("TodoWrite", json!({"todos": ["read .autonoe/"]}), true),
+        ("WebSearch", json!({"query": ".autonoe"}), true),
     ] {
         assert_eq!(
             passes(&ToolCall::new(name, input.clone())),
@@ -185,81 +217,6 @@ async fn a_block_points_to_the_tools() {
              autonoe tools to change deliverables"
         ),
     );
-}
-
-#[cfg(unix)]
-mod with_symlinks {
-    use std::os::unix::fs::symlink;
-
-    use super::*;
-
-    fn world() -> (tempfile::TempDir, AutonoeGuard, PathBuf) {
-        let dir = tempfile::tempdir().expect("a directory can be made");
-        let project = dir.path().join("project");
-        std::fs::create_dir_all(project.join("src")).expect("it can be made");
-        let guard = AutonoeGuard::new(Places::new(&project));
-        (dir, guard, project)
-    }
-
-    #[test]
-    fn a_symlink_to_the_directory_is_the_directory() {
-        let (_dir, guard, project) = world();
-        std::fs::create_dir(project.join(".autonoe")).expect("it can be made");
-        symlink(".autonoe", project.join("state")).expect("it can be made");
-        symlink("../.autonoe/status.json", project.join("src/s")).expect("it can be made");
-        symlink("loop", project.join("loop")).expect("it can be made");
-
-        for (path, pass) in [
-            ("state/status.json", false),
-            ("src/s", false),
-            ("loop", false),
-            ("src/a", true),
-        ] {
-            let verdict = guard.judge(&write(&[path]).in_dir(&project));
-
-            assert_eq!(verdict.is_ok(), pass, "{path}: {verdict:?}");
-        }
-    }
-
-    #[test]
-    fn a_directory_that_is_a_symlink_is_guarded_where_it_leads() {
-        let (_dir, guard, project) = world();
-        std::fs::create_dir(project.join("state")).expect("it can be made");
-        symlink("state", project.join(".autonoe")).expect("it can be made");
-
-        assert!(
-            guard
-                .judge(&write(&["state/status.json"]).in_dir(&project))
-                .is_err()
-        );
-    }
-
-    #[test]
-    fn a_note_that_is_a_symlink_is_not_written_in_a_sync_run() {
-        let (_dir, guard, project) = world();
-        let call = write(&[".autonoe-note.md"])
-            .in_dir(&project)
-            .in_mode(Mode::Sync);
-        assert_eq!(guard.judge(&call), Ok(()));
-
-        symlink("src/main.rs", project.join(".autonoe-note.md")).expect("it can be made");
-
-        assert!(guard.judge(&call).is_err());
-    }
-
-    #[test]
-    fn a_project_that_is_a_symlink_has_its_note_under_both_names() {
-        let (dir, _guard, project) = world();
-        symlink("project", dir.path().join("alias")).expect("it can be made");
-        let alias = dir.path().join("alias");
-        let guard = AutonoeGuard::new(Places::new(&alias));
-
-        for dir in [alias, project.canonicalize().expect("it exists")] {
-            let call = write(&[".autonoe-note.md"]).in_dir(dir).in_mode(Mode::Sync);
-
-            assert_eq!(guard.judge(&call), Ok(()));
-        }
-    }
 }
 
 proptest! {

@@ -3,6 +3,9 @@ use serde_json::json;
 
 use super::*;
 
+#[cfg(unix)]
+mod with_symlinks;
+
 fn places() -> Places {
     Places::new("/no-srv/project").with_home("/no-home/user")
 }
@@ -54,6 +57,10 @@ fn writes_stay_inside_the_project_and_the_temporary_places() {
         ("a\\..\\..\\b", false),
         ("\\etc\\passwd", false),
         ("a\0b", false),
+        (" /etc/passwd", false),
+        ("\t~/.bashrc", false),
+        ("\u{feff}../a", false),
+        (" .git/config", false),
         (".git/hooks/pre-commit", false),
         ("sub/.GIT/config", false),
         (".git\\config", false),
@@ -88,6 +95,8 @@ fn reads_are_open_apart_from_credentials() {
         ("/no-home/user/.SSH/id_rsa", false),
         ("\\no-home\\user\\.ssh\\id_rsa", false),
         ("~\\.ssh\\id_rsa", false),
+        (" ~/.ssh/id_rsa", false),
+        ("\n/etc/shadow ", false),
         ("~root/.ssh/id_rsa", false),
         ("~/.claude.json", false),
         ("~/.codex/auth.json", false),
@@ -143,19 +152,50 @@ fn more_places_of_credentials_can_be_named() {
 }
 
 #[test]
-fn a_file_is_not_fetched() {
+fn only_the_web_is_fetched_from() {
     for (url, pass) in [
         ("https://example.com/file:x", true),
+        (" HTTP://example.com", true),
         ("file:///etc/shadow", false),
         (" FILE:/etc/shadow", false),
-        ("", true),
-        ("日本語", true),
+        ("fi\tle:///etc/shadow", false),
+        ("\u{200b}file:///etc/shadow", false),
+        ("view-source:file:///etc/shadow", false),
+        ("ftp://example.com", false),
+        ("data:text/plain,x", false),
+        ("", false),
+        ("日本語", false),
     ] {
         assert_eq!(
             passes(ToolKind::Fetch { url: url.into() }, &places()),
             pass,
             "{url}"
         );
+    }
+}
+
+#[test]
+fn a_shell_command_runs_in_the_project_or_a_temporary_place() {
+    for (directory, pass) in [
+        ("/no-srv/project", true),
+        ("/no-srv/project/src", true),
+        ("", true),
+        ("src", true),
+        ("/tmp", true),
+        ("/tmp/x", true),
+        ("/", false),
+        ("/no-home/user", false),
+        ("/no-srv/project/..", false),
+        ("/no-srv/project/.autonoe", false),
+        ("/no-srv/project/src/../.AUTONOE/x", false),
+        ("/no-srv/project/.git/hooks", false),
+        (".autonoe", false),
+    ] {
+        let call = ToolCall::new("Bash", json!({"command": "rm status.json"})).in_dir(directory);
+
+        let verdict = FileScope::new(places()).judge(&call);
+
+        assert_eq!(verdict.is_ok(), pass, "{directory:?}: {verdict:?}");
     }
 }
 
@@ -169,109 +209,6 @@ async fn a_block_names_the_path_and_the_way_out() {
             "\"/etc/x\" is outside the project; write inside the project or in [\"/tmp\"]"
         ),
     );
-}
-
-#[cfg(unix)]
-mod with_symlinks {
-    use std::fs::{create_dir_all, write as write_file};
-    use std::os::unix::fs::symlink;
-
-    use super::*;
-
-    /// A project, a home and a directory of somebody else, without temporary places.
-    fn world() -> (tempfile::TempDir, Places) {
-        let dir = tempfile::tempdir().expect("a directory can be made");
-        for name in ["project/src", "home/.ssh", "home/code", "else"] {
-            create_dir_all(dir.path().join(name)).expect("it can be made");
-        }
-        write_file(dir.path().join("home/.ssh/id"), "key").expect("it can be written");
-        let places = Places::new(dir.path().join("project"))
-            .with_home(dir.path().join("home"))
-            .with_temporary([]);
-        (dir, places)
-    }
-
-    #[test]
-    fn a_symlink_does_not_lead_a_write_out() {
-        let (dir, places) = world();
-        let link = |to: &str, name: &str| {
-            symlink(to, dir.path().join("project").join(name)).expect("it can be made");
-        };
-        link("../else", "out");
-        link("../else/new", "dangling");
-        link("src", "in");
-        link("loop", "loop");
-        link("deep", "in2");
-        link("../project/src", "back");
-
-        for (path, pass) in [
-            ("in/a", true),
-            ("in2/a", true),
-            ("back/a", true),
-            ("src/a", true),
-            ("out/a", false),
-            ("out", false),
-            ("dangling", false),
-            ("loop", false),
-            ("loop/a", false),
-            ("out/../a", false),
-        ] {
-            assert_eq!(passes(write(&[path]), &places), pass, "{path}");
-        }
-    }
-
-    #[test]
-    fn a_project_that_is_a_symlink_works_under_both_names() {
-        let (dir, mut places) = world();
-        symlink("project", dir.path().join("alias")).expect("it can be made");
-        let real = places.project.canonicalize().expect("it exists");
-        places.project = dir.path().join("alias");
-
-        assert!(passes(write(&["a"]), &places));
-        assert!(passes(write(&[&real.join("a").to_string_lossy()]), &places));
-        assert!(!passes(write(&["."]), &places));
-        assert!(!passes(write(&[&real.to_string_lossy()]), &places));
-        assert!(!passes(write(&["../a"]), &places));
-    }
-
-    #[test]
-    fn a_symlink_does_not_lead_a_read_to_credentials() {
-        let (dir, places) = world();
-        symlink("../home/.ssh", dir.path().join("project/keys")).expect("it can be made");
-        symlink("../home", dir.path().join("project/home")).expect("it can be made");
-
-        assert!(!passes(read(&["keys/id"]), &places));
-        assert!(!passes(read(&["home"]), &places));
-        assert!(!passes(read(&["home/.ssh/id"]), &places));
-        assert!(passes(read(&["home/code/a"]), &places));
-    }
-
-    #[test]
-    fn credentials_behind_a_symlink_are_known_where_they_really_are() {
-        let (dir, places) = world();
-        symlink("../else", dir.path().join("home/.aws")).expect("it can be made");
-
-        assert!(!passes(read(&["../else/credentials"]), &places));
-    }
-
-    #[test]
-    fn a_project_that_lives_beside_or_above_credentials_still_works() {
-        let (dir, mut places) = world();
-        places.project = dir.path().join("home/code");
-        assert!(passes(read(&["."]), &places));
-        assert!(passes(write(&["a"]), &places));
-
-        places.project = dir.path().join("home");
-        assert!(passes(read(&["code"]), &places));
-        assert!(passes(write(&["a"]), &places));
-        assert!(!passes(read(&["."]), &places));
-        assert!(!passes(write(&[".ssh/authorized_keys"]), &places));
-
-        std::fs::remove_dir_all(dir.path().join("home/.ssh")).expect("it can be removed");
-        assert!(passes(read(&["."]), &places));
-        create_dir_all(dir.path().join("home/.kube")).expect("it can be made");
-        assert!(!passes(read(&["."]), &places));
-    }
 }
 
 proptest! {

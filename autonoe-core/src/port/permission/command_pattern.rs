@@ -1,5 +1,6 @@
 //! Patterns of shell commands: `npm run *`, `git status`.
 
+use super::inner_commands::commands_in;
 use super::wildcard::Wildcard;
 
 /// A pattern of whole shell commands.
@@ -44,37 +45,39 @@ impl CommandPattern {
         }
     }
 
-    /// Tells whether a part of `command` fits the pattern, quotes and backslashes left aside.
+    /// Tells whether a command that `command` may run fits the pattern, quotes and backslashes
+    /// left aside.
     ///
     /// For blocking: what stands between control characters is looked at on
-    /// its own. This is no parser; what is not plain is for the Bash policy.
+    /// its own, and so is what another command would run. This is no parser;
+    /// what is not plain is for the Bash policy.
     pub(super) fn touches(&self, command: &str) -> bool {
-        let Self::Simple { whole, bare } = self else {
+        let Self::Simple { .. } = self else {
             return true;
         };
-        let plain: String = command
-            .chars()
-            .filter(|c| !matches!(c, '\'' | '"' | '\\'))
-            .collect();
-        [command, &plain].into_iter().any(|text| {
+        let joined = command.replace("\\\n", "");
+        let plain = joined.replace(['\'', '"', '\\'], "");
+        [joined, plain].iter().any(|text| {
             text.split(is_shell_control).any(|part| {
-                let part = part.trim();
-                whole.matches(part) || bare.as_ref().is_some_and(|bare| bare.matches(part))
+                self.fits(part.trim())
+                    || commands_in(part).is_none_or(|all| all.iter().any(|own| self.fits(own)))
             })
         })
     }
 
-    /// Tells whether the pattern fits the whole of `command`.
-    pub(super) fn covers(&self, command: &str) -> bool {
+    fn fits(&self, command: &str) -> bool {
         match self {
             Self::Any => true,
             Self::Simple { whole, bare } => {
-                let command = command.trim_matches([' ', '\t']);
-                !has_shell_control(command)
-                    && (whole.matches(command)
-                        || bare.as_ref().is_some_and(|bare| bare.matches(command)))
+                whole.matches(command) || bare.as_ref().is_some_and(|bare| bare.matches(command))
             }
         }
+    }
+
+    /// Tells whether the pattern fits the whole of `command`.
+    pub(super) fn covers(&self, command: &str) -> bool {
+        let command = command.trim_matches([' ', '\t']);
+        *self == Self::Any || (!has_shell_control(command) && self.fits(command))
     }
 }
 
@@ -121,6 +124,56 @@ mod tests {
             ("ls ?", "ls a", false),
         ] {
             assert_eq!(covers(pattern, command), covered, "{pattern} {command}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_touches_a_command_however_it_is_run() {
+        for command in [
+            "git push",
+            "git  push origin",
+            "git\tpush",
+            "git \\\npush",
+            "FOO=1 git push",
+            "{ git push; }",
+            "if true; then git push; fi",
+            "for x in a; do git push; done",
+            "! git push",
+            "time git push",
+            "command git push",
+            "env A=b git push",
+            "nohup git push &",
+            "echo origin | xargs -n 1 git push",
+            "timeout 5 git push",
+            "timeout -s KILL 5 git push",
+            "/usr/bin/git push",
+            "git --no-pager push",
+            "git -C . push",
+            "git -c a=b --git-dir x push",
+            "sh -c 'git push'",
+            "bash -lc \"cd x && git push\"",
+            "find . -name a -exec git push {} +",
+            "sudo -u me env A=b /usr/bin/git -C . push",
+        ] {
+            let pattern = CommandPattern::parse("git push *").expect("the pattern is valid");
+
+            assert!(pattern.touches(command), "{command:?}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_does_not_touch_what_only_mentions_it() {
+        for command in [
+            "git status",
+            "git -C push status",
+            "git log --grep push",
+            "echo git push",
+            "git commit -m 'then git push'",
+            "grep -c git push",
+        ] {
+            let pattern = CommandPattern::parse("git push *").expect("the pattern is valid");
+
+            assert!(!pattern.touches(command), "{command:?}");
         }
     }
 

@@ -113,13 +113,19 @@ impl Form {
             (Self::Write(_), ToolKind::Write { .. }) => true,
             (Self::Shell(pattern), ToolKind::Shell { command }) => pattern.covers(command),
             (Self::Fetch(pattern), ToolKind::Fetch { url }) => pattern.covers(url),
+            (Self::Mcp { server, tool: None }, kind) => {
+                kind.certain_server() == Some(server.as_str())
+            }
             (
-                Self::Mcp { server, tool },
+                Self::Mcp {
+                    server,
+                    tool: Some(tool),
+                },
                 ToolKind::Mcp {
                     server: its,
                     tool: called,
                 },
-            ) => server == its && tool.as_ref().is_none_or(|tool| tool == called),
+            ) => server == its && tool == called,
             _ => false,
         }
     }
@@ -130,6 +136,19 @@ impl Form {
             (_, ToolKind::Malformed { .. }) => true,
             (Self::Shell(pattern), ToolKind::Shell { command }) => pattern.touches(command),
             (Self::Fetch(pattern), ToolKind::Fetch { url }) => pattern.touches(url),
+            (
+                Self::Mcp { server, tool },
+                ToolKind::Mcp {
+                    server: its,
+                    tool: called,
+                },
+            ) => {
+                // Where a server's name ends is not certain in `mcp__a__b__c`.
+                let own = tool
+                    .iter()
+                    .fold(server.clone(), |own, tool| own + "__" + tool);
+                format!("{its}__{called}__").starts_with(&(own + "__"))
+            }
             _ => self.covers(call),
         }
     }

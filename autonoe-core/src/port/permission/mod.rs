@@ -4,6 +4,7 @@ mod baseline;
 mod command_pattern;
 mod form;
 mod grants;
+mod inner_commands;
 mod path_pattern;
 mod rule;
 mod url;

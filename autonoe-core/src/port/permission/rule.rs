@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::form::Form;
 use super::path_pattern::PathPattern;
+use crate::port::lexical_path::meanings::Meanings;
 use crate::port::lexical_path::{Start, normalise, start_of};
 use crate::port::{Places, ToolCall, ToolKind};
 
@@ -74,8 +75,9 @@ impl PermissionRule {
     /// Tells whether `call` may do anything that the rule speaks of. For blocking.
     ///
     /// It errs on the other side than [`covers`](Self::covers): one path of many
-    /// is enough, a search above a path counts, every part of a command line is
-    /// looked at, and an address that cannot be read for certain counts.
+    /// is enough, symlinks are followed, a search above a path counts, every part
+    /// of a command line is looked at, and an address that cannot be read for
+    /// certain counts.
     pub fn touches(&self, call: &ToolCall, places: &Places) -> bool {
         if !self.form.touches(call) {
             return false;
@@ -83,10 +85,9 @@ impl PermissionRule {
         match (self.form.paths(), paths_of(call)) {
             (Some(pattern), Some(paths)) => {
                 paths.is_empty()
-                    || paths.iter().any(|path| {
-                        location(path, call, places)
-                            .is_none_or(|path| pattern.reaches(&path, places))
-                    })
+                    || paths
+                        .iter()
+                        .any(|path| touches_path(pattern, path, call, places))
             }
             _ => true,
         }
@@ -128,6 +129,19 @@ fn covers_each(rule: &PermissionRule, paths: &[PathBuf], call: &ToolCall, places
         && paths
             .iter()
             .all(|path| rule.covers_path(path, call, places))
+}
+
+/// Tells whether `path` of `call` can mean anything that `pattern` speaks of.
+fn touches_path(pattern: &PathPattern, path: &Path, call: &ToolCall, places: &Places) -> bool {
+    let Ok(meanings) = Meanings::of(path, call, places) else {
+        return true;
+    };
+    let searches = ["Glob", "Grep", "LS"].contains(&call.name.as_str());
+    meanings.in_unknown_home
+        || meanings.places.iter().any(|place| {
+            pattern.touches(place, places)
+                || ((searches || place.is_dir()) && pattern.reaches(place, places))
+        })
 }
 
 /// Returns where `path` of `call` is, or `None` when it is in a home that is not known.

@@ -1,5 +1,7 @@
 //! The parts of a web address, read strictly.
 
+use crate::port::lexical_path::percent::percent_decoded;
+
 /// A web address whose parts every reader agrees on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Url<'a> {
@@ -55,6 +57,14 @@ impl<'a> Url<'a> {
     }
 }
 
+/// Returns `rest` as a server may read it: with its percent signs decoded and `//` taken as `/`.
+pub(super) fn plain(rest: &str) -> String {
+    let mut plain = percent_decoded(rest);
+    let mut last = None;
+    plain.retain(|c| last.replace(c) != Some('/') || c != '/');
+    plain
+}
+
 /// Splits off `http://` or `https://` in any letter case.
 pub(super) fn split_scheme(text: &str) -> Option<(&'static str, &str)> {
     let (scheme, behind) = text.split_once("://")?;
@@ -93,8 +103,22 @@ pub(super) fn is_host(host: &str) -> bool {
                     .chars()
                     .all(|c| c.is_ascii_hexdigit() || ":.".contains(c))
         }
-        None => !host.is_empty() && host.chars().all(plain),
+        None => {
+            let names_all = host.split('.').all(|label| !label.is_empty());
+            names_all && host.chars().all(plain) && (!ends_in_number(host) || is_ipv4(host))
+        }
     }
+}
+
+// `127.1`, `0x7f.0.0.1` and `2130706433` are addresses too, for some.
+fn ends_in_number(host: &str) -> bool {
+    let last = host.rsplit('.').next().unwrap_or_default();
+    let is_hex = last.to_ascii_lowercase().starts_with("0x");
+    is_hex || last.chars().all(|c| c.is_ascii_digit())
+}
+
+fn is_ipv4(host: &str) -> bool {
+    host.parse::<std::net::Ipv4Addr>().is_ok()
 }
 
 #[cfg(test)]
@@ -108,6 +132,8 @@ mod tests {
             ("HTTP://A.com:/x?y#z", "http", "a.com", 80, "/x?y#z"),
             ("https://a.com:8443?x", "https", "a.com", 8443, "/?x"),
             ("http://[::1]:80/", "http", "[::1]", 80, "/"),
+            ("http://127.0.0.1/", "http", "127.0.0.1", 80, "/"),
+            ("http://a1.b2/", "http", "a1.b2", 80, "/"),
         ] {
             let url = Url::parse(text).expect("it is an address");
 
@@ -115,6 +141,18 @@ mod tests {
                 (url.scheme, &*url.host, url.port, &*url.rest),
                 (scheme, host, port, rest)
             );
+        }
+    }
+
+    #[test]
+    fn a_path_is_read_as_a_server_may() {
+        for (rest, expected) in [
+            ("/a%2fb//c%2F/d", "/a/b/c/d"),
+            ("/%61%2", "/a%2"),
+            ("/%zz%", "/%zz%"),
+            ("/%C3%A9", "/é"),
+        ] {
+            assert_eq!(plain(rest), expected, "{rest}");
         }
     }
 
@@ -140,6 +178,15 @@ mod tests {
             "https://a.com:99999",
             "https://a.com:x",
             "https://[::1",
+            "https://a.com.",
+            "https://.a.com",
+            "https://a..com",
+            "http://127.1",
+            "http://127.0.0.01",
+            "http://0x7f.0.0.1",
+            "http://0x7f000001",
+            "http://127.0.0.0x1",
+            "http://2130706433",
             "file:///etc/passwd",
         ] {
             assert_eq!(Url::parse(text), None, "{text:?}");

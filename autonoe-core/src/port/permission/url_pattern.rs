@@ -1,6 +1,6 @@
 //! Patterns of web addresses: `domain:example.com`, `https://example.com/api/*`.
 
-use super::url::{Url, default_port, is_host, split_port, split_scheme};
+use super::url::{Url, default_port, is_host, plain, split_port, split_scheme};
 use super::wildcard::Wildcard;
 
 /// A pattern of web addresses.
@@ -17,6 +17,8 @@ pub(super) enum UrlPattern {
         /// `None` is any port.
         port: Option<u16>,
         rest: Wildcard,
+        /// The rest as a server may read it.
+        plain_rest: Wildcard,
     },
 }
 
@@ -70,12 +72,33 @@ impl UrlPattern {
             host: Wildcard::with_star(&host.to_ascii_lowercase()),
             port,
             rest: Wildcard::with_star(&rest),
+            plain_rest: Wildcard::with_star(&plain(&rest)),
         })
     }
 
-    /// Tells whether `url` fits the pattern, or cannot be read for certain. For blocking.
+    /// Tells whether `url` may lead to what the pattern fits, or cannot be read for certain.
+    ///
+    /// For blocking: over HTTP and HTTPS a server gives the same, and it decodes the path.
     pub(super) fn touches(&self, url: &str) -> bool {
-        Url::parse(url).is_none_or(|parts| parts.climbs()) || self.covers(url)
+        let Some(parts) = Url::parse(url).filter(|parts| !parts.climbs()) else {
+            return true;
+        };
+        match self {
+            Self::Any | Self::Domain(_) => self.covers(url),
+            Self::Address {
+                scheme,
+                host,
+                port,
+                rest,
+                plain_rest,
+            } => {
+                let usual =
+                    *port == Some(default_port(scheme)) && parts.port == default_port(parts.scheme);
+                host.matches(&parts.host)
+                    && (usual || port.is_none_or(|port| port == parts.port))
+                    && (rest.matches(&parts.rest) || plain_rest.matches(&plain(&parts.rest)))
+            }
+        }
     }
 
     /// Tells whether the pattern fits the address `url`.
@@ -91,6 +114,7 @@ impl UrlPattern {
                 host,
                 port,
                 rest,
+                ..
             } => Url::parse(url).is_some_and(|url| {
                 url.scheme == *scheme
                     && host.matches(&url.host)
@@ -103,156 +127,4 @@ impl UrlPattern {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn covers(pattern: &str, url: &str) -> bool {
-        UrlPattern::parse(pattern)
-            .expect("the pattern is valid")
-            .covers(url)
-    }
-
-    #[test]
-    fn patterns_cover_what_they_say() {
-        for (pattern, url, covered) in [
-            ("*", "anything at all", true),
-            ("domain:example.com", "https://example.com/x", true),
-            ("domain:example.com", "http://a.EXAMPLE.com:8080/x", true),
-            ("domain:example.com", "https://badexample.com/", false),
-            ("domain:example.com", "https://example.com.evil.com/", false),
-            ("domain:example.com", "ftp://example.com/", false),
-            (
-                "https://api.example.com/*",
-                "https://api.example.com/a/b?c#d",
-                true,
-            ),
-            (
-                "https://api.example.com/*",
-                "https://API.example.com:443",
-                true,
-            ),
-            (
-                "https://api.example.com/*",
-                "http://api.example.com/",
-                false,
-            ),
-            (
-                "https://api.example.com/*",
-                "https://api.example.com:8443/",
-                false,
-            ),
-            (
-                "https://api.example.com:*/*",
-                "https://api.example.com:8443/",
-                true,
-            ),
-            (
-                "https://api.example.com/v1/*",
-                "https://api.example.com/v1/a",
-                true,
-            ),
-            (
-                "https://api.example.com/v1/*",
-                "https://api.example.com/v2/a",
-                false,
-            ),
-            (
-                "https://api.example.com/v1/*",
-                "https://api.example.com/v1/../v2",
-                false,
-            ),
-            (
-                "https://api.example.com/v1/*",
-                "https://api.example.com/v1/%2E%2e/v2",
-                false,
-            ),
-            ("https://*.example.com/*", "https://a.b.example.com/", true),
-            ("https://*.example.com/*", "https://example.com/", false),
-            (
-                "https://*.example.com/*",
-                "https://evil.com/.example.com/",
-                false,
-            ),
-            (
-                "https://*.example.com/*",
-                "https://evil.com?.example.com/",
-                false,
-            ),
-            (
-                "https://*.example.com/*",
-                "https://evil.com#.example.com/",
-                false,
-            ),
-            (
-                "https://*.example.com/*",
-                "https://evil.com:1.example.com/",
-                false,
-            ),
-            ("https://example.com", "https://example.com/", true),
-            ("https://example.com", "https://example.com/a", false),
-        ] {
-            assert_eq!(covers(pattern, url), covered, "{pattern} {url}");
-        }
-    }
-
-    #[test]
-    fn an_address_that_only_looks_right_is_covered_by_nothing_but_the_star() {
-        for url in [
-            "https://api.example.com@evil.com/",
-            "https://api.example.com:x@evil.com/",
-            "https://user@api.example.com/",
-            "https://api.example.com.evil.com/",
-            "https://evil.com/?https://api.example.com/",
-            "https://evil.com\\.api.example.com/",
-            "https://evil.com\\@api.example.com/",
-            "https://evil.com/\t@api.example.com/",
-            "https://api.exa\nmple.com/",
-            "https://api.example.com /",
-            "https:///api.example.com/",
-            "javascript:https://api.example.com/",
-        ] {
-            for pattern in [
-                "https://api.example.com/*",
-                "https://*.example.com/*",
-                "domain:example.com",
-            ] {
-                assert!(!covers(pattern, url), "{pattern} {url:?}");
-            }
-            assert!(covers("*", url), "{url:?}");
-        }
-    }
-
-    #[test]
-    fn what_is_not_understood_is_refused() {
-        for text in [
-            "example.com",
-            "ftp://a.com/*",
-            "domain:",
-            "domain:*.a.com",
-            "domain:a.com/x",
-            "https://",
-            "https://u@a.com/*",
-            "https://a.com*",
-            "https://a.*/x",
-            "https://a.com:x/",
-            "https://a b/*",
-        ] {
-            assert!(UrlPattern::parse(text).is_err(), "{text:?} was accepted");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn only_the_own_host_is_covered(noise in "[a-z0-9@:/?#.\\\\ -]{0,20}") {
-            for url in [format!("https://{noise}evil.com/"), format!("https://{noise}.evil.com")] {
-                let path_only = noise.starts_with("api.example.com/")
-                    || noise.starts_with("api.example.com?")
-                    || noise.starts_with("api.example.com#");
-
-                prop_assert!(path_only || !covers("https://api.example.com/*", &url), "{url}");
-            }
-        }
-    }
-}
+mod tests;

@@ -48,13 +48,22 @@ impl Wildcard {
     /// at all, it fits behind the last star that was reached, so only that one
     /// is ever tried again.
     pub(super) fn matches(&self, text: &str) -> bool {
+        self.matches_by(text, |own, c| own == c)
+    }
+
+    /// Tells whether the whole of `text` fits in some letter case.
+    pub(super) fn matches_in_any_case(&self, text: &str) -> bool {
+        self.matches_by(text, |own, c| own.to_lowercase().eq(c.to_lowercase()))
+    }
+
+    fn matches_by(&self, text: &str, same: impl Fn(char, char) -> bool) -> bool {
         let text: Vec<char> = text.chars().collect();
         matches_all(
             &self.0,
             &text,
             |token| *token == Token::AnyText,
             |token, c| match token {
-                Token::Char(own) => own == c,
+                Token::Char(own) => same(*own, *c),
                 Token::AnyChar | Token::AnyText => true,
             },
         )
@@ -123,6 +132,12 @@ mod tests {
     fn without_question_marks_they_are_plain() {
         assert!(Wildcard::with_star("a?").matches("a?"));
         assert!(!Wildcard::with_star("a?").matches("ab"));
+    }
+
+    #[test]
+    fn letter_case_can_be_left_aside() {
+        assert!(Wildcard::with_star("Ab*").matches_in_any_case("aBC"));
+        assert!(!Wildcard::with_star("Ab*").matches("aBC"));
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! How sessions go on and how they are ended.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use autonoe_core::StreamEvent;
 use futures::{StreamExt, future};
+use tokio_util::sync::CancellationToken;
 
 use super::harness::{AgentHarness, Scenario};
 use super::probe_tool;
@@ -39,6 +41,37 @@ pub(super) async fn progress_without_polling(
             }
         }
         read(&mut stream, &record, limit).await?;
+    }
+    let _ = dispose(client, limit).await;
+    Ok(())
+}
+
+/// Looks away while the gate thinks, and waits for the tool to run all the same.
+pub(super) async fn progress_behind_a_slow_gate(
+    harness: &dyn AgentHarness,
+    scenario: &Scenario,
+) -> Finding {
+    let mut stand = Stand::of(harness, scenario).await?;
+    let limit = stand.limit;
+    let answers = CancellationToken::new();
+    let Session {
+        mut client, record, ..
+    } = stand.session(GateIs::OpenAfter(answers.clone()))?;
+    {
+        let mut stream = client.query(prompt());
+        {
+            let asked = pin!(record.wait_for(limit, "the gate", is_asked));
+            let polled = pin!(read_until(&mut stream, &record, limit, "an end", |_| false));
+            match future::select(asked, polled).await {
+                future::Either::Left((asked, _)) => asked?,
+                // That the gate is not asked is told by another check.
+                future::Either::Right(_) => return Ok(()),
+            }
+        }
+        answers.cancel();
+        record
+            .wait_for(limit, "the tool, with nobody polling,", is_ran)
+            .await?;
     }
     let _ = dispose(client, limit).await;
     Ok(())

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use autonoe_core::{AgentError, HookDecision, PreToolUseHook, SessionKey, StreamEvent, ToolCall};
 use serde_json::Value;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use crate::conformance::checks::{Finding, within};
 
@@ -83,6 +84,8 @@ impl Record {
 pub(super) struct RecordingHook {
     pub(super) record: Record,
     pub(super) answer: HookDecision,
+    /// Keeps the answer back until it is cancelled.
+    pub(super) answers_after: Option<CancellationToken>,
 }
 
 #[async_trait]
@@ -93,6 +96,9 @@ impl PreToolUseHook for RecordingHook {
 
     async fn check(&self, call: &ToolCall) -> HookDecision {
         self.record.note(Happening::Asked(call.clone()));
+        if let Some(token) = &self.answers_after {
+            token.cancelled().await;
+        }
         self.answer.clone()
     }
 }

@@ -10,6 +10,7 @@ use autonoe_core::{
     Toolbox,
 };
 use futures::StreamExt;
+use tokio_util::sync::CancellationToken;
 
 use super::harness::{AgentHarness, Scenario};
 use super::probe_tool::ProbeTool;
@@ -20,9 +21,11 @@ use crate::conformance::checks::{Finding, Flaw, within};
 pub(super) const REASON: &str = "the conformance suite denies this call, whatever it is";
 
 /// How the gate of a session decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) enum GateIs {
     Open,
+    /// Open, but it answers only once this is cancelled.
+    OpenAfter(CancellationToken),
     Closed,
 }
 
@@ -74,13 +77,15 @@ impl Stand {
             number: self.sessions,
         };
         let record = Record::new();
-        let answer = match gate {
-            GateIs::Open => HookDecision::Approve,
-            GateIs::Closed => HookDecision::block(REASON),
+        let (answer, answers_after) = match gate {
+            GateIs::Open => (HookDecision::Approve, None),
+            GateIs::OpenAfter(token) => (HookDecision::Approve, Some(token)),
+            GateIs::Closed => (HookDecision::block(REASON), None),
         };
         let hook = RecordingHook {
             record: record.clone(),
             answer,
+            answers_after,
         };
         let gate = Gate::new(Places::new(&self.project), Grants::none()).with_hook(Arc::new(hook));
         let tools = Toolbox::new([Arc::new(ProbeTool::new(record.clone())) as Arc<_>]);

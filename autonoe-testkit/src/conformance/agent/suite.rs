@@ -188,6 +188,17 @@ pub(super) async fn lifetimes(
             progress.await
         })
         .await;
+    let calls_ours = uses([probe_tool::answers(1)]);
+    let progress = lifetimes::progress_behind_a_slow_gate(harness, &calls_ours);
+    checks
+        .run(
+            "a tool runs although nobody polls while the gate thinks",
+            async {
+                takes_tools(&sessions.capabilities).and(asks_gate(&sessions.capabilities))?;
+                progress.await
+            },
+        )
+        .await;
     let disposal = |session: &Session| match session {
         Ok(Played {
             disposal: Err(Flaw::Failed(what)),

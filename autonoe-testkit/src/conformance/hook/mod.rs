@@ -35,51 +35,31 @@ use super::report::Conformance;
 /// # });
 /// ```
 pub async fn pre_tool_use_hook(hook: Arc<dyn PreToolUseHook>) -> Conformance {
+    suite(hook, Memory::MayHave).await
+}
+
+/// Checks the same, and that the hook always says the same to the same call.
+///
+/// For a hook that is meant to have no memory, such as a guard.
+pub async fn stateless_pre_tool_use_hook(hook: Arc<dyn PreToolUseHook>) -> Conformance {
+    suite(hook, Memory::HasNone).await
+}
+
+/// Whether a hook may remember earlier calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Memory {
+    MayHave,
+    HasNone,
+}
+
+async fn suite(hook: Arc<dyn PreToolUseHook>, memory: Memory) -> Conformance {
     let marker = Marker::in_dir(&std::env::temp_dir());
     let calls = Arc::new(calls::all(&marker));
     let mut checks = Checks::of("pre tool use hook");
     checks.look("the name is not blank and always the same", || name(&*hook));
 
     let first = ask_all(&hook, &calls).await;
-    let answers = || calls.iter().zip(&first);
-    checks.each(
-        "no call makes it panic",
-        answers(),
-        |(asked, answer)| match answer {
-            Answer::Panicked(text) => Err(Flaw::Failed(format!("{}: {text}", asked.label))),
-            _ => Ok(()),
-        },
-    );
-    checks.each(
-        "every call is answered in time",
-        answers(),
-        |(asked, answer)| {
-            let limit = Gate::DEFAULT_TIME_LIMIT;
-            ensure!(
-                *answer != Answer::TooLate,
-                "{}: no answer after {limit:?}",
-                asked.label
-            );
-            Ok(())
-        },
-    );
-    checks.each(
-        "a block says why",
-        answers(),
-        |(asked, answer)| match answer {
-            Answer::Decided(HookDecision::Block { reason }) if reason.trim().is_empty() => Err(
-                Flaw::Failed(format!("{}: the reason is blank", asked.label)),
-            ),
-            _ => Ok(()),
-        },
-    );
-
     let again = ask_all(&hook, &calls).await;
-    checks.each(
-        "the same call gets the same answer",
-        answers().zip(&again),
-        same,
-    );
     // A hook that gives no answers gives none at the same time either.
     let answering = !first.contains(&Answer::TooLate);
     let at_once = if answering {
@@ -87,13 +67,54 @@ pub async fn pre_tool_use_hook(hook: Arc<dyn PreToolUseHook>) -> Conformance {
     } else {
         Vec::new()
     };
-    let pairs = at_once
-        .iter()
-        .map(|(place, answer)| ((&calls[*place], &first[*place]), answer));
-    checks.each("calls at the same time get the same answers", pairs, same);
-
+    let together = || {
+        at_once
+            .iter()
+            .map(|(place, answer)| (&calls[*place], answer))
+    };
+    let answers = || calls.iter().zip(&first).chain(together());
+    checks.each("no call makes it panic", answers(), no_panic);
+    checks.each("every call is answered in time", answers(), in_time);
+    checks.each("a block says why", answers(), says_why);
+    if memory == Memory::HasNone {
+        checks.each(
+            "the same call gets the same answer",
+            calls.iter().zip(&first).zip(&again),
+            same,
+        );
+        let pairs = at_once
+            .iter()
+            .map(|(place, answer)| ((&calls[*place], &first[*place]), answer));
+        checks.each("calls at the same time get the same answers", pairs, same);
+    }
     checks.look("no call is carried out", || marker.is_absent());
     checks.finish()
+}
+
+fn no_panic((asked, answer): (&Asked, &Answer)) -> Finding {
+    match answer {
+        Answer::Panicked(text) => Err(Flaw::Failed(format!("{}: {text}", asked.label))),
+        _ => Ok(()),
+    }
+}
+
+fn in_time((asked, answer): (&Asked, &Answer)) -> Finding {
+    let limit = Gate::DEFAULT_TIME_LIMIT;
+    ensure!(
+        *answer != Answer::TooLate,
+        "{}: no answer after {limit:?}",
+        asked.label
+    );
+    Ok(())
+}
+
+fn says_why((asked, answer): (&Asked, &Answer)) -> Finding {
+    match answer {
+        Answer::Decided(HookDecision::Block { reason }) if reason.trim().is_empty() => Err(
+            Flaw::Failed(format!("{}: the reason is blank", asked.label)),
+        ),
+        _ => Ok(()),
+    }
 }
 
 fn name(hook: &dyn PreToolUseHook) -> Finding {

@@ -83,10 +83,30 @@ fn a_rule_looks_at_what_a_call_does_and_not_at_its_name() {
         ("mcp__web__*", mcp("web", "post"), true),
         ("mcp__web", mcp("web", "post"), true),
         ("mcp__web", mcp("website", "post"), false),
+        ("mcp__web", mcp("web", "evil__post"), false),
+        ("mcp__web__*", mcp("web", "evil__post"), false),
+        ("mcp__web__evil__post", mcp("web", "evil__post"), true),
     ] {
         assert_eq!(
             rule(text).covers(&call, &places()),
             covered,
+            "{text} {call:?}"
+        );
+    }
+}
+
+#[test]
+fn a_whole_server_is_blocked_wherever_its_name_may_end() {
+    for (text, call, touched) in [
+        ("mcp__web", mcp("web", "post"), true),
+        ("mcp__web", mcp("web", "evil__post"), true),
+        ("mcp__web__evil", mcp("web", "evil__post"), true),
+        ("mcp__web__evil", mcp("web", "evil_post"), false),
+        ("mcp__web", mcp("website", "post"), false),
+    ] {
+        assert_eq!(
+            rule(text).touches(&call, &places()),
+            touched,
             "{text} {call:?}"
         );
     }

@@ -16,7 +16,7 @@ const LINK_LIMIT: usize = 40;
 /// # Errors
 ///
 /// A part cannot be looked at, or there are too many symlinks.
-pub(super) fn resolve(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut resolved = PathBuf::new();
     // In reverse order, so that the next part is the last of the list.
     let mut parts: Vec<OsString> = parts_of(path);

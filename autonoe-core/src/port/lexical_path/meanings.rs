@@ -4,20 +4,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::resolve::resolve;
-use crate::port::lexical_path::{Start, normalise, start_of};
+use super::visible::trimmed;
+use super::{Start, normalise, start_of};
 use crate::port::{Places, ToolCall};
 
 /// All the places that a path of a call can mean.
 ///
-/// Tools differ in what they make of a path: some expand `~`, some take `\` as
-/// a separator, some drop `..` before they follow symlinks and some after. A
-/// guard has to like every reading.
+/// Tools differ in what they make of a path: some trim it, some expand `~`, some
+/// take `\` as a separator, some drop `..` before they follow symlinks and some
+/// after. A guard has to like every reading.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Meanings {
+pub(crate) struct Meanings {
     /// Absolute and normal paths, as written and with symlinks followed.
-    pub(super) places: Vec<PathBuf>,
+    pub(crate) places: Vec<PathBuf>,
     /// Whether it can also be in a home that is not known.
-    pub(super) in_unknown_home: bool,
+    pub(crate) in_unknown_home: bool,
 }
 
 impl Meanings {
@@ -28,7 +29,7 @@ impl Meanings {
     /// A symlink in it leads nowhere.
     // The few `lstat` calls in here do not wait for long, so they stay on the
     // thread of the caller: a task of its own would cost more.
-    pub(super) fn of(path: &Path, call: &ToolCall, places: &Places) -> io::Result<Self> {
+    pub(crate) fn of(path: &Path, call: &ToolCall, places: &Places) -> io::Result<Self> {
         let mut meanings = Self {
             places: Vec::new(),
             in_unknown_home: false,
@@ -36,8 +37,12 @@ impl Meanings {
         let cwd = places.project.join(&call.cwd);
         meanings.add_spelling(path, &cwd, places)?;
         let text = path.to_string_lossy();
-        if text.contains('\\') {
-            meanings.add_spelling(Path::new(&text.replace('\\', "/")), &cwd, places)?;
+        let trimmed = trimmed(&text);
+        if trimmed.len() < text.len() {
+            meanings.add_spelling(Path::new(trimmed), &cwd, places)?;
+        }
+        if trimmed.contains('\\') {
+            meanings.add_spelling(Path::new(&trimmed.replace('\\', "/")), &cwd, places)?;
         }
         Ok(meanings)
     }
@@ -68,7 +73,7 @@ impl Meanings {
 /// Returns `path` as it is written and as it is with symlinks followed.
 ///
 /// A directory of ours that cannot be resolved is known by its text only.
-pub(super) fn both_forms(path: &Path) -> Vec<PathBuf> {
+pub(crate) fn both_forms(path: &Path) -> Vec<PathBuf> {
     let mut forms = vec![normalise(path)];
     if let Ok(resolved) = resolve(path)
         && !forms.contains(&resolved)
@@ -103,6 +108,21 @@ mod tests {
         );
         assert!(unknown.in_unknown_home);
         assert!(meanings("~other/a", &with_home).in_unknown_home);
+    }
+
+    #[test]
+    fn blanks_around_it_can_be_trimmed() {
+        let places = Places::new("/srv/project").with_home("/no-home/user");
+
+        assert_eq!(
+            meanings(" /no-etc/a", &places).places,
+            [Path::new("/srv/project/ /no-etc/a"), Path::new("/no-etc/a")]
+        );
+        assert!(
+            meanings("\t~/a\u{200b}", &places)
+                .places
+                .contains(&PathBuf::from("/no-home/user/a"))
+        );
     }
 
     #[cfg(unix)]

@@ -1,0 +1,36 @@
+//! The guards that every run has.
+
+use std::sync::Arc;
+
+use autonoe_security::BashSecurity;
+
+use super::{AutonoeGuard, BashGuard, CredentialPlaces, FileScope};
+use crate::port::{Places, PreToolUseHook};
+
+/// Returns the guards that every run has: Bash policy, file scope, protection of `.autonoe/`.
+///
+/// [`SessionRunner`](crate::SessionRunner) adds them by itself; this is for who
+/// makes a [`Gate`](crate::Gate) in another way.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::{CredentialPlaces, DenyAll, Gate, Grants, Mode, Places, built_in_guards};
+///
+/// let places = Places::new("/srv/project");
+/// let gate = Gate::new(places.clone(), Grants::baseline(Mode::Run));
+/// let gate = built_in_guards(Arc::new(DenyAll), &places, CredentialPlaces::default())
+///     .into_iter()
+///     .fold(gate, Gate::with_guard);
+/// ```
+pub fn built_in_guards(
+    bash: Arc<dyn BashSecurity>,
+    places: &Places,
+    credentials: CredentialPlaces,
+) -> Vec<Arc<dyn PreToolUseHook>> {
+    vec![
+        Arc::new(BashGuard::new(bash)),
+        Arc::new(FileScope::new(places.clone()).with_credentials(credentials)),
+        Arc::new(AutonoeGuard::new(places.clone())),
+    ]
+}

@@ -1,0 +1,115 @@
+use std::fs::{create_dir_all, write as write_file};
+use std::os::unix::fs::symlink;
+
+use super::*;
+
+/// A project, a home and a directory of somebody else, without temporary places.
+fn world() -> (tempfile::TempDir, Places) {
+    let dir = tempfile::tempdir().expect("a directory can be made");
+    for name in ["project/src", "home/.ssh", "home/code", "else"] {
+        create_dir_all(dir.path().join(name)).expect("it can be made");
+    }
+    write_file(dir.path().join("home/.ssh/id"), "key").expect("it can be written");
+    let places = Places::new(dir.path().join("project"))
+        .with_home(dir.path().join("home"))
+        .with_temporary([]);
+    (dir, places)
+}
+
+#[test]
+fn a_symlink_does_not_lead_a_write_out() {
+    let (dir, places) = world();
+    let link = |to: &str, name: &str| {
+        symlink(to, dir.path().join("project").join(name)).expect("it can be made");
+    };
+    link("../else", "out");
+    link("../else/new", "dangling");
+    link("src", "in");
+    link("loop", "loop");
+    link("deep", "in2");
+    link("../project/src", "back");
+
+    for (path, pass) in [
+        ("in/a", true),
+        ("in2/a", true),
+        ("back/a", true),
+        ("src/a", true),
+        ("out/a", false),
+        ("out", false),
+        ("dangling", false),
+        ("loop", false),
+        ("loop/a", false),
+        ("out/../a", false),
+    ] {
+        assert_eq!(passes(write(&[path]), &places), pass, "{path}");
+    }
+}
+
+#[test]
+fn a_symlink_does_not_lead_a_shell_command_out() {
+    let (dir, places) = world();
+    for (to, name) in [("../else", "out"), ("src", "in"), (".autonoe", "state")] {
+        symlink(to, dir.path().join("project").join(name)).expect("it can be made");
+    }
+
+    for (directory, pass) in [("in", true), ("out", false), ("state", false), ("", true)] {
+        let call = ToolCall::new("Bash", json!({"command": "ls"})).in_dir(directory);
+
+        let verdict = FileScope::new(places.clone()).judge(&call);
+
+        assert_eq!(verdict.is_ok(), pass, "{directory}: {verdict:?}");
+    }
+}
+
+#[test]
+fn a_project_that_is_a_symlink_works_under_both_names() {
+    let (dir, mut places) = world();
+    symlink("project", dir.path().join("alias")).expect("it can be made");
+    let real = places.project.canonicalize().expect("it exists");
+    places.project = dir.path().join("alias");
+
+    assert!(passes(write(&["a"]), &places));
+    assert!(passes(write(&[&real.join("a").to_string_lossy()]), &places));
+    assert!(!passes(write(&["."]), &places));
+    assert!(!passes(write(&[&real.to_string_lossy()]), &places));
+    assert!(!passes(write(&["../a"]), &places));
+}
+
+#[test]
+fn a_symlink_does_not_lead_a_read_to_credentials() {
+    let (dir, places) = world();
+    symlink("../home/.ssh", dir.path().join("project/keys")).expect("it can be made");
+    symlink("../home", dir.path().join("project/home")).expect("it can be made");
+
+    assert!(!passes(read(&["keys/id"]), &places));
+    assert!(!passes(read(&["home"]), &places));
+    assert!(!passes(read(&["home/.ssh/id"]), &places));
+    assert!(passes(read(&["home/code/a"]), &places));
+}
+
+#[test]
+fn credentials_behind_a_symlink_are_known_where_they_really_are() {
+    let (dir, places) = world();
+    symlink("../else", dir.path().join("home/.aws")).expect("it can be made");
+
+    assert!(!passes(read(&["../else/credentials"]), &places));
+}
+
+#[test]
+fn a_project_that_lives_beside_or_above_credentials_still_works() {
+    let (dir, mut places) = world();
+    places.project = dir.path().join("home/code");
+    assert!(passes(read(&["."]), &places));
+    assert!(passes(write(&["a"]), &places));
+
+    places.project = dir.path().join("home");
+    assert!(passes(read(&["code"]), &places));
+    assert!(passes(write(&["a"]), &places));
+    assert!(!passes(read(&["."]), &places));
+    assert!(!passes(write(&[".ssh/authorized_keys"]), &places));
+
+    std::fs::remove_dir_all(dir.path().join("home/.ssh")).expect("it can be removed");
+    assert!(passes(read(&["."]), &places));
+    create_dir_all(dir.path().join("home/.kube")).expect("it can be made");
+    assert!(!passes(read(&["."]), &places));
+}

@@ -1,0 +1,195 @@
+//! The configuration file as typed values.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::check::check;
+use super::cursor::Cursor;
+use super::document::{Document, read};
+use super::hook_schema::hooks_schema;
+use super::{ConfigError, ConfigErrorKind, Profiles, Source};
+use crate::port::{HookSpec, McpServer, PermissionRule};
+
+/// What agents may do in a project, beyond the security baseline: `.autonoe/agent.json`.
+///
+/// A file only adds: no value in it removes a rule, a hook or a guard of the
+/// baseline, or touches the sandbox. What is not understood is an error; a
+/// broken file is never ignored.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use autonoe_core::{AgentConfig, Profile};
+///
+/// let text = r#"{
+///     "profile": ["node", "python"],
+///     "allowCommands": ["docker"],
+///     "permissions": {"allow": ["WebFetch(domain:docs.rs)"]},
+///     "allowedTools": ["Task"]
+/// }"#;
+///
+/// let config = AgentConfig::parse(text, Path::new(".autonoe/agent.json"))?;
+///
+/// let profiles = config.profile.expect("two are chosen").selected();
+/// assert!(profiles.contains(&Profile::Node) && !profiles.contains(&Profile::Go));
+/// # Ok::<(), autonoe_core::ConfigError>(())
+/// ```
+#[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct AgentConfig {
+    /// The schema of this file, for editors. It is not looked at.
+    // Each `with` below keeps null out of the schema: a field is there, or it is left out.
+    #[serde(rename = "$schema", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub schema: Option<String>,
+    /// The languages whose commands agents may run: one, or a list. All of them by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Profiles")]
+    pub profile: Option<Profiles>,
+    /// Commands that agents may run besides: a list for run mode, or lists by mode.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "AllowCommands")]
+    pub allow_commands: Option<AllowCommands>,
+    /// Processes that agents may end with pkill, beside those of the profiles.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allow_pkill_targets: Vec<String>,
+    /// What agents are granted beyond the baseline.
+    #[serde(skip_serializing_if = "Permissions::is_empty")]
+    pub permissions: Permissions,
+    /// Tools that agents may use besides, by name: Task, mcp__server__tool, mcp__server__*.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>")]
+    pub allowed_tools: Vec<PermissionRule>,
+    /// MCP servers by name. Left out: the built-in browser. Empty: none. Else these and
+    /// the built-in browser, which the name playwright replaces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "BTreeMap<String, McpServer>")]
+    pub mcp_servers: Option<BTreeMap<String, McpServer>>,
+    /// Hooks that look at tool calls, behind the guards.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "hooks_schema")]
+    pub hooks: Vec<Arc<dyn HookSpec>>,
+    /// The text that this was read from; none when it was made in code.
+    #[serde(skip)]
+    document: Option<Arc<Document>>,
+}
+
+/// What agents are granted beyond the baseline.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct Permissions {
+    /// Permission rules.
+    pub allow: Vec<PermissionRule>,
+}
+
+impl Permissions {
+    fn is_empty(&self) -> bool {
+        self.allow.is_empty()
+    }
+}
+
+/// Commands that agents may run beside those of the profiles.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum AllowCommands {
+    /// In run mode only.
+    RunOnly(Vec<String>),
+    /// By mode.
+    Tiered(TieredCommands),
+}
+
+/// Commands by mode.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TieredCommands {
+    /// In both modes.
+    pub base: Vec<String>,
+    /// In run mode.
+    pub run: Vec<String>,
+    /// In sync mode.
+    pub sync: Vec<String>,
+}
+
+impl AgentConfig {
+    /// Reads a configuration from `text`; `file` is where it came from, for messages.
+    ///
+    /// # Errors
+    ///
+    /// The text is not JSON, or says something that is not understood.
+    pub fn parse(text: &str, file: &Path) -> Result<Self, ConfigError> {
+        let document = Document::parse(text, file)?;
+        check(&Cursor::root(&document))?;
+        let config: Self = serde_json::from_str(&document.text).map_err(|error| {
+            let error = ConfigError::new(ConfigErrorKind::InvalidValue, error.to_string());
+            document.at_value("", error)
+        })?;
+        Ok(Self {
+            document: Some(Arc::new(document)),
+            ..config
+        })
+    }
+
+    /// Reads a configuration from a file, or returns `None` if there is no file.
+    ///
+    /// ```
+    /// use autonoe_core::AgentConfig;
+    ///
+    /// # let project = tempfile::tempdir()?;
+    /// let path = project.path().join("agent.json");
+    /// assert!(AgentConfig::load(&path)?.is_none());
+    ///
+    /// std::fs::write(&path, "{}")?;
+    /// assert!(AgentConfig::load(&path)?.is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// There is something that cannot be read as a configuration.
+    pub fn load(path: impl AsRef<Path>) -> Result<Option<Self>, ConfigError> {
+        let path = path.as_ref();
+        match read(path)? {
+            Some(text) => Self::parse(&text, path).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns where the value at `pointer` comes from.
+    pub(super) fn source(&self, pointer: &str) -> Source {
+        match &self.document {
+            Some(document) => Source::File {
+                path: document.file.clone(),
+                line: document.line_of(pointer),
+            },
+            None => Source::Program,
+        }
+    }
+
+    /// Places `error` at the value at `pointer`.
+    pub(super) fn place(&self, pointer: &str, error: ConfigError) -> ConfigError {
+        match &self.document {
+            Some(document) => document.at_value(pointer, error),
+            None => error.at_pointer(pointer),
+        }
+    }
+}
+
+impl fmt::Debug for AgentConfig {
+    // Servers may hold secrets, so they are not shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentConfig")
+            .field("profile", &self.profile)
+            .field("allow_commands", &self.allow_commands)
+            .field("allow_pkill_targets", &self.allow_pkill_targets)
+            .field("permissions", &self.permissions)
+            .field("allowed_tools", &self.allowed_tools)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,50 @@
+//! A configuration put into a run.
+
+use super::{ConfigError, ConfigErrorKind, EffectiveConfig};
+use crate::port::SpecContext;
+use crate::run::SessionRunnerBuilder;
+
+impl EffectiveConfig {
+    /// Adds mode, grants, hooks, MCP servers and sandbox to a run.
+    ///
+    /// The Bash policy is not among them: make one from [`bash`](Self::bash).
+    ///
+    /// ```
+    /// use autonoe_core::{
+    ///     EffectiveConfig, Mode, Places, SandboxSwitch, SessionRunner, SpecContext,
+    /// };
+    ///
+    /// let effective = EffectiveConfig::merge(None, Mode::Run, SandboxSwitch::default())?;
+    /// let context = SpecContext::new(Places::new("/srv/project"));
+    ///
+    /// let builder = effective.apply(SessionRunner::builder("/srv/project"), &context)?;
+    /// # drop(builder);
+    /// # Ok::<(), autonoe_core::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A hook cannot be built.
+    pub fn apply(
+        self,
+        builder: SessionRunnerBuilder,
+        context: &SpecContext,
+    ) -> Result<SessionRunnerBuilder, ConfigError> {
+        let mut builder = builder.mode(self.mode).sandbox(self.sandbox.sandbox());
+        // The runner adds the baseline itself, so that nobody can forget it.
+        for rule in self.grants.rules() {
+            builder = builder.grant(rule.clone());
+        }
+        for (index, spec) in self.config.hooks.iter().enumerate() {
+            let hook = spec.build(context).map_err(|error| {
+                let error = ConfigError::new(ConfigErrorKind::Hook, error.to_string());
+                self.config.place(&format!("/hooks/{index}"), error)
+            })?;
+            builder = builder.hook(hook);
+        }
+        for (name, server) in self.mcp_servers {
+            builder = builder.mcp_server(name, server);
+        }
+        Ok(builder)
+    }
+}

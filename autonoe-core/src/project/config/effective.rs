@@ -1,0 +1,265 @@
+//! The configuration that a run has, once everything is merged.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::bash_options::name_problem;
+use super::check::server_name_problem;
+use super::explain::{shown_sandbox, shown_server, tag_of};
+use super::json_tree::below;
+use super::playwright::{self, PLAYWRIGHT, PLAYWRIGHT_MCP_TOOLS};
+use super::{
+    AgentConfig, AllowCommands, BashOptions, CommandLayer, ConfigError, ConfigErrorKind,
+    ConfigLine, Profile, SandboxSwitch, Source,
+};
+use crate::domain::Mode;
+use crate::port::{Grants, HookSpec, McpServer, PermissionRule};
+
+/// The configuration that a run has: the security baseline, what is built in, and what the
+/// project's [`AgentConfig`] adds.
+///
+/// | setting | how it is merged |
+/// | --- | --- |
+/// | permissions, tools, hooks | baseline and file |
+/// | guards | always there |
+/// | profiles | those of the file, else all |
+/// | commands | those of the file for the mode |
+/// | MCP servers | the file has priority over the built-in browser |
+/// | sandbox | the [`SandboxSwitch`], never the file |
+///
+/// ```
+/// use std::path::Path;
+///
+/// use autonoe_core::{AgentConfig, EffectiveConfig, Mode, SandboxSwitch};
+///
+/// let text = r#"{"profile": "node", "mcpServers": {}}"#;
+/// let config = AgentConfig::parse(text, Path::new(".autonoe/agent.json"))?;
+///
+/// let effective = EffectiveConfig::merge(Some(config), Mode::Run, SandboxSwitch::default())?;
+///
+/// assert!(effective.mcp_servers().is_empty());
+/// assert!(effective.to_string().contains(".autonoe/agent.json:1"));
+/// # Ok::<(), autonoe_core::ConfigError>(())
+/// ```
+#[derive(Clone)]
+pub struct EffectiveConfig {
+    pub(super) config: AgentConfig,
+    pub(super) mode: Mode,
+    pub(super) sandbox: SandboxSwitch,
+    pub(super) grants: Grants,
+    pub(super) mcp_servers: BTreeMap<String, McpServer>,
+    bash: BashOptions,
+    lines: Vec<ConfigLine>,
+}
+
+/// The guards that the runner puts in front of every hook.
+const GUARDS: [&str; 3] = ["bash-security", "file-scope", "autonoe-protection"];
+
+impl EffectiveConfig {
+    /// Merges the baseline of `mode` and what is built in with `config`.
+    ///
+    /// # Errors
+    ///
+    /// A configuration that was made in code holds a name that means nothing;
+    /// one that was read from a file has been checked.
+    pub fn merge(
+        config: Option<AgentConfig>,
+        mode: Mode,
+        sandbox: SandboxSwitch,
+    ) -> Result<Self, ConfigError> {
+        let mut merged = Self {
+            config: config.unwrap_or_default(),
+            mode,
+            sandbox,
+            grants: Grants::baseline(mode),
+            mcp_servers: BTreeMap::new(),
+            bash: BashOptions {
+                mode,
+                layer: CommandLayer::of(mode),
+                profiles: BTreeSet::new(),
+                commands: BTreeSet::new(),
+                pkill_targets: BTreeSet::new(),
+            },
+            lines: Vec::new(),
+        };
+        merged.tell("sandbox", shown_sandbox(sandbox), sandbox.source().into());
+        merged.merge_bash()?;
+        for rule in Grants::baseline(mode).rules() {
+            merged.tell("permissions.allow", rule.as_str(), Source::Baseline);
+        }
+        let allow = merged.config.permissions.allow.clone();
+        merged.merge_rules("permissions.allow", "/permissions/allow", allow);
+        let tools = merged.config.allowed_tools.clone();
+        merged.merge_rules("allowedTools", "/allowedTools", tools);
+        merged.merge_servers()?;
+        for guard in GUARDS {
+            merged.tell("hooks", guard, Source::Baseline);
+        }
+        for (index, hook) in merged.config.hooks.clone().iter().enumerate() {
+            let source = merged.config.source(&format!("/hooks/{index}"));
+            merged.tell("hooks", tag_of(hook.as_ref()), source);
+        }
+        Ok(merged)
+    }
+
+    /// Returns what the run is for.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Returns whether there must be a sandbox, and who said so.
+    pub fn sandbox(&self) -> SandboxSwitch {
+        self.sandbox
+    }
+
+    /// Returns all that is granted, the baseline included.
+    pub fn grants(&self) -> &Grants {
+        &self.grants
+    }
+
+    /// Returns the MCP servers of every session, beside that of the deliverable tools.
+    pub fn mcp_servers(&self) -> &BTreeMap<String, McpServer> {
+        &self.mcp_servers
+    }
+
+    /// Returns the hooks that the configuration adds behind the guards.
+    pub fn hooks(&self) -> &[Arc<dyn HookSpec>] {
+        &self.config.hooks
+    }
+
+    /// Returns what the Bash policy is to be made from.
+    pub fn bash(&self) -> &BashOptions {
+        &self.bash
+    }
+
+    /// Returns every value with where it comes from. Printing the configuration shows the same.
+    pub fn explain(&self) -> &[ConfigLine] {
+        &self.lines
+    }
+
+    fn tell(&mut self, key: impl Into<String>, value: impl Into<String>, source: Source) {
+        self.lines.push(ConfigLine::new(key, value, source));
+    }
+
+    fn merge_bash(&mut self) -> Result<(), ConfigError> {
+        let (profiles, source) = match &self.config.profile {
+            Some(profiles) => (profiles.selected(), self.config.source("/profile")),
+            None => (BTreeSet::from(Profile::ALL), Source::Default),
+        };
+        let names: Vec<&str> = profiles.iter().map(|profile| profile.as_str()).collect();
+        let shown = if names.is_empty() {
+            "(none)".to_owned()
+        } else {
+            names.join(", ")
+        };
+        self.tell("profile", shown, source);
+        self.bash.profiles = profiles;
+        for (pointer, names) in self.commands_of_mode() {
+            self.bash.commands.extend(names.iter().cloned());
+            self.tell_names("allowCommands", &pointer, &names)?;
+        }
+        let targets = self.config.allow_pkill_targets.clone();
+        self.tell_names("allowPkillTargets", "/allowPkillTargets", &targets)?;
+        self.bash.pkill_targets.extend(targets);
+        Ok(())
+    }
+
+    /// Returns the lists of commands that are open in this mode, with the pointers to them.
+    fn commands_of_mode(&self) -> Vec<(String, Vec<String>)> {
+        let list = |pointer: &str, names: &Vec<String>| (pointer.to_owned(), names.clone());
+        match (&self.config.allow_commands, self.mode) {
+            (None, _) | (Some(AllowCommands::RunOnly(_)), Mode::Sync) => Vec::new(),
+            (Some(AllowCommands::RunOnly(names)), Mode::Run) => vec![list("/allowCommands", names)],
+            (Some(AllowCommands::Tiered(tiers)), Mode::Run) => vec![
+                list("/allowCommands/base", &tiers.base),
+                list("/allowCommands/run", &tiers.run),
+            ],
+            (Some(AllowCommands::Tiered(tiers)), Mode::Sync) => vec![
+                list("/allowCommands/base", &tiers.base),
+                list("/allowCommands/sync", &tiers.sync),
+            ],
+        }
+    }
+
+    fn tell_names(&mut self, key: &str, list: &str, names: &[String]) -> Result<(), ConfigError> {
+        for (index, name) in names.iter().enumerate() {
+            let pointer = format!("{list}/{index}");
+            if let Some(problem) = name_problem(name) {
+                let message = format!("{name:?}: {problem}");
+                return Err(self.invalid(&pointer, message));
+            }
+            let source = self.config.source(&pointer);
+            self.tell(key, name, source);
+        }
+        Ok(())
+    }
+
+    fn merge_rules(&mut self, key: &str, list: &str, rules: Vec<PermissionRule>) {
+        for (index, rule) in rules.into_iter().enumerate() {
+            let source = self.config.source(&format!("{list}/{index}"));
+            self.tell(key, rule.as_str(), source);
+            self.grants = std::mem::take(&mut self.grants).with_rule(rule);
+        }
+    }
+
+    fn merge_servers(&mut self) -> Result<(), ConfigError> {
+        let listed = self.config.mcp_servers.clone();
+        if listed.as_ref().is_none_or(|servers| !servers.is_empty()) {
+            self.add_server(PLAYWRIGHT.to_owned(), playwright::server(), Source::BuiltIn);
+        }
+        for (name, server) in listed.into_iter().flatten() {
+            let pointer = below("/mcpServers", &name);
+            if let Some(problem) = server_name_problem(&name) {
+                return Err(self.invalid(&pointer, problem));
+            }
+            let source = self.config.source(&pointer);
+            self.add_server(name, server, source);
+        }
+        if self.mcp_servers.contains_key(PLAYWRIGHT) {
+            let grants = std::mem::take(&mut self.grants);
+            self.grants = grants.with_rules(playwright::rules());
+            for tool in PLAYWRIGHT_MCP_TOOLS {
+                self.tell("allowedTools", *tool, Source::BuiltIn);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a server. A sync has no browser, whoever brings it: it could change what it looks at.
+    fn add_server(&mut self, name: String, server: McpServer, source: Source) {
+        let key = format!("mcpServers.{name}");
+        self.lines.retain(|line| line.key != key);
+        if name == PLAYWRIGHT && self.mode == Mode::Sync {
+            self.tell(key, "(off in sync mode)", source);
+            return;
+        }
+        self.tell(key, shown_server(&server), source);
+        self.mcp_servers.insert(name, server);
+    }
+
+    fn invalid(&self, pointer: &str, message: String) -> ConfigError {
+        let error = ConfigError::new(ConfigErrorKind::InvalidValue, message);
+        self.config.place(pointer, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_security::DenyAll;
+
+    use super::*;
+    use crate::guard::{AutonoeGuard, BashGuard, FileScope};
+    use crate::port::{Places, PreToolUseHook};
+
+    #[test]
+    fn the_guards_go_by_their_own_names() {
+        let places = Places::new("/srv/project");
+        let guards: [&dyn PreToolUseHook; 3] = [
+            &BashGuard::new(Arc::new(DenyAll)),
+            &FileScope::new(places.clone()),
+            &AutonoeGuard::new(places),
+        ];
+
+        assert_eq!(guards.map(PreToolUseHook::name), GUARDS);
+    }
+}

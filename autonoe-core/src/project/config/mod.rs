@@ -1,0 +1,26 @@
+//! The configuration file `.autonoe/agent.json`.
+
+mod agent_config;
+mod apply;
+mod bash_options;
+mod check;
+mod config_error;
+mod cursor;
+mod document;
+mod effective;
+mod explain;
+mod hook_schema;
+mod json_tree;
+mod playwright;
+mod profile;
+mod sandbox_switch;
+mod suggest;
+
+pub use agent_config::{AgentConfig, AllowCommands, Permissions, TieredCommands};
+pub use bash_options::{BashOptions, CommandLayer};
+pub use config_error::{ConfigError, ConfigErrorKind};
+pub use effective::EffectiveConfig;
+pub use explain::{ConfigLine, Source};
+pub use playwright::PLAYWRIGHT_MCP_TOOLS;
+pub use profile::{Profile, Profiles};
+pub use sandbox_switch::{SandboxSwitch, SwitchSource};

@@ -1,0 +1,103 @@
+//! The texts of a project, where it has some.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+
+use super::BuiltInInstructions;
+use crate::domain::InstructionName;
+use crate::port::{InstructionError, InstructionSource};
+
+/// The largest text that is read. A prompt of a megabyte is a wrong file.
+const LARGEST: u64 = 1024 * 1024;
+
+/// The texts in a project's `.autonoe` folder, else the built-in ones.
+///
+/// `coding.md` there replaces the built-in text for `coding`, and so on. An
+/// instruction of the embedder's own has no built-in text and needs its file.
+/// Files are read anew each time. One that is there and cannot be used is an
+/// error: to fall back would hide it.
+///
+/// ```
+/// use autonoe_core::{InstructionName, InstructionSource, ProjectInstructions};
+///
+/// # let project = tempfile::tempdir()?;
+/// # let state_dir = project.path().to_owned();
+/// std::fs::write(state_dir.join("coding.md"), "Write the tests first.")?;
+///
+/// # futures::executor::block_on(async {
+/// let texts = ProjectInstructions::new(state_dir);
+/// assert_eq!(texts.resolve(&InstructionName::Coding).await?, "Write the tests first.");
+/// assert!(texts.resolve(&InstructionName::Sync).await?.contains("SPEC.md"));
+/// # Ok::<(), autonoe_core::InstructionError>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ProjectInstructions {
+    dir: PathBuf,
+}
+
+impl ProjectInstructions {
+    /// Reads from the `.autonoe` folder at `dir`, which need not exist.
+    pub fn new(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into() }
+    }
+
+    fn text(&self, name: &InstructionName) -> Result<String, String> {
+        // A name of the embedder's own must not lead out of the folder.
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if name.as_str().is_empty() || !name.as_str().chars().all(is_plain) {
+            return Err("its name is not a plain file name; use letters, digits, - and _".into());
+        }
+        let path = self.dir.join(format!("{name}.md"));
+        let built_in = BuiltInInstructions::text(name);
+        let found = read(&path).map_err(|problem| match built_in {
+            Some(_) => format!("{problem}, or remove it to use the built-in text"),
+            None => problem,
+        })?;
+        found
+            .or(built_in.map(str::to_owned))
+            .ok_or_else(|| format!("there is no file {path:?}; write the text there"))
+    }
+}
+
+#[async_trait]
+impl InstructionSource for ProjectInstructions {
+    async fn resolve(&self, name: &InstructionName) -> Result<String, InstructionError> {
+        self.text(name)
+            .map_err(|reason| InstructionError::new(name.clone(), reason))
+    }
+}
+
+/// Returns the text at `path`, `None` if there is nothing, or what is wrong with it.
+fn read(path: &Path) -> Result<Option<String>, String> {
+    let failed = |error: io::Error| {
+        format!("{path:?} cannot be read ({error}); check its owner and permissions")
+    };
+    // Looked at before it is opened: to open a pipe is to wait for its writer.
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_file() => {}
+        Ok(_) => return Err(format!("{path:?} is not a file; write a text there")),
+        // A symlink that leads nowhere is there, and somebody relies on it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => {
+            return Ok(None);
+        }
+        Err(error) => return Err(failed(error)),
+    }
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
+        .map_err(failed)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(format!("{path:?} is larger than 1 MiB; shorten it"));
+    }
+    let text =
+        String::from_utf8(bytes).map_err(|_| format!("{path:?} is not UTF-8; save it as UTF-8"))?;
+    if text.trim().is_empty() {
+        return Err(format!("{path:?} is blank; write a text there"));
+    }
+    Ok(Some(text))
+}

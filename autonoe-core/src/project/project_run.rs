@@ -1,0 +1,170 @@
+//! A run in a project directory, from its files to its report.
+
+use std::sync::Arc;
+
+use super::{
+    AgentConfig, ConfigError, EffectiveConfig, FileDeliverableRepository, FileJournal, Journal,
+    JournalReadError, Project, ProjectError, ProjectInstructions, RunLock, SandboxSwitch,
+};
+use crate::domain::{Mode, RunReport};
+use crate::port::{AgentClientFactory, Clock, Places, SpecContext, SystemClock};
+use crate::run::{BuildError, RunControl, SessionRunner, SessionRunnerBuilder};
+
+/// A run in a project directory: takes its lock, reads its settings, goes on with what broke off.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::{Project, ProjectRun, RunControl};
+/// # use autonoe_core::{AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, SessionSpec};
+/// # struct NotInstalled;
+/// # #[async_trait::async_trait]
+/// # impl AgentClientFactory for NotInstalled {
+/// #     async fn probe(&self) -> Result<Capabilities, AgentError> {
+/// #         Err(AgentError::new(AgentErrorKind::NotAvailable, "there is no agent here"))
+/// #     }
+/// #     fn create(&self, _: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+/// #         Err(AgentError::new(AgentErrorKind::NotAvailable, "there is no agent here"))
+/// #     }
+/// # }
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+/// # let dir = tempfile::tempdir()?;
+/// # std::fs::write(dir.path().join("SPEC.md"), "# Shop")?;
+/// # let (working_dir, agents) = (dir.path(), Arc::new(NotInstalled));
+/// let project = Project::find(working_dir, None)?;
+///
+/// let report = ProjectRun::new(project, agents)
+///     .configure(|runner| runner.max_iterations(10))
+///     .start(&RunControl::new())
+///     .await?;
+///
+/// println!("{report}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct ProjectRun {
+    project: Project,
+    agents: Arc<dyn AgentClientFactory>,
+    mode: Mode,
+    sandbox: SandboxSwitch,
+    clock: Arc<dyn Clock>,
+    configure: Vec<Configure>,
+}
+
+type Configure = Box<dyn FnOnce(SessionRunnerBuilder) -> SessionRunnerBuilder + Send>;
+
+impl ProjectRun {
+    /// Prepares a run of `agents` in `project`.
+    pub fn new(project: Project, agents: Arc<dyn AgentClientFactory>) -> Self {
+        Self {
+            project,
+            agents,
+            mode: Mode::Run,
+            sandbox: SandboxSwitch::default(),
+            clock: Arc::new(SystemClock),
+            configure: Vec::new(),
+        }
+    }
+
+    /// Sets what the run is for; [`Mode::Run`] by default.
+    #[must_use]
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Sets whether the sandbox is on, and who said so; it is by default.
+    #[must_use]
+    pub fn sandbox(mut self, sandbox: SandboxSwitch) -> Self {
+        self.sandbox = sandbox;
+        self
+    }
+
+    /// Sets the clock; the machine's by default.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Sets anything else of the runner, after the files of the project were read.
+    #[must_use]
+    pub fn configure(
+        mut self,
+        configure: impl FnOnce(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + 'static,
+    ) -> Self {
+        self.configure.push(Box::new(configure));
+        self
+    }
+
+    /// Runs to the end, or goes on with the run that broke off here, and reports.
+    ///
+    /// A run that broke off is resumed if it was of the same mode; of another
+    /// one a new run is started.
+    ///
+    /// # Errors
+    ///
+    /// The run could not start: another one is under way, `SPEC.md` is missing,
+    /// or a file of the project cannot be understood. Nothing was changed.
+    pub async fn start(self, control: &RunControl) -> Result<RunReport, ProjectRunError> {
+        let project = &self.project;
+        project.specification()?;
+        let config = AgentConfig::load(project.config_path())?;
+        let effective = EffectiveConfig::merge(config, self.mode, self.sandbox)?;
+        let lock = RunLock::acquire(project, self.clock.now())?;
+        let broke_off = Journal::read(&project.journal_path())?
+            .broken_off()
+            .filter(|recorded| recorded.mode() == self.mode);
+        let journal = match broke_off {
+            Some(_) => FileJournal::open(project)?,
+            None => FileJournal::open_for_new_run(project)?,
+        };
+        let builder = SessionRunner::builder(project.root())
+            .agents(self.agents)
+            .repository(Arc::new(FileDeliverableRepository::open(project)?))
+            .instructions(Arc::new(ProjectInstructions::new(project.state_dir())))
+            .journal(Arc::new(journal))
+            .clock(self.clock)
+            .lock(lock.descriptor());
+        let context = SpecContext::new(Places::new(project.root()));
+        let builder = effective.apply(builder, &context)?;
+        let builder = self
+            .configure
+            .into_iter()
+            .fold(builder, |builder, configure| configure(builder));
+        let runner = builder.build()?;
+        Ok(match broke_off {
+            Some(recorded) => runner.resume(recorded, control).await,
+            None => runner.run(control).await,
+        })
+    }
+}
+
+impl std::fmt::Debug for ProjectRun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ProjectRun")
+            .field("project", &self.project)
+            .field("mode", &self.mode)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a run in a project could not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProjectRunError {
+    /// The directory, or another run in it.
+    #[error(transparent)]
+    Project(#[from] ProjectError),
+    /// The settings.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The journal.
+    #[error(transparent)]
+    Journal(#[from] JournalReadError),
+    /// The parts.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+}

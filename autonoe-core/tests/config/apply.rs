@@ -1,0 +1,153 @@
+//! A configuration put into a run.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, BuiltInInstructions, Capabilities,
+    EffectiveConfig, MemoryRepository, Mode, Places, RunControl, Sandbox, SandboxSwitch,
+    SessionRunner, SessionSpec, SpecContext,
+};
+use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+use serde_json::json;
+
+use crate::support::{merged, parse, rules};
+
+const PROJECT: &str = "/srv/project";
+
+fn context() -> SpecContext {
+    SpecContext::new(Places::new(PROJECT))
+}
+
+/// What a session was started with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Started {
+    mode: Mode,
+    sandbox: Sandbox,
+    servers: Vec<String>,
+    rules: Vec<String>,
+}
+
+/// Scripted agents that remember what their sessions were started with.
+struct Recording {
+    agents: ScriptedAgents,
+    started: Mutex<Vec<Started>>,
+}
+
+#[async_trait]
+impl AgentClientFactory for Recording {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        self.agents.probe().await
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        self.started.lock().expect("no panic").push(Started {
+            mode: spec.mode,
+            sandbox: spec.sandbox,
+            servers: spec.mcp_servers.keys().cloned().collect(),
+            rules: spec
+                .gate
+                .grants()
+                .rules()
+                .map(ToString::to_string)
+                .collect(),
+        });
+        self.agents.create(spec)
+    }
+}
+
+async fn run(config: EffectiveConfig, script: SessionScript) -> Started {
+    let agents = Arc::new(Recording {
+        agents: ScriptedAgents::new([script]),
+        started: Mutex::new(Vec::new()),
+    });
+    let builder = SessionRunner::builder(PROJECT)
+        .agents(agents.clone())
+        .repository(Arc::new(MemoryRepository::new()))
+        .instructions(Arc::new(BuiltInInstructions))
+        .clock(Arc::new(VirtualClock::new()))
+        .max_iterations(1);
+    let runner = config
+        .apply(builder, &context())
+        .expect("the hooks can be built")
+        .build()
+        .expect("parts fit");
+
+    runner.run(&RunControl::new()).await;
+
+    agents.agents.verify();
+    agents.started.lock().expect("no panic")[0].clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn grants_hooks_servers_and_sandbox_reach_the_session() {
+    let text = r#"{
+        "permissions": {"allow": ["WebFetch(*)", "Write(./.autonoe/**)"]},
+        "allowedTools": ["Task"],
+        "mcpServers": {"docs": {"command": "docs-server"}},
+        "hooks": [{
+            "type": "core-deny-tool",
+            "rule": "WebFetch(domain:evil.com)",
+            "reason": "use the mirror"
+        }]
+    }"#;
+    let switch = SandboxSwitch::resolve(None, Some(Sandbox::Off));
+    let config = EffectiveConfig::merge(Some(parse(text).expect("valid")), Mode::Run, switch)
+        .expect("valid");
+    let expected = rules(&config);
+    let script = SessionScript::new("tries what is open and what is not")
+        .uses_tool("WebFetch", json!({"url": "https://docs.rs"}))
+        .is_denied("WebFetch", json!({"url": "https://evil.com"}))
+        .uses_tool("Task", json!({}))
+        .is_denied("WebSearch", json!({"query": "x"}))
+        .is_denied(
+            "Write",
+            json!({"file_path": ".autonoe/agent.json", "content": "{}"}),
+        )
+        .ends();
+
+    let started = run(config, script).await;
+
+    assert_eq!((started.mode, started.sandbox), (Mode::Run, Sandbox::Off));
+    assert_eq!(started.servers, ["docs", "playwright"]);
+    for rule in expected {
+        assert!(started.rules.contains(&rule), "{rule}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sync_stays_a_sync() {
+    let config = merged(r#"{"allowedTools": ["Write", "Edit"]}"#, Mode::Sync);
+    let script = SessionScript::new("writes only the note")
+        .uses_tool(
+            "Write",
+            json!({"file_path": ".autonoe-note.md", "content": "x"}),
+        )
+        .is_denied("Write", json!({"file_path": "src/main.rs", "content": "x"}))
+        .ends();
+
+    let started = run(config, script).await;
+
+    assert_eq!(
+        (started.mode, started.sandbox),
+        (Mode::Sync, Sandbox::Required)
+    );
+    assert!(started.servers.is_empty());
+}
+
+#[test]
+fn a_hook_that_cannot_be_built_is_an_error_with_its_place() {
+    let text = r#"{
+  "hooks": [
+    {"type": "core-deny-tool", "rule": "Read(~/notes/**)", "reason": "private"}
+  ]
+}"#;
+    let config = merged(text, Mode::Run);
+
+    let built = config.apply(SessionRunner::builder(PROJECT), &context());
+
+    insta::assert_snapshot!(
+        built.expect_err("the home is not known"),
+        @".autonoe/agent.json:3:5: /hooks/0: core-deny-tool cannot be built: Read(~/notes/**) needs to know where the home is"
+    );
+}

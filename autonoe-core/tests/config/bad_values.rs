@@ -1,0 +1,134 @@
+//! Values that mean nothing, each with the message that a person reads.
+
+use autonoe_core::ConfigErrorKind;
+
+use crate::support::{error, parse};
+
+/// The messages of several texts, one per line.
+fn errors(texts: &[&str]) -> String {
+    let messages: Vec<String> = texts.iter().map(|text| error(text)).collect();
+    messages.join("\n")
+}
+
+#[test]
+fn unknown_fields_at_every_level() {
+    let messages = errors(&[
+        r#"{"profil": "node"}"#,
+        r#"{"porfile": "node"}"#,
+        r#"{"allowcommands": []}"#,
+        r#"{"mcp_servers": {}}"#,
+        r#"{"temperature": 1}"#,
+        r#"{"sandbox": false}"#,
+        r#"{"allowCommands": {"bsae": []}}"#,
+        r#"{"allowCommands": {"verify": []}}"#,
+        r#"{"permissions": {"alow": []}}"#,
+        r#"{"permissions": {"deny": ["Bash(*)"]}}"#,
+        r#"{"mcpServers": {"a/b~c": {"command": "x"}}}"#,
+        r#"{"mcpServers": {"a": {"comand": "x"}}}"#,
+        r#"{"mcpServers": {"a": {"command": "x", "cwd": "/"}}}"#,
+        r#"{"mcpServers": {"a": {"type": "http", "url": "https://x", "header": {}}}}"#,
+        r#"{"mcpServers": {"a": {"command": "x", "url": "https://x"}}}"#,
+        r#"{"hooks": [{"type": "core-deny-tool", "rule": "Task", "reson": "x"}]}"#,
+    ]);
+
+    insta::assert_snapshot!(messages);
+}
+
+#[test]
+fn wrong_types_say_what_was_expected() {
+    let messages = errors(&[
+        "[]",
+        "null",
+        "7",
+        r#"{"$schema": 1}"#,
+        r#"{"profile": 7}"#,
+        r#"{"profile": null}"#,
+        r#"{"profile": ["node", true]}"#,
+        r#"{"allowCommands": "docker"}"#,
+        r#"{"allowCommands": ["docker", 1]}"#,
+        r#"{"allowCommands": {"run": "docker"}}"#,
+        r#"{"allowPkillTargets": {}}"#,
+        r#"{"permissions": ["Read(./**)"]}"#,
+        r#"{"permissions": {"allow": "Read(./**)"}}"#,
+        r#"{"permissions": {"allow": [{}]}}"#,
+        r#"{"allowedTools": "Task"}"#,
+        r#"{"allowedTools": [null]}"#,
+        r#"{"mcpServers": []}"#,
+        r#"{"mcpServers": null}"#,
+        r#"{"mcpServers": {"a": "npx"}}"#,
+        r#"{"mcpServers": {"a": {"command": ["npx"]}}}"#,
+        r#"{"mcpServers": {"a": {"command": "npx", "args": "x"}}}"#,
+        r#"{"mcpServers": {"a": {"command": "npx", "args": [1]}}}"#,
+        r#"{"mcpServers": {"a": {"command": "npx", "env": {"A": 1}}}}"#,
+        r#"{"hooks": {}}"#,
+        r#"{"hooks": ["core-deny-tool"]}"#,
+        r#"{"hooks": [{"type": 1}]}"#,
+        r#"{"hooks": [{"type": "core-deny-tool", "rule": 1, "reason": "x"}]}"#,
+    ]);
+
+    insta::assert_snapshot!(messages);
+}
+
+#[test]
+fn values_that_mean_nothing_say_what_would() {
+    let messages = errors(&[
+        r#"{"profile": "nodejs"}"#,
+        r#"{"profile": "Node"}"#,
+        r#"{"profile": ["node", "pyton"]}"#,
+        r#"{"profile": "cobol"}"#,
+        r#"{"allowCommands": [""]}"#,
+        r#"{"allowCommands": ["npm run"]}"#,
+        r#"{"allowPkillTargets": [" vite"]}"#,
+        r#"{"permissions": {"allow": ["Reed(./**)"]}}"#,
+        r#"{"permissions": {"allow": ["read(./**)"]}}"#,
+        r#"{"permissions": {"allow": ["Read(./**"]}}"#,
+        r#"{"permissions": {"allow": ["Fly(./**)"]}}"#,
+        r#"{"permissions": {"allow": [""]}}"#,
+        r#"{"allowedTools": ["Bash(npm run *)"]}"#,
+        r#"{"allowedTools": ["Reed(./**)"]}"#,
+        r#"{"allowedTools": ["my tool"]}"#,
+        r#"{"mcpServers": {"autonoe": {"command": "x"}}}"#,
+        r#"{"mcpServers": {"a__b": {"command": "x"}}}"#,
+        r#"{"mcpServers": {"": {"command": "x"}}}"#,
+        r#"{"mcpServers": {"playwright": {}}}"#,
+        r#"{"mcpServers": {"a": {"command": " "}}}"#,
+        r#"{"mcpServers": {"a": {"type": "http"}}}"#,
+        r#"{"mcpServers": {"a": {"url": "https://x"}}}"#,
+        r#"{"mcpServers": {"a": {"type": "stdio", "url": "https://x"}}}"#,
+        r#"{"mcpServers": {"a": {"type": "websocket", "command": "x"}}}"#,
+    ]);
+
+    insta::assert_snapshot!(messages);
+}
+
+#[test]
+fn hooks_that_are_not_known_or_not_whole() {
+    let messages = errors(&[
+        r#"{"hooks": [{"rule": "Task"}]}"#,
+        r#"{"hooks": [{"type": "core-dney-tool"}]}"#,
+        r#"{"hooks": [{"type": "slack-notify"}]}"#,
+        r#"{"hooks": [{"type": "core-deny-tool", "rule": "Task"}]}"#,
+        r#"{"hooks": [{"type": "core-deny-tool", "rule": "Reed(*)", "reason": "x"}]}"#,
+    ]);
+
+    insta::assert_snapshot!(messages);
+}
+
+#[test]
+fn a_message_leads_to_the_place() {
+    let text = "{\n  \"permissions\": {\n    \"allow\": [\n      \"Read(./**)\", \"Reed(./**)\"\n    ]\n  }\n}";
+
+    let error = parse(text).expect_err("it is not a rule");
+
+    assert_eq!(error.kind(), ConfigErrorKind::InvalidValue);
+    assert_eq!((error.line(), error.column()), (Some(4), Some(21)));
+    assert_eq!(error.pointer(), Some("/permissions/allow/1"));
+    assert_eq!(error.suggestion(), Some("did you mean `Read(./**)`?"));
+}
+
+#[test]
+fn columns_count_characters() {
+    let error = parse(r#"{"allowCommands": ["größe", "a b"]}"#).expect_err("it has a blank");
+
+    assert_eq!(error.column(), Some(29));
+}

@@ -1,0 +1,82 @@
+//! Every value with where it comes from.
+
+use autonoe_core::{EffectiveConfig, Mode, Sandbox, SandboxSwitch};
+
+use crate::support::{bare, merged, parse, rules};
+
+const EXAMPLE: &str = r#"{
+  "profile": ["node", "python"],
+  "allowCommands": {"base": ["jq"], "run": [
+    "docker"
+  ]},
+  "allowPkillTargets": ["custom-server"],
+  "permissions": {
+    "allow": [
+      "WebFetch(https://api.example.com/*)"
+    ]
+  },
+  "allowedTools": ["Task", "WebSearch"],
+  "mcpServers": {
+    "custom": {"command": "npx", "args": ["custom-mcp"], "env": {"TOKEN": "secret-1"}},
+    "remote": {
+      "type": "http",
+      "url": "https://user:secret-2@example.com/mcp?key=secret-3",
+      "headers": {"Authorization": "secret-4"}
+    }
+  },
+  "hooks": [
+    {"type": "core-deny-tool", "rule": "WebFetch(*)", "reason": "offline"}
+  ]
+}"#;
+
+#[test]
+fn a_run_is_explained_line_by_line() {
+    let config = parse(EXAMPLE).expect("valid");
+    let switch = SandboxSwitch::resolve(Some(Sandbox::Off), None);
+
+    let config = EffectiveConfig::merge(Some(config), Mode::Run, switch).expect("valid");
+
+    insta::assert_snapshot!(config);
+}
+
+#[test]
+fn a_sync_is_explained_line_by_line() {
+    insta::assert_snapshot!(merged(EXAMPLE, Mode::Sync));
+}
+
+#[test]
+fn a_run_without_a_file_is_explained_too() {
+    insta::assert_snapshot!(bare(Mode::Run));
+}
+
+#[test]
+fn no_secret_is_shown() {
+    let config = merged(EXAMPLE, Mode::Run);
+    let parsed = parse(EXAMPLE).expect("valid");
+
+    for shown in [
+        config.to_string(),
+        format!("{config:?}"),
+        format!("{parsed:?}"),
+    ] {
+        assert!(!shown.contains("secret"), "{shown}");
+    }
+}
+
+#[test]
+fn every_grant_and_every_server_is_explained() {
+    for mode in [Mode::Run, Mode::Sync] {
+        let config = merged(EXAMPLE, mode);
+
+        let servers = config.mcp_servers().keys();
+        for rule in rules(&config) {
+            assert!(
+                config.explain().iter().any(|line| line.value == rule),
+                "{rule}"
+            );
+        }
+        for key in servers.map(|name| format!("mcpServers.{name}")) {
+            assert!(config.explain().iter().any(|line| line.key == key), "{key}");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The configuration file: what it may say, and what becomes of it.
+
+mod apply;
+mod bad_files;
+mod bad_values;
+mod explain;
+mod merge_bash;
+mod merge_servers;
+mod merge_table;
+mod properties;
+mod schema;
+mod support;

@@ -1,0 +1,82 @@
+//! Profiles and commands (tables 5.4, 6.3 and 9.4), row by row.
+
+use std::collections::BTreeSet;
+
+use autonoe_core::{CommandLayer, Mode, Profile};
+
+use crate::support::merged;
+
+fn profiles(text: &str) -> Vec<Profile> {
+    let config = merged(text, Mode::Run);
+    config.bash().profiles.iter().copied().collect()
+}
+
+#[test]
+fn profiles_are_selected_as_the_table_says() {
+    for (text, expected) in [
+        ("{}", Profile::ALL.to_vec()),
+        (r#"{"profile": "node"}"#, vec![Profile::Node]),
+        (r#"{"profile": "python"}"#, vec![Profile::Python]),
+        (r#"{"profile": "ruby"}"#, vec![Profile::Ruby]),
+        (r#"{"profile": "go"}"#, vec![Profile::Go]),
+        (r#"{"profile": "bun"}"#, vec![Profile::Bun]),
+        (r#"{"profile": "rust"}"#, vec![Profile::Rust]),
+        (r#"{"profile": "php"}"#, vec![Profile::Php]),
+        (
+            r#"{"profile": ["node", "python"]}"#,
+            vec![Profile::Node, Profile::Python],
+        ),
+        (
+            r#"{"profile": ["python", "node", "node"]}"#,
+            vec![Profile::Node, Profile::Python],
+        ),
+        (r#"{"profile": []}"#, vec![]),
+    ] {
+        assert_eq!(profiles(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn run_has_the_development_layer_and_sync_the_verification_layer() {
+    for (mode, layer) in [
+        (Mode::Run, CommandLayer::Development),
+        (Mode::Sync, CommandLayer::Verification),
+    ] {
+        let config = merged("{}", mode);
+
+        assert_eq!((config.bash().mode, config.bash().layer), (mode, layer));
+    }
+}
+
+#[test]
+fn commands_are_open_in_the_modes_that_the_file_says() {
+    let list = r#"{"allowCommands": ["docker"]}"#;
+    let tiers = r#"{"allowCommands": {"base": ["jq"], "run": ["docker"], "sync": ["trivy"]}}"#;
+    let base = r#"{"allowCommands": {"base": ["jq"]}}"#;
+    for (text, mode, expected) in [
+        ("{}", Mode::Run, vec![]),
+        (list, Mode::Run, vec!["docker"]),
+        (list, Mode::Sync, vec![]),
+        (tiers, Mode::Run, vec!["docker", "jq"]),
+        (tiers, Mode::Sync, vec!["jq", "trivy"]),
+        (base, Mode::Run, vec!["jq"]),
+        (base, Mode::Sync, vec!["jq"]),
+    ] {
+        let config = merged(text, mode);
+
+        let expected: BTreeSet<String> = expected.into_iter().map(str::to_owned).collect();
+        assert_eq!(config.bash().commands, expected, "{text} {mode}");
+    }
+}
+
+#[test]
+fn pkill_targets_are_added_in_both_modes() {
+    for mode in [Mode::Run, Mode::Sync] {
+        let config = merged(r#"{"allowPkillTargets": ["custom-server"]}"#, mode);
+
+        assert_eq!(
+            config.bash().pkill_targets,
+            BTreeSet::from(["custom-server".to_owned()])
+        );
+    }
+}

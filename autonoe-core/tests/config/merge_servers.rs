@@ -1,0 +1,106 @@
+//! MCP servers by the user-priority table (5.4), row by row.
+
+use std::collections::BTreeMap;
+
+use autonoe_core::{EffectiveConfig, McpServer, Mode, PLAYWRIGHT_MCP_TOOLS, SandboxSwitch};
+use serde_json::json;
+
+use crate::support::{bare, merged, rules};
+
+fn stdio(command: &str, args: &[&str]) -> McpServer {
+    serde_json::from_value(json!({"command": command, "args": args})).expect("a server")
+}
+
+fn built_in() -> McpServer {
+    stdio(
+        "npx",
+        &["@playwright/mcp@latest", "--headless", "--isolated"],
+    )
+}
+
+fn servers<const N: usize>(servers: [(&str, McpServer); N]) -> BTreeMap<String, McpServer> {
+    servers
+        .into_iter()
+        .map(|(name, server)| (name.to_owned(), server))
+        .collect()
+}
+
+/// How many tools of the browser are granted.
+fn granted_tools(config: &EffectiveConfig) -> usize {
+    let rules = rules(config);
+    let tools = PLAYWRIGHT_MCP_TOOLS.iter();
+    tools
+        .filter(|tool| rules.contains(&(**tool).to_owned()))
+        .count()
+}
+
+#[test]
+fn undefined_loads_the_built_in_browser() {
+    for config in [bare(Mode::Run), merged("{}", Mode::Run)] {
+        assert_eq!(config.mcp_servers(), &servers([("playwright", built_in())]));
+        assert_eq!(granted_tools(&config), PLAYWRIGHT_MCP_TOOLS.len());
+    }
+}
+
+#[test]
+fn an_empty_object_disables_all_servers() {
+    let config = merged(r#"{"mcpServers": {}}"#, Mode::Run);
+
+    assert!(config.mcp_servers().is_empty());
+    assert_eq!(granted_tools(&config), 0);
+}
+
+#[test]
+fn the_name_playwright_overrides_the_built_in_one() {
+    let config = merged(
+        r#"{"mcpServers": {"playwright": {"command": "my-browser"}}}"#,
+        Mode::Run,
+    );
+
+    let mine = stdio("my-browser", &[]);
+    assert_eq!(config.mcp_servers(), &servers([("playwright", mine)]));
+    assert_eq!(granted_tools(&config), PLAYWRIGHT_MCP_TOOLS.len());
+}
+
+#[test]
+fn other_servers_are_merged_with_the_built_in_one() {
+    let config = merged(
+        r#"{"mcpServers": {"custom-tool": {"command": "npx", "args": ["custom-mcp-server"]}}}"#,
+        Mode::Run,
+    );
+
+    let custom = stdio("npx", &["custom-mcp-server"]);
+    assert_eq!(
+        config.mcp_servers(),
+        &servers([("custom-tool", custom), ("playwright", built_in())])
+    );
+}
+
+#[test]
+fn a_sync_has_no_browser() {
+    let both = r#"{"mcpServers": {"playwright": {"command": "x"}, "docs": {"command": "y"}}}"#;
+    for (config, expected) in [
+        (bare(Mode::Sync), servers([])),
+        (merged("{}", Mode::Sync), servers([])),
+        (
+            merged(both, Mode::Sync),
+            servers([("docs", stdio("y", &[]))]),
+        ),
+    ] {
+        assert_eq!(config.mcp_servers(), &expected);
+        assert_eq!(granted_tools(&config), 0);
+    }
+}
+
+#[test]
+fn a_configuration_made_in_code_is_checked_too() {
+    let mut config = autonoe_core::AgentConfig::default();
+    config.mcp_servers = Some(servers([("autonoe", stdio("x", &[]))]));
+
+    let merged = EffectiveConfig::merge(Some(config), Mode::Run, SandboxSwitch::default());
+
+    insta::assert_snapshot!(
+        merged.expect_err("the name is taken"),
+        @"the configuration: /mcpServers/autonoe: the server name `autonoe` is taken by the deliverable tools"
+    );
+}

@@ -1,0 +1,140 @@
+//! The specification's tables of the configuration merge (5.4 and 9.3), row by row.
+
+use autonoe_core::{Grants, Mode, Sandbox, SandboxSwitch, SwitchSource};
+
+use crate::support::{bare, merged, parse, rules};
+
+const MODES: [Mode; 2] = [Mode::Run, Mode::Sync];
+
+fn baseline(mode: Mode) -> Vec<String> {
+    let grants = Grants::baseline(mode);
+    grants.rules().map(ToString::to_string).collect()
+}
+
+/// The hooks of a configuration by name, guards included.
+fn hooks(config: &autonoe_core::EffectiveConfig) -> Vec<String> {
+    let lines = config.explain().iter();
+    let hooks = lines.filter(|line| line.key == "hooks");
+    hooks.map(|line| line.value.clone()).collect()
+}
+
+#[test]
+fn custom_permissions_are_merged_with_the_baseline() {
+    for mode in MODES {
+        let config = merged(
+            r#"{"permissions": {"allow": ["WebFetch(https://api.example.com/*)"]}, "mcpServers": {}}"#,
+            mode,
+        );
+
+        let mut expected = baseline(mode);
+        expected.push("WebFetch(https://api.example.com/*)".into());
+        assert_eq!(rules(&config), expected);
+    }
+}
+
+#[test]
+fn allowed_tools_are_merged_with_the_baseline() {
+    for mode in MODES {
+        let config = merged(
+            r#"{"allowedTools": ["Task", "mcp__db__*"], "mcpServers": {}}"#,
+            mode,
+        );
+
+        let mut expected = baseline(mode);
+        expected.extend(["Task".into(), "mcp__db__*".into()]);
+        assert_eq!(rules(&config), expected);
+    }
+}
+
+#[test]
+fn custom_hooks_are_merged_with_the_baseline() {
+    for mode in MODES {
+        let config = merged(
+            r#"{"hooks": [{"type": "core-deny-tool", "rule": "WebFetch(*)", "reason": "offline"}]}"#,
+            mode,
+        );
+
+        assert_eq!(config.hooks().len(), 1);
+        assert_eq!(
+            hooks(&config),
+            [
+                "bash-security",
+                "file-scope",
+                "autonoe-protection",
+                "core-deny-tool"
+            ]
+        );
+    }
+}
+
+#[test]
+fn a_disabled_sandbox_is_allowed_with_a_warning() {
+    for (flag, environment, sandbox, source) in [
+        (None, None, Sandbox::Required, SwitchSource::Default),
+        (Some(Sandbox::Off), None, Sandbox::Off, SwitchSource::Flag),
+        (
+            None,
+            Some(Sandbox::Off),
+            Sandbox::Off,
+            SwitchSource::Environment,
+        ),
+        (
+            Some(Sandbox::Off),
+            Some(Sandbox::Off),
+            Sandbox::Off,
+            SwitchSource::Flag,
+        ),
+        (
+            Some(Sandbox::Required),
+            Some(Sandbox::Off),
+            Sandbox::Required,
+            SwitchSource::Flag,
+        ),
+    ] {
+        let switch = SandboxSwitch::resolve(flag, environment);
+
+        assert_eq!((switch.sandbox(), switch.source()), (sandbox, source));
+        assert_eq!(switch.warning().is_some(), sandbox == Sandbox::Off);
+    }
+}
+
+#[test]
+fn the_file_cannot_disable_the_sandbox() {
+    let error = parse(r#"{"sandbox": {"enabled": false}}"#).expect_err("no such field");
+
+    assert_eq!(error.pointer(), Some("/sandbox"));
+}
+
+#[test]
+fn the_protection_of_autonoe_cannot_be_removed() {
+    for mode in MODES {
+        let config = merged(
+            r#"{"hooks": [], "permissions": {"allow": ["Write(./.autonoe/**)"]}}"#,
+            mode,
+        );
+
+        assert_eq!(hooks(&config), hooks(&bare(mode)));
+        assert!(hooks(&config).contains(&"autonoe-protection".into()));
+    }
+}
+
+#[test]
+fn a_rule_of_the_baseline_that_the_file_repeats_is_there_once() {
+    let config = merged(r#"{"permissions": {"allow": ["Read(./**)"]}}"#, Mode::Run);
+
+    let granted = rules(&config);
+    assert_eq!(
+        granted.iter().filter(|rule| *rule == "Read(./**)").count(),
+        1
+    );
+}
+
+#[test]
+fn without_a_file_there_are_the_baseline_and_what_is_built_in() {
+    let config = bare(Mode::Sync);
+
+    assert_eq!(rules(&config), baseline(Mode::Sync));
+    assert!(config.mcp_servers().is_empty());
+    assert!(config.hooks().is_empty());
+    assert_eq!(config.sandbox(), SandboxSwitch::default());
+}

@@ -1,0 +1,59 @@
+//! Runs agents in a real folder: its lock, ledger, journal, settings and instructions.
+//!
+//! ```console
+//! $ cargo run --example real_folder
+//! ```
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+use std::error::Error;
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{Journal, Project, ProjectRun, RunControl};
+use autonoe_testkit::{ScriptedAgents, SessionScript};
+use serde_json::json;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    fs::write(
+        folder.path().join("SPEC.md"),
+        "# A shop\n\nA user can log in.\n",
+    )?;
+    let project = Project::find(folder.path(), None)?;
+
+    let report = ProjectRun::new(project.clone(), Arc::new(agents()))
+        .configure(|runner| runner.pause_between_sessions(Duration::ZERO))
+        .start(&RunControl::new())
+        .await?;
+
+    println!("{report}\n");
+    println!("{}", fs::read_to_string(project.status_path())?);
+    for story in Journal::read(&project.journal_path())?.stories() {
+        println!("Run {}: {}", story.run, story.why_did_it_stop());
+        for session in &story.sessions {
+            println!(
+                "  session {} ({}): {} changes",
+                session.number, session.instruction, session.changes
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Plays an agent that plans one deliverable and builds it.
+fn agents() -> ScriptedAgents {
+    let plan = json!({"deliverables": [
+        {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["a user can log in"]},
+    ]});
+    let passed = json!({"deliverableId": "DL-001", "status": "passed"});
+    ScriptedAgents::new([
+        SessionScript::new("plans")
+            .uses_tool("mcp__autonoe__create", plan)
+            .ends(),
+        SessionScript::new("builds")
+            .uses_tool("mcp__autonoe__set_status", passed)
+            .ends(),
+    ])
+}

@@ -1,0 +1,89 @@
+//! Kills a run in the middle of a session, then goes on with it.
+//!
+//! The first process is this program, started again with an argument; it is
+//! killed for real. What it had decided is in the journal of the project.
+//!
+//! ```console
+//! $ cargo run --example resume_killed_run
+//! ```
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use autonoe_core::{Journal, Project, ProjectRun, RunControl, WhyStopped};
+use autonoe_testkit::{ScriptedAgents, SessionScript};
+use serde_json::json;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    if let Some(folder) = std::env::args().nth(1) {
+        let hanging = ScriptedAgents::new([plans(), SessionScript::new("hangs").says("x").hangs()]);
+        return run(Path::new(&folder), hanging).await;
+    }
+    let folder = tempfile::tempdir()?;
+    fs::write(folder.path().join("SPEC.md"), "# A shop\n")?;
+    let project = Project::find(folder.path(), None)?;
+
+    let mut first = Command::new(std::env::current_exe()?)
+        .arg(project.root())
+        .spawn()?;
+    let begun = Instant::now();
+    while !is_in_session_2(&project) {
+        if begun.elapsed() > Duration::from_secs(60) {
+            first.kill()?;
+            return Err("session 2 did not begin".into());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    first.kill()?;
+    first.wait()?;
+    let stories = Journal::read(&project.journal_path())?.stories();
+    println!("killed: {}", stories[0].why_did_it_stop());
+
+    run(
+        project.root(),
+        ScriptedAgents::resuming_at(2, [plans(), builds()]),
+    )
+    .await
+}
+
+fn is_in_session_2(project: &Project) -> bool {
+    let stories = Journal::read(&project.journal_path()).map(|journal| journal.stories());
+    stories.is_ok_and(|stories| {
+        let why = stories.first().map(|story| story.why_did_it_stop().clone());
+        matches!(why, Some(WhyStopped::BrokeOff(_)))
+            && stories
+                .first()
+                .is_some_and(|story| story.sessions.len() == 2)
+    })
+}
+
+async fn run(folder: &Path, agents: ScriptedAgents) -> Result<(), Box<dyn Error>> {
+    let report = ProjectRun::new(Project::find(folder, None)?, Arc::new(agents))
+        .configure(|runner| runner.pause_between_sessions(Duration::ZERO))
+        .start(&RunControl::new())
+        .await?;
+    println!("{report}");
+    Ok(())
+}
+
+fn plans() -> SessionScript {
+    let plan = json!({"deliverables": [
+        {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["a user can log in"]},
+    ]});
+    SessionScript::new("plans")
+        .uses_tool("mcp__autonoe__create", plan)
+        .ends()
+}
+
+fn builds() -> SessionScript {
+    let passed = json!({"deliverableId": "DL-001", "status": "passed"});
+    SessionScript::new("builds")
+        .uses_tool("mcp__autonoe__set_status", passed)
+        .ends()
+}
