@@ -22,6 +22,9 @@ pub(super) fn could_spell_the_name(command: &str) -> bool {
     // The patterns of `case` close parentheses that nothing has opened.
     let has_case = command.contains("esac") && command.contains(['$', '`']);
     reader.read(command);
+    if reader.spelling.is_found() {
+        return true;
+    }
     if has_case || reader.frames.are_unfinished() {
         reader = Reader::new();
         reader.frames.doubt();
