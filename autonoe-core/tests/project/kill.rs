@@ -4,8 +4,9 @@ use std::collections::HashSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use autonoe_core::{
     DeliverableRepository, Epoch, Fence, FileDeliverableRepository, InstructionName, LedgerBook,
@@ -36,6 +37,10 @@ fn writes_when_it_is_told_to() {
         .expect("a runtime");
     let mut out = std::io::stdout().lock();
     for number in 0.. {
+        // Whoever started this is gone, and its folder with it.
+        if !project.root().exists() {
+            return;
+        }
         let id = format!("{name}-{number}");
         let input = json!({"deliverables": [
             {"id": id, "description": "a thing", "acceptanceCriteria": ["it works"]},
@@ -56,31 +61,66 @@ fn writes_when_it_is_told_to() {
     }
 }
 
-fn start_writer(project: &Project, name: &str) -> Child {
-    Command::new(std::env::current_exe().expect("this program"))
-        .args(["kill::writes_when_it_is_told_to", "--exact", "--nocapture"])
-        .env(WRITE, project.root())
-        .env(NAME, name)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it starts")
+/// A writer, and what it was told so far.
+struct Writer {
+    child: Child,
+    acknowledged: Arc<Mutex<Vec<String>>>,
+    listener: Option<JoinHandle<()>>,
 }
 
-/// Returns the ids that a writer was told are created. The writer is dead.
-fn acknowledged(writer: &mut Child) -> Vec<String> {
-    let output = writer.stdout.take().expect("piped");
-    BufReader::new(output)
-        .lines()
-        .map_while(Result::ok)
-        .filter_map(|line| Some(line.split_once("done ")?.1.to_owned()))
-        .collect()
+impl Writer {
+    fn start(project: &Project, name: &str) -> Self {
+        let mut child = Command::new(std::env::current_exe().expect("this program"))
+            .args(["kill::writes_when_it_is_told_to", "--exact", "--nocapture"])
+            .env(WRITE, project.root())
+            .env(NAME, name)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        let output = BufReader::new(child.stdout.take().expect("piped"));
+        let acknowledged: Arc<Mutex<Vec<String>>> = Arc::default();
+        let told = acknowledged.clone();
+        let listener = std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                if let Some((_, id)) = line.split_once("done ") {
+                    told.lock().expect("not poisoned").push(id.to_owned());
+                }
+            }
+        });
+        Self {
+            child,
+            acknowledged,
+            listener: Some(listener),
+        }
+    }
+
+    fn updates(&self) -> usize {
+        self.acknowledged.lock().expect("not poisoned").len()
+    }
+
+    /// Kills it and returns everything that it was told.
+    fn kill(mut self) -> Vec<String> {
+        self.child.kill().expect("ours");
+        self.child.wait().expect("ours");
+        let listener = self.listener.take().expect("it is killed once");
+        listener.join().expect("it only listens");
+        std::mem::take(&mut *self.acknowledged.lock().expect("not poisoned"))
+    }
+}
+
+impl Drop for Writer {
+    /// Leaves no process behind when the test fails.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 /// The writers of one folder, and what they were told.
 struct Generation {
     project: Project,
-    writers: Vec<Child>,
+    writers: Vec<Writer>,
     started: usize,
     acknowledged: Vec<String>,
     _folder: tempfile::TempDir,
@@ -104,27 +144,34 @@ impl Generation {
         generation
     }
 
-    fn new_writer(&mut self) -> Child {
+    fn new_writer(&mut self) -> Writer {
         self.started += 1;
-        start_writer(&self.project, &format!("W{}", self.started))
+        Writer::start(&self.project, &format!("W{}", self.started))
     }
 
-    fn kill(&mut self, index: usize) {
-        let writer = &mut self.writers[index];
-        writer.kill().expect("ours");
-        writer.wait().expect("ours");
-        self.acknowledged.extend(acknowledged(writer));
+    /// Waits until a writer was told of another update: kills without one in between show nothing.
+    fn wait_for_an_update(&self) {
+        let updates = || self.writers.iter().map(Writer::updates).sum::<usize>();
+        let (before, begun) = (updates(), Instant::now());
+        while updates() == before {
+            assert!(
+                begun.elapsed() < Duration::from_secs(60),
+                "nobody writes anything"
+            );
+            std::thread::sleep(Duration::from_micros(200));
+        }
     }
 
     fn replace(&mut self, index: usize) {
-        self.kill(index);
-        self.writers[index] = self.new_writer();
+        let writer = self.new_writer();
+        let killed = std::mem::replace(&mut self.writers[index], writer);
+        self.acknowledged.extend(killed.kill());
     }
 
     /// Kills all writers and fails if an acknowledged update is missing or anything was left behind.
     async fn end(mut self) -> usize {
-        for index in 0..self.writers.len() {
-            self.kill(index);
+        for writer in std::mem::take(&mut self.writers) {
+            self.acknowledged.extend(writer.kill());
         }
         let repository = FileDeliverableRepository::open(&self.project).expect("writable");
         let snapshot = repository
@@ -177,8 +224,9 @@ async fn eight_writers_that_are_killed_at_random_lose_nothing() {
         let mut generation = Generation::start(WRITERS);
         let repository = FileDeliverableRepository::open(&generation.project).expect("writable");
         for round in done..rounds.min(done + ROUNDS_PER_FOLDER) {
-            // Long enough for a writer to start and to write, never the same.
-            let pause = 4000 + (round * 7919) % 12_000;
+            generation.wait_for_an_update();
+            // Somewhere in the middle of what they do next, never at the same place.
+            let pause = (round * 7919) % 3000;
             std::thread::sleep(Duration::from_micros(pause as u64));
             if round % 10 == 9 {
                 (0..WRITERS).for_each(|index| generation.replace(index));
@@ -193,7 +241,7 @@ async fn eight_writers_that_are_killed_at_random_lose_nothing() {
     }
 
     assert!(
-        updates > rounds,
+        updates >= rounds,
         "only {updates} updates in {rounds} rounds show nothing"
     );
 }
