@@ -6,6 +6,9 @@
 //! - [`VirtualClock`]: a five-hour wait takes a millisecond.
 //! - [`EventLog`]: what happened, as lines that a person can review.
 //! - [`CapturedLogs`]: what was traced.
+//! - [`Recorder`] and [`Replayer`]: a run of any backend on a cassette, played
+//!   again against the hooks and tools of today.
+//! - [`FaultyAgents`]: any backend, with faults that a seed chooses.
 //! - [`conformance`]: what every implementation of a port must do, as
 //!   functions to call from a test.
 //!
@@ -53,12 +56,19 @@
 //! ```
 
 mod captured_logs;
+mod cassette;
+mod chaos;
 mod clock;
 pub mod conformance;
 mod event_log;
 mod script;
 
 pub use captured_logs::{CapturedLog, CapturedLogs};
+pub use cassette::{
+    Cassette, CassetteError, RecordedFailure, RecordedItem, RecordedSession, RecordedTurn,
+    Recorder, Replayer, TurnEnd,
+};
+pub use chaos::{Fault, FaultHit, FaultyAgents};
 pub use clock::VirtualClock;
 pub use event_log::EventLog;
 pub use script::{

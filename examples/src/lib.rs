@@ -43,6 +43,9 @@ mod guides {
     #[doc = include_str!("../../docs/guides/testing.md")]
     mod testing {}
 
+    #[doc = include_str!("../../docs/guides/cassettes-and-chaos.md")]
+    mod cassettes_and_chaos {}
+
     #[doc = include_str!("../../docs/guides/configuration.md")]
     mod configuration {}
 

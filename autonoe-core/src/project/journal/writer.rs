@@ -32,6 +32,7 @@ use crate::run::{Durability, JournalError, JournalLine, RunJournal};
 /// ```
 #[derive(Debug)]
 pub struct FileJournal {
+    path: PathBuf,
     file: Mutex<File>,
 }
 
@@ -75,6 +76,7 @@ impl FileJournal {
             File::open(folder)?.sync_all()?;
         }
         Ok(Self {
+            path: path.to_owned(),
             file: Mutex::new(file),
         })
     }
@@ -97,13 +99,27 @@ impl RunJournal for FileJournal {
         let mut text = serde_json::to_vec(&entry).map_err(JournalError::new)?;
         text.push(b'\n');
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        // In one call, so that a kill leaves a whole line, a torn last one, or nothing.
-        file.write_all(&text).map_err(JournalError::new)?;
-        match durability {
+        let written = add_line(&mut file, &text).and_then(|()| match durability {
             Durability::Written => Ok(()),
-            Durability::Synced => file.sync_data().map_err(JournalError::new),
-        }
+            Durability::Synced => file.sync_data(),
+        });
+        written.map_err(|error| {
+            let message = format!("{:?}: {error}", self.path);
+            JournalError::new(io::Error::new(error.kind(), message))
+        })
     }
+}
+
+/// Adds a line as a whole, or not at all.
+fn add_line(file: &mut File, text: &[u8]) -> io::Result<()> {
+    let before = file.metadata()?.len();
+    // In one call, so that a kill leaves a whole line, a torn last one, or nothing.
+    let written = file.write_all(text);
+    if written.is_err() {
+        // On a full disk a part may stand there, and the next line would be glued to it.
+        file.set_len(before)?;
+    }
+    written
 }
 
 /// Cuts off what stands behind the last line end.

@@ -1,0 +1,74 @@
+//! A run on several hosts that crash, sleep and lose touch: every session takes effect exactly once.
+//!
+//! The machine, its facts and its journal lines are the real ones; the hosts, the
+//! clock and the project are a model. A seed gives the same schedule each time.
+
+mod host;
+mod random;
+mod script;
+mod store;
+mod world;
+
+use std::ops::Range;
+
+use store::Rules;
+use world::{Tally, Violation, simulate};
+
+/// Plays each schedule of `seeds`; panics with the first one that breaks a rule.
+fn all_hold(seeds: Range<u64>) -> Tally {
+    let mut sum = Tally::default();
+    for seed in seeds {
+        let tally = simulate(seed, Rules::All)
+            .unwrap_or_else(|violation| panic!("seed {seed}: {violation:?}"));
+        sum.takeovers += tally.takeovers;
+        sum.refused += tally.refused;
+        sum.records_used += tally.records_used;
+        sum.lost += tally.lost;
+        sum.duplicates += tally.duplicates;
+    }
+    sum
+}
+
+/// Counts the schedules of `seeds` in which a session takes effect twice.
+fn repeating(seeds: Range<u64>, rules: Rules) -> usize {
+    seeds
+        .filter(|seed| matches!(simulate(*seed, rules), Err(Violation::Repeated { .. })))
+        .count()
+}
+
+/// Half of the schedules, so that two can be played at once.
+const HALF: u64 = 10_000;
+
+#[test]
+fn every_session_takes_effect_exactly_once_in_ten_thousand_schedules() {
+    let happened = all_hold(0..HALF);
+
+    // Schedules without these would show nothing.
+    assert!(happened.takeovers > 2 * HALF, "{happened:?}");
+    assert!(happened.duplicates > 2 * HALF, "{happened:?}");
+    assert!(happened.refused > HALF / 10, "{happened:?}");
+    assert!(happened.records_used > HALF / 10, "{happened:?}");
+    assert!(happened.lost > HALF / 10, "{happened:?}");
+}
+
+#[test]
+fn every_session_takes_effect_exactly_once_in_ten_thousand_more() {
+    all_hold(HALF..2 * HALF);
+}
+
+#[test]
+fn without_the_fence_a_session_takes_effect_twice() {
+    assert!(repeating(0..500, Rules::NoFence) > 0);
+}
+
+#[test]
+fn without_outcome_records_a_session_takes_effect_twice() {
+    assert!(repeating(0..500, Rules::NoOutcomeRecord) > 0);
+}
+
+#[test]
+fn a_seed_gives_the_same_schedule_each_time() {
+    for seed in 0..20 {
+        assert_eq!(simulate(seed, Rules::All), simulate(seed, Rules::All));
+    }
+}

@@ -1,0 +1,150 @@
+//! What the sessions of a run do, and what the run comes to when nothing goes wrong.
+
+use std::time::Duration;
+
+use autonoe_core::{
+    CostTotal, CostUsd, ExitReason, LedgerCounts, LedgerView, Mode, OnQuota, RunAction, RunFact,
+    RunId, RunLimits, RunMachine, RunReport, SessionEnd, SessionOutcome, SessionResult,
+};
+use jiff::Timestamp;
+
+use crate::random::Random;
+
+/// What the sessions of one run do. The same session does the same whenever it is run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Script {
+    seed: u64,
+    deliverables: usize,
+}
+
+impl Script {
+    pub(crate) fn new(seed: u64) -> Self {
+        let deliverables = usize::try_from(Random::new(seed).between(2, 5)).expect("small");
+        Self { seed, deliverables }
+    }
+
+    pub(crate) fn limits() -> RunLimits {
+        RunLimits {
+            on_quota: OnQuota::Wait,
+            pause: Duration::from_secs(3),
+            ..RunLimits::new(Mode::Run)
+        }
+    }
+
+    /// Returns how long session `number` takes, in milliseconds.
+    pub(crate) fn takes(self, number: u32) -> u64 {
+        self.random(number).between(500, 25_000)
+    }
+
+    /// Carries out session `number`, which ends at `at`, on a ledger that is as `before`.
+    ///
+    /// The work is not idempotent: who does it twice makes two steps.
+    pub(crate) fn perform(
+        self,
+        number: u32,
+        at: Timestamp,
+        before: LedgerView,
+    ) -> (SessionResult, LedgerView) {
+        let mut after = before;
+        let outcome = match self.random(number).next() % 8 {
+            0 => SessionOutcome::ExecutionError {
+                messages: vec!["it broke".into()],
+            },
+            1 => SessionOutcome::QuotaExceeded {
+                message: "limit".into(),
+                resets_at: Some(at + Duration::from_secs(20)),
+            },
+            kind => {
+                work(self.deliverables, kind, &mut after.counts);
+                SessionOutcome::Completed
+            }
+        };
+        let mut result = SessionResult::completed();
+        result.end = SessionEnd::Outcome(outcome);
+        result.cost = CostTotal::known(CostUsd::from_cents(u64::from(number)));
+        result.tokens.output = u64::from(number) * 10;
+        (result, after)
+    }
+
+    /// Runs without any fault.
+    pub(crate) fn undisturbed(self) -> RunReport {
+        let mut at = Timestamp::UNIX_EPOCH;
+        let mut ledger = LedgerView::default();
+        let mut machine = RunMachine::new(Self::limits());
+        let mut action = machine.apply(RunFact::Started { at, ledger });
+        loop {
+            action = match action {
+                RunAction::StartSession(plan) => {
+                    let (result, after) = self.perform(plan.number, at, ledger);
+                    ledger = after;
+                    machine.apply(RunFact::SessionEnded {
+                        at,
+                        number: plan.number,
+                        result,
+                        ledger: Ok(ledger),
+                    })
+                }
+                RunAction::Wait { until, .. } => {
+                    at = until;
+                    machine.apply(RunFact::WaitOver {
+                        at,
+                        ledger: Ok(ledger),
+                    })
+                }
+                RunAction::Finish { exit } => return machine.report(&run(), exit, at),
+                other => panic!("nobody asked for {other:?}"),
+            };
+        }
+    }
+
+    fn random(self, number: u32) -> Random {
+        Random::new(self.seed ^ (u64::from(number) << 40))
+    }
+}
+
+fn work(deliverables: usize, kind: u64, counts: &mut LedgerCounts) {
+    if counts.is_empty() {
+        counts.total = deliverables;
+    } else if counts.pending() > 0 && kind == 2 {
+        counts.blocked += 1;
+    } else if counts.pending() > 0 {
+        counts.passed += 1;
+    }
+}
+
+/// The run that all hosts of a simulation work on.
+pub(crate) fn run() -> RunId {
+    RunId::new("run")
+}
+
+/// What must be the same whatever happened in between: all but times and unknown costs.
+pub(crate) fn counts(
+    report: &RunReport,
+) -> (
+    &ExitReason,
+    [usize; 3],
+    u32,
+    u32,
+    CostUsd,
+    autonoe_core::TokenUsage,
+) {
+    let RunReport {
+        exit,
+        passed,
+        total,
+        blocked,
+        iterations,
+        sessions,
+        cost,
+        tokens,
+        ..
+    } = report;
+    (
+        exit,
+        [*passed, *total, *blocked],
+        *iterations,
+        *sessions,
+        cost.known_usd,
+        *tokens,
+    )
+}

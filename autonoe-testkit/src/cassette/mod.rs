@@ -1,0 +1,16 @@
+//! Sessions that are recorded once and replayed in tests.
+
+mod failure;
+mod file;
+mod format;
+mod playback;
+mod reading;
+mod recorder;
+mod redaction;
+mod replayer;
+
+pub use failure::RecordedFailure;
+pub use file::CassetteError;
+pub use format::{Cassette, RecordedItem, RecordedSession, RecordedTurn, TurnEnd};
+pub use recorder::Recorder;
+pub use replayer::Replayer;

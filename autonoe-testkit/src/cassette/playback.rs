@@ -1,0 +1,240 @@
+//! One session of a cassette, played.
+
+use std::collections::BTreeMap;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClient, AgentError, AgentErrorKind, GateDecision, MessageStream, Prompt, SessionControl,
+    SessionOutcome, SessionSpec, StreamEvent, Support, ToolCall, ToolContext, ToolKind, ToolStatus,
+    Toolbox,
+};
+use futures::{StreamExt, future, stream};
+use serde_json::Value;
+use tokio::sync::mpsc::{self, UnboundedSender};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::format::{RecordedItem, RecordedSession, RecordedTurn, TurnEnd};
+use super::reading::{Answer, answers};
+use super::replayer::Deck;
+
+/// Plays one session.
+pub(super) struct ReplayedClient {
+    turns: VecDeque<RecordedTurn>,
+    player: Player,
+    control: Arc<ReplayedControl>,
+}
+
+struct ReplayedControl {
+    steering: Support,
+    interrupted: CancellationToken,
+}
+
+impl ReplayedClient {
+    pub(super) fn new(
+        deck: Deck,
+        slot: usize,
+        session: RecordedSession,
+        spec: SessionSpec,
+        steering: Support,
+    ) -> Self {
+        Self {
+            turns: session.turns.into(),
+            player: Player { deck, slot, spec },
+            control: Arc::new(ReplayedControl {
+                steering,
+                interrupted: CancellationToken::new(),
+            }),
+        }
+    }
+}
+
+#[async_trait]
+impl AgentClient for ReplayedClient {
+    fn query(&mut self, _: Prompt) -> MessageStream<'_> {
+        let Some(turn) = self.turns.pop_front() else {
+            let number = self.player.spec.key.number;
+            let message = format!("session {number} has no more turns on the cassette");
+            self.player.deck.lock().mismatches.push(message.clone());
+            let error = AgentError::new(AgentErrorKind::Protocol, message);
+            return stream::once(future::ready(Err(error))).boxed();
+        };
+        // It plays in a task of its own: hooks and tools make progress whether
+        // or not anybody polls the stream.
+        let (items, received) = mpsc::unbounded_channel();
+        let (player, control) = (self.player.clone(), self.control.clone());
+        let task = tokio::spawn(async move {
+            tokio::select! {
+                biased;
+                () = player.play(&turn, &items) => {}
+                () = control.interrupted.cancelled() => {
+                    let end = StreamEvent::end(SessionOutcome::Interrupted, None);
+                    let _ = items.send(Ok(end));
+                }
+            }
+        });
+        stream::unfold(
+            (received, StopOnDrop(task)),
+            |(mut received, stopped)| async move {
+                let item = received.recv().await?;
+                Some((item, (received, stopped)))
+            },
+        )
+        .boxed()
+    }
+
+    fn control(&self) -> Arc<dyn SessionControl> {
+        self.control.clone()
+    }
+
+    async fn dispose(self: Box<Self>) -> Result<(), AgentError> {
+        Ok(())
+    }
+}
+
+struct StopOnDrop(JoinHandle<()>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+#[async_trait]
+impl SessionControl for ReplayedControl {
+    async fn interrupt(&self) -> Result<(), AgentError> {
+        self.interrupted.cancel();
+        Ok(())
+    }
+
+    // A backend that could be told something could when it was recorded, too;
+    // what its agent made of it is on the cassette already.
+    async fn steer(&self, _: &str) -> Result<(), AgentError> {
+        if self.steering.is_yes() {
+            return Ok(());
+        }
+        let message = "the recorded backend takes no messages";
+        Err(AgentError::new(AgentErrorKind::Unsupported, message))
+    }
+}
+
+type Items = UnboundedSender<Result<StreamEvent, AgentError>>;
+
+#[derive(Clone)]
+struct Player {
+    deck: Deck,
+    slot: usize,
+    spec: SessionSpec,
+}
+
+impl Player {
+    async fn play(&self, turn: &RecordedTurn, items: &Items) {
+        let answers = answers(&turn.stream);
+        let mut given: BTreeMap<usize, StreamEvent> = BTreeMap::new();
+        for (at, item) in turn.stream.iter().enumerate() {
+            let item = match item {
+                RecordedItem::Event(event) => {
+                    Ok(given.remove(&at).unwrap_or_else(|| event.clone()))
+                }
+                RecordedItem::Error(error) => Err(error.error()),
+            };
+            // Nobody listens any more when the session was stopped.
+            let _ = items.send(item);
+            // A call that nobody answered is not made again: the cassette does
+            // not tell whether it ran.
+            let (RecordedItem::Event(event), Some(answer)) = (&turn.stream[at], answers.get(&at))
+            else {
+                continue;
+            };
+            if let Some(response) = self.answer(event, answer).await {
+                given.insert(answer.at, response);
+            }
+        }
+        let ended = turn.stream.iter().any(|item| match item {
+            RecordedItem::Event(event) => matches!(event, StreamEvent::End { .. }),
+            RecordedItem::Error(_) => true,
+        });
+        if turn.end == TurnEnd::LeftOpen && !ended {
+            future::pending::<()>().await;
+        }
+    }
+
+    /// Makes a recorded call again and returns its response.
+    async fn answer(&self, event: &StreamEvent, recorded: &Answer) -> Option<StreamEvent> {
+        let StreamEvent::ToolInvocation {
+            call_id,
+            name,
+            input,
+            agent,
+            ..
+        } = event
+        else {
+            return None;
+        };
+        let mut call = self.spec.tool_call(call_id, name, input.clone());
+        if let Some(agent) = agent {
+            call = call.by_agent(agent);
+        }
+        // Whoever reads the stream gets a chance to see the call before what
+        // comes of it.
+        tokio::task::yield_now().await;
+        let (status, output) = match self.spec.gate.decide(&call).await {
+            GateDecision::Allow { .. } => self.run(&call, recorded).await,
+            GateDecision::Deny { by, reason } => {
+                (ToolStatus::Denied, format!("denied by {by}: {reason}"))
+            }
+        };
+        self.compare(name, input, recorded, (status, &output));
+        Some(StreamEvent::tool_response(call_id, output, status))
+    }
+
+    async fn run(&self, call: &ToolCall, recorded: &Answer) -> (ToolStatus, String) {
+        if let ToolKind::Mcp { server, tool } = &call.kind
+            && server == Toolbox::SERVER
+        {
+            let context = ToolContext::new(call.session.clone()).with_call_id(&call.id);
+            let input = call.input.clone();
+            return match self.spec.tools.call(tool, input, context).await {
+                Ok(output) => (ToolStatus::Ok, output.output),
+                Err(error) => (ToolStatus::Error, error.to_string()),
+            };
+        }
+        match recorded.status {
+            ToolStatus::Denied => (ToolStatus::Ok, "it did not run when recorded".to_owned()),
+            status => (status, recorded.output.clone()),
+        }
+    }
+
+    fn compare(&self, name: &str, input: &Value, recorded: &Answer, now: (ToolStatus, &str)) {
+        let mut deck = self.deck.lock();
+        deck.slots[self.slot].calls += 1;
+        if recorded.status == now.0 {
+            return;
+        }
+        let SessionSpec {
+            key, instruction, ..
+        } = &self.spec;
+        let mismatch = format!(
+            "session {} ({instruction}), call {}: {name} {input}\n  - recorded {}\n  + now {}",
+            key.number,
+            deck.slots[self.slot].calls,
+            outcome(recorded.status, &recorded.output),
+            outcome(now.0, now.1),
+        );
+        deck.mismatches.push(mismatch);
+    }
+}
+
+fn outcome(status: ToolStatus, output: &str) -> String {
+    let status = match status {
+        ToolStatus::Ok => "ok",
+        ToolStatus::Error => "failed",
+        ToolStatus::Denied => "denied",
+    };
+    // One line each, however long a tool talks.
+    let start: String = output.chars().take(200).collect();
+    let rest = if start.len() < output.len() { ".." } else { "" };
+    format!("{status}: {start:?}{rest}")
+}

@@ -1,0 +1,204 @@
+//! Records what a backend does.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, Capabilities, MessageStream, Prompt,
+    SessionControl, SessionSpec,
+};
+use futures::{StreamExt, stream};
+
+use super::failure::RecordedFailure;
+use super::file::CassetteError;
+use super::format::{Cassette, RecordedItem, RecordedSession, RecordedTurn, TurnEnd};
+use super::redaction::Secrets;
+
+/// Records the sessions of any backend.
+///
+/// Whatever is said to the agent and comes back goes on the cassette, except
+/// secrets: the texts given to [`with_secrets`](Self::with_secrets) and the
+/// values of the sessions' environment become `[redacted]` wherever they occur.
+/// Nothing is changed for the run.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::{
+///     FixedInstructions, InstructionName, MemoryRepository, RunControl, SessionRunner,
+/// };
+/// use autonoe_testkit::{Recorder, ScriptedAgents, SessionScript, VirtualClock};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
+/// #     .block_on(async {
+/// let agents = ScriptedAgents::new([SessionScript::new("plans").says("the key is hunter2").ends()]);
+/// let recorder = Arc::new(Recorder::new(Arc::new(agents)).with_secrets(["hunter2"]));
+///
+/// let runner = SessionRunner::builder("/srv/project")
+///     .agents(recorder.clone())
+///     .repository(Arc::new(MemoryRepository::new()))
+///     .instructions(Arc::new(FixedInstructions::new([(InstructionName::Initializer, "Plan.")])))
+///     .clock(Arc::new(VirtualClock::new()))
+///     .max_iterations(1)
+///     .build()?;
+/// runner.run(&RunControl::new()).await;
+///
+/// let cassette = recorder.cassette();
+/// assert_eq!(cassette.sessions().len(), 1);
+/// assert!(format!("{cassette:?}").contains("the key is [redacted]"));
+/// # Ok::<(), autonoe_core::BuildError>(())
+/// # }).expect("it builds");
+/// ```
+pub struct Recorder {
+    inner: Arc<dyn AgentClientFactory>,
+    tape: Tape,
+}
+
+/// What was recorded so far.
+#[derive(Clone, Default)]
+struct Tape {
+    recorded: Arc<Mutex<Recorded>>,
+}
+
+#[derive(Default)]
+struct Recorded {
+    backend: Option<Capabilities>,
+    sessions: Vec<RecordedSession>,
+    secrets: Secrets,
+}
+
+impl Recorder {
+    /// Records what `inner` does.
+    pub fn new(inner: Arc<dyn AgentClientFactory>) -> Self {
+        Self {
+            inner,
+            tape: Tape::default(),
+        }
+    }
+
+    /// Adds texts that must not be on the cassette.
+    #[must_use]
+    pub fn with_secrets<S: AsRef<str>>(self, secrets: impl IntoIterator<Item = S>) -> Self {
+        for secret in secrets {
+            self.tape.lock().secrets.add(secret.as_ref());
+        }
+        self
+    }
+
+    /// Returns what was recorded so far.
+    pub fn cassette(&self) -> Cassette {
+        let recorded = self.tape.lock();
+        let mut cassette = Cassette::new(recorded.backend.clone(), recorded.sessions.clone());
+        // Only here: a later session may know of a secret that an earlier one told.
+        recorded.secrets.redact(&mut cassette);
+        cassette
+    }
+
+    /// Writes what was recorded so far to the file `path`.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), CassetteError> {
+        self.cassette().save(path)
+    }
+}
+
+impl Tape {
+    fn lock(&self) -> MutexGuard<'_, Recorded> {
+        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a session and returns its index.
+    fn begin(&self, spec: &SessionSpec) -> usize {
+        let mut recorded = self.lock();
+        recorded.secrets.add_environment(spec);
+        let tools = spec.tools.definitions();
+        recorded.sessions.push(RecordedSession {
+            number: spec.key.number,
+            instruction: spec.instruction.clone(),
+            model: spec.model.clone(),
+            tools: tools.map(|tool| tool.name.clone()).collect(),
+            refused: None,
+            turns: Vec::new(),
+        });
+        recorded.sessions.len() - 1
+    }
+}
+
+#[async_trait]
+impl AgentClientFactory for Recorder {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        let capabilities = self.inner.probe().await?;
+        self.tape.lock().backend = Some(capabilities.clone());
+        Ok(capabilities)
+    }
+
+    // The gate and the toolbox of the spec are passed on as they are. What they
+    // decide need not be listened to: the stream has a response for each call,
+    // and its status says whether the call was denied, failed or succeeded.
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        let session = self.tape.begin(&spec);
+        match self.inner.create(spec) {
+            Ok(inner) => Ok(Box::new(RecordingClient {
+                inner,
+                session,
+                tape: self.tape.clone(),
+            })),
+            Err(error) => {
+                self.tape.lock().sessions[session].refused = Some(RecordedFailure::new(&error));
+                Err(error)
+            }
+        }
+    }
+}
+
+struct RecordingClient {
+    inner: Box<dyn AgentClient>,
+    session: usize,
+    tape: Tape,
+}
+
+#[async_trait]
+impl AgentClient for RecordingClient {
+    fn query(&mut self, prompt: Prompt) -> MessageStream<'_> {
+        let (tape, session) = (self.tape.clone(), self.session);
+        tape.lock().sessions[session].turns.push(RecordedTurn {
+            prompt: prompt.text.clone(),
+            stream: Vec::new(),
+            end: TurnEnd::LeftOpen,
+        });
+        let inner = self.inner.query(prompt);
+        stream::unfold((inner, tape), move |(mut inner, tape)| async move {
+            let item = inner.next().await;
+            // Turns of one client do not overlap, so it is the last one.
+            if let Some(turn) = tape.lock().sessions[session].turns.last_mut() {
+                match &item {
+                    Some(item) => turn.stream.push(RecordedItem::new(item)),
+                    None => turn.end = TurnEnd::Closed,
+                }
+            }
+            Some((item?, (inner, tape)))
+        })
+        .boxed()
+    }
+
+    fn control(&self) -> Arc<dyn SessionControl> {
+        self.inner.control()
+    }
+
+    async fn dispose(self: Box<Self>) -> Result<(), AgentError> {
+        self.inner.dispose().await
+    }
+}
+
+impl fmt::Debug for Recorder {
+    // What was recorded still has the secrets in it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder")
+            .field("sessions", &self.tape.lock().sessions.len())
+            .finish_non_exhaustive()
+    }
+}

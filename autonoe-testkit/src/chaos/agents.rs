@@ -1,0 +1,142 @@
+//! A seeded fault injector around any backend.
+
+use std::fmt;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
+use async_trait::async_trait;
+use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
+
+use super::client::{FaultyClient, Seen};
+use super::fault::{Fault, FaultHit};
+use super::plan::draw;
+
+/// Lets things go wrong in the sessions of any backend, the same things for the same seed.
+///
+/// What the backend does is not changed, only what is seen of it: a tool that
+/// was called may have run although its response never arrives. At most one
+/// fault hits a session, and which one depends on the seed and the number of
+/// the session alone. By default half of the sessions are hit, by any
+/// [`Fault`].
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::{
+///     ExitReason, FixedInstructions, InstructionName, MemoryRepository, RunControl, SessionRunner,
+/// };
+/// use autonoe_testkit::{Fault, FaultyAgents, ScriptedAgents, SessionScript, VirtualClock};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
+/// #     .block_on(async {
+/// let agents = ScriptedAgents::new([SessionScript::new("plans").ends()]).unverified();
+/// let faulty = Arc::new(
+///     FaultyAgents::new(Arc::new(agents), 42)
+///         .with_faults([Fault::Silence])
+///         .with_rate_percent(100),
+/// );
+///
+/// let runner = SessionRunner::builder("/srv/project")
+///     .agents(faulty.clone())
+///     .repository(Arc::new(MemoryRepository::new()))
+///     .instructions(Arc::new(FixedInstructions::new([(InstructionName::Initializer, "Plan.")])))
+///     .clock(Arc::new(VirtualClock::new()))
+///     .max_retries(0)
+///     .build()?;
+/// let report = runner.run(&RunControl::new()).await;
+///
+/// assert!(matches!(report.exit, ExitReason::MaxRetriesExceeded { .. }), "{report}");
+/// assert_eq!(faulty.hits()[0].to_string(), "session 1: silence");
+/// assert_eq!(faulty.disposed(), faulty.created());
+/// # Ok::<(), autonoe_core::BuildError>(())
+/// # }).expect("it builds");
+/// ```
+pub struct FaultyAgents {
+    inner: Arc<dyn AgentClientFactory>,
+    seed: u64,
+    percent: u8,
+    faults: Vec<Fault>,
+    seen: Arc<Seen>,
+}
+
+impl FaultyAgents {
+    /// Wraps `inner`.
+    pub fn new(inner: Arc<dyn AgentClientFactory>, seed: u64) -> Self {
+        Self {
+            inner,
+            seed,
+            percent: 50,
+            faults: Fault::ALL.to_vec(),
+            seen: Arc::default(),
+        }
+    }
+
+    /// Sets what may go wrong; everything by default.
+    #[must_use]
+    pub fn with_faults(mut self, faults: impl IntoIterator<Item = Fault>) -> Self {
+        self.faults = faults.into_iter().collect();
+        self
+    }
+
+    /// Sets how many of a hundred sessions are hit; 50 by default, 100 and more are all.
+    #[must_use]
+    pub fn with_rate_percent(mut self, percent: u8) -> Self {
+        self.percent = percent;
+        self
+    }
+
+    /// Returns the fault that session `number` is to meet, or `None` when it is spared.
+    pub fn planned(&self, number: u32) -> Option<Fault> {
+        draw(self.seed, number, self.percent, &self.faults).map(|plan| plan.fault)
+    }
+
+    /// Returns the faults that showed, in the order in which they did.
+    ///
+    /// A planned fault that found no occasion is not among them, such as
+    /// [`Fault::QuotaInTool`] in a session that called no tool.
+    pub fn hits(&self) -> Vec<FaultHit> {
+        self.seen
+            .hits
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Returns how many clients were made.
+    pub fn created(&self) -> usize {
+        self.seen.created.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many clients were disposed of.
+    pub fn disposed(&self) -> usize {
+        self.seen.disposed.load(Ordering::Relaxed)
+    }
+}
+
+#[async_trait]
+impl AgentClientFactory for FaultyAgents {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        self.inner.probe().await
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        let session = spec.key.number;
+        let inner = self.inner.create(spec)?;
+        self.seen.created.fetch_add(1, Ordering::Relaxed);
+        Ok(Box::new(FaultyClient {
+            inner,
+            session,
+            plan: draw(self.seed, session, self.percent, &self.faults),
+            seen: self.seen.clone(),
+        }))
+    }
+}
+
+impl fmt::Debug for FaultyAgents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FaultyAgents")
+            .field("seed", &self.seed)
+            .field("hits", &self.hits())
+            .finish_non_exhaustive()
+    }
+}
