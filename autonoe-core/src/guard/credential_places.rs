@@ -86,10 +86,11 @@ impl CredentialPlaces {
 
     /// Finds out where the places are now; looking at a path after that costs nothing.
     pub(super) fn locate(&self, home: Option<&Path>) -> LocatedPlaces<'_> {
+        let homes = home.map(both_forms).unwrap_or_default();
         let locate = |place| match anywhere(place, home) {
             Some(tail) => Location::Anywhere(place, pattern(tail)),
             None => {
-                let locations = locations(place, home).into_iter();
+                let locations = locations(place, &homes).into_iter();
                 Location::At(place, locations.map(|path| (names(&path), path)).collect())
             }
         };
@@ -152,14 +153,15 @@ fn anywhere<'a>(place: &'a str, home: Option<&Path>) -> Option<&'a str> {
 }
 
 /// Returns where `place` is: a home and what is in it can be reached through symlinks.
-fn locations(place: &str, home: Option<&Path>) -> Vec<PathBuf> {
-    let bases = match (place.strip_prefix("~/"), home) {
-        (Some(tail), Some(home)) => both_forms(home)
-            .iter()
-            .map(|home| home.join(tail))
-            .collect(),
-        _ => vec![PathBuf::from(place)],
+fn locations(place: &str, homes: &[PathBuf]) -> Vec<PathBuf> {
+    let bases = match place.strip_prefix("~/") {
+        Some(tail) => homes.iter().map(|home| home.join(tail)).collect(),
+        None => vec![PathBuf::from(place)],
     };
+    // A pattern is no path that could be followed.
+    if place.contains('*') {
+        return bases;
+    }
     bases.iter().flat_map(|base| both_forms(base)).collect()
 }
 
