@@ -221,7 +221,6 @@ mod tests {
             ("/proc/self/environ", "inside"),
             ("/proc/12/task/13/environ", "inside"),
             ("/proc/12/status/x", "none"),
-            ("/proc/self/root/etc/shadow", "inside"),
             ("/proc/12/fd/3", "inside"),
             ("/proc/12/task/13/mem", "inside"),
             ("/run/secrets/token", "inside"),
@@ -239,9 +238,20 @@ mod tests {
     }
 
     #[test]
+    fn every_way_through_a_process_is_inside() {
+        for process in ["self", "12", "12/task/13"] {
+            for link in ["cwd", "root", "fd", "mem", "environ"] {
+                let path = format!("/proc/{process}/{link}/etc/shadow");
+
+                assert_eq!(touch(&path, Some(HOME)), "inside", "{path}");
+            }
+        }
+    }
+
+    #[test]
     fn without_a_home_the_places_in_it_are_everywhere() {
         for (path, expected) in [
-            ("/root/.ssh/id_rsa", "inside"),
+            ("/x/user/.ssh/id_rsa", "inside"),
             ("/x/.config/gh/hosts.yml", "inside"),
             ("/x/.config/y/gh", "none"),
             ("/srv/project/src", "none"),
