@@ -3,12 +3,14 @@
 mod budget;
 mod builder;
 mod control;
+mod fencing;
 mod gate;
 mod ledger;
 mod lessons;
+mod limits;
+mod messages;
 mod observers;
 mod own_backend;
-mod robustness;
 mod run;
 mod session;
 mod specs;

@@ -6,12 +6,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, Capabilities, CostUsd, HookCoverage,
-    MessageStream, Prompt, SessionControl, SessionOutcome, SessionSpec, StreamEvent, Support,
-    ToolContext,
+    MessageStream, Prompt, RunControl, RunReport, SessionControl, SessionOutcome,
+    SessionRunnerBuilder, SessionSpec, StreamEvent, Support, ToolContext,
 };
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use serde_json::Value;
+
+use crate::support::create;
 
 pub(crate) type Item = Result<StreamEvent, AgentError>;
 type Script = Arc<dyn Fn(SessionSpec) -> BoxStream<'static, Item> + Send + Sync>;
@@ -142,4 +144,54 @@ impl AgentClientFactory for OwnBackend {
         let backend = self.clone();
         Ok(Box::new(OwnClient { backend, spec }))
     }
+}
+
+pub(crate) const MINUTE: Duration = Duration::from_secs(60);
+
+/// Runs while `person` acts.
+pub(crate) async fn run_with(
+    runner: SessionRunnerBuilder,
+    person: impl AsyncFnOnce(RunControl),
+) -> RunReport {
+    let runner = runner.build().expect("parts fit");
+    let control = RunControl::new();
+    let (report, ()) = tokio::join!(runner.run(&control), person(control.clone()));
+    report
+}
+
+/// Plans in session 1, then does what `rest` says.
+pub(crate) fn planner(
+    takes: Duration,
+    rest: impl Fn(u32) -> Vec<Item> + Send + Sync + 'static,
+) -> OwnBackend {
+    OwnBackend::new(move |spec| {
+        let number = spec.key.number;
+        let work = async move {
+            if number == 1 {
+                call(spec, "create", create(&["A"])).await;
+            }
+            tokio::time::sleep(takes).await;
+        };
+        says_after(work, rest(number))
+    })
+}
+
+/// Makes a client outside of any run.
+pub(crate) fn client_of(agents: &Arc<OwnBackend>) -> Box<dyn autonoe_core::AgentClient> {
+    use autonoe_core::{
+        AgentClientFactory, Gate, Grants, Places, RunId, SessionKey, SessionSpec, Toolbox,
+    };
+    let key = SessionKey {
+        run: RunId::new("run"),
+        number: 1,
+    };
+    let gate = Gate::new(Places::new("/srv/project"), Grants::none());
+    agents
+        .create(SessionSpec::new(
+            key,
+            "/srv/project",
+            gate,
+            Toolbox::new([]),
+        ))
+        .expect("it always makes one")
 }

@@ -1,0 +1,254 @@
+//! What holds of time and money when backends act at the worst moment.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_core::{
+    Budget, BudgetKind, Clock, CostUsd, ExitReason, FixedInstructions, InstructionError,
+    InstructionName, InstructionSource, Session, SessionEnd, SessionLimits, StreamEvent,
+    SystemClock, TokenUsage,
+};
+use autonoe_testkit::VirtualClock;
+use futures::future::BoxFuture;
+use futures::{StreamExt, stream};
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use crate::own_backend::{MINUTE, OwnBackend, client_of, done, planner, says_after};
+use crate::support::{Bench, plans};
+
+#[tokio::test(start_paused = true)]
+async fn the_time_budget_counts_from_the_start_of_the_run() {
+    let mut backend = planner(60 * MINUTE, |_| vec![done()]);
+    backend.probe_takes = 5 * MINUTE;
+    let bench = Bench::new([]);
+    let budget = Budget::default().with_time(10 * MINUTE);
+
+    let report = bench
+        .run(bench.runner().agents(Arc::new(backend)).budget(budget))
+        .await;
+
+    assert_eq!(
+        report.exit,
+        ExitReason::BudgetExceeded {
+            budget: BudgetKind::Time
+        }
+    );
+    assert_eq!(report.elapsed, 10 * MINUTE);
+}
+
+struct Pending;
+
+#[async_trait]
+impl InstructionSource for Pending {
+    async fn resolve(&self, _: &InstructionName) -> Result<String, InstructionError> {
+        std::future::pending().await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_budget_holds_while_a_backend_is_looked_at_and_a_session_prepared() {
+    let budget = Budget::default().with_time(MINUTE);
+    let mut slow = planner(Duration::ZERO, |_| vec![done()]);
+    slow.probe_takes = 60 * MINUTE;
+    let quick = planner(Duration::ZERO, |_| vec![done()]);
+    let bench = Bench::new([]);
+    for runner in [
+        bench.runner().agents(Arc::new(slow)),
+        bench
+            .runner()
+            .agents(Arc::new(quick))
+            .instructions(Arc::new(Pending)),
+    ] {
+        let report = bench.run(runner.budget(budget)).await;
+
+        assert_eq!(
+            report.exit,
+            ExitReason::BudgetExceeded {
+                budget: BudgetKind::Time
+            }
+        );
+        assert_eq!(report.elapsed, MINUTE);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_budget_reaches_a_backend_that_never_stops_talking() {
+    /// A clock on which each look takes a second.
+    struct Ticking(AtomicI64);
+    impl Clock for Ticking {
+        fn now(&self) -> Timestamp {
+            let second = self.0.fetch_add(1, Ordering::SeqCst);
+            Timestamp::from_second(second).expect("in range")
+        }
+        fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
+            Box::pin(std::future::pending())
+        }
+    }
+    let agents = Arc::new(OwnBackend::new(|_| {
+        stream::repeat_with(|| Ok(StreamEvent::text("bla"))).boxed()
+    }));
+    let client = client_of(&agents);
+    let limits = SessionLimits::default().with_budget(Budget::default().with_time(MINUTE));
+    let session = Session::new(Arc::new(Ticking(AtomicI64::new(0))), limits);
+
+    let result = session
+        .run(client, "go".into(), &CancellationToken::new(), &mut |_| {})
+        .await;
+
+    assert_eq!(
+        result.end,
+        SessionEnd::BudgetSpent {
+            budget: BudgetKind::Time
+        }
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_slept_with_its_machine_is_not_idle() {
+    /// Jumps by eight hours after twelve seconds, and looks at the time every five.
+    struct Lid(tokio::time::Instant);
+    impl Clock for Lid {
+        fn now(&self) -> Timestamp {
+            let awake = i64::try_from(self.0.elapsed().as_secs()).expect("in range");
+            let asleep = if awake < 12 { 0 } else { 8 * 3600 };
+            Timestamp::from_second(awake + asleep).expect("in range")
+        }
+        fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+            Box::pin(tokio::time::sleep(duration.min(Duration::from_secs(5))))
+        }
+    }
+    let agents = Arc::new(OwnBackend::new(|_| {
+        says_after(tokio::time::sleep(MINUTE), vec![done()])
+    }));
+    let client = client_of(&agents);
+    let session = Session::new(
+        Arc::new(Lid(tokio::time::Instant::now())),
+        SessionLimits::default(),
+    );
+
+    let result = session
+        .run(client, "go".into(), &CancellationToken::new(), &mut |_| {})
+        .await;
+
+    assert!(result.end.is_completed(), "{:?}", result.end);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_end_right_behind_the_last_report_keeps_its_cost() {
+    let agents = Arc::new(OwnBackend::new(|_| {
+        let tokens = TokenUsage {
+            output: 100,
+            ..TokenUsage::default()
+        };
+        let outcome = autonoe_core::SessionOutcome::Completed;
+        let end = StreamEvent::end(outcome, Some(CostUsd::from_cents(7)));
+        stream::iter([Ok(StreamEvent::usage(tokens, None)), Ok(end)]).boxed()
+    }));
+    let client = client_of(&agents);
+    let limits = SessionLimits::default().with_budget(Budget::default().with_tokens(100));
+    let session = Session::new(Arc::new(VirtualClock::new()), limits);
+
+    let result = session
+        .run(client, "go".into(), &CancellationToken::new(), &mut |_| {})
+        .await;
+
+    assert_eq!(
+        result.end,
+        SessionEnd::BudgetSpent {
+            budget: BudgetKind::Tokens
+        }
+    );
+    assert_eq!(result.cost.exact(), Some(CostUsd::from_cents(7)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_was_cancelled_before_it_began_is_not_prompted() {
+    let agents = Arc::new(planner(Duration::ZERO, |_| vec![done()]));
+    let client = client_of(&agents);
+    let stop = CancellationToken::new();
+    stop.cancel();
+    let session = Session::new(Arc::new(SystemClock), SessionLimits::default());
+
+    let result = session.run(client, "go".into(), &stop, &mut |_| {}).await;
+
+    assert_eq!(result.end, SessionEnd::Cancelled);
+    assert_eq!(
+        (agents.seen().prompts.len(), agents.seen().disposed),
+        (0, 1)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_never_began_costs_nothing() {
+    let backend = planner(Duration::ZERO, |_| vec![done()]);
+    let bench = Bench::new([]);
+    let no_texts = Arc::new(FixedInstructions::default());
+
+    let runner = bench
+        .runner()
+        .agents(Arc::new(backend))
+        .instructions(no_texts);
+    let report = bench.run(runner).await;
+
+    assert_eq!(report.exit.code(), "failed");
+    assert_eq!(report.cost.exact(), Some(CostUsd::ZERO));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_money_budget_is_not_kept_by_sessions_that_do_not_tell() {
+    let dollar = Budget::default().with_cost(CostUsd::from_cents(100));
+    let bench = Bench::new([plans(&["A"]).costs_unknown()]);
+    let report = bench.run(bench.runner().budget(dollar)).await;
+    let ExitReason::Failed { error } = &report.exit else {
+        panic!("{report:?}")
+    };
+    assert_eq!(error.code, "cost_not_reported");
+
+    // Every other session breaks off, at a cost that nobody will ever know.
+    let backend = planner(Duration::ZERO, |number| {
+        if number % 2 == 0 {
+            vec![]
+        } else {
+            vec![done()]
+        }
+    });
+    let bench = Bench::new([]);
+    let runner = bench
+        .runner()
+        .agents(Arc::new(backend))
+        .budget(dollar)
+        .max_iterations(500);
+    let report = bench.run(runner).await;
+    assert_eq!(
+        report.exit,
+        ExitReason::BudgetExceeded {
+            budget: BudgetKind::Cost
+        }
+    );
+    assert_eq!(report.cost.unknown_parts, 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backend_that_spent_what_was_left_has_spent_the_budget_of_the_run() {
+    let backend = planner(Duration::ZERO, |_| {
+        let outcome = autonoe_core::SessionOutcome::BudgetExceeded;
+        vec![Ok(StreamEvent::end(outcome, None))]
+    });
+    let bench = Bench::new([]);
+    let dime = Budget::default().with_cost(CostUsd::from_cents(10));
+
+    let report = bench
+        .run(bench.runner().agents(Arc::new(backend)).budget(dime))
+        .await;
+
+    assert_eq!(
+        report.exit,
+        ExitReason::BudgetExceeded {
+            budget: BudgetKind::Cost
+        }
+    );
+    assert_eq!(report.sessions, 1);
+}

@@ -1,0 +1,103 @@
+//! What persons tell a run arrives, whatever the session does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{AgentError, AgentErrorKind, RunReport, SessionRunnerBuilder};
+use autonoe_testkit::SessionScript;
+
+use crate::own_backend::{MINUTE, done, planner, run_with};
+use crate::support::{Bench, plans, status};
+
+/// Runs while a person tells it something, a second after its start.
+async fn run_told_to_use_tabs(runner: SessionRunnerBuilder) -> RunReport {
+    run_with(runner, async |control| {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        control.instruct("use tabs");
+    })
+    .await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_control_that_panics_ends_neither_the_run_nor_keeps_it_from_disposing() {
+    let mut backend = planner(MINUTE, |_| vec![done()]);
+    backend.steer_panics = true;
+    let bench = Bench::new([]);
+    let runner = bench
+        .runner()
+        .agents(Arc::new(backend.clone()))
+        .max_iterations(2);
+    run_told_to_use_tabs(runner).await;
+    let seen = backend.seen();
+    assert_eq!(seen.disposed, 2);
+    assert!(
+        seen.prompts[1].contains("use tabs"),
+        "it was not delivered, so it is told"
+    );
+
+    let mut backend = planner(Duration::ZERO, |_| vec![done()]);
+    backend.control_panics = true;
+    let bench = Bench::new([]);
+    bench
+        .run(
+            bench
+                .runner()
+                .agents(Arc::new(backend.clone()))
+                .max_iterations(2),
+        )
+        .await;
+    assert_eq!(backend.seen().disposed, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_arrived_at_the_last_moment_is_not_told_twice() {
+    let mut backend = planner(Duration::from_secs(11), |_| vec![done()]);
+    backend.steer_takes = Duration::from_secs(10);
+    let bench = Bench::new([]);
+    let runner = bench
+        .runner()
+        .agents(Arc::new(backend.clone()))
+        .max_iterations(2);
+
+    run_told_to_use_tabs(runner).await;
+
+    let seen = backend.seen();
+    assert_eq!(seen.steered, ["use tabs"]);
+    assert!(!seen.prompts[1].contains("use tabs"), "{:?}", seen.prompts);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_a_crashed_session_took_is_told_again() {
+    let crashed = || Err(AgentError::new(AgentErrorKind::Crashed, "it crashed"));
+    let backend = planner(Duration::from_secs(11), move |number| {
+        vec![if number == 1 { crashed() } else { done() }]
+    });
+    let bench = Bench::new([]);
+    let runner = bench
+        .runner()
+        .agents(Arc::new(backend.clone()))
+        .max_iterations(2);
+
+    run_told_to_use_tabs(runner).await;
+
+    assert!(backend.seen().prompts[1].contains("use tabs"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_no_session_follows_is_in_the_report() {
+    let bench = Bench::new([
+        plans(&["A"]),
+        SessionScript::new("passes")
+            .uses_tool("mcp__autonoe__set_status", status("A", "passed"))
+            .waits(MINUTE)
+            .ends(),
+    ]);
+
+    let report = run_with(bench.runner(), async |control| {
+        tokio::time::sleep(MINUTE / 2).await;
+        control.instruct("also do B");
+    })
+    .await;
+
+    assert_eq!(report.undelivered_messages, ["also do B"]);
+}
