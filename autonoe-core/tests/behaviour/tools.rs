@@ -1,26 +1,21 @@
 //! The deliverable tools, over any repository.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use async_trait::async_trait;
 use autonoe_core::{
-    DeliverableRepository, Epoch, Fence, InstructionName, LedgerBook, LedgerState,
-    MemoryRepository, RepositoryError, RepositoryErrorKind, Revision, RunId, SessionKey, Snapshot,
-    SystemClock, Tool, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput, Toolbox,
-    TypedTool, deliverable_tools,
+    DeliverableRepository, Epoch, InstructionName, LedgerBook, MemoryRepository, RunId, SessionKey,
+    SystemClock, ToolContext, ToolErrorCode, Toolbox, deliverable_tools,
 };
-use autonoe_testkit::{SessionScript, ToolUse};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
-use crate::support::{Bench, create, passes, plans, status};
+use crate::support::{create, status};
 
-fn book(repository: Arc<dyn DeliverableRepository>) -> LedgerBook {
+pub(crate) fn book(repository: Arc<dyn DeliverableRepository>) -> LedgerBook {
     LedgerBook::new(repository, Arc::new(SystemClock), Epoch(1))
 }
 
-fn context() -> ToolContext {
+pub(crate) fn context() -> ToolContext {
     ToolContext::new(SessionKey {
         run: RunId::new("run"),
         number: 1,
@@ -28,16 +23,16 @@ fn context() -> ToolContext {
 }
 
 /// All five tools over one ledger.
-struct Tools {
-    repository: Arc<MemoryRepository>,
-    planning: Toolbox,
+pub(crate) struct Tools {
+    pub(crate) repository: Arc<MemoryRepository>,
+    pub(crate) planning: Toolbox,
     coding: Toolbox,
     syncing: Toolbox,
     verifying: Toolbox,
 }
 
 impl Tools {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let repository = Arc::new(MemoryRepository::new());
         let book = book(repository.clone());
         let toolbox = |name| Toolbox::new(deliverable_tools(&book, &name));
@@ -61,7 +56,7 @@ impl Tools {
     }
 }
 
-async fn answer(toolbox: &Toolbox, tool: &str, input: Value) -> Value {
+pub(crate) async fn answer(toolbox: &Toolbox, tool: &str, input: Value) -> Value {
     let output = toolbox
         .call(tool, input, context())
         .await
@@ -70,7 +65,7 @@ async fn answer(toolbox: &Toolbox, tool: &str, input: Value) -> Value {
     serde_json::from_str(&output).expect("the answer is JSON")
 }
 
-async fn code(toolbox: &Toolbox, tool: &str, input: Value) -> String {
+pub(crate) async fn code(toolbox: &Toolbox, tool: &str, input: Value) -> String {
     let error = toolbox
         .call(tool, input, context())
         .await
@@ -78,7 +73,7 @@ async fn code(toolbox: &Toolbox, tool: &str, input: Value) -> String {
     error.code.as_str().to_owned()
 }
 
-async fn listed(toolbox: &Toolbox, input: Value) -> Vec<String> {
+pub(crate) async fn listed(toolbox: &Toolbox, input: Value) -> Vec<String> {
     let answer = answer(toolbox, "list", input).await;
     let deliverables = answer["deliverables"].as_array().expect("a list").clone();
     deliverables
@@ -295,211 +290,6 @@ async fn an_unknown_tool_is_named_with_the_known_ones() {
     );
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn parallel_calls_lose_nothing() {
-    let tools = Arc::new(Tools::new());
-    let calls = (0..200).map(|number| {
-        let tools = tools.clone();
-        let input = create(&[&format!("DL-{number}")]);
-        tokio::spawn(async move { tools.planning.call("create", input, context()).await })
-    });
-
-    for call in futures::future::join_all(calls).await {
-        call.expect("no panic").expect("created");
-    }
-
-    let state = tools
-        .repository
-        .load()
-        .await
-        .expect("loads")
-        .expect("saved")
-        .state;
-    assert_eq!(state.ledger.counts().total, 200);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn another_process_that_saves_in_between_loses_nothing_either() {
-    // Two books do not take turns with each other, just as two processes do not.
-    let repository = Arc::new(MemoryRepository::new());
-    let books = [book(repository.clone()), book(repository.clone())];
-    let calls = (0..100).map(|number| {
-        let tools = deliverable_tools(&books[number % 2], &InstructionName::Initializer);
-        let input = create(&[&format!("DL-{number}")]);
-        tokio::spawn(async move { Toolbox::new(tools).call("create", input, context()).await })
-    });
-
-    for call in futures::future::join_all(calls).await {
-        call.expect("no panic").expect("created");
-    }
-
-    let state = repository
-        .load()
-        .await
-        .expect("loads")
-        .expect("saved")
-        .state;
-    assert_eq!(state.ledger.counts().total, 100);
-}
-
-#[tokio::test(start_paused = true)]
-async fn parallel_calls_of_one_session_lose_nothing() {
-    let ids: Vec<String> = (0..30).map(|number| format!("DL-{number}")).collect();
-    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    let bench = Bench::new([
-        plans(&ids),
-        SessionScript::new("marks all at once")
-            .calls_at_once(
-                ids.iter()
-                    .map(|id| ToolUse::new("mcp__autonoe__set_status", status(id, "passed"))),
-            )
-            .ends(),
-    ]);
-
-    let report = bench.run(bench.runner()).await;
-
-    assert_eq!((report.passed, report.total), (30, 30));
-}
-
-/// A repository that answers every save with the same error.
-struct Refusing(RepositoryErrorKind);
-
-#[async_trait]
-impl DeliverableRepository for Refusing {
-    async fn load(&self) -> Result<Option<Snapshot>, RepositoryError> {
-        match self.0 {
-            RepositoryErrorKind::Corrupt => Err(RepositoryError::new(
-                self.0,
-                "status.json does not hold a valid ledger",
-            )),
-            _ => Ok(None),
-        }
-    }
-    async fn save(&self, _: &LedgerState, _: Fence) -> Result<Revision, RepositoryError> {
-        Err(RepositoryError::new(self.0, "it cannot be saved"))
-    }
-}
-
-#[tokio::test]
-async fn a_repository_that_fails_is_an_io_error_for_the_agent() {
-    for kind in [
-        RepositoryErrorKind::Conflict,
-        RepositoryErrorKind::Fenced,
-        RepositoryErrorKind::Corrupt,
-        RepositoryErrorKind::Unavailable,
-    ] {
-        let book = book(Arc::new(Refusing(kind)));
-        let toolbox = Toolbox::new(deliverable_tools(&book, &InstructionName::Initializer));
-
-        assert_eq!(
-            code(&toolbox, "create", create(&["A"])).await,
-            "IO_ERROR",
-            "{kind:?}"
-        );
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_corrupt_ledger_ends_the_run_with_its_name() {
-    let bench = Bench::new([]);
-    let corrupt = Arc::new(Refusing(RepositoryErrorKind::Corrupt));
-
-    let report = bench.run(bench.runner().repository(corrupt)).await;
-
-    assert_eq!(report.exit.code(), "failed");
-    assert!(
-        report
-            .to_string()
-            .contains("status.json does not hold a valid ledger"),
-        "{report}"
-    );
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_run_that_was_overtaken_cannot_write_any_more() {
-    let bench = Bench::new([plans(&["A"])]);
-    bench.run(bench.runner().max_iterations(1)).await;
-    let stale = book(bench.repository.clone());
-
-    let second = Bench {
-        repository: bench.repository.clone(),
-        ..Bench::new([passes("A")])
-    };
-    second.run(second.runner()).await;
-
-    let toolbox = Toolbox::new(deliverable_tools(&stale, &InstructionName::Coding));
-    for (tool, input) in [("set_status", status("A", "pending")), ("list", json!({}))] {
-        assert_eq!(code(&toolbox, tool, input).await, "IO_ERROR", "{tool}");
-    }
-}
-
-struct Panicking;
-
-#[async_trait]
-impl TypedTool for Panicking {
-    type Input = serde_json::Map<String, Value>;
-    fn describe(&self) -> ToolDefinition {
-        ToolDefinition::new("panicking", "Panics.", json!({"type": "object"}))
-    }
-    async fn run(&self, _: Self::Input, _: &ToolContext) -> Result<ToolOutput, ToolError> {
-        panic!("the tool panics");
-    }
-}
-
-struct Endless(Mutex<bool>);
-
-#[async_trait]
-impl TypedTool for Endless {
-    type Input = serde_json::Map<String, Value>;
-    fn describe(&self) -> ToolDefinition {
-        ToolDefinition::new("endless", "Never ends.", json!({"type": "object"}))
-    }
-    async fn run(&self, _: Self::Input, _: &ToolContext) -> Result<ToolOutput, ToolError> {
-        *self.0.lock().expect("not poisoned") = true;
-        std::future::pending().await
-    }
-}
-
-#[tokio::test]
-async fn a_tool_that_panics_is_an_error_and_others_go_on() {
-    let toolbox = Toolbox::new([Panicking.into_tool()]);
-
-    assert_eq!(code(&toolbox, "panicking", json!({})).await, "UNKNOWN");
-    assert_eq!(code(&toolbox, "panicking", json!({})).await, "UNKNOWN");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_tool_that_panics_in_a_run_does_not_end_it() {
-    let bench = Bench::new([
-        SessionScript::new("uses it")
-            .fails_tool("mcp__autonoe__panicking", json!({}))
-            .uses_tool("mcp__autonoe__create", create(&["A"]))
-            .ends(),
-        passes("A"),
-    ]);
-
-    let report = bench.run(bench.runner().tool(Panicking.into_tool())).await;
-
-    assert!(report.exit.is_success(), "{report}");
-}
-
-#[tokio::test]
-async fn a_call_that_nobody_waits_for_is_cancelled() {
-    let toolbox = Toolbox::new([Endless(Mutex::new(false)).into_tool()]);
-    let cancelled = CancellationToken::new();
-    let context = context().with_cancellation(cancelled.clone());
-
-    let (result, ()) = tokio::join!(toolbox.call("endless", json!({}), context), async {
-        tokio::task::yield_now().await;
-        cancelled.cancel();
-    });
-
-    assert_eq!(
-        result.expect_err("cancelled").code,
-        ToolErrorCode::CANCELLED
-    );
-}
-
 proptest! {
     #[test]
     fn no_input_makes_a_tool_panic(
@@ -527,47 +317,4 @@ proptest! {
             }
         });
     }
-}
-
-#[test]
-fn a_tool_is_shown_by_its_name() {
-    let tool: Arc<dyn Tool> = Panicking.into_tool();
-
-    assert_eq!(format!("{tool:?}"), "tool \"panicking\"");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_run_that_was_overtaken_stops() {
-    let repository = Arc::new(MemoryRepository::new());
-    let thief = repository.clone();
-    let bench = Bench {
-        repository,
-        ..Bench::new([SessionScript::new("is overtaken")
-            .uses_tool("mcp__autonoe__create", create(&["A"]))
-            .does(move |_| {
-                let takes_over = async {
-                    let snapshot = thief.load().await.expect("loads").expect("saved");
-                    let epoch = snapshot.epoch.next();
-                    let fence = Fence {
-                        base: Some(snapshot.revision),
-                        epoch,
-                    };
-                    thief
-                        .save(&snapshot.state, fence)
-                        .await
-                        .expect("a higher epoch");
-                };
-                futures::executor::block_on(takes_over);
-            })
-            .fails_tool("mcp__autonoe__create", create(&["B"]))
-            .ends()])
-    };
-
-    let report = bench.run(bench.runner()).await;
-
-    let autonoe_core::ExitReason::Failed { error } = &report.exit else {
-        panic!("{report:?}")
-    };
-    assert_eq!(error.code, "ledger_fenced");
-    assert_eq!(report.sessions, 1);
 }
