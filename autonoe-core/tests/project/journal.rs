@@ -264,7 +264,7 @@ async fn a_torn_last_line_is_left_out_and_cut_off() {
     let folder = Folder::new();
     whole_run(&folder).await;
     let whole = folder.text();
-    for torn in ["{\"v\":1,\"run\":\"x", "{", "garbage without an end"] {
+    for torn in ["{\"v\":1,\"run\":\"x", "{", "{\"v", "\0\0\0"] {
         fs::write(folder.project.journal_path(), format!("{whole}{torn}")).expect("writable");
 
         assert_eq!(folder.read().entries().len(), whole.lines().count());
@@ -272,9 +272,29 @@ async fn a_torn_last_line_is_left_out_and_cut_off() {
 
         assert_eq!(folder.text(), whole, "{torn}");
     }
-    fs::write(folder.project.journal_path(), "no end at all").expect("writable");
-    drop(folder.journal());
-    assert_eq!(folder.text(), "");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_end_that_is_no_line_of_ours_is_an_error_and_stays() {
+    let folder = Folder::new();
+    whole_run(&folder).await;
+    let whole = folder.text();
+    for text in [
+        format!("{whole}notes of a person"),
+        "no line end at all".to_owned(),
+    ] {
+        fs::write(folder.project.journal_path(), &text).expect("writable");
+
+        let read = Journal::read(&folder.project.journal_path());
+        let opened = FileJournal::open(&folder.project);
+
+        assert!(
+            matches!(read, Err(JournalReadError::Corrupt { .. })),
+            "{read:?}"
+        );
+        assert!(opened.is_err(), "{text:?} was opened");
+        assert_eq!(folder.text(), text);
+    }
 }
 
 #[test]

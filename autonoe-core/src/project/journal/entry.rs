@@ -26,3 +26,11 @@ pub struct JournalEntry {
     #[serde(flatten)]
     pub line: JournalLine,
 }
+
+/// Tells whether `tail`, which stands behind the last line end, is what a kill or a power cut
+/// leaves of a line of ours. Anything else is somebody's data.
+pub(super) fn is_torn_line(tail: &[u8]) -> bool {
+    const START: &[u8] = b"{\"v\":";
+    let begins_like_one = tail.iter().zip(START).all(|(byte, own)| byte == own);
+    begins_like_one || tail.iter().all(|byte| *byte == 0)
+}

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::entry::{JournalEntry, VERSION};
+use super::entry::{JournalEntry, VERSION, is_torn_line};
 use super::story::RunStory;
 use crate::domain::RunId;
 use crate::run::RecordedRun;
@@ -18,7 +18,7 @@ pub struct Journal {
 impl Journal {
     /// Reads the journal at `path`; a missing file is an empty journal.
     ///
-    /// A last line without its end is what a kill leaves: it is left out.
+    /// The beginning of a line at the end is what a kill leaves: it is left out.
     ///
     /// # Errors
     ///
@@ -38,6 +38,11 @@ impl Journal {
             .iter()
             .rposition(|byte| *byte == b'\n')
             .map_or(0, |at| at + 1);
+        let lines_before = bytes[..whole].iter().filter(|byte| **byte == b'\n').count();
+        if !is_torn_line(&bytes[whole..]) {
+            // Not ours, so it is not ours to leave out either.
+            parse(path, lines_before + 1, &bytes[whole..])?;
+        }
         let lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n');
         let entries = lines
             .enumerate()

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use jiff::Timestamp;
 
-use super::entry::{JournalEntry, VERSION};
+use super::entry::{JournalEntry, VERSION, is_torn_line};
 use crate::domain::RunId;
 use crate::project::{Project, ProjectError};
 use crate::run::{Durability, JournalError, JournalLine, RunJournal};
@@ -16,7 +16,8 @@ use crate::run::{Durability, JournalError, JournalLine, RunJournal};
 ///
 /// One process writes at a time: hold the [`RunLock`](super::super::RunLock).
 /// What a killed process left of its last line is cut off when the file is
-/// opened again; that line was never acknowledged. A file that has grown large
+/// opened again; that line was never acknowledged. Anything else that stands
+/// there is somebody's data, and an error. A file that has grown large
 /// is put aside at the start of a new run.
 ///
 /// ```
@@ -122,27 +123,38 @@ fn add_line(file: &mut File, text: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Cuts off what stands behind the last line end.
+/// Cuts off what a kill left of a line behind the last line end.
 fn cut_torn_line(file: &mut File) -> io::Result<()> {
+    let whole = end_of_last_line(file)?;
+    let mut tail = Vec::new();
+    file.seek(SeekFrom::Start(whole))?;
+    file.read_to_end(&mut tail)?;
+    if tail.is_empty() {
+        return Ok(());
+    }
+    if !is_torn_line(&tail) {
+        let message =
+            "it ends with something that is no line of a journal; mend it or move it away";
+        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+    }
+    file.set_len(whole)
+}
+
+/// Returns where the last whole line ends.
+fn end_of_last_line(file: &mut File) -> io::Result<u64> {
     const STEP: u64 = 64 * 1024;
-    let length = file.metadata()?.len();
-    let mut end = length;
+    let mut end = file.metadata()?.len();
     while end > 0 {
         let start = end.saturating_sub(STEP);
         let mut part = vec![0; usize::try_from(end - start).unwrap_or_default()];
         file.seek(SeekFrom::Start(start))?;
         file.read_exact(&mut part)?;
         if let Some(at) = part.iter().rposition(|byte| *byte == b'\n') {
-            let whole = start + at as u64 + 1;
-            return if whole < length {
-                file.set_len(whole)
-            } else {
-                Ok(())
-            };
+            return Ok(start + at as u64 + 1);
         }
         end = start;
     }
-    file.set_len(0)
+    Ok(0)
 }
 
 fn put_aside_if_large(path: &Path) -> io::Result<()> {
