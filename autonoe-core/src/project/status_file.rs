@@ -84,7 +84,15 @@ impl WriteTurn<'_> {
 }
 
 fn write_durably(path: &Path, temporary: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(temporary)?;
+    // Made anew: what stands there may be half a file, or a symlink that leads elsewhere.
+    match fs::remove_file(temporary) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(temporary)?;
     if let Ok(found) = fs::metadata(path) {
         file.set_permissions(found.permissions())?;
     }

@@ -174,3 +174,24 @@ async fn the_permissions_of_the_file_stay() {
     let mode = fs::metadata(&path).expect("there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_symlink_in_the_place_of_the_temporary_file_is_not_followed() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let ledger = repository(dir.path());
+    let foreign = dir.path().join("foreign");
+    fs::write(&foreign, "somebody's data").expect("writable");
+    let temporary = dir.path().join(".autonoe/status.json.tmp");
+    std::os::unix::fs::symlink(&foreign, temporary).expect("writable");
+
+    let state = LedgerState::new(date(2026, 1, 1));
+    let first = Fence {
+        base: None,
+        epoch: Epoch(1),
+    };
+    ledger.save(&state, first).await.expect("it is new");
+
+    let kept = fs::read_to_string(&foreign).expect("readable");
+    assert_eq!(kept, "somebody's data");
+}
