@@ -1,6 +1,7 @@
 //! The loop: sessions one after another until the work is done.
 
 mod builder;
+mod commands;
 mod control;
 mod drive;
 mod journal;
@@ -8,12 +9,14 @@ mod journal_observer;
 mod machine;
 mod perform;
 mod preflight;
+mod prepare;
 mod prompt;
 mod recorded;
 mod runner;
 mod session;
 mod session_tally;
 mod takeover;
+mod waiting;
 
 pub use builder::{BuildError, SessionRunnerBuilder};
 pub use control::RunControl;

@@ -9,7 +9,8 @@ use futures::{FutureExt, future};
 use tokio_util::sync::CancellationToken;
 
 use super::control::Command;
-use super::drive::{Drive, Ground, caught};
+use super::drive::Drive;
+use super::prepare::{Ground, caught};
 use super::{Session, SessionPlan, prompt};
 use crate::domain::{BudgetKind, Failure, SessionEnd, SessionKey, SessionResult, StreamEvent};
 use crate::port::{
@@ -76,17 +77,23 @@ impl Drive {
                 result = &mut conversation => {
                     if let Some(Steering { text, delivered }) = steering {
                         // What did not arrive in time is told to the next session.
-                        let delivered = delivered.now_or_never();
-                        self.steered(text, matches!(delivered, Some(Ok(()))));
+                        match delivered.now_or_never() {
+                            Some(Ok(())) => self.steered(text),
+                            _ => self.queue(text),
+                        }
                     }
                     return result;
                 }
                 delivered = delivery(&mut steering) => {
-                    if let Err(error) = &delivered {
-                        tracing::debug!(%error, "the session took no message");
-                    }
-                    if let Some(Steering { text, .. }) = steering.take() {
-                        self.steered(text, delivered.is_ok());
+                    let Some(Steering { text, .. }) = steering.take() else {
+                        continue;
+                    };
+                    match delivered {
+                        Ok(()) => self.steered(text),
+                        Err(error) => {
+                            tracing::debug!(%error, "the session took no message");
+                            self.queue(text);
+                        }
                     }
                 }
                 command = control.next_command(), if steering.is_none() => match command {

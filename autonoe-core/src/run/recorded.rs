@@ -1,6 +1,6 @@
 //! A run that broke off, as its journal tells it.
 
-use super::{JournalLine, RunAction, RunFact, RunMachine};
+use super::{JournalLine, RunAction, RunMachine};
 use crate::domain::{Mode, RunId};
 
 /// A run that broke off: what is needed to go on with it.
@@ -61,12 +61,10 @@ impl RecordedRun {
         self.machine.action()
     }
 
-    /// Returns the fact with which a run goes on whose session was lost.
-    pub(super) fn lost_session(&self) -> Option<RunFact> {
+    /// Returns the number of the session that was under way and is lost.
+    pub(super) fn lost_session(&self) -> Option<u32> {
         match self.machine.action() {
-            RunAction::StartSession(plan) => Some(RunFact::SessionLost {
-                number: plan.number,
-            }),
+            RunAction::StartSession(plan) => Some(plan.number),
             _ => None,
         }
     }

@@ -12,6 +12,7 @@ mod limits;
 mod messages;
 mod observers;
 mod own_backend;
+mod resume;
 mod run;
 mod session;
 mod specs;

@@ -88,19 +88,21 @@ async fn it_reads_the_files_of_the_project() {
     );
 }
 
+async fn break_off_in_session_2(project: &Project) {
+    let agents = ScriptedAgents::new([plans(), SessionScript::new("hangs").says("x").hangs()]);
+    let control = RunControl::new();
+    let broken = run(project, agents).start(&control);
+    let minute = std::time::Duration::from_secs(60);
+    assert!(
+        tokio::time::timeout(minute, broken).await.is_err(),
+        "it hangs"
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn it_goes_on_with_the_run_that_broke_off() {
     let (_dir, project) = folder();
-    let agents = ScriptedAgents::new([plans(), SessionScript::new("hangs").says("x").hangs()]);
-    {
-        let control = RunControl::new();
-        let broken = run(&project, agents).start(&control);
-        let minute = std::time::Duration::from_secs(60);
-        assert!(
-            tokio::time::timeout(minute, broken).await.is_err(),
-            "it hangs"
-        );
-    }
+    break_off_in_session_2(&project).await;
 
     let agents = ScriptedAgents::resuming_at(2, [plans(), passes()]);
     let report = run(&project, agents)
@@ -124,6 +126,31 @@ async fn it_goes_on_with_the_run_that_broke_off() {
         ),
         (1, 1, 2)
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_cannot_go_on_now_can_go_on_later() {
+    let (_dir, project) = folder();
+    break_off_in_session_2(&project).await;
+    let cancelled = RunControl::new();
+    cancelled.cancel();
+    let before = fs::read_to_string(project.journal_path()).expect("readable");
+
+    let too_early = run(&project, ScriptedAgents::new([]))
+        .start(&cancelled)
+        .await
+        .expect("it starts");
+
+    assert_eq!(too_early.exit, ExitReason::Interrupted);
+    let after = fs::read_to_string(project.journal_path()).expect("readable");
+    assert_eq!(after, before, "it is as broken off as before");
+    let agents = ScriptedAgents::resuming_at(2, [plans(), passes()]);
+    let later = run(&project, agents)
+        .start(&RunControl::new())
+        .await
+        .expect("it starts");
+    assert_eq!((later.exit, later.sessions), (ExitReason::AllPassed, 2));
+    assert_eq!(later.run, too_early.run);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,0 +1,67 @@
+//! Runs that go on after they broke off.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, Capabilities, Epoch, ExitReason, JournalLine,
+    LedgerView, Mode, RecordedRun, RunControl, RunFact, RunId, RunLimits, RunMachine, SessionSpec,
+};
+use autonoe_testkit::ScriptedAgents;
+use jiff::Timestamp;
+
+use crate::support::Bench;
+
+/// Backend during whose probe somebody loses patience.
+struct CancelledMeanwhile {
+    agents: Arc<ScriptedAgents>,
+    control: RunControl,
+}
+
+#[async_trait]
+impl AgentClientFactory for CancelledMeanwhile {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        self.control.cancel();
+        self.agents.probe().await
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        self.agents.create(spec)
+    }
+}
+
+/// A run that broke off in its first session.
+fn broken_off() -> RecordedRun {
+    let limits = RunLimits::new(Mode::Run);
+    let fact = RunFact::Started {
+        at: Timestamp::UNIX_EPOCH,
+        ledger: LedgerView::default(),
+    };
+    let action = RunMachine::new(limits.clone()).apply(fact.clone());
+    let lines = [
+        JournalLine::RunStarted {
+            limits,
+            epoch: Epoch(1),
+        },
+        JournalLine::Fact { fact, action },
+    ];
+    RecordedRun::replay(RunId::new("run"), &lines).expect("it did not end")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_cancelled_just_when_it_goes_on_is_interrupted() {
+    let bench = Bench::new([]);
+    let control = RunControl::new();
+    let agents = CancelledMeanwhile {
+        agents: bench.agents.clone(),
+        control: control.clone(),
+    };
+    let runner = bench.runner().agents(Arc::new(agents)).build();
+
+    let report = runner
+        .expect("parts fit")
+        .resume(broken_off(), &control)
+        .await;
+
+    assert_eq!(report.exit, ExitReason::Interrupted);
+}
