@@ -9,14 +9,13 @@
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use autonoe_core::{Journal, Project, ProjectRun, RunControl, WhyStopped};
-use autonoe_testkit::{ScriptedAgents, SessionScript};
+use autonoe_core::{Project, ProjectRun, RunControl, WhyStopped};
+use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject};
 use serde_json::json;
 
 #[tokio::main(flavor = "current_thread")]
@@ -25,12 +24,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let hanging = ScriptedAgents::new([plans(), SessionScript::new("hangs").says("x").hangs()]);
         return run(Path::new(&folder), hanging).await;
     }
-    let folder = tempfile::tempdir()?;
-    fs::write(folder.path().join("SPEC.md"), "# A shop\n")?;
-    let project = Project::find(folder.path(), None)?;
+    let project = TempProject::new().spec("# A shop\n");
 
     let mut first = Command::new(std::env::current_exe()?)
-        .arg(project.root())
+        .arg(project.path())
         .spawn()?;
     let begun = Instant::now();
     while !is_in_session_2(&project) {
@@ -42,24 +39,20 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     first.kill()?;
     first.wait()?;
-    let stories = Journal::read(&project.journal_path())?.stories();
+    let stories = project.journal().stories();
     println!("killed: {}", stories[0].why_did_it_stop());
 
     run(
-        project.root(),
+        project.path(),
         ScriptedAgents::resuming_at(2, [plans(), builds()]),
     )
     .await
 }
 
-fn is_in_session_2(project: &Project) -> bool {
-    let stories = Journal::read(&project.journal_path()).map(|journal| journal.stories());
-    stories.is_ok_and(|stories| {
-        let why = stories.first().map(|story| story.why_did_it_stop().clone());
-        matches!(why, Some(WhyStopped::BrokeOff(_)))
-            && stories
-                .first()
-                .is_some_and(|story| story.sessions.len() == 2)
+fn is_in_session_2(project: &TempProject) -> bool {
+    let stories = project.journal().stories();
+    stories.first().is_some_and(|story| {
+        matches!(story.why_did_it_stop(), WhyStopped::BrokeOff(_)) && story.sessions.len() == 2
     })
 }
 

@@ -9,6 +9,9 @@
 //! - [`Recorder`] and [`Replayer`]: a run of any backend on a cassette, played
 //!   again against the hooks and tools of today.
 //! - [`FaultyAgents`]: any backend, with faults that a seed chooses.
+//! - [`TempProject`]: a project directory that goes with the test.
+//! - [`CrashPoints`]: a run that is killed after every line of its journal in
+//!   turn, and resumed.
 //! - [`conformance`]: what every implementation of a port must do, as
 //!   functions to call from a test.
 //!
@@ -60,8 +63,10 @@ mod cassette;
 mod chaos;
 mod clock;
 pub mod conformance;
+mod crash;
 mod event_log;
 mod script;
+mod temp_project;
 
 pub use captured_logs::{CapturedLog, CapturedLogs};
 pub use cassette::{
@@ -70,7 +75,9 @@ pub use cassette::{
 };
 pub use chaos::{Fault, FaultHit, FaultyAgents};
 pub use clock::VirtualClock;
+pub use crash::{CrashPoint, CrashPoints, CrashReport, RunAttempt, Totals};
 pub use event_log::EventLog;
 pub use script::{
     Expectation, ReceivedSession, ScriptedAgents, ScriptedBackend, SessionScript, ToolUse,
 };
+pub use temp_project::TempProject;

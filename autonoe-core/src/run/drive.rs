@@ -95,7 +95,7 @@ impl Drive {
         let mut report = self.machine.report(&self.run, exit, self.now());
         // The machine does not know of a run that could not start.
         report.elapsed = report.elapsed.max(between(started, self.now()));
-        if could_begin || matches!(self.beginning, Beginning::New) {
+        if could_begin || !self.goes_on() {
             self.write_down_the_end(&report);
         }
         self.events.emit(RunEventKind::RunEnded { report: &report });
@@ -232,6 +232,11 @@ impl Drive {
             result,
             ledger,
         })
+    }
+
+    /// Tells whether this is a run that had broken off.
+    pub(super) fn goes_on(&self) -> bool {
+        matches!(self.beginning, Beginning::Resumed { .. })
     }
 
     pub(super) fn now(&self) -> Timestamp {

@@ -25,4 +25,4 @@ pub use machine::{RunAction, RunFact, RunLimits, RunMachine, SessionPlan};
 pub use recorded::RecordedRun;
 pub use runner::SessionRunner;
 pub use session::{Session, SessionLimits};
-pub use takeover::take_over;
+pub use takeover::{take_over, take_over_again};

@@ -6,7 +6,7 @@ use futures::{FutureExt, future};
 
 use super::drive::Drive;
 use super::preflight::{Demands, refuse};
-use super::takeover::take_over;
+use super::takeover::{take_over, take_over_again};
 use crate::domain::{BudgetKind, ExitReason, Failure, LedgerView};
 use crate::port::Capabilities;
 use crate::tools::LedgerBook;
@@ -45,7 +45,12 @@ impl Drive {
             if let Some(refusal) = refuse(&capabilities, demands) {
                 return Err(refusal);
             }
-            let (book, ledger) = take_over(&parts.repository, &parts.clock, limits.mode).await?;
+            let (repository, clock) = (&parts.repository, &parts.clock);
+            let (book, ledger) = if self.goes_on() {
+                take_over_again(repository, clock).await?
+            } else {
+                take_over(repository, clock, limits.mode).await?
+            };
             Ok((Ground { capabilities, book }, ledger))
         };
         let time_is_up = async {

@@ -17,7 +17,8 @@ const TRIES: usize = 32;
 /// Returns the ledger to write to and its numbers. A project without a ledger
 /// gets an empty one, because an epoch that is nowhere written fences nobody.
 /// In the same write, verification progress is forgotten that means nothing any
-/// more: before a run, which changes the code, and after a finished sync.
+/// more: before a run, which changes the code, and after a finished sync. A run
+/// that broke off and goes on calls [`take_over_again`].
 ///
 /// [`SessionRunner`](crate::SessionRunner) does it by itself; this is for who
 /// drives a [`RunMachine`](crate::RunMachine) in another way.
@@ -29,6 +30,35 @@ pub async fn take_over(
     repository: &Arc<dyn DeliverableRepository>,
     clock: &Arc<dyn Clock>,
     mode: Mode,
+) -> Result<(LedgerBook, LedgerView), Failure> {
+    let forget = |state: &mut LedgerState| match mode {
+        Mode::Run => state.verification.clear(),
+        Mode::Sync => {
+            state.verification.begin(&state.ledger);
+        }
+    };
+    raise_epoch(repository, clock, forget).await
+}
+
+/// Raises the epoch of the ledger as [`take_over`] does, for a run that goes on.
+///
+/// Its verification progress is its own and is kept, also when it is complete:
+/// a sync that was killed in its last session has nothing left to verify.
+///
+/// # Errors
+///
+/// The ledger cannot be read or written.
+pub async fn take_over_again(
+    repository: &Arc<dyn DeliverableRepository>,
+    clock: &Arc<dyn Clock>,
+) -> Result<(LedgerBook, LedgerView), Failure> {
+    raise_epoch(repository, clock, |_| {}).await
+}
+
+async fn raise_epoch(
+    repository: &Arc<dyn DeliverableRepository>,
+    clock: &Arc<dyn Clock>,
+    forget: impl Fn(&mut LedgerState),
 ) -> Result<(LedgerBook, LedgerView), Failure> {
     let fail = |error: &RepositoryError| Failure::from(error);
     let mut tries = 1;
@@ -44,12 +74,7 @@ pub async fn take_over(
             Some(snapshot) => snapshot.state,
             None => LedgerState::new(clock.now().to_zoned(TimeZone::UTC).date()),
         };
-        match mode {
-            Mode::Run => state.verification.clear(),
-            Mode::Sync => {
-                state.verification.begin(&state.ledger);
-            }
-        }
+        forget(&mut state);
         match repository.save(&state, Fence { base, epoch }).await {
             Ok(_revision) => {
                 let book = LedgerBook::new(repository.clone(), clock.clone(), epoch);

@@ -4,6 +4,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use autonoe_core::{Project, ProjectError, RunLock};
+use autonoe_testkit::TempProject;
 use jiff::Timestamp;
 
 /// Waits until `holds`, and fails if it takes too long.
@@ -20,12 +21,12 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 
 #[test]
 fn a_second_run_is_refused_with_the_process_and_the_start_of_the_first() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let project = Project::find(dir.path(), None).expect("it is there");
+    let folder = TempProject::new();
+    let project = folder.project();
     let started: Timestamp = "2026-01-31T12:00:00Z".parse().expect("a time");
-    let _first = RunLock::acquire(&project, started).expect("nobody else");
+    let _first = RunLock::acquire(project, started).expect("nobody else");
 
-    let second = RunLock::acquire(&project, Timestamp::now()).expect_err("it is taken");
+    let second = RunLock::acquire(project, Timestamp::now()).expect_err("it is taken");
 
     let ProjectError::Locked(held) = second else {
         panic!("{second:?}")
@@ -71,9 +72,9 @@ fn start_holder(project: &Project) -> Child {
 #[cfg(unix)]
 #[test]
 fn after_a_kill_the_lock_stays_as_long_as_an_agent_lives_and_not_longer() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let project = Project::find(dir.path(), None).expect("it is there");
-    let mut holder = start_holder(&project);
+    let folder = TempProject::new();
+    let project = folder.project();
+    let mut holder = start_holder(project);
     let pid_file = project.root().join("agent.pid");
     eventually("the agent", || {
         std::fs::read_to_string(&pid_file).is_ok_and(|pid| !pid.is_empty())
@@ -83,7 +84,7 @@ fn after_a_kill_the_lock_stays_as_long_as_an_agent_lives_and_not_longer() {
     holder.kill().expect("ours");
     holder.wait().expect("ours");
 
-    let still = RunLock::acquire(&project, Timestamp::now());
+    let still = RunLock::acquire(project, Timestamp::now());
     let kill = Command::new("kill")
         .args(["-9", &agent])
         .status()
@@ -94,16 +95,16 @@ fn after_a_kill_the_lock_stays_as_long_as_an_agent_lives_and_not_longer() {
     };
     assert_eq!(held.pid, holder.id());
     eventually("the end of the lock", || {
-        RunLock::acquire(&project, Timestamp::now()).is_ok()
+        RunLock::acquire(project, Timestamp::now()).is_ok()
     });
 }
 
 #[cfg(unix)]
 #[test]
 fn an_orderly_end_frees_the_lock_although_something_was_left_running() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let project = Project::find(dir.path(), None).expect("it is there");
-    let lock = RunLock::acquire(&project, Timestamp::now()).expect("nobody else");
+    let folder = TempProject::new();
+    let project = folder.project();
+    let lock = RunLock::acquire(project, Timestamp::now()).expect("nobody else");
     let descriptor = lock.descriptor().try_clone().expect("it can be handed on");
     let mut server = Command::new("sleep")
         .arg("600")
@@ -113,7 +114,7 @@ fn an_orderly_end_frees_the_lock_although_something_was_left_running() {
 
     drop(lock);
 
-    let again = RunLock::acquire(&project, Timestamp::now());
+    let again = RunLock::acquire(project, Timestamp::now());
     server.kill().expect("ours");
     server.wait().expect("ours");
     assert!(again.is_ok(), "{again:?}");

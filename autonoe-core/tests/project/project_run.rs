@@ -4,19 +4,12 @@ use std::fs;
 use std::sync::Arc;
 
 use autonoe_core::{
-    ExitReason, Journal, Mode, Project, ProjectError, ProjectRun, ProjectRunError, RunControl,
+    ExitReason, InstructionName, Mode, ProjectError, ProjectRun, ProjectRunError, RunControl,
     RunLock, SeededIds, Verdict,
 };
-use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
 use jiff::Timestamp;
 use serde_json::json;
-
-fn folder() -> (tempfile::TempDir, Project) {
-    let dir = tempfile::tempdir().expect("a folder");
-    fs::write(dir.path().join("SPEC.md"), "# Shop").expect("writable");
-    let project = Project::find(dir.path(), None).expect("it is there");
-    (dir, project)
-}
 
 fn plans() -> SessionScript {
     let plan = json!({"deliverables": [
@@ -34,8 +27,8 @@ fn passes() -> SessionScript {
         .ends()
 }
 
-fn run(project: &Project, agents: ScriptedAgents) -> ProjectRun {
-    ProjectRun::new(project.clone(), Arc::new(agents))
+fn run(project: &TempProject, agents: ScriptedAgents) -> ProjectRun {
+    ProjectRun::new(project.project().clone(), Arc::new(agents))
         .clock(Arc::new(VirtualClock::new()))
         .configure(|runner| {
             runner
@@ -46,22 +39,12 @@ fn run(project: &Project, agents: ScriptedAgents) -> ProjectRun {
 
 #[tokio::test(start_paused = true)]
 async fn it_reads_the_files_of_the_project() {
-    let (_dir, project) = folder();
-    project.ensure_state_dir().expect("writable");
-    fs::write(
-        project.state_dir().join("coding.md"),
-        "Our own way of coding.",
-    )
-    .expect("writable");
-    fs::write(
-        project.config_path(),
-        json!({
+    let project = TempProject::new()
+        .instruction(&InstructionName::Coding, "Our own way of coding.")
+        .config(json!({
             "permissions": {"allow": ["WebFetch(domain:docs.rs)"]},
             "hooks": [{"type": "core-deny-tool", "rule": "Bash(git push *)", "reason": "no"}],
-        })
-        .to_string(),
-    )
-    .expect("writable");
+        }));
     let agents = ScriptedAgents::new([
         plans(),
         SessionScript::new("passes")
@@ -83,12 +66,12 @@ async fn it_reads_the_files_of_the_project() {
 
     assert_eq!(report.exit, ExitReason::AllPassed);
     assert!(
-        RunLock::acquire(&project, Timestamp::now()).is_ok(),
+        RunLock::acquire(project.project(), Timestamp::now()).is_ok(),
         "the lock is free again"
     );
 }
 
-async fn break_off_in_session_2(project: &Project) {
+async fn break_off_in_session_2(project: &TempProject) {
     let agents = ScriptedAgents::new([plans(), SessionScript::new("hangs").says("x").hangs()]);
     let control = RunControl::new();
     let broken = run(project, agents).start(&control);
@@ -101,7 +84,7 @@ async fn break_off_in_session_2(project: &Project) {
 
 #[tokio::test(start_paused = true)]
 async fn it_goes_on_with_the_run_that_broke_off() {
-    let (_dir, project) = folder();
+    let project = TempProject::new();
     break_off_in_session_2(&project).await;
 
     let agents = ScriptedAgents::resuming_at(2, [plans(), passes()]);
@@ -115,9 +98,7 @@ async fn it_goes_on_with_the_run_that_broke_off() {
         report.cost.unknown_parts, 1,
         "what the lost session cost is unknown"
     );
-    let stories = Journal::read(&project.journal_path())
-        .expect("whole")
-        .stories();
+    let stories = project.journal().stories();
     assert_eq!(
         (
             stories.len(),
@@ -130,11 +111,11 @@ async fn it_goes_on_with_the_run_that_broke_off() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_that_cannot_go_on_now_can_go_on_later() {
-    let (_dir, project) = folder();
+    let project = TempProject::new();
     break_off_in_session_2(&project).await;
     let cancelled = RunControl::new();
     cancelled.cancel();
-    let before = fs::read_to_string(project.journal_path()).expect("readable");
+    let before = project.journal_text();
 
     let too_early = run(&project, ScriptedAgents::new([]))
         .start(&cancelled)
@@ -142,7 +123,7 @@ async fn a_run_that_cannot_go_on_now_can_go_on_later() {
         .expect("it starts");
 
     assert_eq!(too_early.exit, ExitReason::Interrupted);
-    let after = fs::read_to_string(project.journal_path()).expect("readable");
+    let after = project.journal_text();
     assert_eq!(after, before, "it is as broken off as before");
     let agents = ScriptedAgents::resuming_at(2, [plans(), passes()]);
     let later = run(&project, agents)
@@ -153,41 +134,41 @@ async fn a_run_that_cannot_go_on_now_can_go_on_later() {
     assert_eq!(later.run, too_early.run);
 }
 
+/// Starts a run that cannot start, and returns why.
+async fn refusal(project: &TempProject, mode: Mode) -> ProjectRunError {
+    run(project, ScriptedAgents::new([]))
+        .mode(mode)
+        .start(&RunControl::new())
+        .await
+        .expect_err("something is in its way")
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_keeps_it_from_starting_is_told_and_changes_nothing() {
-    let (_dir, project) = folder();
-    let start = async |mode| {
-        let agents = ScriptedAgents::new([]);
-        run(&project, agents)
-            .mode(mode)
-            .start(&RunControl::new())
-            .await
-    };
-
-    let held = RunLock::acquire(&project, Timestamp::now()).expect("nobody else");
-    let locked = start(Mode::Run).await.expect_err("it is locked");
+    let project = TempProject::new();
+    let held = RunLock::acquire(project.project(), Timestamp::now()).expect("nobody else");
+    let locked = refusal(&project, Mode::Run).await;
     assert!(
         matches!(locked, ProjectRunError::Project(ProjectError::Locked(_))),
         "{locked}"
     );
     drop(held);
 
-    fs::write(project.config_path(), "{\"profil\": \"node\"}").expect("writable");
-    let config = start(Mode::Run).await.expect_err("a field is misspelt");
+    let misspelt = TempProject::new().config(json!({"profil": "node"}));
+    let config = refusal(&misspelt, Mode::Run).await;
     assert!(config.to_string().contains("profile"), "{config}");
-    fs::remove_file(project.config_path()).expect("ours");
 
-    fs::write(project.journal_path(), "hello\n").expect("writable");
-    let journal = start(Mode::Sync).await.expect_err("it is no journal");
+    let scribbled = TempProject::new().file(".autonoe/journal.jsonl", "hello\n");
+    let journal = refusal(&scribbled, Mode::Sync).await;
     assert!(matches!(journal, ProjectRunError::Journal(_)), "{journal}");
-    assert_eq!(
-        fs::read_to_string(project.journal_path()).expect("readable"),
-        "hello\n"
-    );
-    fs::remove_file(project.journal_path()).expect("ours");
+    assert_eq!(scribbled.journal_text(), "hello\n");
 
-    fs::remove_file(project.root().join("SPEC.md")).expect("ours");
-    let missing = start(Mode::Run).await.expect_err("nobody wrote it");
+    let unspecified = TempProject::new();
+    fs::remove_file(unspecified.path().join("SPEC.md")).expect("ours");
+    let missing = refusal(&unspecified, Mode::Run).await;
     assert!(missing.to_string().contains("SPEC.md"), "{missing}");
-    assert!(!project.status_path().exists());
+
+    for project in [project, misspelt, scribbled, unspecified] {
+        assert_eq!(project.ledger(), None);
+    }
 }

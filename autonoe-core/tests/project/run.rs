@@ -1,23 +1,21 @@
 //! Whole runs on a real folder.
 
-use std::fs;
 use std::sync::Arc;
 
 use autonoe_core::{
-    ExitReason, FileDeliverableRepository, FixedInstructions, InstructionName, Project, RunControl,
-    RunLock, SeededIds, SessionRunner,
+    ExitReason, FileDeliverableRepository, FixedInstructions, InstructionName, RunControl, RunLock,
+    SeededIds, SessionRunner,
 };
-use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
 use jiff::Timestamp;
 use serde_json::json;
 
 #[tokio::test(start_paused = true)]
 async fn a_run_keeps_its_ledger_in_the_project_and_hands_its_lock_to_the_agent() {
-    let dir = tempfile::tempdir().expect("a folder");
-    fs::write(dir.path().join("SPEC.md"), "# Shop").expect("writable");
-    let project = Project::find(dir.path(), None).expect("it is there");
-    let lock = RunLock::acquire(&project, Timestamp::now()).expect("nobody else");
-    let repository = FileDeliverableRepository::open(&project).expect("writable");
+    let folder = TempProject::new();
+    let project = folder.project();
+    let lock = RunLock::acquire(project, Timestamp::now()).expect("nobody else");
+    let repository = FileDeliverableRepository::open(project).expect("writable");
     let agents = Arc::new(ScriptedAgents::new([
         SessionScript::new("plans")
             .uses_tool(
@@ -53,5 +51,5 @@ async fn a_run_keeps_its_ledger_in_the_project_and_hands_its_lock_to_the_agent()
         .await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
-    insta::assert_snapshot!(fs::read_to_string(project.status_path()).expect("readable"));
+    insta::assert_snapshot!(folder.read(".autonoe/status.json"));
 }

@@ -1,0 +1,152 @@
+//! Runs that are killed after every line of their journal in turn.
+
+use autonoe_core::{AgentErrorKind, CostUsd, ExitReason, Mode, OnQuota, ProjectRun};
+use autonoe_testkit::{CrashPoint, CrashPoints, CrashReport, SessionScript, TempProject, Totals};
+use serde_json::json;
+
+use super::{create, scripts_with_quota_back_at, status};
+
+/// Planning, an error with a retry, a wait for quota, two coding sessions, costs.
+fn run() -> CrashPoints {
+    CrashPoints::of(|attempt| {
+        // Virtual time takes a little, too: a run that waits tells observers each second.
+        let scripts = scripts_with_quota_back_at("2026-01-01T00:05:00Z");
+        ProjectRun::new(attempt.project(), attempt.agents(scripts))
+            .configure(|runner| runner.on_quota(OnQuota::Wait))
+    })
+}
+
+/// What the totals are worth for each line of the run: once the end of a session is written,
+/// nothing of it is lost.
+const RUN_TOTALS: &str = "\
+run_started | exact
+fact: started, then start_session | but for session 1
+status_changed | but for session 1
+status_changed | but for session 1
+fact: session_ended, then wait | exact
+fact: wait_over, then start_session | but for session 2
+fact: session_ended, then wait | exact
+fact: wait_over, then start_session | but for session 3
+fact: session_ended, then wait | exact
+fact: wait_over, then start_session | but for session 4
+status_changed | but for session 4
+fact: session_ended, then wait | exact
+fact: wait_over, then start_session | but for session 5
+denied | but for session 5
+status_changed | but for session 5
+fact: session_ended, then finish | exact
+run_ended | exact
+";
+
+fn assert_every_kill_of_the_run_is_survived(report: &CrashReport) {
+    report.assert();
+    let undisturbed = report.undisturbed();
+    assert_eq!(undisturbed.exit, ExitReason::AllPassed);
+    assert_eq!((undisturbed.passed, undisturbed.total), (2, 2));
+    assert_eq!((undisturbed.iterations, undisturbed.sessions), (4, 5));
+    assert_eq!(undisturbed.cost.known_usd, CostUsd::from_cents(50));
+    assert_eq!(totals(report), RUN_TOTALS);
+}
+
+/// Says, line by line, what the totals of the resumed run are worth.
+fn totals(report: &CrashReport) -> String {
+    let points = report.points().iter();
+    let lines = points.map(|CrashPoint { what, totals, .. }| match totals {
+        Totals::Exact => format!("{what} | exact\n"),
+        Totals::Unknown { session } => format!("{what} | but for session {session}\n"),
+        other => format!("{what} | {other:?}\n"),
+    });
+    lines.collect()
+}
+
+#[test]
+fn a_run_that_is_dropped_after_any_line_comes_to_the_same_end() {
+    assert_every_kill_of_the_run_is_survived(&run().drop_runs());
+}
+
+#[test]
+fn a_run_that_is_killed_after_any_line_comes_to_the_same_end() {
+    let test = "journal::crash_points::a_run_that_is_killed_after_any_line_comes_to_the_same_end";
+
+    assert_every_kill_of_the_run_is_survived(&run().kill_processes(test));
+}
+
+/// The specification has dropped C and asks for D, and B does not work after all.
+fn sync() -> CrashPoints {
+    CrashPoints::of(|attempt| {
+        let one = |id: &str| json!({ "deliverableId": id });
+        let agents = attempt.agents([
+            SessionScript::new("syncs")
+                .uses_tool("mcp__autonoe__create", create(&["D"]))
+                .uses_tool("mcp__autonoe__deprecate", one("C"))
+                .costs(CostUsd::from_cents(5))
+                .ends(),
+            SessionScript::new("verifies A and breaks off")
+                .uses_tool("mcp__autonoe__verify", one("A"))
+                .fails(AgentErrorKind::Crashed, "it is gone"),
+            SessionScript::new("verifies B and D")
+                .uses_tool("mcp__autonoe__set_status", status("B", "pending"))
+                .uses_tool("mcp__autonoe__verify", one("B"))
+                .uses_tool("mcp__autonoe__set_status", status("D", "passed"))
+                .uses_tool("mcp__autonoe__verify", one("D"))
+                .costs(CostUsd::from_cents(15))
+                .ends(),
+        ]);
+        ProjectRun::new(attempt.project(), agents).mode(Mode::Sync)
+    })
+    .in_project(|| {
+        let deliverable = |id: &str, passed: bool| {
+            json!({
+                "id": id, "description": "a thing", "acceptanceCriteria": ["it works"],
+                "passed": passed, "blocked": false,
+            })
+        };
+        let all = [("A", true), ("B", true), ("C", false)];
+        TempProject::new().status(json!({
+            "createdAt": "2025-12-01",
+            "updatedAt": "2025-12-31",
+            "deliverables": all.map(|(id, passed)| deliverable(id, passed)),
+        }))
+    })
+}
+
+/// What the totals are worth for each line of the sync.
+const SYNC_TOTALS: &str = "\
+run_started | exact
+fact: started, then start_session | but for session 1
+status_changed | but for session 1
+deprecated | but for session 1
+fact: session_ended, then wait | exact
+fact: wait_over, then start_session | but for session 2
+verified | but for session 2
+fact: session_ended, then wait | exact
+fact: wait_over, then start_session | but for session 3
+status_changed | but for session 3
+verified | but for session 3
+status_changed | but for session 3
+verified | but for session 3
+fact: session_ended, then finish | exact
+run_ended | exact
+";
+
+fn assert_every_kill_of_the_sync_is_survived(report: &CrashReport) {
+    report.assert();
+    let undisturbed = report.undisturbed();
+    assert_eq!(undisturbed.exit, ExitReason::AllVerified);
+    assert_eq!((undisturbed.verified, undisturbed.verified_total), (3, 3));
+    assert_eq!((undisturbed.passed, undisturbed.total), (2, 3));
+    assert_eq!(undisturbed.cost.known_usd, CostUsd::from_cents(20));
+    assert_eq!(totals(report), SYNC_TOTALS);
+}
+
+#[test]
+fn a_sync_that_is_dropped_after_any_line_comes_to_the_same_end() {
+    assert_every_kill_of_the_sync_is_survived(&sync().drop_runs());
+}
+
+#[test]
+fn a_sync_that_is_killed_after_any_line_comes_to_the_same_end() {
+    let test = "journal::crash_points::a_sync_that_is_killed_after_any_line_comes_to_the_same_end";
+
+    assert_every_kill_of_the_sync_is_survived(&sync().kill_processes(test));
+}

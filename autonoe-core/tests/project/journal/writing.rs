@@ -1,0 +1,81 @@
+//! What a run writes down.
+
+use std::fs;
+
+use autonoe_core::{ExitReason, FileJournal, WhyStopped};
+use autonoe_testkit::TempProject;
+
+use super::whole_run;
+
+#[tokio::test(start_paused = true)]
+async fn a_journal_tells_the_run_session_by_session() {
+    let project = TempProject::new();
+
+    let report = whole_run(&project).await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+    let stories = project.journal().stories();
+    assert_eq!(stories.len(), 1);
+    let sessions: Vec<_> = stories[0]
+        .sessions
+        .iter()
+        .map(|session| {
+            let result = session.result.as_ref().expect("it ended");
+            (
+                session.number,
+                session.instruction.to_string(),
+                result.cost.to_string(),
+                session.changes,
+                session.denied,
+            )
+        })
+        .collect();
+    let row = |number, name: &str, cost: &str, changes, denied| {
+        (number, name.to_owned(), cost.to_owned(), changes, denied)
+    };
+    assert_eq!(
+        sessions,
+        [
+            row(1, "initializer", "$0.10", 2, 0),
+            row(2, "coding", "at least $0.00 (1 unknown)", 0, 0),
+            row(3, "coding", "$0.00", 0, 0),
+            row(4, "coding", "$0.20", 1, 0),
+            row(5, "coding", "$0.20", 1, 1),
+        ]
+    );
+    assert_eq!(stories[0].why_did_it_stop(), &WhyStopped::Ended(report));
+    assert_eq!(
+        stories[0].why_did_it_stop().to_string(),
+        "it ended: all achievable deliverables passed"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_runs_of_the_same_script_give_byte_identical_journals() {
+    let (one, other) = (TempProject::new(), TempProject::new());
+
+    whole_run(&one).await;
+    whole_run(&other).await;
+
+    assert_eq!(one.journal_text(), other.journal_text());
+    insta::assert_snapshot!(one.journal_text());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_journal_is_put_aside_at_the_start_of_a_new_run() {
+    let project = TempProject::new();
+    whole_run(&project).await;
+    let line = project.journal_text();
+    let line = format!("{}\n", line.lines().next().expect("a line"));
+    let large = line.repeat(17 * 1024 * 1024 / line.len());
+    fs::write(project.project().journal_path(), &large).expect("writable");
+
+    drop(FileJournal::open_for_new_run(project.project()).expect("writable"));
+
+    assert_eq!(project.journal_text(), "");
+    let aside = project.project().state_dir().join("journal.1.jsonl");
+    assert_eq!(
+        fs::metadata(aside).expect("it is there").len(),
+        large.len() as u64
+    );
+}

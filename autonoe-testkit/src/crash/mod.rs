@@ -1,0 +1,14 @@
+//! Runs that are killed after every line of their journal in turn.
+
+mod attempt;
+mod child;
+mod comparison;
+mod difference;
+mod life;
+mod points;
+mod report;
+mod up_to_line;
+
+pub use attempt::RunAttempt;
+pub use points::CrashPoints;
+pub use report::{CrashPoint, CrashReport, Totals};

@@ -1,0 +1,202 @@
+//! A run that is killed after every line of its journal in turn.
+
+use std::fmt;
+
+use autonoe_core::{ProjectRun, RunReport, WhyStopped};
+
+use super::attempt::RunAttempt;
+use super::child::{self, Orders};
+use super::comparison::Undisturbed;
+use super::life::{Ending, MakeRun, live};
+use super::report::{CrashPoint, CrashReport, Totals, name};
+use crate::TempProject;
+
+/// Kills a scripted run after every line of its journal in turn, and resumes it.
+///
+/// First the run is left alone. Then, for each line of its journal, it is made
+/// anew in a fresh project, killed once the line is written, and resumed. It
+/// must then come to the same end as the undisturbed one:
+///
+/// - up to the line, its journal is the same byte for byte;
+/// - its final ledger is the same;
+/// - its report is the same, or, when a session was lost, says that one part of
+///   the cost is unknown. How long it took may then differ as well.
+///
+/// Runs are in virtual time and have seeded ids; clock, ids and journal of the
+/// run are set here. Call it from a plain `#[test]`: it makes its own runtimes.
+///
+/// ```
+/// use autonoe_core::ProjectRun;
+/// use autonoe_testkit::{CrashPoints, SessionScript};
+/// use serde_json::json;
+///
+/// let crashes = CrashPoints::of(|attempt| {
+///     let plan = json!({"deliverables": [
+///         {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["it works"]},
+///     ]});
+///     let passed = json!({"deliverableId": "DL-001", "status": "passed"});
+///     let agents = attempt.agents([
+///         SessionScript::new("plans").uses_tool("mcp__autonoe__create", plan).ends(),
+///         SessionScript::new("builds").uses_tool("mcp__autonoe__set_status", passed).ends(),
+///     ]);
+///     ProjectRun::new(attempt.project(), agents)
+/// });
+///
+/// crashes.drop_runs().assert();
+/// ```
+pub struct CrashPoints {
+    make_run: Box<MakeRun>,
+    make_project: Box<dyn Fn() -> TempProject>,
+}
+
+impl CrashPoints {
+    /// Takes the run that `make_run` makes, which must be the same each time.
+    pub fn of(make_run: impl Fn(&RunAttempt) -> ProjectRun + 'static) -> Self {
+        Self {
+            make_run: Box::new(make_run),
+            make_project: Box::new(TempProject::new),
+        }
+    }
+
+    /// Sets the project that each run starts in; an empty one by default.
+    #[must_use]
+    pub fn in_project(mut self, make_project: impl Fn() -> TempProject + 'static) -> Self {
+        self.make_project = Box::new(make_project);
+        self
+    }
+
+    /// Breaks the runs off in this process, by dropping them.
+    ///
+    /// A run ends at the first moment after its line at which it waits for
+    /// something, a save of the ledger for example, and writes no other line.
+    /// What it does until then without waiting still happens;
+    /// [`kill_processes`](Self::kill_processes) has no such gap, but takes longer.
+    ///
+    /// # Panics
+    ///
+    /// The undisturbed run does not start, is not the first in its project, or
+    /// its script is not played as written.
+    pub fn drop_runs(&self) -> CrashReport {
+        self.crash(|project, line| {
+            let attempt = RunAttempt::first(project.project());
+            let lived = live(&self.make_run, &attempt, Ending::DroppedAfter(line));
+            lived.map(drop).map_err(|error| error.to_string())
+        })
+    }
+
+    /// Kills the runs for real: each is in a process of its own, which gets a `SIGKILL`
+    /// (or what the system has in its place) when it has written its line.
+    ///
+    /// The process is this test program, started again for `test` alone: the
+    /// full name of the test that calls this, for example
+    /// `crashes::a_killed_run_comes_to_the_same_end`. In that process this does
+    /// not return. A test can call it once.
+    ///
+    /// # Panics
+    ///
+    /// The undisturbed run does not start, is not the first in its project, or
+    /// its script is not played as written.
+    pub fn kill_processes(&self, test: &str) -> CrashReport {
+        if let Some(Orders { project, line }) = child::orders(test) {
+            let attempt = RunAttempt::first(&project);
+            let lived = live(&self.make_run, &attempt, Ending::StandsStillAfter(line));
+            panic!("the run ended before line {line} was written: {lived:?}");
+        }
+        self.crash(|project, line| {
+            let project = project.project().clone();
+            child::run_and_kill(test, &Orders { project, line })
+        })
+    }
+
+    fn crash(&self, kill: impl Fn(&TempProject, usize) -> Result<(), String>) -> CrashReport {
+        let undisturbed = self.undisturbed();
+        let points = (1..).zip(&undisturbed.entries).map(|(line, entry)| {
+            let (totals, problems) = self.crash_after(line, &undisturbed, &kill);
+            CrashPoint {
+                line,
+                what: name(entry),
+                totals,
+                problems,
+            }
+        });
+        CrashReport {
+            points: points.collect(),
+            undisturbed: undisturbed.report,
+        }
+    }
+
+    fn undisturbed(&self) -> Undisturbed {
+        let project = (self.make_project)();
+        assert!(
+            project.journal().entries().is_empty(),
+            "the project has a journal already; a run must be the first in its project"
+        );
+        let attempt = RunAttempt::first(project.project());
+        let report = match live(&self.make_run, &attempt, Ending::OfItself) {
+            Ok(Some(report)) => report,
+            lived => panic!("the undisturbed run has no report: {lived:?}"),
+        };
+        let problems = attempt.problems();
+        assert!(
+            problems.is_empty(),
+            "the undisturbed run was not played as written: {problems:#?}"
+        );
+        Undisturbed::new(report, &project)
+    }
+
+    fn crash_after(
+        &self,
+        line: usize,
+        undisturbed: &Undisturbed,
+        kill: impl Fn(&TempProject, usize) -> Result<(), String>,
+    ) -> (Totals, Vec<String>) {
+        let project = (self.make_project)();
+        if let Err(error) = kill(&project, line) {
+            return (Totals::Wrong, vec![format!("it was not killed: {error}")]);
+        }
+        let mut problems: Vec<String> = undisturbed
+            .compare_journal(line, &project)
+            .into_iter()
+            .collect();
+        let (report, lost) = match self.resume(&project, &mut problems) {
+            Ok(resumed) => resumed,
+            Err(error) => {
+                problems.push(error);
+                return (Totals::Wrong, problems);
+            }
+        };
+        let (totals, differences) = undisturbed.compare_report(&report, lost);
+        problems.extend(undisturbed.compare_ledger(&project));
+        problems.extend(differences);
+        (totals, problems)
+    }
+
+    /// Goes on with the run that broke off; returns its report, and the session that was lost.
+    fn resume(
+        &self,
+        project: &TempProject,
+        problems: &mut Vec<String>,
+    ) -> Result<(RunReport, Option<u32>), String> {
+        let journal = project.journal();
+        let Some(attempt) = RunAttempt::resumed(project.project(), &journal) else {
+            // It came to its end before it was killed.
+            let story = journal.stories().pop();
+            return match story.map(|story| story.why_did_it_stop().clone()) {
+                Some(WhyStopped::Ended(report)) => Ok((report, None)),
+                _ => Err("there is no run to go on with".to_owned()),
+            };
+        };
+        let report = match live(&self.make_run, &attempt, Ending::OfItself) {
+            Ok(Some(report)) => report,
+            lived => return Err(format!("the resumed run has no report: {lived:?}")),
+        };
+        problems.extend(attempt.problems());
+        Ok((report, attempt.lost_session()))
+    }
+}
+
+impl fmt::Debug for CrashPoints {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CrashPoints").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,84 @@
+//! What stands in the file of a cassette.
+
+use std::fs;
+use std::sync::Arc;
+
+use autonoe_core::AgentErrorKind;
+use autonoe_testkit::{Cassette, Recorder, ScriptedAgents, SessionScript};
+use serde_json::json;
+
+use crate::recorded_run::{SECRET, recorded, run};
+
+#[tokio::test(start_paused = true)]
+async fn secrets_and_the_environment_are_not_in_the_file() {
+    let (cassette, _) = recorded().await;
+    let dir = tempfile::tempdir().expect("there is room");
+    let path = dir.path().join("run.json");
+
+    cassette.save(&path).expect("it is saved");
+
+    let text = fs::read_to_string(&path).expect("it is there");
+    for secret in [SECRET, "quoted", "TOKEN"] {
+        assert!(!text.contains(secret), "{secret} is in {text}");
+    }
+    assert!(text.contains("Do it with [redacted]."), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cassette_is_the_same_bytes_each_time() {
+    let dir = tempfile::tempdir().expect("there is room");
+    let [one, two] = ["one.json", "two.json"].map(|name| dir.path().join(name));
+    let (cassette, _) = recorded().await;
+    cassette.save(&one).expect("it is saved");
+
+    let loaded = Cassette::load(&one).expect("it is a cassette");
+    loaded.save(&two).expect("it is saved");
+
+    let (again, _) = recorded().await;
+    assert_eq!(loaded, cassette);
+    assert_eq!(again, cassette);
+    assert_eq!(fs::read(&one).ok(), fs::read(&two).ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_shape_of_a_session_is_what_it_was() {
+    let script = SessionScript::new("asks")
+        .is_denied("mcp__autonoe__verify", json!({}))
+        .fails(AgentErrorKind::Crashed, "it broke");
+    let agents = ScriptedAgents::new([script]).unverified();
+    let recorder = Arc::new(Recorder::new(Arc::new(agents)).with_secrets([SECRET]));
+    run(recorder.clone()).await;
+
+    let shape = json!(recorder.cassette());
+
+    let why = "denied by grants: nothing grants this use of mcp__autonoe__verify; work without it";
+    assert_eq!(shape["version"], 1);
+    assert_eq!(
+        shape["sessions"][0],
+        json!({
+            "number": 1,
+            "instruction": "initializer",
+            "tools": ["create"],
+            "turns": [{
+                "prompt": "Do it with [redacted].",
+                "stream": [
+                    {"event": {"type": "stream_started", "session": "scripted-1"}},
+                    {"event": {
+                        "type": "stream_tool_invocation",
+                        "callId": "call-1-1",
+                        "name": "mcp__autonoe__verify",
+                        "input": {},
+                    }},
+                    {"event": {
+                        "type": "stream_tool_response",
+                        "callId": "call-1-1",
+                        "output": why,
+                        "status": "denied",
+                    }},
+                    {"error": {"code": "crashed", "message": "it broke"}},
+                ],
+                "end": "left_open",
+            }],
+        })
+    );
+}

@@ -1,0 +1,84 @@
+//! What differs from the recording is told.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use autonoe_core::{ExitReason, HookDecision, hook_fn};
+use autonoe_testkit::{Cassette, Replayer};
+use serde_json::json;
+
+use crate::recorded_run::{recorded, run, run_with};
+
+#[tokio::test(start_paused = true)]
+async fn another_decision_fails_with_what_was_and_what_is() {
+    let (cassette, _) = recorded().await;
+    let hook = hook_fn("careful", |call| match call.name.as_str() {
+        "Write" => HookDecision::block("nothing is written today"),
+        _ => HookDecision::Pass,
+    });
+
+    let replayer = Arc::new(Replayer::new(cassette).unverified());
+    run_with(replayer.clone(), hook).await;
+
+    insta::assert_snapshot!(replayer.mismatches().join("\n"), @r#"
+    session 3 (coding), call 3: Write {"content":"[redacted]","file_path":"key"}
+      - recorded ok: "done"
+      + now denied: "denied by careful: nothing is written today"
+    "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_ends_differently_is_a_mismatch() {
+    let (cassette, _) = recorded().await;
+    // As if an earlier version of the tool had let unknown deliverables pass.
+    let text = json!(cassette).to_string();
+    let lenient = text.replace(r#""status":"error""#, r#""status":"ok""#);
+    let lenient: Cassette = serde_json::from_str(&lenient).expect("it is a cassette");
+
+    let replayer = Arc::new(Replayer::new(lenient).unverified());
+    run(replayer.clone()).await;
+
+    insta::assert_snapshot!(replayer.mismatches().join("\n"), @r#"
+    session 3 (coding), call 4: mcp__autonoe__set_status {"deliverableId":"DL-404","status":"passed"}
+      - recorded ok: "NOT_FOUND: there is no deliverable DL-404"
+      + now failed: "NOT_FOUND: there is no deliverable DL-404"
+    "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn sessions_on_one_side_only_are_mismatches() {
+    let (cassette, _) = recorded().await;
+    let mut shorter = json!(cassette);
+    shorter["sessions"][2]["number"] = json!(7);
+    let shorter: Cassette = serde_json::from_value(shorter).expect("it is a cassette");
+
+    let replayer = Arc::new(Replayer::new(shorter).unverified());
+    let left = run(replayer.clone()).await;
+
+    assert!(
+        matches!(left.report.exit, ExitReason::Failed { .. }),
+        "{left:?}"
+    );
+    assert_eq!(
+        replayer.mismatches(),
+        [
+            "session 3 (coding) is not on the cassette",
+            "session 7 (coding) was never played",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_drop_tells_of_mismatches_that_nobody_looked_at() {
+    let (cassette, _) = recorded().await;
+    let replayer = Replayer::new(cassette);
+
+    let dropped = catch_unwind(AssertUnwindSafe(|| drop(replayer)));
+
+    let message = dropped.expect_err("nothing was played");
+    let message = message.downcast_ref::<String>().expect("it says why");
+    assert!(
+        message.starts_with("the replay is not what was recorded:\nsession 1 "),
+        "{message}"
+    );
+}

@@ -1,0 +1,164 @@
+//! What is wrong with a run that is killed and resumed is found, and named by its line.
+
+use std::cell::Cell;
+
+use autonoe_core::{CostUsd, Mode, ProjectRun};
+use autonoe_testkit::{CrashPoints, CrashReport, SessionScript, TempProject, Totals};
+use serde_json::json;
+
+use crate::{plans, sets_status};
+
+/// Returns the lines with problems, and what those of the first are.
+fn found(report: &CrashReport) -> (Vec<usize>, Vec<String>) {
+    let failed: Vec<_> = report
+        .points()
+        .iter()
+        .filter(|point| !point.problems.is_empty())
+        .collect();
+    let first = failed.first().map(|point| point.problems.clone());
+    (
+        failed.iter().map(|point| point.line).collect(),
+        first.unwrap_or_default(),
+    )
+}
+
+#[test]
+fn a_run_that_is_resumed_correctly_has_no_problems() {
+    let crashes = CrashPoints::of(|attempt| {
+        let agents = attempt.agents([plans(), sets_status("passed")]);
+        ProjectRun::new(attempt.project(), agents)
+    });
+
+    let report = crashes.drop_runs();
+
+    report.assert();
+    let totals: Vec<_> = report.points().iter().map(|point| point.totals).collect();
+    let lost = |session| Totals::Unknown { session };
+    assert_eq!(
+        totals,
+        [
+            Totals::Exact,
+            lost(1),
+            lost(1),
+            Totals::Exact,
+            lost(2),
+            lost(2),
+            Totals::Exact,
+            Totals::Exact,
+        ]
+    );
+    assert_eq!(
+        report.to_string(),
+        "killed after each of 8 lines of the journal: 8 came to the same end, 0 did not; \
+         4 have exact totals"
+    );
+}
+
+#[test]
+fn another_final_ledger_is_found() {
+    // Once it was killed in session 2, it gives up.
+    let crashes = CrashPoints::of(|attempt| {
+        let builds = match attempt.lost_session() {
+            Some(2) => sets_status("blocked"),
+            _ => sets_status("passed"),
+        };
+        ProjectRun::new(attempt.project(), attempt.agents([plans(), builds]))
+    });
+
+    let report = crashes.drop_runs();
+
+    let (lines, problems) = found(&report);
+    // After line 6 it has passed already, and what passed is not given up.
+    assert_eq!(lines, [5]);
+    assert_eq!(
+        problems,
+        [
+            "the ledger: /ledger/deliverables/0/blocked is true instead of false",
+            "the ledger: /ledger/deliverables/0/passed is false instead of true",
+            "the report: /blockedCount is 1 instead of 0",
+            "the report: /deliverablesPassedCount is 0 instead of 1",
+            "the report: /exitReason is \"all_blocked\" instead of \"all_passed\"",
+        ]
+    );
+    assert_eq!(report.points()[4].totals, Totals::Wrong);
+}
+
+#[test]
+fn totals_that_are_neither_exact_nor_say_so_are_found() {
+    let crashes = CrashPoints::of(|attempt| {
+        let dearer = CostUsd::from_cents(u64::from(attempt.first_session()));
+        let builds = sets_status("passed").costs(dearer);
+        ProjectRun::new(attempt.project(), attempt.agents([plans(), builds]))
+    });
+
+    let report = crashes.drop_runs();
+
+    let (lines, problems) = found(&report);
+    assert_eq!(lines, [4, 5, 6]);
+    assert_eq!(
+        problems,
+        ["the report: /totalCost/knownUsd is \"0.12\" instead of \"0.11\""]
+    );
+}
+
+#[test]
+fn a_run_that_is_not_resumed_at_all_is_found() {
+    let crashes = CrashPoints::of(|attempt| {
+        let agents = attempt.agents([plans(), sets_status("passed")]);
+        let mode = match attempt.first_session() {
+            1 => Mode::Run,
+            _ => Mode::Sync,
+        };
+        ProjectRun::new(attempt.project(), agents).mode(mode)
+    });
+
+    let (lines, problems) = found(&crashes.drop_runs());
+
+    assert_eq!(lines, [4, 5, 6, 7]);
+    assert_eq!(problems[0], "session 1 (sync) was not expected");
+}
+
+#[test]
+fn a_run_that_is_another_one_each_time_is_found() {
+    let runs = Cell::new(0);
+    let crashes = CrashPoints::of(move |attempt| {
+        runs.set(runs.get() + 1);
+        let plans = plans().costs(CostUsd::from_cents(runs.get()));
+        let agents = attempt.agents([plans, sets_status("passed")]);
+        ProjectRun::new(attempt.project(), agents)
+    });
+
+    let report = crashes.drop_runs();
+
+    let problem = &report.points()[3].problems[0];
+    let beginning = "two runs of the same script differ in line 4 of their journals: {\"v\":1,";
+    assert!(problem.starts_with(beginning), "{problem}");
+}
+
+#[test]
+#[should_panic(expected = "session 3 (never comes) never started")]
+fn an_undisturbed_run_that_is_not_as_written_fails_the_test() {
+    let never = SessionScript::new("never comes").ends();
+    let crashes = CrashPoints::of(move |attempt| {
+        let agents = attempt.agents([plans(), sets_status("passed"), never.clone()]);
+        ProjectRun::new(attempt.project(), agents)
+    });
+
+    let _ = crashes.drop_runs();
+}
+
+#[test]
+#[should_panic(expected = "a run must be the first in its project")]
+fn a_project_with_a_journal_fails_the_test() {
+    let crashes =
+        CrashPoints::of(|attempt| ProjectRun::new(attempt.project(), attempt.agents([plans()])))
+            .in_project(|| {
+                let started = json!({
+                    "v": 1, "run": "x", "at": "2026-01-01T00:00:00Z",
+                    "line": "run_resumed", "epoch": 1,
+                });
+                TempProject::new().file(".autonoe/journal.jsonl", format!("{started}\n"))
+            });
+
+    let _ = crashes.drop_runs();
+}

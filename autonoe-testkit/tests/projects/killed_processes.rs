@@ -1,0 +1,63 @@
+//! Runs in processes of their own, which are killed for real.
+
+use std::cell::Cell;
+
+use autonoe_core::ProjectRun;
+use autonoe_testkit::{CrashPoints, TempProject};
+
+use crate::{plans, sets_status};
+
+fn crashes() -> CrashPoints {
+    CrashPoints::of(|attempt| {
+        let agents = attempt.agents([plans(), sets_status("passed")]);
+        ProjectRun::new(attempt.project(), agents)
+    })
+}
+
+#[test]
+fn a_killed_process_leaves_what_a_dropped_run_leaves() {
+    let test = "killed_processes::a_killed_process_leaves_what_a_dropped_run_leaves";
+
+    let killed = crashes().kill_processes(test);
+
+    killed.assert();
+    assert_eq!(killed.points(), crashes().drop_runs().points());
+}
+
+#[test]
+fn a_test_that_is_not_there_is_no_kill() {
+    let report = crashes().kill_processes("killed_processes::misspelt");
+
+    assert_eq!(report.points().len(), 8);
+    for point in report.points() {
+        assert!(
+            point.problems[0]
+                .starts_with("it was not killed: it ended without writing the line:\n\nrunning 0"),
+            "{report}"
+        );
+    }
+}
+
+#[test]
+fn a_process_that_never_gets_to_its_line_says_why() {
+    let test = "killed_processes::a_process_that_never_gets_to_its_line_says_why";
+    let projects = Cell::new(0);
+    // Only the undisturbed run, which is the first, has settings that can be read.
+    let crashes = crashes().in_project(move || {
+        projects.set(projects.get() + 1);
+        match projects.get() {
+            1 => TempProject::new(),
+            _ => TempProject::new().config("no settings"),
+        }
+    });
+
+    let report = crashes.kill_processes(test);
+
+    assert_eq!(report.points().len(), 8);
+    for (line, point) in (1..).zip(report.points()) {
+        let problem = &point.problems[0];
+        let why = format!("the run ended before line {line} was written: Err(Config(");
+        assert!(problem.starts_with("it was not killed: "), "{problem}");
+        assert!(problem.contains(&why), "{problem}");
+    }
+}

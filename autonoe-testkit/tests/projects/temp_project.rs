@@ -1,0 +1,84 @@
+//! A project directory that lives as long as a test.
+
+use std::sync::Arc;
+
+use autonoe_core::{InstructionName, ProjectRun, RunControl};
+use autonoe_testkit::{ScriptedAgents, TempProject, VirtualClock};
+use serde_json::json;
+
+use crate::{plans, sets_status};
+
+#[test]
+fn it_is_there_until_it_is_dropped() {
+    let project = TempProject::new();
+    let path = project.path().to_owned();
+    let was_there = path.join("SPEC.md").is_file();
+
+    drop(project);
+
+    assert!(was_there);
+    assert!(!path.exists());
+}
+
+#[test]
+fn what_is_written_stands_where_a_run_looks_for_it() {
+    let project = TempProject::new()
+        .spec("# A shop")
+        .config(json!({"profile": "rust"}))
+        .status("not a ledger")
+        .instruction(&InstructionName::Coding, "Write the tests first.")
+        .file("src/bin/shop.rs", "fn main() {}");
+
+    let read = [
+        ("SPEC.md", "# A shop"),
+        (".autonoe/agent.json", r#"{"profile":"rust"}"#),
+        (".autonoe/status.json", "not a ledger"),
+        (".autonoe/coding.md", "Write the tests first."),
+        ("src/bin/shop.rs", "fn main() {}"),
+    ];
+    for (path, text) in read {
+        assert_eq!(project.read(path), text, "{path}");
+    }
+    assert!(project.project().specification().is_ok());
+}
+
+#[test]
+fn a_project_without_a_run_has_neither_ledger_nor_journal() {
+    let project = TempProject::new();
+
+    assert_eq!(project.ledger(), None);
+    assert_eq!(project.journal().entries(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_run_leaves_is_read_back() {
+    let project = TempProject::new();
+    let agents = ScriptedAgents::new([plans(), sets_status("passed")]);
+
+    let report = ProjectRun::new(project.project().clone(), Arc::new(agents))
+        .clock(Arc::new(VirtualClock::new()))
+        .start(&RunControl::new())
+        .await
+        .expect("it starts");
+
+    let state = project.ledger().expect("it was saved");
+    assert_eq!(state.view().counts.passed, report.passed);
+    let stories = project.journal().stories();
+    assert_eq!((stories.len(), stories[0].sessions.len()), (1, 2));
+    let lines = project.journal_text().lines().count();
+    assert_eq!(lines, project.journal().entries().len());
+}
+
+#[test]
+#[should_panic(expected = "does not hold a valid ledger")]
+fn a_file_that_is_no_ledger_fails_the_test() {
+    let project = TempProject::new().status("{}");
+
+    let _ = project.ledger();
+}
+
+#[test]
+#[should_panic(expected = "leads out of the project")]
+fn nothing_is_written_outside_of_it() {
+    let _ = TempProject::new().file("../elsewhere", "");
+}
