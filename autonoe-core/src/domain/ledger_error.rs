@@ -9,7 +9,7 @@ use super::{DeliverableId, DeliverableStatus};
 #[non_exhaustive]
 pub enum LedgerError {
     /// The id is taken, in the ledger or twice in one batch.
-    #[error("deliverable {id} exists already")]
+    #[error("the id {id} is taken or stands twice; give each deliverable its own id")]
     DuplicateId {
         /// The id that is taken.
         id: DeliverableId,

@@ -27,6 +27,18 @@ pub enum ProjectError {
         /// The path.
         path: PathBuf,
     },
+    /// Something else stands in the place of a file of ours.
+    #[error("{path:?} is not a file but a symlink, a folder or the like; move it away")]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A journal does not end with a line of ours, nor with the beginning of one.
+    #[error("{path:?} ends with something that is no line of a journal; mend it or move it away")]
+    ForeignEnd {
+        /// The path.
+        path: PathBuf,
+    },
     /// Something cannot be read.
     #[error("{path:?} cannot be read; check its owner and permissions")]
     Unreadable {

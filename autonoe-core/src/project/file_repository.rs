@@ -18,7 +18,7 @@ use crate::port::{
 /// A write survives kills and power cuts once it has returned; readers see the
 /// old or the new ledger, never a part; writers of several processes take
 /// turns. Fields that this version does not know are kept. A file that cannot
-/// be understood is an error and stays as it is.
+/// be understood is an error and stays as it is; so is one of more than 64 MiB.
 ///
 /// Not on a network file system: locks of several machines are another matter.
 ///
@@ -112,7 +112,10 @@ impl FileDeliverableRepository {
     }
 
     fn unavailable(&self, error: io::Error) -> RepositoryError {
-        let message = format!("{} cannot be read or written", self.name());
+        let message = format!(
+            "{} cannot be read or written; check its owner and permissions, and the space left",
+            self.name()
+        );
         RepositoryError::new(RepositoryErrorKind::Unavailable, message).because(error)
     }
 

@@ -61,12 +61,17 @@ impl Project {
     /// `SPEC.md` is missing, is not a file, or cannot be read.
     pub fn specification(&self) -> Result<PathBuf, ProjectError> {
         let path = self.root.join("SPEC.md");
-        match fs::File::open(&path).and_then(|file| file.metadata()) {
-            Ok(found) if found.is_file() => Ok(path),
-            Ok(_) => Err(ProjectError::NoSpecification { path }),
+        // Looked at before it is opened: to open a pipe is to wait for its writer.
+        match fs::metadata(&path) {
+            Ok(found) if found.is_file() => {}
+            Ok(_) => return Err(ProjectError::NoSpecification { path }),
             Err(source) if source.kind() == io::ErrorKind::NotFound => {
-                Err(ProjectError::NoSpecification { path })
+                return Err(ProjectError::NoSpecification { path });
             }
+            Err(source) => return Err(ProjectError::unreadable(&path, source)),
+        }
+        match fs::File::open(&path) {
+            Ok(_) => Ok(path),
             Err(source) => Err(ProjectError::unreadable(&path, source)),
         }
     }
@@ -105,24 +110,64 @@ impl Project {
     ///
     /// # Errors
     ///
-    /// It is a symlink or no folder, or it cannot be made or written to.
+    /// It is a symlink or no folder, a file that is written in it is a symlink
+    /// or no file, or it cannot be made or written to.
     pub fn ensure_state_dir(&self) -> Result<PathBuf, ProjectError> {
         let dir = self.state_dir();
+        if !is_there(&dir) {
+            match fs::create_dir(&dir) {
+                // Another process may have been quicker.
+                Err(source) if source.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(ProjectError::unwritable(&dir, source));
+                }
+                _ => {}
+            }
+        }
         match fs::symlink_metadata(&dir) {
             Ok(found) if found.is_dir() => {}
             // Behind a symlink, the guard of this folder would watch the wrong place.
             Ok(_) => return Err(ProjectError::NotAFolder { path: dir }),
-            Err(source) if source.kind() == io::ErrorKind::NotFound => {
-                fs::create_dir(&dir).map_err(|source| ProjectError::unwritable(&dir, source))?;
-            }
             Err(source) => return Err(ProjectError::unreadable(&dir, source)),
         }
-        let probe = dir.join("status.lock");
-        fs::OpenOptions::new()
+        for path in self.written_files() {
+            match fs::symlink_metadata(&path) {
+                Ok(found) if found.is_file() => {}
+                // To write through a symlink is to write elsewhere, to open a pipe is to wait.
+                Ok(_) => return Err(ProjectError::NotAFile { path }),
+                Err(source) if source.kind() == io::ErrorKind::NotFound => {}
+                Err(source) => return Err(ProjectError::unreadable(&dir, source)),
+            }
+        }
+        let probe = self.write_lock_path();
+        match fs::OpenOptions::new()
             .create(true)
             .append(true)
             .open(&probe)
-            .map_err(|source| ProjectError::unwritable(&dir, source))?;
-        Ok(dir)
+        {
+            Ok(_) => Ok(dir),
+            Err(source) if is_there(&probe) => Err(ProjectError::unwritable(&probe, source)),
+            Err(source) => Err(ProjectError::unwritable(&dir, source)),
+        }
     }
+
+    /// Returns the files in the state folder that are written.
+    fn written_files(&self) -> [PathBuf; 5] {
+        [
+            self.status_path(),
+            self.status_path().with_extension("json.tmp"),
+            self.write_lock_path(),
+            self.run_lock_path(),
+            self.journal_path(),
+        ]
+    }
+
+    /// Returns where the writers of the ledger take turns: `.autonoe/status.lock`.
+    fn write_lock_path(&self) -> PathBuf {
+        self.state_dir().join("status.lock")
+    }
+}
+
+/// Tells whether anything stands at `path`, be it a symlink that leads nowhere.
+fn is_there(path: &Path) -> bool {
+    !matches!(fs::symlink_metadata(path), Err(error) if error.kind() == io::ErrorKind::NotFound)
 }

@@ -6,6 +6,7 @@ mod file_repository;
 mod instructions;
 mod journal;
 mod layout;
+mod plain_file;
 mod project_run;
 mod run_lock;
 mod status_file;

@@ -7,7 +7,10 @@ use super::{
     JournalReadError, Project, ProjectError, ProjectInstructions, RunLock, SandboxSwitch,
 };
 use crate::domain::{Mode, RunReport};
-use crate::port::{AgentClientFactory, Clock, Places, SpecContext, SystemClock};
+use crate::port::{
+    AgentClientFactory, Clock, DeliverableRepository, Places, RepositoryError, SpecContext,
+    SystemClock,
+};
 use crate::run::{BuildError, RunControl, SessionRunner, SessionRunnerBuilder};
 
 /// A run in a project directory: takes its lock, reads its settings, goes on with what broke off.
@@ -107,7 +110,8 @@ impl ProjectRun {
     /// # Errors
     ///
     /// The run could not start: another one is under way, `SPEC.md` is missing,
-    /// or a file of the project cannot be understood. Nothing was changed.
+    /// or a file of the project cannot be understood. Nothing was changed but the
+    /// files of the locks.
     pub async fn start(self, control: &RunControl) -> Result<RunReport, ProjectRunError> {
         let project = &self.project;
         project.specification()?;
@@ -117,23 +121,27 @@ impl ProjectRun {
         let broke_off = Journal::read(&project.journal_path())?
             .broken_off()
             .filter(|recorded| recorded.mode() == self.mode);
-        let journal = match broke_off {
-            Some(_) => FileJournal::open(project)?,
-            None => FileJournal::open_for_new_run(project)?,
-        };
+        let repository = FileDeliverableRepository::open(project)?;
+        // Looked at before anything is written down: a run that cannot start leaves no trace.
+        repository.load().await?;
         let builder = SessionRunner::builder(project.root())
             .agents(self.agents)
-            .repository(Arc::new(FileDeliverableRepository::open(project)?))
+            .repository(Arc::new(repository))
             .instructions(Arc::new(ProjectInstructions::new(project.state_dir())))
-            .journal(Arc::new(journal))
             .clock(self.clock)
             .lock(lock.descriptor());
         let context = SpecContext::new(Places::new(project.root()));
         let builder = effective.apply(builder, &context)?;
+        let journal = match broke_off {
+            Some(_) => FileJournal::open(project)?,
+            None => FileJournal::open_for_new_run(project)?,
+        };
         let builder = self
             .configure
             .into_iter()
-            .fold(builder, |builder, configure| configure(builder));
+            .fold(builder.journal(Arc::new(journal)), |builder, configure| {
+                configure(builder)
+            });
         let runner = builder.build()?;
         Ok(match broke_off {
             Some(recorded) => runner.resume(recorded, control).await,
@@ -164,6 +172,9 @@ pub enum ProjectRunError {
     /// The journal.
     #[error(transparent)]
     Journal(#[from] JournalReadError),
+    /// The ledger.
+    #[error(transparent)]
+    Ledger(#[from] RepositoryError),
     /// The parts.
     #[error(transparent)]
     Build(#[from] BuildError),

@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::plain_file::{Unread, read_plain_file};
+
 /// A file that is only ever replaced as a whole, by one writer at a time.
 ///
 /// Readers take no lock: they see the old or the new file, never a part.
@@ -16,6 +18,13 @@ pub(super) struct StatusFile {
     path: PathBuf,
     temporary: PathBuf,
     lock: PathBuf,
+}
+
+/// The largest file that is read, and so the largest that is written.
+const LARGEST: u64 = 64 * 1024 * 1024;
+
+fn too_large() -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 64 MiB")
 }
 
 /// The right to write, until it is dropped.
@@ -41,11 +50,11 @@ impl StatusFile {
 
     /// Returns what the file holds, or `None` if there is none.
     pub(super) fn read(&self) -> io::Result<Option<Vec<u8>>> {
-        match fs::read(&self.path) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        read_plain_file(&self.path, LARGEST).map_err(|unread| match unread {
+            Unread::NotAFile => io::Error::other("it is not a file; move it away"),
+            Unread::TooLarge => too_large(),
+            Unread::Refused(error) => error,
+        })
     }
 
     /// Waits for the turn to write.
@@ -66,6 +75,9 @@ impl WriteTurn<'_> {
     /// Replaces the file by one with `bytes`. Once this returns, a crash or a
     /// power cut does not undo it.
     pub(super) fn replace(&self, bytes: &[u8]) -> io::Result<()> {
+        if bytes.len() as u64 > LARGEST {
+            return Err(too_large());
+        }
         let StatusFile {
             path, temporary, ..
         } = self.file;

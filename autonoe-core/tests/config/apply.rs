@@ -148,6 +148,6 @@ fn a_hook_that_cannot_be_built_is_an_error_with_its_place() {
 
     insta::assert_snapshot!(
         built.expect_err("the home is not known"),
-        @".autonoe/agent.json:3:5: /hooks/0: core-deny-tool cannot be built: Read(~/notes/**) needs to know where the home is"
+        @".autonoe/agent.json:3:5: /hooks/0: core-deny-tool cannot be built: Read(~/notes/**) needs to know where the home is; mend the hook or remove it"
     );
 }

@@ -79,7 +79,7 @@ fn an_empty_file_is_an_error() {
 fn a_file_that_is_not_utf_8_is_an_error() {
     insta::assert_snapshot!(
         loaded(b"{\"profile\": \"\xff\"}"),
-        @"agent.json: it is not UTF-8 from byte 13 on; save it as UTF-8"
+        @"agent.json:1:14: it is not UTF-8 from here on; save it as UTF-8"
     );
 }
 
@@ -126,7 +126,7 @@ fn a_file_in_the_place_of_the_folder_is_an_error() {
 
     insta::assert_snapshot!(
         message(&dir.path().join("folder/agent.json"), dir.path()),
-        @"folder/agent.json: it cannot be read; check its owner and permissions"
+        @"folder/agent.json: it cannot be read; its folder is not a folder; move that away"
     );
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use autonoe_core::{CommandLayer, Mode, Profile};
 
-use crate::support::merged;
+use crate::support::{bare, merged};
 
 fn profiles(text: &str) -> Vec<Profile> {
     let config = merged(text, Mode::Run);
@@ -33,6 +33,22 @@ fn profiles_are_selected_as_the_table_says() {
         (r#"{"profile": []}"#, vec![]),
     ] {
         assert_eq!(profiles(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn without_a_file_all_profiles_are_active() {
+    for mode in [Mode::Run, Mode::Sync] {
+        assert_eq!(bare(mode).bash().profiles, BTreeSet::from(Profile::ALL));
+    }
+}
+
+#[test]
+fn a_profile_is_selected_for_both_modes() {
+    for mode in [Mode::Run, Mode::Sync] {
+        let config = merged(r#"{"profile": "node"}"#, mode);
+
+        assert_eq!(config.bash().profiles, BTreeSet::from([Profile::Node]));
     }
 }
 

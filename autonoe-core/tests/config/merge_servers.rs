@@ -50,6 +50,7 @@ fn an_empty_object_disables_all_servers() {
     assert_eq!(granted_tools(&config), 0);
 }
 
+/// The table writes `{}` for any server; one without a command is refused with the bad values.
 #[test]
 fn the_name_playwright_overrides_the_built_in_one() {
     let config = merged(
@@ -101,6 +102,6 @@ fn a_configuration_made_in_code_is_checked_too() {
 
     insta::assert_snapshot!(
         merged.expect_err("the name is taken"),
-        @"the configuration: /mcpServers/autonoe: the server name `autonoe` is taken by the deliverable tools"
+        @"the configuration: /mcpServers/autonoe: the server name `autonoe` is taken by the deliverable tools; choose another one"
     );
 }

@@ -1,6 +1,11 @@
 //! The specification's tables of the configuration merge (5.4 and 9.3), row by row.
 
-use autonoe_core::{Grants, Mode, Sandbox, SandboxSwitch, SwitchSource};
+use std::collections::BTreeSet;
+
+use autonoe_core::{
+    EffectiveConfig, Grants, Mode, PLAYWRIGHT_MCP_TOOLS, Profile, Sandbox, SandboxSwitch,
+    SwitchSource,
+};
 
 use crate::support::{bare, merged, parse, rules};
 
@@ -12,7 +17,7 @@ fn baseline(mode: Mode) -> Vec<String> {
 }
 
 /// The hooks of a configuration by name, guards included.
-fn hooks(config: &autonoe_core::EffectiveConfig) -> Vec<String> {
+fn hooks(config: &EffectiveConfig) -> Vec<String> {
     let lines = config.explain().iter();
     let hooks = lines.filter(|line| line.key == "hooks");
     hooks.map(|line| line.value.clone()).collect()
@@ -68,6 +73,22 @@ fn custom_hooks_are_merged_with_the_baseline() {
 }
 
 #[test]
+fn custom_commands_are_merged_with_those_of_the_profiles() {
+    for (text, profiles) in [
+        (r#"{"allowCommands": ["docker"]}"#, Profile::ALL.to_vec()),
+        (
+            r#"{"allowCommands": ["docker"], "profile": "node"}"#,
+            vec![Profile::Node],
+        ),
+    ] {
+        let config = merged(text, Mode::Run);
+
+        assert_eq!(config.bash().commands, BTreeSet::from(["docker".into()]));
+        assert_eq!(config.bash().profiles, BTreeSet::from_iter(profiles));
+    }
+}
+
+#[test]
 fn a_disabled_sandbox_is_allowed_with_a_warning() {
     for (flag, environment, sandbox, source) in [
         (None, None, Sandbox::Required, SwitchSource::Default),
@@ -95,7 +116,22 @@ fn a_disabled_sandbox_is_allowed_with_a_warning() {
 
         assert_eq!((switch.sandbox(), switch.source()), (sandbox, source));
         assert_eq!(switch.warning().is_some(), sandbox == Sandbox::Off);
+        let config = EffectiveConfig::merge(None, Mode::Run, switch).expect("nothing is wrong");
+        assert_eq!(config.sandbox(), switch);
     }
+}
+
+#[test]
+fn the_warning_says_who_switched_and_what_it_means() {
+    let by_flag = SandboxSwitch::resolve(Some(Sandbox::Off), None);
+    let by_environment = SandboxSwitch::resolve(None, Some(Sandbox::Off));
+
+    let warnings = [by_flag, by_environment].map(|switch| switch.warning().unwrap_or_default());
+
+    insta::assert_snapshot!(warnings.join("\n"), @"
+    the sandbox is switched off: commands of agents reach everything that you can reach
+    the sandbox is switched off by the environment: commands of agents reach everything that you can reach
+    ");
 }
 
 #[test]
@@ -130,11 +166,26 @@ fn a_rule_of_the_baseline_that_the_file_repeats_is_there_once() {
 }
 
 #[test]
-fn without_a_file_there_are_the_baseline_and_what_is_built_in() {
+fn without_a_file_a_sync_has_the_baseline_alone() {
     let config = bare(Mode::Sync);
 
     assert_eq!(rules(&config), baseline(Mode::Sync));
     assert!(config.mcp_servers().is_empty());
     assert!(config.hooks().is_empty());
     assert_eq!(config.sandbox(), SandboxSwitch::default());
+}
+
+#[test]
+fn without_a_file_a_run_has_the_baseline_and_the_browser() {
+    let config = bare(Mode::Run);
+
+    let mut expected = baseline(Mode::Run);
+    expected.extend(PLAYWRIGHT_MCP_TOOLS.iter().map(ToString::to_string));
+    assert_eq!(rules(&config), expected);
+    assert_eq!(Vec::from_iter(config.mcp_servers().keys()), ["playwright"]);
+    assert!(config.hooks().is_empty());
+    assert_eq!(config.sandbox().sandbox(), Sandbox::Required);
+    assert_eq!(config.bash().profiles, BTreeSet::from(Profile::ALL));
+    assert!(config.bash().commands.is_empty());
+    assert!(config.bash().pkill_targets.is_empty());
 }

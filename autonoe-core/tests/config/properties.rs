@@ -2,123 +2,16 @@
 
 use std::path::Path;
 
-use autonoe_core::{AgentConfig, EffectiveConfig, Grants, Mode, Sandbox, SandboxSwitch, Source};
+use autonoe_core::{
+    AgentConfig, ConfigErrorKind, EffectiveConfig, Grants, Mode, SandboxSwitch, Source,
+};
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use serde_json::{Value, json};
 
+use crate::hostile_config::{any_mode, any_switch, anything, disturbed, valid};
 use crate::support::{FILE, rules};
-
-fn rule() -> impl Strategy<Value = Value> {
-    prop_oneof![
-        Just("Read(./**)"),
-        Just("Write(/**)"),
-        Just("Write(./.autonoe/**)"),
-        Just("Bash(*)"),
-        Just("Bash(rm -rf *)"),
-        Just("WebFetch(*)"),
-        Just("mcp__autonoe__*"),
-        Just("Write"),
-    ]
-    .prop_map(Value::from)
-}
-
-fn name() -> impl Strategy<Value = Value> {
-    "[a-z]{1,6}".prop_map(Value::from)
-}
-
-fn tool() -> impl Strategy<Value = Value> {
-    prop_oneof![Just("Task"), Just("Write"), Just("Bash"), Just("mcp__a__*")].prop_map(Value::from)
-}
-
-fn list(item: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> {
-    prop::collection::vec(item, 0..4).prop_map(Value::from)
-}
-
-fn server() -> impl Strategy<Value = Value> {
-    prop_oneof![
-        Just(json!({"command": "x"})),
-        Just(json!({"type": "http", "url": "https://x"})),
-    ]
-}
-
-fn hook() -> impl Strategy<Value = Value> {
-    rule().prop_map(|rule| json!({"type": "core-deny-tool", "rule": rule, "reason": "no"}))
-}
-
-fn profile() -> impl Strategy<Value = Value> {
-    prop_oneof![Just("node"), Just("go"), Just("php")].prop_map(Value::from)
-}
-
-/// Anything at all, in the place of a value.
-fn anything() -> impl Strategy<Value = Value> {
-    prop_oneof![
-        Just(Value::Null),
-        Just(json!(false)),
-        Just(json!([])),
-        Just(json!({})),
-        Just(json!({"enabled": false})),
-        Just(json!("off")),
-    ]
-}
-
-/// A configuration of valid fields, each of which may be missing.
-fn valid() -> impl Strategy<Value = Value> {
-    let servers = prop::collection::btree_map("playwright|[a-z]{1,3}", server(), 0..3);
-    let fields = (
-        prop::option::of(prop_oneof![profile(), list(profile())]),
-        prop::option::of(prop_oneof![
-            list(name()),
-            (list(name()), list(name()))
-                .prop_map(|(base, sync)| json!({"base": base, "sync": sync})),
-        ]),
-        prop::option::of(list(name())),
-        prop::option::of(list(rule()).prop_map(|allow| json!({"allow": allow}))),
-        prop::option::of(list(tool())),
-        prop::option::of(servers.prop_map(|servers| json!(servers))),
-        prop::option::of(list(hook())),
-    );
-    fields.prop_map(
-        |(profile, commands, targets, permissions, tools, servers, hooks)| {
-            let fields = [
-                ("profile", profile),
-                ("allowCommands", commands),
-                ("allowPkillTargets", targets),
-                ("permissions", permissions),
-                ("allowedTools", tools),
-                ("mcpServers", servers),
-                ("hooks", hooks),
-            ];
-            let present = fields
-                .into_iter()
-                .filter_map(|(name, value)| Some((name.to_owned(), value?)));
-            present.collect::<Map<_, _>>().into()
-        },
-    )
-}
-
-/// A configuration with a field of any name and any value in it.
-fn disturbed() -> impl Strategy<Value = Value> {
-    let names = "sandbox|hooks|permissions|guards|baseline|profile|mcpServers|[a-z]{1,4}";
-    (valid(), names, anything()).prop_map(|(mut config, name, value)| {
-        config[name] = value;
-        config
-    })
-}
-
-fn any_mode() -> impl Strategy<Value = Mode> {
-    prop_oneof![Just(Mode::Run), Just(Mode::Sync)]
-}
-
-fn any_switch() -> impl Strategy<Value = SandboxSwitch> {
-    let said = || {
-        prop_oneof![
-            Just(None),
-            Just(Some(Sandbox::Required)),
-            Just(Some(Sandbox::Off))
-        ]
-    };
-    (said(), said()).prop_map(|(flag, environment)| SandboxSwitch::resolve(flag, environment))
-}
 
 /// Returns the guards that a configuration is left with.
 fn guards(config: &EffectiveConfig) -> Vec<&str> {
@@ -171,6 +64,13 @@ proptest! {
     }
 
     #[test]
+    fn any_json_takes_nothing_away(
+        config in anything(), mode in any_mode(), switch in any_switch()
+    ) {
+        takes_nothing_away(&config.to_string(), mode, switch)?;
+    }
+
+    #[test]
     fn any_text_is_a_configuration_or_an_error(text in "\\PC{0,40}|[\\[\\]{}\",:a-z0-9 \n]{0,60}") {
         takes_nothing_away(&text, Mode::Run, SandboxSwitch::default())?;
     }
@@ -188,6 +88,22 @@ proptest! {
     }
 
     #[test]
+    fn every_error_says_where_and_what_to_do(config in disturbed()) {
+        let text = serde_json::to_string_pretty(&config).expect("JSON");
+
+        if let Err(error) = AgentConfig::parse(&text, Path::new(FILE)) {
+            prop_assert!(error.line().is_some() && error.column().is_some(), "{error}");
+            prop_assert!(error.pointer().is_some(), "{error}");
+            prop_assert!(error.to_string().starts_with(FILE), "{error}");
+            let needs_hint = matches!(
+                error.kind(),
+                ConfigErrorKind::UnknownField | ConfigErrorKind::WrongType
+            );
+            prop_assert!(!needs_hint || error.suggestion().is_some(), "{error}");
+        }
+    }
+
+    #[test]
     fn a_configuration_survives_being_written(config in valid()) {
         let config = AgentConfig::parse(&config.to_string(), Path::new(FILE)).expect("valid");
 
@@ -197,4 +113,67 @@ proptest! {
         prop_assert_eq!(serde_json::to_string(&again).expect("JSON"), text);
         prop_assert_eq!(again.mcp_servers, config.mcp_servers);
     }
+}
+
+#[test]
+fn no_field_takes_anything_away_with_any_type_of_value() {
+    let fields = [
+        "$schema",
+        "profile",
+        "allowCommands",
+        "allowPkillTargets",
+        "permissions",
+        "allowedTools",
+        "mcpServers",
+        "hooks",
+        "sandbox",
+        "guards",
+        "baseline",
+        "env",
+        "disableHooks",
+    ];
+    let values: [Value; 16] = [
+        json!(null),
+        json!(false),
+        json!(true),
+        json!(0),
+        json!(-1),
+        json!(1e300),
+        json!(""),
+        json!("off"),
+        json!([]),
+        json!([null]),
+        json!([[]]),
+        json!({}),
+        json!({"allow": []}),
+        json!({"allow": null}),
+        json!({"enabled": false}),
+        json!({"autonoe-protection": null, "bash-security": false}),
+    ];
+    for field in fields {
+        for value in &values {
+            for mode in [Mode::Run, Mode::Sync] {
+                let text = json!({ field: value }).to_string();
+
+                let held = takes_nothing_away(&text, mode, SandboxSwitch::default());
+
+                assert!(held.is_ok(), "{text}: {held:?}");
+            }
+        }
+    }
+}
+
+/// A property of what nobody accepts, or of what nobody refuses, would say nothing.
+#[test]
+fn disturbed_configurations_are_of_both_kinds() {
+    let mut runner = TestRunner::deterministic();
+    let mut accepted = 0;
+
+    for _ in 0..1000 {
+        let tree = disturbed().new_tree(&mut runner).expect("it generates");
+        let text = tree.current().to_string();
+        accepted += usize::from(AgentConfig::parse(&text, Path::new(FILE)).is_ok());
+    }
+
+    assert!((100..900).contains(&accepted), "{accepted} of 1000");
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Barrier;
 
 use autonoe_core::{Project, ProjectError};
 
@@ -89,4 +90,30 @@ fn a_symlink_in_the_place_of_our_folder_is_refused() {
         "{refused:?}"
     );
     assert_eq!(fs::read_dir(elsewhere.path()).expect("readable").count(), 0);
+}
+
+#[test]
+fn who_makes_our_folder_at_the_same_time_finds_it_made() {
+    for _ in 0..50 {
+        let dir = folder();
+        let project = Project::find(dir.path(), None).expect("it is there");
+        let all_at_once = Barrier::new(4);
+
+        let made = std::thread::scope(|scope| {
+            let makers: Vec<_> = (0..4)
+                .map(|_| {
+                    scope.spawn(|| {
+                        all_at_once.wait();
+                        project.ensure_state_dir()
+                    })
+                })
+                .collect();
+            let results = makers
+                .into_iter()
+                .map(|maker| maker.join().expect("no panic"));
+            results.collect::<Result<Vec<_>, _>>()
+        });
+
+        assert!(made.is_ok(), "{made:?}");
+    }
 }

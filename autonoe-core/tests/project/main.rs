@@ -1,7 +1,6 @@
 //! The project on disk, through the public API and with real files.
 #![cfg(feature = "project")]
 
-mod bad_input;
 mod journal;
 mod kill;
 mod layout;

@@ -152,7 +152,8 @@ impl AgentConfig {
     ///
     /// # Errors
     ///
-    /// There is something that cannot be read as a configuration.
+    /// There is something that cannot be read as a configuration, or that is
+    /// larger than 1 MiB.
     pub fn load(path: impl AsRef<Path>) -> Result<Option<Self>, ConfigError> {
         let path = path.as_ref();
         match read(path)? {

@@ -37,7 +37,8 @@ impl EffectiveConfig {
         }
         for (index, spec) in self.config.hooks.iter().enumerate() {
             let hook = spec.build(context).map_err(|error| {
-                let error = ConfigError::new(ConfigErrorKind::Hook, error.to_string());
+                let error = ConfigError::new(ConfigErrorKind::Hook, error.to_string())
+                    .hint("mend the hook or remove it".to_owned());
                 self.config.place(&format!("/hooks/{index}"), error)
             })?;
             builder = builder.hook(hook);

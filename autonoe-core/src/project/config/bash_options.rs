@@ -43,7 +43,7 @@ impl CommandLayer {
 /// Says what is wrong with `name` as the name of a command or a process.
 pub(super) fn name_problem(name: &str) -> Option<&'static str> {
     if name.trim().is_empty() {
-        Some("it is blank")
+        Some("it is blank; write a name or remove it")
     } else if name.contains(|c: char| c.is_whitespace() || c.is_control()) {
         Some("it must be one word, without arguments")
     } else {

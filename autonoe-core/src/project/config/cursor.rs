@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::document::Document;
+use super::expected::Expected;
 use super::json_tree::{Content, Node, below};
 use super::suggest::suggest;
 use super::{ConfigError, ConfigErrorKind};
@@ -32,9 +33,10 @@ impl<'a> Cursor<'a> {
     }
 
     /// Returns the error that this value is not `expected`.
-    pub(super) fn wrong_type(&self, expected: &str) -> ConfigError {
-        let message = format!("expected {expected}, found {}", self.node.kind());
+    pub(super) fn wrong_type(&self, expected: Expected<'_>) -> ConfigError {
+        let message = format!("expected {}, found {}", expected.what, self.node.kind());
         self.error(ConfigErrorKind::WrongType, message)
+            .hint(expected.hint(self))
     }
 
     /// Returns an error about this value.
@@ -63,7 +65,10 @@ impl<'a> Cursor<'a> {
     }
 
     /// Returns the fields of an object in the order of the file, as a reader would find them.
-    pub(super) fn fields(&self, expected: &str) -> Result<Vec<(&'a str, Self)>, ConfigError> {
+    pub(super) fn fields(
+        &self,
+        expected: Expected<'_>,
+    ) -> Result<Vec<(&'a str, Self)>, ConfigError> {
         let Content::Object(fields) = &self.node.content else {
             return Err(self.wrong_type(expected));
         };
@@ -78,7 +83,7 @@ impl<'a> Cursor<'a> {
     /// Returns the fields of an object that has no others than `known`.
     pub(super) fn known_fields(
         &self,
-        expected: &str,
+        expected: Expected<'_>,
         known: &[&str],
     ) -> Result<Vec<(&'a str, Self)>, ConfigError> {
         let fields = self.fields(expected)?;
@@ -106,7 +111,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Returns the items of a list.
-    pub(super) fn items(&self, expected: &str) -> Result<Vec<Self>, ConfigError> {
+    pub(super) fn items(&self, expected: Expected<'_>) -> Result<Vec<Self>, ConfigError> {
         let Content::List(items) = &self.node.content else {
             return Err(self.wrong_type(expected));
         };
@@ -117,7 +122,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Returns the text of a string.
-    pub(super) fn string(&self, expected: &str) -> Result<&'a str, ConfigError> {
+    pub(super) fn string(&self, expected: Expected<'_>) -> Result<&'a str, ConfigError> {
         match &self.node.content {
             Content::Scalar(Value::String(text)) => Ok(text),
             _ => Err(self.wrong_type(expected)),

@@ -1,11 +1,11 @@
 //! The text of a configuration file, and where its values stand.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::json_tree::{Node, tree};
 use super::{ConfigError, ConfigErrorKind};
+use crate::project::plain_file::{Unread, read_plain_file};
 
 /// The largest file that is read.
 const LARGEST: u64 = 1024 * 1024;
@@ -44,6 +44,7 @@ impl Document {
                 .in_file(file)
                 .at_position(position(text, twice.at))
                 .at_pointer(twice.pointer)
+                .hint("keep one of them".to_owned())
         })?;
         Ok(Self {
             file: file.to_owned(),
@@ -88,35 +89,30 @@ impl Document {
 /// Returns the text of `file`, or `None` if there is none.
 pub(super) fn read(file: &Path) -> Result<Option<String>, ConfigError> {
     let unreadable =
-        |message: String| ConfigError::new(ConfigErrorKind::Unreadable, message).in_file(file);
-    let failed = |error: io::Error| {
-        unreadable("it cannot be read".to_owned())
-            .hint("check its owner and permissions".to_owned())
-            .caused_by(error)
+        |message: &str| ConfigError::new(ConfigErrorKind::Unreadable, message).in_file(file);
+    let bytes = read_plain_file(file, LARGEST).map_err(|unread| match unread {
+        Unread::NotAFile => unreadable("it is not a file").hint("move it away".to_owned()),
+        Unread::TooLarge => too_large(file),
+        Unread::Refused(error) => {
+            let hint = match error.kind() {
+                io::ErrorKind::NotADirectory => "its folder is not a folder; move that away",
+                io::ErrorKind::NotFound => "the symlink leads nowhere; remove it",
+                _ => "check its owner and permissions",
+            };
+            unreadable("it cannot be read")
+                .hint(hint.to_owned())
+                .caused_by(error)
+        }
+    })?;
+    let Some(bytes) = bytes else {
+        return Ok(None);
     };
-    // Looked at before it is opened: to open a pipe is to wait for its writer.
-    match std::fs::metadata(file) {
-        Ok(found) if found.is_file() => {}
-        Ok(_) => {
-            let error = unreadable("it is not a file".to_owned());
-            return Err(error.hint("move it away".to_owned()));
-        }
-        // A symlink that leads nowhere is there, and somebody relies on it.
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !file.is_symlink() => {
-            return Ok(None);
-        }
-        Err(error) => return Err(failed(error)),
-    }
-    let mut bytes = Vec::new();
-    File::open(file)
-        .and_then(|opened| opened.take(LARGEST + 1).read_to_end(&mut bytes))
-        .map_err(failed)?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(too_large(file));
-    }
     String::from_utf8(bytes).map(Some).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        unreadable(format!("it is not UTF-8 from byte {at} on")).hint("save it as UTF-8".to_owned())
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let before = std::str::from_utf8(valid).unwrap_or_default();
+        unreadable("it is not UTF-8 from here on")
+            .at_position(position(before, before.len()))
+            .hint("save it as UTF-8".to_owned())
     })
 }
 
@@ -136,13 +132,26 @@ fn syntax(error: &serde_json::Error, text: &str, file: &Path) -> ConfigError {
     while !text.is_char_boundary(at) {
         at -= 1;
     }
-    let comment = ["//", "/*", "#"]
-        .iter()
-        .any(|sign| text[at..].starts_with(sign));
     ConfigError::new(ConfigErrorKind::Syntax, format!("not valid JSON: {said}"))
         .in_file(file)
         .at_position(position(text, at))
-        .hint(comment.then(|| "JSON has no comments".to_owned()))
+        .hint(syntax_hint(error, &text[at..]).to_owned())
+}
+
+/// Returns how to mend a text that `error` complains of at the start of `rest`.
+fn syntax_hint(error: &serde_json::Error, rest: &str) -> &'static str {
+    let starts_with = |signs: &[&str]| signs.iter().any(|sign| rest.starts_with(sign));
+    if error.is_eof() {
+        "the end is missing; add it or move the file away"
+    } else if starts_with(&["//", "/*", "#"]) {
+        "JSON has no comments"
+    } else if starts_with(&["'"]) {
+        "JSON has double quotes"
+    } else if starts_with(&["]", "}"]) {
+        "remove the comma before it"
+    } else {
+        "mend it or move the file away"
+    }
 }
 
 fn line_starts(text: &str) -> impl Iterator<Item = usize> + '_ {

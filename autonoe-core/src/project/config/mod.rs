@@ -8,6 +8,7 @@ mod config_error;
 mod cursor;
 mod document;
 mod effective;
+mod expected;
 mod explain;
 mod hook_schema;
 mod json_tree;

@@ -1,12 +1,12 @@
 //! Reads a journal file.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::entry::{JournalEntry, VERSION, is_torn_line};
 use super::story::RunStory;
 use crate::domain::RunId;
+use crate::project::plain_file::{Unread, read_plain_file};
 use crate::run::RecordedRun;
 
 /// What a journal file holds, in order.
@@ -18,21 +18,18 @@ pub struct Journal {
 impl Journal {
     /// Reads the journal at `path`; a missing file is an empty journal.
     ///
-    /// The beginning of a line at the end is what a kill leaves: it is left out.
+    /// The beginning of a line at the end is what a kill leaves: it is left
+    /// out. Fields that are not known are passed over: whoever adds one that
+    /// readers must know raises the version, and lines of another version are
+    /// refused.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or a whole line of it cannot be understood.
+    /// The file cannot be read, is larger than 256 MiB, or a whole line of it
+    /// cannot be understood.
     pub fn read(path: &Path) -> Result<Self, JournalReadError> {
-        let bytes = match fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(source) => {
-                return Err(JournalReadError::Unreadable {
-                    path: path.to_owned(),
-                    source,
-                });
-            }
+        let Some(bytes) = bytes_of(path)? else {
+            return Ok(Self::default());
         };
         let whole = bytes
             .iter()
@@ -81,11 +78,27 @@ impl Journal {
     }
 }
 
+/// The largest journal that is read: many times what a new run puts aside.
+const LARGEST: u64 = 256 * 1024 * 1024;
+
+/// Returns what the file at `path` holds, or `None` if there is none.
+fn bytes_of(path: &Path) -> Result<Option<Vec<u8>>, JournalReadError> {
+    read_plain_file(path, LARGEST).map_err(|unread| {
+        let path = path.to_owned();
+        match unread {
+            Unread::NotAFile => JournalReadError::NotAFile { path },
+            Unread::TooLarge => JournalReadError::TooLarge { path },
+            Unread::Refused(source) => JournalReadError::Unreadable { path, source },
+        }
+    })
+}
+
 fn parse(path: &Path, number: usize, line: &[u8]) -> Result<JournalEntry, JournalReadError> {
-    let corrupt = |source| JournalReadError::Corrupt {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let corrupt = |error| JournalReadError::Corrupt {
         path: path.to_owned(),
         number,
-        source,
+        source: complaint(&error).into(),
     };
     let version: Version = serde_json::from_slice(line).map_err(corrupt)?;
     if version.v != VERSION {
@@ -96,6 +109,18 @@ fn parse(path: &Path, number: usize, line: &[u8]) -> Result<JournalEntry, Journa
         });
     }
     serde_json::from_slice(line).map_err(corrupt)
+}
+
+/// Says what is wrong with one line, without the number that serde_json gives to it: always 1.
+fn complaint(error: &serde_json::Error) -> String {
+    let whole = error.to_string();
+    let said = whole.split(" at line ").next().unwrap_or_default();
+    // A field of the wrong type is complained of at the end of the line.
+    if error.is_data() {
+        said.to_owned()
+    } else {
+        format!("{said} at column {}", error.column())
+    }
 }
 
 #[derive(serde::Deserialize)]
@@ -115,6 +140,18 @@ pub enum JournalReadError {
         /// What the system said.
         source: io::Error,
     },
+    /// Something else stands in the place of the file.
+    #[error("the journal {path:?} is not a file; move it away")]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The file is too large to be a journal.
+    #[error("the journal {path:?} is larger than 256 MiB; move it away")]
+    TooLarge {
+        /// The path.
+        path: PathBuf,
+    },
     /// A line is not what it should be.
     #[error(
         "line {number} of the journal {path:?} cannot be understood; \
@@ -126,11 +163,12 @@ pub enum JournalReadError {
         /// The line, from 1.
         number: usize,
         /// What is wrong with it.
-        source: serde_json::Error,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A line of a version that is newer than this program.
+    /// A line of a version that this program does not know, most likely a newer one.
     #[error(
-        "line {number} of the journal {path:?} is of version {version}, which is not known here"
+        "line {number} of the journal {path:?} is of version {version}, which is not known here; \
+         use the version of Autonoe that wrote it, or move the file away"
     )]
     UnknownVersion {
         /// The file.

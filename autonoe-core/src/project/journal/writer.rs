@@ -52,7 +52,7 @@ impl FileJournal {
     pub fn open(project: &Project) -> Result<Self, ProjectError> {
         project.ensure_state_dir()?;
         let path = project.journal_path();
-        Self::at(&path).map_err(|source| ProjectError::unwritable(&path, source))
+        Self::at(&path)
     }
 
     /// Opens the journal of `project` for a new run: a large one is put aside first.
@@ -66,15 +66,24 @@ impl FileJournal {
         Self::open(project)
     }
 
-    fn at(path: &Path) -> io::Result<Self> {
+    fn at(path: &Path) -> Result<Self, ProjectError> {
+        let unwritable = |source| ProjectError::unwritable(path, source);
         let mut file = OpenOptions::new()
             .read(true)
             .append(true)
             .create(true)
-            .open(path)?;
-        cut_torn_line(&mut file)?;
+            .open(path)
+            .map_err(unwritable)?;
+        match cut_torn_line(&mut file).map_err(unwritable)? {
+            End::Whole => {}
+            End::Foreign => {
+                let path = path.to_owned();
+                return Err(ProjectError::ForeignEnd { path });
+            }
+        }
         if let Some(folder) = path.parent() {
-            File::open(folder)?.sync_all()?;
+            let synced = File::open(folder).and_then(|folder| folder.sync_all());
+            synced.map_err(unwritable)?;
         }
         Ok(Self {
             path: path.to_owned(),
@@ -104,10 +113,7 @@ impl RunJournal for FileJournal {
             Durability::Written => Ok(()),
             Durability::Synced => file.sync_data(),
         });
-        written.map_err(|error| {
-            let message = format!("{:?}: {error}", self.path);
-            JournalError::new(io::Error::new(error.kind(), message))
-        })
+        written.map_err(|source| JournalError::new(ProjectError::unwritable(&self.path, source)))
     }
 }
 
@@ -123,21 +129,31 @@ fn add_line(file: &mut File, text: &[u8]) -> io::Result<()> {
     written
 }
 
+/// What a journal ends with.
+enum End {
+    /// A whole line, or nothing.
+    Whole,
+    /// Something that is no line of ours.
+    Foreign,
+}
+
+/// The longest beginning of a line that is looked at: many times what a run writes.
+const LONGEST_TAIL: u64 = 16 * 1024 * 1024;
+
 /// Cuts off what a kill left of a line behind the last line end.
-fn cut_torn_line(file: &mut File) -> io::Result<()> {
+fn cut_torn_line(file: &mut File) -> io::Result<End> {
     let whole = end_of_last_line(file)?;
     let mut tail = Vec::new();
     file.seek(SeekFrom::Start(whole))?;
-    file.read_to_end(&mut tail)?;
+    file.take(LONGEST_TAIL + 1).read_to_end(&mut tail)?;
     if tail.is_empty() {
-        return Ok(());
+        return Ok(End::Whole);
     }
-    if !is_torn_line(&tail) {
-        let message =
-            "it ends with something that is no line of a journal; mend it or move it away";
-        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+    if tail.len() as u64 > LONGEST_TAIL || !is_torn_line(&tail) {
+        return Ok(End::Foreign);
     }
-    file.set_len(whole)
+    file.set_len(whole)?;
+    Ok(End::Whole)
 }
 
 /// Returns where the last whole line ends.

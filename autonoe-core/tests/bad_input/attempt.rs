@@ -1,0 +1,165 @@
+//! What is tried on a project, and what is told about it.
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use autonoe_core::{
+    AgentConfig, Deliverable, DeliverableId, Durability, Epoch, FileDeliverableRepository,
+    FileJournal, InstructionName, Journal, JournalLine, LedgerBook, Mode, Project, ProjectRun,
+    RunControl, RunId, RunJournal, RunLimits, RunLock, SeededIds, SessionKey, SystemClock,
+    ToolContext, Toolbox, deliverable_tools,
+};
+use autonoe_testkit::{ScriptedAgents, VirtualClock};
+use jiff::Timestamp;
+use serde_json::json;
+
+use crate::folder::runtime;
+
+type Tried = Result<(), Box<dyn Error>>;
+
+/// Longer than anything takes that does not wait for somebody.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Something that a program does with a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    Find,
+    Specification,
+    Lock,
+    Config,
+    ReadJournal,
+    OpenJournal,
+    AppendToJournal,
+    Load,
+    Save,
+    CreateTwice,
+    CreateTaken,
+    Run,
+}
+
+impl Attempt {
+    pub(crate) const ALL: [Self; 12] = [
+        Self::Find,
+        Self::Specification,
+        Self::Lock,
+        Self::Config,
+        Self::ReadJournal,
+        Self::OpenJournal,
+        Self::AppendToJournal,
+        Self::Load,
+        Self::Save,
+        Self::CreateTwice,
+        Self::CreateTaken,
+        Self::Run,
+    ];
+
+    /// Returns the name, for people and for another process.
+    pub(crate) fn name(self) -> String {
+        format!("{self:?}")
+    }
+
+    pub(crate) fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|attempt| attempt.name() == name)
+    }
+
+    /// Tries it and returns what was told, or fails if it hangs.
+    pub(crate) fn in_time(self, dir: &Path) -> String {
+        let (tell, told) = mpsc::channel();
+        let dir = dir.to_owned();
+        std::thread::spawn(move || tell.send(self.told(&dir)));
+        told.recv_timeout(DEADLINE)
+            .unwrap_or_else(|_| panic!("{self:?} hangs or panics"))
+    }
+
+    /// Tries it and returns what was told: a sentence, and below it what caused it.
+    pub(crate) fn told(self, dir: &Path) -> String {
+        match runtime().block_on(self.carry_out(dir)) {
+            Ok(said) => said,
+            Err(error) => chain(error.as_ref()),
+        }
+    }
+
+    async fn carry_out(self, dir: &Path) -> Result<String, Box<dyn Error>> {
+        let project = Project::find(dir, None)?;
+        match self {
+            Self::Find => {}
+            Self::Specification => drop(project.specification()?),
+            Self::Lock => drop(RunLock::acquire(&project, Timestamp::now())?),
+            Self::Config => drop(AgentConfig::load(project.config_path())?),
+            Self::ReadJournal => drop(Journal::read(&project.journal_path())?),
+            Self::OpenJournal => drop(FileJournal::open(&project)?),
+            Self::AppendToJournal => append(&FileJournal::open(&project)?)?,
+            Self::Load => drop(book(&project)?.read().await?),
+            Self::Save => save(&book(&project)?).await?,
+            Self::CreateTwice => create(&book(&project)?, ["DL-NEW", "DL-NEW"]).await?,
+            Self::CreateTaken => create(&book(&project)?, ["DL-NEW", "DL-000"]).await?,
+            Self::Run => return run(project).await,
+        }
+        Ok("nothing".to_owned())
+    }
+}
+
+/// Runs in a project where all is done, so that no agent is needed; returns why it ended.
+async fn run(project: Project) -> Result<String, Box<dyn Error>> {
+    let report = ProjectRun::new(project, Arc::new(ScriptedAgents::new([])))
+        .clock(Arc::new(VirtualClock::new()))
+        .configure(|runner| runner.ids(Arc::new(SeededIds::new(2))))
+        .start(&RunControl::new())
+        .await?;
+    Ok(report.exit.to_string())
+}
+
+fn book(project: &Project) -> Result<LedgerBook, Box<dyn Error>> {
+    let repository = FileDeliverableRepository::open(project)?;
+    let clock = Arc::new(SystemClock);
+    Ok(LedgerBook::new(Arc::new(repository), clock, Epoch(9)))
+}
+
+async fn save(book: &LedgerBook) -> Tried {
+    let id = DeliverableId::new("DL-NEW")?;
+    book.update(|state, today| {
+        let item = Deliverable::new(id.clone(), "a thing that is wanted", ["it works"])?;
+        state.ledger.create([item], today)
+    })
+    .await?;
+    Ok(())
+}
+
+/// Creates deliverables as an agent does, through the tool.
+async fn create(book: &LedgerBook, ids: [&str; 2]) -> Tried {
+    let toolbox = Toolbox::new(deliverable_tools(book, &InstructionName::Initializer));
+    let deliverables = ids
+        .map(|id| json!({"id": id, "description": "a thing", "acceptanceCriteria": ["it works"]}));
+    let session = SessionKey {
+        run: RunId::new("run"),
+        number: 1,
+    };
+    let input = json!({ "deliverables": deliverables });
+    let created = toolbox
+        .call("create", input, ToolContext::new(session))
+        .await;
+    created.map_err(|error| format!("{} ({})", error.message, error.code.as_str()))?;
+    Ok(())
+}
+
+fn append(journal: &FileJournal) -> Tried {
+    let line = JournalLine::RunStarted {
+        limits: RunLimits::new(Mode::Run),
+        epoch: Epoch(1),
+    };
+    let run = RunId::new("another-run");
+    journal.append(&run, Timestamp::UNIX_EPOCH, &line, Durability::Synced)?;
+    Ok(())
+}
+
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!("\n  because: {error}"));
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,53 @@
+//! The lock of a run, `.autonoe/run.lock`, and that of a write, `.autonoe/status.lock`.
+
+use autonoe_core::{Project, RunLock};
+
+use crate::attempt::Attempt::{self, Lock, Run, Save};
+use crate::case::Case;
+
+pub(crate) fn cases() -> Vec<Case> {
+    let files = [
+        (".autonoe/run.lock", [Lock, Run]),
+        (".autonoe/status.lock", [Save, Run]),
+    ];
+    let held = Case::new("run.lock is held by another run", [Lock, Run], |folder| {
+        let project = Project::find(folder.project_dir(), None).expect("it is there");
+        let started = "2026-01-31T12:00:00Z".parse().expect("a time");
+        let lock = RunLock::acquire(&project, started).expect("nobody else");
+        // Held until the folder is gone.
+        std::mem::forget(lock);
+    });
+    files
+        .into_iter()
+        .flat_map(|(file, who)| of_file(file, who))
+        .chain([held])
+        .collect()
+}
+
+fn of_file(file: &'static str, who: [Attempt; 2]) -> Vec<Case> {
+    let named = |what: &str| format!("{} {what}", file.trim_start_matches(".autonoe/"));
+    vec![
+        Case::new(named("is a folder"), who, move |folder| {
+            folder.put_folder(file);
+        }),
+        Case::new(named("is a pipe"), who, move |folder| {
+            folder.put_pipe(file);
+        }),
+        Case::new(
+            named("is a symlink to a file of somebody"),
+            who,
+            move |folder| {
+                folder.put_symlink(file, "../../foreign");
+            },
+        ),
+        Case::new(
+            named("is a symlink that leads nowhere"),
+            who,
+            move |folder| {
+                folder.put_symlink(file, "../../gone");
+            },
+        ),
+        Case::new(named("is read-only"), who, |_| {})
+            .forbidding(move |folder| folder.allow(file, 0o444)),
+    ]
+}

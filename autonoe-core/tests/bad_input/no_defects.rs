@@ -1,0 +1,72 @@
+//! What looks like a defect and is none.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::attempt::Attempt;
+use crate::folder::Folder;
+
+#[test]
+fn unknown_fields_of_the_ledger_are_kept() {
+    let folder = Folder::new(3);
+    let file = ".autonoe/status.json";
+    let mut ledger: Value = serde_json::from_str(&folder.read(file)).expect("JSON");
+    ledger["projectName"] = json!({"known": "to somebody else"});
+    ledger["deliverables"][1]["owner"] = json!("web");
+    folder.write(file, ledger.to_string().as_bytes());
+
+    for attempt in [Attempt::Load, Attempt::Save] {
+        assert_eq!(attempt.in_time(folder.project_dir()), "nothing");
+    }
+
+    let saved: Value = serde_json::from_str(&folder.read(file)).expect("JSON");
+    assert_eq!(saved["projectName"], ledger["projectName"]);
+    assert_eq!(saved["deliverables"][1], ledger["deliverables"][1]);
+    assert_eq!(saved["deliverables"][3]["id"], "DL-NEW");
+}
+
+#[test]
+fn unknown_fields_of_the_journal_are_passed_over_and_stay() {
+    let folder = Folder::new(3);
+    let file = ".autonoe/journal.jsonl";
+    let text = folder.read(file);
+    let with_more = text.replace("{\"v\":1,", "{\"v\":1,\"host\":\"a\",");
+    assert_ne!(with_more, text);
+    folder.write(file, with_more.as_bytes());
+
+    let read = Attempt::ReadJournal.in_time(folder.project_dir());
+    let exit = Attempt::Run.in_time(folder.project_dir());
+
+    assert_eq!(read, "nothing");
+    assert_eq!(exit, "all achievable deliverables passed");
+    let after = fs::read_to_string(folder.path(file)).expect("readable");
+    assert!(
+        after.starts_with(&with_more),
+        "what stood there has changed"
+    );
+}
+
+#[test]
+fn a_ledger_of_many_megabytes_is_read_and_written() {
+    let folder = Folder::new(1);
+    let file = ".autonoe/status.json";
+    let deliverables: Vec<Value> = (0..20_000)
+        .map(|number| {
+            json!({
+                "id": format!("DL-{number}"),
+                "description": "a thing that takes some words to describe".repeat(5),
+                "acceptanceCriteria": ["it works"],
+                "passed": true,
+                "blocked": false,
+            })
+        })
+        .collect();
+    let text = json!({ "deliverables": deliverables }).to_string();
+    assert!(text.len() > 5_000_000, "{}", text.len());
+    folder.write(file, text.as_bytes());
+
+    for attempt in [Attempt::Load, Attempt::Save] {
+        assert_eq!(attempt.in_time(folder.project_dir()), "nothing");
+    }
+}

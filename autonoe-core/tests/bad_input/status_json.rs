@@ -1,0 +1,188 @@
+//! The ledger, `.autonoe/status.json`.
+
+use autonoe_core::{
+    Deliverable, DeliverableId, DeliverableRepository, Epoch, Fence, FileDeliverableRepository,
+    LedgerState, RepositoryErrorKind,
+};
+use jiff::civil::date;
+
+use crate::attempt::Attempt::{self, Load, Run, Save};
+use crate::case::Case;
+use crate::folder::{Folder, runtime};
+use crate::other_process::Limits;
+
+const FILE: &str = ".autonoe/status.json";
+const WHO: [Attempt; 3] = [Load, Save, Run];
+
+pub(crate) fn cases() -> Vec<Case> {
+    let texts = TEXTS.iter().map(|(what, text)| {
+        Case::new(format!("status.json {what}"), WHO, |folder| {
+            folder.write(FILE, text.as_bytes());
+        })
+    });
+    texts.chain(others()).collect()
+}
+
+/// One deliverable with `fields` beside its id and description.
+macro_rules! ledger_of {
+    ($fields:literal) => {
+        concat!(
+            "{\n  \"deliverables\": [\n    {\"id\": \"A\", \"description\": \"x\", ",
+            $fields,
+            "}\n  ]\n}\n"
+        )
+    };
+}
+
+const TEXTS: &[(&str, &str)] = &[
+    ("is empty", ""),
+    ("is blank", " \n"),
+    ("is corrupt", "hello"),
+    (
+        "is truncated",
+        "{\n  \"deliverables\": [\n    {\"id\": \"A\", \"descr",
+    ),
+    (
+        "is followed by something",
+        "{\"deliverables\": []}\nhello\n",
+    ),
+    ("is a list", "[]"),
+    ("has no deliverables", "{}"),
+    (
+        "has deliverables of the wrong type",
+        "{\"deliverables\": {}}",
+    ),
+    (
+        "has an id of the wrong type",
+        "{\n  \"deliverables\": [\n    {\"id\": 7, \"description\": \"x\"}\n  ]\n}\n",
+    ),
+    (
+        "has a blank id",
+        "{\n  \"deliverables\": [\n    {\"id\": \" \", \"description\": \"x\"}\n  ]\n}\n",
+    ),
+    (
+        "has a deliverable without a description",
+        "{\n  \"deliverables\": [\n    {\"id\": \"A\"}\n  ]\n}\n",
+    ),
+    (
+        "has a flag of the wrong type",
+        ledger_of!("\"passed\": \"yes\""),
+    ),
+    (
+        "has criteria of the wrong type",
+        ledger_of!("\"acceptanceCriteria\": \"it works\""),
+    ),
+    (
+        "has a date that is none",
+        ledger_of!("\"deprecatedAt\": \"someday\""),
+    ),
+    (
+        "has a deliverable that is both passed and blocked",
+        ledger_of!("\"passed\": true, \"blocked\": true"),
+    ),
+    (
+        "has an id twice",
+        "{\"deliverables\": [\n  {\"id\": \"A\", \"description\": \"x\"},\n  {\"id\": \"A\", \"description\": \"y\"}\n]}\n",
+    ),
+    (
+        "has an epoch of the wrong type",
+        "{\n  \"deliverables\": [],\n  \"epoch\": -1\n}\n",
+    ),
+    (
+        "has a revision of the wrong type",
+        "{\n  \"deliverables\": [],\n  \"revision\": \"x\"\n}\n",
+    ),
+    (
+        "has a verification of the wrong type",
+        "{\n  \"deliverables\": [],\n  \"verification\": []\n}\n",
+    ),
+];
+
+fn others() -> Vec<Case> {
+    vec![
+        Case::new("status.json is not UTF-8", WHO, |folder| {
+            folder.write(
+                FILE,
+                b"{\n  \"deliverables\": [],\n  \"note\": \"\xff\"\n}\n",
+            );
+        }),
+        Case::new("status.json is nested too deeply", WHO, |folder| {
+            let text = format!("{{\"deliverables\": {}", "[".repeat(300_000));
+            folder.write(FILE, text.as_bytes());
+        }),
+        Case::new("status.json is huge", WHO, |folder| {
+            folder.make_huge(FILE, 64 << 30);
+        })
+        .within(Limits::Memory(4 << 20)),
+        Case::new("status.json is a folder", WHO, |folder| {
+            folder.put_folder(FILE);
+        }),
+        Case::new("status.json is a pipe", WHO, |folder| {
+            folder.put_pipe(FILE);
+        }),
+        Case::new("status.json is a symlink to a ledger", WHO, |folder| {
+            std::fs::rename(folder.path(FILE), folder.path("ledger.json")).expect("ours");
+            folder.put_symlink(FILE, "../ledger.json");
+        }),
+        Case::new(
+            "status.json is a symlink that leads nowhere",
+            WHO,
+            |folder| {
+                folder.put_symlink(FILE, "gone");
+            },
+        ),
+        Case::new("status.json cannot be read", WHO, |_| {})
+            .forbidding(|folder| folder.allow(FILE, 0o000)),
+        Case::new(
+            "the temporary file of status.json is a folder",
+            WHO,
+            |folder| folder.put_folder(".autonoe/status.json.tmp"),
+        ),
+    ]
+}
+
+#[test]
+fn a_text_that_is_no_ledger_is_corrupt_and_no_reason_to_try_again() {
+    let folder = Folder::new(1);
+    let repository = FileDeliverableRepository::at(folder.path(FILE));
+    for (what, text) in TEXTS {
+        folder.write(FILE, text.as_bytes());
+        let state = LedgerState::new(date(2026, 1, 1));
+        let fence = Fence {
+            base: None,
+            epoch: Epoch(9),
+        };
+
+        let loaded = runtime().block_on(repository.load());
+        let saved = runtime().block_on(repository.save(&state, fence));
+
+        for error in [loaded.expect_err(what), saved.expect_err(what)] {
+            assert_eq!(error.kind(), RepositoryErrorKind::Corrupt, "{what}");
+            assert!(!error.is_retryable(), "{what}");
+        }
+        assert_eq!(folder.read(FILE), *text, "{what}");
+    }
+}
+
+#[test]
+fn a_ledger_that_would_be_too_large_to_be_read_is_not_written() {
+    let folder = Folder::new(1);
+    let before = folder.read(FILE);
+    let repository = FileDeliverableRepository::at(folder.path(FILE));
+    let loaded = runtime().block_on(repository.load()).expect("whole");
+    let mut snapshot = loaded.expect("it is there");
+    let id = DeliverableId::new("DL-LARGE").expect("an id");
+    let large = Deliverable::new(id, "x".repeat(64 << 20), ["it works"]).expect("valid");
+    let created = snapshot.state.ledger.create([large], date(2026, 1, 1));
+    created.expect("a new id");
+    let fence = Fence {
+        base: Some(snapshot.revision),
+        epoch: Epoch(9),
+    };
+
+    let saved = runtime().block_on(repository.save(&snapshot.state, fence));
+
+    let error = saved.expect_err("it is too large");
+    assert_eq!(error.kind(), RepositoryErrorKind::Unavailable);
+    assert_eq!(folder.read(FILE), before);
+}

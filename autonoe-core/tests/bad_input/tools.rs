@@ -1,0 +1,11 @@
+//! What an agent asks of the tools.
+
+use crate::attempt::Attempt::{CreateTaken, CreateTwice};
+use crate::case::Case;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new("an id stands twice in one batch", [CreateTwice], |_| {}),
+        Case::new("an id of a batch is taken", [CreateTaken], |_| {}),
+    ]
+}

@@ -1,0 +1,122 @@
+//! No configuration whatever opens what a guard closes: asked at the gate of a session.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentConfig, AgentError, BuiltInInstructions, Capabilities,
+    EffectiveConfig, GateDecision, Grants, MemoryRepository, Mode, Places, RunControl,
+    SandboxSwitch, SessionRunner, SessionSpec, SpecContext,
+};
+use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::hostile_config::{any_mode, disturbed, valid};
+use crate::support::FILE;
+
+const PROJECT: &str = "/srv/project";
+
+/// What each guard closes, whatever is granted.
+fn closed() -> [(&'static str, &'static str, Value); 6] {
+    let write = |path: &str| json!({"file_path": path, "content": "x"});
+    [
+        ("bash-security", "Bash", json!({"command": "ls"})),
+        ("file-scope", "Write", write("/etc/passwd")),
+        (
+            "file-scope",
+            "Read",
+            json!({"file_path": "/proc/self/environ"}),
+        ),
+        ("autonoe-protection", "Write", write(".autonoe/agent.json")),
+        (
+            "autonoe-protection",
+            "Edit",
+            json!({"file_path": ".autonoe/status.json", "old_string": "a", "new_string": "b"}),
+        ),
+        (
+            "autonoe-protection",
+            "Write",
+            write("/srv/project/.autonoe/run.lock"),
+        ),
+    ]
+}
+
+/// Scripted agents that remember what their session was granted.
+struct Recording {
+    agents: ScriptedAgents,
+    granted: Mutex<Vec<String>>,
+}
+
+#[async_trait]
+impl AgentClientFactory for Recording {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        self.agents.probe().await
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        let rules = spec.gate.grants().rules().map(ToString::to_string);
+        self.granted.lock().expect("no panic").extend(rules);
+        self.agents.create(spec)
+    }
+}
+
+/// Runs a session that tries all that is closed, under the configuration `text`.
+fn nothing_is_open(text: &str, mode: Mode) -> Result<(), TestCaseError> {
+    let Ok(config) = AgentConfig::parse(text, Path::new(FILE)) else {
+        return Ok(());
+    };
+    let script = closed().into_iter().fold(
+        SessionScript::new("tries it"),
+        |script, (_, tool, input)| script.is_denied(tool, input),
+    );
+    let agents = Arc::new(Recording {
+        agents: ScriptedAgents::new([script.ends()]).unverified(),
+        granted: Mutex::default(),
+    });
+    let effective =
+        EffectiveConfig::merge(Some(config), mode, SandboxSwitch::default()).expect("checked");
+    let builder = SessionRunner::builder(PROJECT)
+        .agents(agents.clone())
+        .repository(Arc::new(MemoryRepository::new()))
+        .instructions(Arc::new(BuiltInInstructions))
+        .clock(Arc::new(VirtualClock::new()))
+        .max_iterations(1);
+    let runner = effective
+        .apply(builder, &SpecContext::new(Places::new(PROJECT)))
+        .expect("the hooks can be built")
+        .build()
+        .expect("parts fit");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .expect("a runtime");
+
+    runtime.block_on(runner.run(&RunControl::new()));
+
+    let decisions = agents.agents.decisions();
+    prop_assert_eq!(decisions.len(), closed().len(), "{}", text);
+    for ((call, decision), (guard, ..)) in decisions.iter().zip(closed()) {
+        let by_guard = matches!(decision, GateDecision::Deny { by, .. } if by == guard);
+        prop_assert!(by_guard, "{call:?} {decision:?} {text}");
+    }
+    let granted = agents.granted.lock().expect("no panic");
+    for rule in Grants::baseline(mode).rules() {
+        prop_assert!(granted.contains(&rule.to_string()), "{rule} {text}");
+    }
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn a_valid_configuration_opens_nothing(config in valid(), mode in any_mode()) {
+        nothing_is_open(&config.to_string(), mode)?;
+    }
+
+    #[test]
+    fn a_disturbed_configuration_opens_nothing(config in disturbed(), mode in any_mode()) {
+        nothing_is_open(&config.to_string(), mode)?;
+    }
+}

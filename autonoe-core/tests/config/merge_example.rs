@@ -1,0 +1,96 @@
+//! The rule formats and the example of the specification (5.4).
+
+use std::collections::BTreeSet;
+
+use autonoe_core::{Grants, Mode, PLAYWRIGHT_MCP_TOOLS, Profile};
+use serde_json::json;
+
+use crate::support::{merged, rules};
+
+/// The example, as it stands in the specification.
+const EXAMPLE: &str = r#"{
+  "profile": ["node", "python"],
+  "allowCommands": ["docker", "custom-cli"],
+  "allowPkillTargets": ["custom-server"],
+  "permissions": {
+    "allow": [
+      "WebFetch(https://api.example.com/*)"
+    ]
+  },
+  "allowedTools": ["Task", "WebSearch"],
+  "mcpServers": {
+    "custom-tool": {
+      "command": "npx",
+      "args": ["custom-mcp-server"]
+    }
+  }
+}"#;
+
+#[test]
+fn every_format_of_a_permission_rule_is_granted() {
+    for rule in [
+        "Read(./**)",
+        "Write(./**)",
+        "Edit(./**)",
+        "Bash(*)",
+        "Bash(npm run *)",
+        "WebFetch(*)",
+        "Glob(./**)",
+        "Grep(./**)",
+    ] {
+        for mode in [Mode::Run, Mode::Sync] {
+            let text = json!({"permissions": {"allow": [rule]}}).to_string();
+
+            let granted = rules(&merged(&text, mode));
+
+            let times = granted.iter().filter(|granted| *granted == rule).count();
+            assert_eq!(times, 1, "{rule} in {mode}");
+        }
+    }
+}
+
+#[test]
+fn the_example_of_the_specification_means_what_it_says() {
+    let config = merged(EXAMPLE, Mode::Run);
+
+    let owned =
+        |names: &[&str]| -> BTreeSet<String> { names.iter().map(ToString::to_string).collect() };
+    assert_eq!(
+        config.bash().profiles,
+        BTreeSet::from([Profile::Node, Profile::Python])
+    );
+    assert_eq!(config.bash().commands, owned(&["custom-cli", "docker"]));
+    assert_eq!(config.bash().pkill_targets, owned(&["custom-server"]));
+    let mut expected: Vec<String> = Grants::baseline(Mode::Run)
+        .rules()
+        .map(ToString::to_string)
+        .collect();
+    expected.extend(
+        ["WebFetch(https://api.example.com/*)", "Task", "WebSearch"]
+            .iter()
+            .chain(PLAYWRIGHT_MCP_TOOLS)
+            .map(ToString::to_string),
+    );
+    assert_eq!(rules(&config), expected);
+    assert_eq!(
+        json!(config.mcp_servers()),
+        json!({
+            "custom-tool": {"command": "npx", "args": ["custom-mcp-server"]},
+            "playwright": {
+                "command": "npx",
+                "args": ["@playwright/mcp@latest", "--headless", "--isolated"],
+            },
+        })
+    );
+    assert!(config.hooks().is_empty());
+}
+
+#[test]
+fn in_a_sync_the_example_adds_neither_run_commands_nor_a_browser() {
+    let config = merged(EXAMPLE, Mode::Sync);
+
+    assert!(config.bash().commands.is_empty());
+    assert_eq!(Vec::from_iter(config.mcp_servers().keys()), ["custom-tool"]);
+    let browser = |rule: &String| rule.contains("playwright");
+    assert!(!rules(&config).iter().any(browser));
+}
