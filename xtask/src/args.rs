@@ -10,7 +10,8 @@ Commands:
   test [--quick]  run every check; --quick stops after the doctests
   schemas         regenerate the committed JSON Schemas
   bench           run the benchmarks
-  torture         kill writers of the ledger ten thousand times and count what is lost
+  torture         stop writers by kills, takeovers and power cuts, thousands of times, and
+                  count what is lost; needs root
   help            print this text
 
 `test` ends with a line `N passed, M failed` on standard output.";

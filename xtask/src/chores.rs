@@ -17,23 +17,3 @@ pub(crate) fn update_schemas(cargo: &Cargo) -> Result<(), Failure> {
 pub(crate) fn bench(cargo: &Cargo) -> Result<(), Failure> {
     cargo.run(["bench", "-p", "autonoe-benches"])
 }
-
-/// Tells the kill test how many rounds to go.
-const TORTURE_ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
-
-/// Runs the kill test for ten thousand rounds; the test command runs two hundred.
-pub(crate) fn torture(cargo: &Cargo) -> Result<(), Failure> {
-    let mut command = cargo.command([
-        "test",
-        "--release",
-        "-p",
-        "autonoe-core",
-        "--test",
-        "project",
-        "kill::",
-        "--",
-        "--nocapture",
-    ]);
-    command.env(TORTURE_ROUNDS, "10000");
-    cargo::run(command)
-}

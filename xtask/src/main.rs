@@ -25,6 +25,7 @@ mod pipeline;
 mod spdx;
 mod steps;
 mod stream;
+mod torture;
 mod tree;
 
 use std::process::ExitCode;
@@ -59,7 +60,7 @@ fn carry_out(request: Request) -> Result<ExitCode, Failure> {
         Request::Help => println!("{}", args::HELP),
         Request::Schemas => chores::update_schemas(&Cargo::from_env()?)?,
         Request::Bench => chores::bench(&Cargo::from_env()?)?,
-        Request::Torture => chores::torture(&Cargo::from_env()?)?,
+        Request::Torture => torture::run(&Cargo::from_env()?)?,
         Request::Test(scope) => return Ok(test(&Cargo::from_env()?, scope)),
     }
     Ok(ExitCode::SUCCESS)

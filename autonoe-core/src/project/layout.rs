@@ -122,6 +122,10 @@ impl Project {
                 }
                 _ => {}
             }
+            // Without this a power cut may take the folder with all that is synced in it.
+            fs::File::open(self.root())
+                .and_then(|root| root.sync_all())
+                .map_err(|source| ProjectError::unwritable(self.root(), source))?;
         }
         match fs::symlink_metadata(&dir) {
             Ok(found) if found.is_dir() => {}

@@ -1,6 +1,7 @@
 //! The project on disk.
 
 mod config;
+mod durable;
 mod error;
 mod file_repository;
 mod instructions;

@@ -1,9 +1,10 @@
 //! A small file that is replaced as a whole, whatever happens in between.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{File, OpenOptions};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use super::durable;
 use super::plain_file::{Unread, read_plain_file};
 
 /// A file that is only ever replaced as a whole, by one writer at a time.
@@ -78,37 +79,6 @@ impl WriteTurn<'_> {
         if bytes.len() as u64 > LARGEST {
             return Err(too_large());
         }
-        let StatusFile {
-            path, temporary, ..
-        } = self.file;
-        let written = write_durably(path, temporary, bytes);
-        if written.is_err() {
-            // A half-written file is of no use to anybody; the error is told.
-            let _ = fs::remove_file(temporary);
-        }
-        written?;
-        // Without this the new name may be lost in a power cut.
-        match path.parent() {
-            Some(folder) => File::open(folder)?.sync_all(),
-            None => Ok(()),
-        }
+        durable::replace(&self.file.path, &self.file.temporary, bytes)
     }
-}
-
-fn write_durably(path: &Path, temporary: &Path, bytes: &[u8]) -> io::Result<()> {
-    // Made anew: what stands there may be half a file, or a symlink that leads elsewhere.
-    match fs::remove_file(temporary) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(temporary)?;
-    if let Ok(found) = fs::metadata(path) {
-        file.set_permissions(found.permissions())?;
-    }
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(temporary, path)
 }

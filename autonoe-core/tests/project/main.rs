@@ -1,10 +1,22 @@
 //! The project on disk, through the public API and with real files.
 #![cfg(feature = "project")]
 
+mod aftermath;
+#[cfg(target_os = "linux")]
+mod file_system;
 mod journal;
 mod kill;
 mod layout;
 mod lock;
+#[cfg(target_os = "linux")]
+mod power_cut;
 mod project_run;
 mod repository;
 mod run;
+mod writer;
+
+/// Returns how many rounds a torture run wants of a test that stops writers in the middle.
+fn rounds() -> Option<usize> {
+    let text = std::env::var("AUTONOE_TORTURE_ROUNDS").ok()?;
+    Some(text.parse().expect("a number of rounds"))
+}

@@ -1,0 +1,56 @@
+//! Replaces a file so that a power cut leaves the old or the new one.
+
+#[cfg(test)]
+mod cache;
+mod disk;
+#[cfg(test)]
+mod lying_disk;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::path::Path;
+
+use disk::{Disk, SystemDisk};
+
+/// Replaces the file at `path` by one with `bytes`, which is written to `temporary` beside it first.
+///
+/// Once this returns, a crash or a power cut does not undo it. Before that, and
+/// after an error, there is the old or the new file, never a part. Two writers
+/// at once must not use the same `temporary`.
+pub(super) fn replace(path: &Path, temporary: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_on(&SystemDisk, path, temporary, bytes)
+}
+
+fn replace_on<D: Disk>(disk: &D, path: &Path, temporary: &Path, bytes: &[u8]) -> io::Result<()> {
+    let written = write_and_rename(disk, path, temporary, bytes);
+    if written.is_err() {
+        // A half-written file is of no use to anybody; the error is told.
+        let _ = disk.remove(temporary);
+    }
+    written?;
+    // Without this the new name may be lost in a power cut.
+    disk.sync_folder(folder_of(path))
+}
+
+fn write_and_rename<D: Disk>(
+    disk: &D,
+    path: &Path,
+    temporary: &Path,
+    bytes: &[u8],
+) -> io::Result<()> {
+    // Made anew: what stands there may be half a file, or a symlink that leads elsewhere.
+    disk.remove(temporary)?;
+    let file = disk.write_new(temporary, path, bytes)?;
+    // Before the new name, or a power cut may leave that name with half a file.
+    disk.sync(&file)?;
+    disk.rename(temporary, path)
+}
+
+/// Returns the folder of `path`; a bare name stands in the working directory.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}

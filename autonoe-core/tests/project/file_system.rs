@@ -1,0 +1,120 @@
+//! A file system of its own, whose power can be cut.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+/// An ext4 file system in a file, mounted until this is dropped.
+///
+/// It needs root, loop devices and Python. Whoever makes one does so among
+/// mounts of its own, so that nothing stays when it is killed.
+pub(crate) struct FileSystem {
+    image: PathBuf,
+    mount_point: PathBuf,
+}
+
+impl FileSystem {
+    /// Makes an empty one whose files are in `dir`.
+    pub(crate) fn make(dir: &Path) -> Self {
+        let image = dir.join("image");
+        let mount_point = dir.join("mounted");
+        let file = File::create(&image).expect("writable");
+        file.set_len(64 * 1024 * 1024).expect("room");
+        fs::create_dir_all(&mount_point).expect("writable");
+        run(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&image));
+        let it = Self { image, mount_point };
+        it.mount();
+        it
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.mount_point
+    }
+
+    /// Gets everything ready to cut the power.
+    pub(crate) fn switch(&self) -> Switch {
+        let mut python = Command::new("python3")
+            .args(["-c", CUT])
+            .arg(self.root())
+            .arg(self.root().join(UNSYNCED))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("python3: {error}"));
+        let mut line = String::new();
+        let output = python.stdout.take().expect("piped");
+        BufReader::new(output).read_line(&mut line).expect("text");
+        Switch(python)
+    }
+
+    /// Comes back after a cut, with what has survived it.
+    pub(crate) fn restart(&self) {
+        run(Command::new("umount").arg(self.root()));
+        self.mount();
+    }
+
+    /// Tells whether the last cut lost the file that was written just before it.
+    pub(crate) fn lost_what_was_unsynced(&self) -> bool {
+        let path = self.root().join(UNSYNCED);
+        let found = fs::read(&path).unwrap_or_default();
+        // The next cut has one of its own.
+        let _ = fs::remove_file(path);
+        found != b"not synced"
+    }
+
+    fn mount(&self) {
+        let mut mount = Command::new("mount");
+        // Without the option, ext4 makes up for writers that rename before they sync.
+        mount.args(["-t", "ext4", "-o", "loop,noauto_da_alloc"]);
+        run(mount.arg(&self.image).arg(self.root()));
+    }
+}
+
+impl Drop for FileSystem {
+    fn drop(&mut self) {
+        // If somebody still uses it, the end of its mounts ends it.
+        let _ = Command::new("umount").arg(self.root()).status();
+    }
+}
+
+/// The switch of a file system's power: a program that waits for a word.
+pub(crate) struct Switch(Child);
+
+/// Writes a file without syncing it, and then lets nothing more reach the disk, not even the
+/// journal of the file system: `FS_IOC_SHUTDOWN` with `NOLOGFLUSH`.
+const CUT: &str = "
+import fcntl, os, struct, sys
+root = os.open(sys.argv[1], os.O_RDONLY)
+print('ready', flush=True)
+sys.stdin.readline()
+with open(sys.argv[2], 'w') as file:
+    file.write('not synced')
+fcntl.ioctl(root, 0x8004587D, struct.pack('I', 2))
+";
+
+/// The file that is written without a sync just before the power is cut.
+const UNSYNCED: &str = "unsynced";
+
+impl Switch {
+    /// Cuts the power: from now on nothing more reaches the disk.
+    pub(crate) fn cut(self) {
+        // The end of its input is the word.
+        let output = self.0.wait_with_output().expect("ours");
+        assert_success("python3", &output);
+    }
+}
+
+fn run(command: &mut Command) {
+    let program = command.get_program().display().to_string();
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("{program}: {error}"));
+    assert_success(&program, &output);
+}
+
+fn assert_success(program: &str, output: &Output) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program}: {}", said.trim());
+}

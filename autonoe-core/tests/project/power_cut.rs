@@ -1,0 +1,193 @@
+//! Power cuts in the middle: what was acknowledged is on the disk.
+//!
+//! A real file system is shut down under its writers and mounted again. That takes root and a
+//! loop device; the lying disk beside the code that replaces a file needs neither.
+
+use std::collections::{HashMap, HashSet};
+use std::io::Write;
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use autonoe_core::{FileJournal, Journal, JournalLine, Project};
+
+use crate::aftermath::assert_nothing_is_lost;
+use crate::file_system::FileSystem;
+use crate::rounds;
+use crate::writer::{APPENDS_TO_THE_JOURNAL, CREATES_DELIVERABLES, Writer, wait_for_updates};
+
+/// The environment variable that says that this process has mounts of its own.
+const OWN_MOUNTS: &str = "AUTONOE_TEST_OWN_MOUNTS";
+
+/// What stands before the figures of a run.
+const FIGURES: &str = "power cuts: ";
+
+/// Runs a test of this program in a process with mounts of its own, which end with it.
+fn with_own_mounts(test: &str) -> Result<String, String> {
+    let output = Command::new("unshare")
+        .args(["--mount", "--propagation", "private", "--"])
+        .arg(std::env::current_exe().expect("this program"))
+        .args([test, "--exact", "--nocapture"])
+        .env(OWN_MOUNTS, "1")
+        // What went wrong is said in a sentence.
+        .env("RUST_BACKTRACE", "0")
+        .output()
+        .map_err(|error| format!("unshare: {error}"))?;
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = output;
+    if status.success() {
+        return Ok(String::from_utf8_lossy(&stdout).into_owned());
+    }
+    Err(String::from_utf8_lossy(&stderr).trim().to_owned())
+}
+
+/// One project on a file system, and what was acknowledged to its writers.
+struct Generation {
+    file_system: FileSystem,
+    project: Project,
+    deliverables: Vec<String>,
+    lines: Vec<String>,
+    unsynced_lost: usize,
+    _dir: tempfile::TempDir,
+}
+
+impl Generation {
+    fn start() -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        let file_system = FileSystem::make(dir.path());
+        let project = Project::find(file_system.root(), None).expect("it is there");
+        Self {
+            file_system,
+            project,
+            deliverables: Vec::new(),
+            lines: Vec::new(),
+            unsynced_lost: 0,
+            _dir: dir,
+        }
+    }
+
+    /// Lets eight writers write and cuts the power in the middle.
+    async fn round(&mut self, round: usize) {
+        let start = |what, number| {
+            let name = format!("R{round}W{number}");
+            Writer::start(what, &self.project, &name)
+        };
+        // Not each time: its syncs make up for those that others leave out.
+        let journal = round
+            .is_multiple_of(2)
+            .then(|| start(APPENDS_TO_THE_JOURNAL, 0));
+        let ledger: Vec<_> = (usize::from(journal.is_some())..8)
+            .map(|number| start(CREATES_DELIVERABLES, number))
+            .collect();
+        wait_for_updates(&ledger, 20);
+        if let Some(journal) = &journal {
+            wait_for_updates(std::slice::from_ref(journal), 1);
+        }
+        let switch = self.file_system.switch();
+        // Somewhere in the middle of what they do next, never at the same place.
+        std::thread::sleep(Duration::from_micros((round * 7919 % 3000) as u64));
+
+        // Looked at before the cut: a file system that was shut down may tell a writer anything.
+        let (lines, deliverables) = (journal.iter(), ledger.iter());
+        self.lines.extend(lines.flat_map(Writer::acknowledged));
+        self.deliverables
+            .extend(deliverables.flat_map(Writer::acknowledged));
+        switch.cut();
+        drop((journal, ledger));
+        self.file_system.restart();
+
+        self.unsynced_lost += usize::from(self.file_system.lost_what_was_unsynced());
+        let files = ["journal.jsonl", "status.json", "status.lock"];
+        assert_nothing_is_lost(&self.project, &self.deliverables, &files).await;
+        self.assert_no_line_is_lost();
+    }
+
+    /// Fails if a line is missing that was synced, or one in the middle.
+    fn assert_no_line_is_lost(&self) {
+        let journal = Journal::read(&self.project.journal_path()).expect("whole lines");
+        let mut next: HashMap<&str, u64> = HashMap::new();
+        let mut present = HashSet::new();
+        for entry in journal.entries() {
+            let JournalLine::RunResumed { epoch } = entry.line else {
+                panic!("nobody wrote {entry:?}");
+            };
+            let expected = next.entry(entry.run.as_str()).or_default();
+            assert_eq!(epoch.0, *expected, "a line is missing before {entry:?}");
+            *expected += 1;
+            present.insert(format!("{}-{}", entry.run.as_str(), epoch.0));
+        }
+        let lost: Vec<_> = self
+            .lines
+            .iter()
+            .filter(|id| !present.contains(*id))
+            .collect();
+        assert!(lost.is_empty(), "synced lines are lost: {lost:?}");
+        FileJournal::open(&self.project).expect("a torn line is mended");
+    }
+}
+
+/// Runs in a process with mounts of its own.
+#[test]
+fn cuts_the_power_once_when_it_is_told_to() {
+    if std::env::var_os(OWN_MOUNTS).is_none() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a folder");
+    let file_system = FileSystem::make(dir.path());
+
+    file_system.switch().cut();
+
+    file_system.restart();
+}
+
+/// Runs in a process with mounts of its own.
+#[tokio::test]
+async fn cuts_the_power_when_it_is_told_to() {
+    const ROUNDS_PER_FILE_SYSTEM: usize = 6;
+    if std::env::var_os(OWN_MOUNTS).is_none() {
+        return;
+    }
+    let rounds = rounds().unwrap_or(6);
+    let (mut done, mut deliverables, mut lines, mut unsynced_lost) = (0, 0, 0, 0);
+
+    while done < rounds {
+        let mut generation = Generation::start();
+        for round in done..rounds.min(done + ROUNDS_PER_FILE_SYSTEM) {
+            generation.round(round).await;
+        }
+        done += ROUNDS_PER_FILE_SYSTEM;
+        deliverables += generation.deliverables.len();
+        lines += generation.lines.len();
+        unsynced_lost += generation.unsynced_lost;
+    }
+
+    println!(
+        "\n{FIGURES}{rounds} rounds, {deliverables} updates and {lines} synced lines acknowledged, \
+         none lost; of {rounds} files that nobody synced, {unsynced_lost} lost"
+    );
+    assert!(
+        deliverables > rounds && lines > rounds,
+        "nobody wrote anything"
+    );
+    assert!(unsynced_lost > 0, "cuts that lose nothing show nothing");
+}
+
+#[test]
+fn what_was_acknowledged_survives_power_cuts() {
+    if let Err(reason) = with_own_mounts("power_cut::cuts_the_power_once_when_it_is_told_to") {
+        let sentence =
+            format!("power cuts need root, a loop device, mkfs.ext4 and python3: {reason}");
+        assert!(rounds().is_none(), "{sentence}");
+        // Past the capture of output: nobody shall think that something was shown.
+        writeln!(std::io::stderr(), "left out, nothing was shown: {sentence}").expect("a terminal");
+        return;
+    }
+
+    let told = with_own_mounts("power_cut::cuts_the_power_when_it_is_told_to");
+
+    let told = told.unwrap_or_else(|reason| panic!("{reason}"));
+    let figures = told.lines().find(|line| line.starts_with(FIGURES));
+    println!("{}", figures.expect("it came to its end"));
+}

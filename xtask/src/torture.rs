@@ -1,0 +1,78 @@
+//! The tests that stop writers in the middle, for far more rounds than the test command.
+
+use std::process::Command;
+use std::time::Instant;
+
+use crate::cargo::{self, Cargo};
+use crate::counts;
+use crate::failure::Failure;
+use crate::stream;
+
+/// Tells a test how many rounds to go.
+const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
+
+/// The beginning of every call of cargo.
+const TEST: [&str; 4] = ["test", "--release", "-p", "autonoe-core"];
+
+/// One test and how long it goes on.
+struct Torture {
+    what: &'static str,
+    target: &'static str,
+    test: &'static str,
+    rounds: u32,
+}
+
+const TORTURES: [Torture; 3] = [
+    Torture {
+        what: "kills: eight writers of a ledger are killed at random",
+        target: "project",
+        test: "kill::eight_writers_that_are_killed_at_random_lose_nothing",
+        rounds: 10_000,
+    },
+    Torture {
+        what: "takeovers: a writer is stopped, overtaken and continued",
+        target: "takeover",
+        test: "who_was_overtaken_while_it_was_stopped_writes_nothing_more_and_ends",
+        rounds: 1000,
+    },
+    Torture {
+        what: "power cuts: a file system is shut down under eight writers",
+        target: "project",
+        test: "power_cut::what_was_acknowledged_survives_power_cuts",
+        rounds: 200,
+    },
+];
+
+/// Runs each torture to its end, or up to the first that finds a loss.
+pub(crate) fn run(cargo: &Cargo) -> Result<(), Failure> {
+    // Beforehand, so that the times below are those of the rounds.
+    let targets = TORTURES
+        .iter()
+        .flat_map(|torture| ["--test", torture.target]);
+    cargo.run(TEST.into_iter().chain(targets).chain(["--no-run"]))?;
+    for torture in &TORTURES {
+        println!("\n=== {}, {} rounds", torture.what, torture.rounds);
+        let started = Instant::now();
+        torture.run(cargo)?;
+        println!("=== held out, {:.0} s", started.elapsed().as_secs_f64());
+    }
+    Ok(())
+}
+
+impl Torture {
+    fn run(&self, cargo: &Cargo) -> Result<(), Failure> {
+        let mut command = self.command(cargo);
+        let output = stream::run(&mut command)?;
+        cargo::succeeded(&command, output.status)?;
+        // A test that was renamed, or is not there on this system, would torture nobody.
+        counts::read_libtest(&output.stdout)?.check_not_empty()
+    }
+
+    fn command(&self, cargo: &Cargo) -> Command {
+        let mut command = cargo.command(TEST);
+        command.args(["--test", self.target, self.test]);
+        command.args(["--", "--exact", "--nocapture"]);
+        command.env(ROUNDS, self.rounds.to_string());
+        command
+    }
+}
