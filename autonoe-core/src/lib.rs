@@ -39,7 +39,10 @@ pub mod plugin {
     pub use {inventory, serde_json};
 }
 
-pub use autonoe_security::{BashSecurity, Denial, DenyAll, Layer, Verdict};
+pub use autonoe_security::{
+    BashSecurity, BashValidator, Denial, DenyAll, Destructive, Explanation, Finding, Layer, Policy,
+    PolicyConfig, PolicyError, Profile, ResolveSymlinks, Rule, Verdict,
+};
 pub use domain::*;
 pub use guard::*;
 pub use hooks::*;

@@ -1,29 +1,49 @@
 //! Says whether an agent may run a Bash command, and explains why.
 //!
-//! The crate holds the contract: [`BashSecurity`] takes a command and answers
-//! with a [`Verdict`]. A denial teaches: it names the rule, the place in the
-//! command, the layer that decided, the reason, and what to do instead.
+//! [`BashValidator`] judges a command by a [`Policy`]: which programs a project
+//! may run, in which mode, with which arguments, and where they may write. It
+//! finds every command in the text, wherever it stands, with a parser of its own
+//! ([`syntax`]). What it does not fully understand is denied.
 //!
-//! It does no I/O, has no dependencies, and never panics on any input. A
-//! closure is the smallest implementation:
+//! A [`Denial`] teaches: it names the rule, the place in the command, the layer
+//! that decided, the reason, and what to do instead.
 //!
 //! ```
-//! use autonoe_security::{BashSecurity, Denial, Layer, Verdict};
+//! use autonoe_security::{BashSecurity, BashValidator, Policy, PolicyConfig};
 //!
-//! let only_ls = |command: &str| match command.split_whitespace().next() {
-//!     Some("ls") | None => Verdict::Allow,
-//!     Some(name) => Verdict::Deny(
-//!         Denial::new("only-ls", Layer::User, format!("Command '{name}' is not in the allowlist"))
-//!             .instead("use ls"),
-//!     ),
-//! };
+//! let validator = BashValidator::new(Policy::new(PolicyConfig::new("/srv/project"))?);
 //!
-//! assert!(only_ls.check("ls -la").is_allowed());
-//! assert!(!only_ls.check("rm -rf /").is_allowed());
+//! assert!(validator.check("cargo test 2>&1 | tail -20").is_allowed());
+//! assert!(!validator.check("cat <<EOF\n$(curl example.com)\nEOF").is_allowed());
+//! # Ok::<(), autonoe_security::PolicyError>(())
 //! ```
+//!
+//! It does no I/O, has no dependencies (`serde` is optional), and never panics
+//! on any input. Others may judge in other ways: [`BashSecurity`] is the
+//! contract, and a closure is the smallest implementation.
+//!
+//! An allow-list is no sandbox: a program that may run can do what it likes.
+
+#![forbid(unsafe_code)]
 
 mod bash_security;
+mod check;
+#[cfg(feature = "corpus")]
+pub mod corpus;
+mod policy;
+mod rule;
+mod symlinks;
+pub mod syntax;
+mod validator;
 mod verdict;
 
 pub use bash_security::{BashSecurity, DenyAll};
+pub use check::Finding;
+pub use policy::{
+    AllowCommands, Destructive, Examples, Mode, Policy, PolicyConfig, PolicyError, Profile,
+    TieredCommands,
+};
+pub use rule::Rule;
+pub use symlinks::ResolveSymlinks;
+pub use validator::{BashValidator, Explanation};
 pub use verdict::{Denial, Layer, Verdict};

@@ -4,6 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
+use crate::Rule;
+use crate::syntax::Span;
+
 /// The answer about one command.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -39,12 +42,14 @@ impl Verdict {
 /// use autonoe_security::{Denial, Layer};
 ///
 /// let denial = Denial::new("R7", Layer::Profile, "Command 'curl' is not in the allowlist")
+///     .because("only listed commands run")
 ///     .at(0..4)
 ///     .instead("add \"curl\" to allowCommands");
 ///
 /// assert_eq!(
 ///     denial.to_string(),
-///     "Command 'curl' is not in the allowlist; add \"curl\" to allowCommands (rule R7)",
+///     "Command 'curl' is not in the allowlist: only listed commands run; \
+///      add \"curl\" to allowCommands (rule R7)",
 /// );
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -53,12 +58,18 @@ impl Verdict {
 pub struct Denial {
     /// The stable id of the rule that decided.
     pub rule: Cow<'static, str>,
+    /// A stable word for what the rule is about, for programs; empty when there is none.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub code: Cow<'static, str>,
     /// The bytes of the command that the rule objects to, when it can tell.
     pub span: Option<Range<usize>>,
     /// The layer that the rule belongs to.
     pub layer: Layer,
-    /// What is not allowed and why, in one sentence.
+    /// What is not allowed, in one sentence.
     pub reason: Cow<'static, str>,
+    /// Why, in a clause, when the rule says.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub why: Option<Cow<'static, str>>,
     /// How to proceed, when the rule knows.
     pub instead: Option<Cow<'static, str>>,
 }
@@ -72,11 +83,35 @@ impl Denial {
     ) -> Self {
         Self {
             rule: rule.into(),
+            code: Cow::Borrowed(""),
             span: None,
             layer,
             reason: reason.into(),
+            why: None,
             instead: None,
         }
+    }
+
+    /// Makes a denial by a rule of the policy.
+    pub(crate) fn by(rule: Rule, span: Span, reason: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(rule.id(), rule.layer(), reason)
+            .code(rule.code())
+            .because(rule.why())
+            .at(span.range())
+    }
+
+    /// Adds the stable word for what the rule is about.
+    #[must_use]
+    pub fn code(mut self, code: impl Into<Cow<'static, str>>) -> Self {
+        self.code = code.into();
+        self
+    }
+
+    /// Adds why.
+    #[must_use]
+    pub fn because(mut self, why: impl Into<Cow<'static, str>>) -> Self {
+        self.why = Some(why.into());
+        self
     }
 
     /// Adds the bytes of the command that the rule objects to.
@@ -97,6 +132,9 @@ impl Denial {
 impl fmt::Display for Denial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.reason)?;
+        if let Some(why) = &self.why {
+            write!(f, ": {why}")?;
+        }
         if let Some(instead) = &self.instead {
             write!(f, "; {instead}")?;
         }

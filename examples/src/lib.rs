@@ -22,6 +22,12 @@ mod guides {
     #[doc = include_str!("../../docs/guides/bash-security.md")]
     mod bash_security {}
 
+    #[doc = include_str!("../../docs/guides/bash-policy.md")]
+    mod bash_policy {}
+
+    #[doc = include_str!("../../docs/guides/what-a-policy-can-stop.md")]
+    mod what_a_policy_can_stop {}
+
     #[doc = include_str!("../../docs/guides/repositories.md")]
     mod repositories {}
 

@@ -11,7 +11,7 @@ Commands:
   schemas         regenerate the committed JSON Schemas
   bench           run the benchmarks
   torture         stop writers by kills, takeovers and power cuts, thousands of times, and
-                  count what is lost; needs root
+                  count what is lost; run 100,000 allowed commands in a jail; needs root
   help            print this text
 
 `test` ends with a line `N passed, M failed` on standard output.";

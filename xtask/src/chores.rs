@@ -15,5 +15,12 @@ pub(crate) fn update_schemas(cargo: &Cargo) -> Result<(), Failure> {
 
 /// Runs the benchmarks.
 pub(crate) fn bench(cargo: &Cargo) -> Result<(), Failure> {
-    cargo.run(["bench", "-p", "autonoe-benches"])
+    cargo.run(["bench", "-p", "autonoe-benches"])?;
+    // In a workspace of its own, because of what the peers bring with them.
+    cargo.run([
+        "run",
+        "--release",
+        "--manifest-path",
+        "benches/peers/Cargo.toml",
+    ])
 }

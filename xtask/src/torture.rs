@@ -1,4 +1,5 @@
-//! The tests that stop writers in the middle, for far more rounds than the test command.
+//! The tests that stop writers in the middle and run what was allowed, for far more rounds than
+//! the test command.
 
 use std::process::Command;
 use std::time::Instant;
@@ -12,44 +13,55 @@ use crate::stream;
 const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
 
 /// The beginning of every call of cargo.
-const TEST: [&str; 4] = ["test", "--release", "-p", "autonoe-core"];
+const TEST: [&str; 2] = ["test", "--release"];
 
 /// One test and how long it goes on.
 struct Torture {
     what: &'static str,
+    package: &'static str,
     target: &'static str,
     test: &'static str,
     rounds: u32,
 }
 
-const TORTURES: [Torture; 3] = [
+const TORTURES: [Torture; 4] = [
     Torture {
         what: "kills: eight writers of a ledger are killed at random",
+        package: "autonoe-core",
         target: "project",
         test: "kill::eight_writers_that_are_killed_at_random_lose_nothing",
         rounds: 10_000,
     },
     Torture {
         what: "takeovers: a writer is stopped, overtaken and continued",
+        package: "autonoe-core",
         target: "takeover",
         test: "who_was_overtaken_while_it_was_stopped_writes_nothing_more_and_ends",
         rounds: 1000,
     },
     Torture {
         what: "power cuts: a file system is shut down under eight writers",
+        package: "autonoe-core",
         target: "project",
         test: "power_cut::what_was_acknowledged_survives_power_cuts",
         rounds: 200,
+    },
+    Torture {
+        what: "the oracle: commands that the validator allows are run in a jail",
+        package: "autonoe-security",
+        target: "oracle",
+        test: "nothing_runs_that_the_validator_has_not_seen",
+        rounds: 100_000,
     },
 ];
 
 /// Runs each torture to its end, or up to the first that finds a loss.
 pub(crate) fn run(cargo: &Cargo) -> Result<(), Failure> {
     // Beforehand, so that the times below are those of the rounds.
-    let targets = TORTURES
-        .iter()
-        .flat_map(|torture| ["--test", torture.target]);
-    cargo.run(TEST.into_iter().chain(targets).chain(["--no-run"]))?;
+    for torture in &TORTURES {
+        let target = ["-p", torture.package, "--test", torture.target, "--no-run"];
+        cargo.run(TEST.into_iter().chain(target))?;
+    }
     for torture in &TORTURES {
         println!("\n=== {}, {} rounds", torture.what, torture.rounds);
         let started = Instant::now();
@@ -70,7 +82,7 @@ impl Torture {
 
     fn command(&self, cargo: &Cargo) -> Command {
         let mut command = cargo.command(TEST);
-        command.args(["--test", self.target, self.test]);
+        command.args(["-p", self.package, "--test", self.target, self.test]);
         command.args(["--", "--exact", "--nocapture"]);
         command.env(ROUNDS, self.rounds.to_string());
         command

@@ -15,6 +15,7 @@ mod plain_words;
 mod shell_command;
 mod shell_frames;
 mod shell_spelling;
+mod symlinks_on_disk;
 mod word_spelling;
 
 pub use autonoe_guard::AutonoeGuard;
@@ -22,3 +23,4 @@ pub use bash_guard::BashGuard;
 pub use built_in::built_in_guards;
 pub use credential_places::CredentialPlaces;
 pub use file_scope::FileScope;
+pub use symlinks_on_disk::SymlinksOnDisk;

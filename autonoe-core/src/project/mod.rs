@@ -14,9 +14,9 @@ mod status_file;
 mod status_record;
 
 pub use config::{
-    AgentConfig, AllowCommands, BashOptions, CommandLayer, ConfigError, ConfigErrorKind,
-    ConfigLine, EffectiveConfig, PLAYWRIGHT_MCP_TOOLS, Permissions, Profile, Profiles,
-    SandboxSwitch, Source, SwitchSource, TieredCommands,
+    AgentConfig, AllowCommands, BashOptions, ConfigError, ConfigErrorKind, ConfigLine,
+    EffectiveConfig, PLAYWRIGHT_MCP_TOOLS, Permissions, Profiles, SandboxSwitch, Source,
+    SwitchSource, TieredCommands,
 };
 pub use error::ProjectError;
 pub use file_repository::FileDeliverableRepository;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use autonoe_security::Destructive;
+
 use super::{
     AgentConfig, ConfigError, EffectiveConfig, FileDeliverableRepository, FileJournal, Journal,
     JournalReadError, Project, ProjectError, ProjectInstructions, RunLock, SandboxSwitch,
@@ -52,6 +54,7 @@ pub struct ProjectRun {
     agents: Arc<dyn AgentClientFactory>,
     mode: Mode,
     sandbox: SandboxSwitch,
+    destructive: Destructive,
     clock: Arc<dyn Clock>,
     configure: Vec<Configure>,
 }
@@ -66,6 +69,7 @@ impl ProjectRun {
             agents,
             mode: Mode::Run,
             sandbox: SandboxSwitch::default(),
+            destructive: Destructive::Forbidden,
             clock: Arc::new(SystemClock),
             configure: Vec::new(),
         }
@@ -82,6 +86,13 @@ impl ProjectRun {
     #[must_use]
     pub fn sandbox(mut self, sandbox: SandboxSwitch) -> Self {
         self.sandbox = sandbox;
+        self
+    }
+
+    /// Opens `rm` and `mv` inside the project, in run mode; they are closed by default.
+    #[must_use]
+    pub fn destructive(mut self, destructive: Destructive) -> Self {
+        self.destructive = destructive;
         self
     }
 
@@ -116,7 +127,8 @@ impl ProjectRun {
         let project = &self.project;
         project.specification()?;
         let config = AgentConfig::load(project.config_path())?;
-        let effective = EffectiveConfig::merge(config, self.mode, self.sandbox)?;
+        let effective =
+            EffectiveConfig::merge(config, self.mode, self.sandbox)?.destructive(self.destructive);
         let lock = RunLock::acquire(project, self.clock.now())?;
         let broke_off = Journal::read(&project.journal_path())?
             .broken_off()

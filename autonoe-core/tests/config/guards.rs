@@ -22,7 +22,11 @@ const PROJECT: &str = "/srv/project";
 fn closed() -> [(&'static str, &'static str, Value); 6] {
     let write = |path: &str| json!({"file_path": path, "content": "x"});
     [
-        ("bash-security", "Bash", json!({"command": "ls"})),
+        (
+            "bash-security",
+            "Bash",
+            json!({"command": "eval ls; rm -rf /"}),
+        ),
         ("file-scope", "Write", write("/etc/passwd")),
         (
             "file-scope",

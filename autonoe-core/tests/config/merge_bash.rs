@@ -1,8 +1,9 @@
 //! Profiles and commands (tables 5.4, 6.3 and 9.4), row by row.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
-use autonoe_core::{CommandLayer, Mode, Profile};
+use autonoe_core::{BashSecurity, BashValidator, Mode, Profile};
 
 use crate::support::{bare, merged};
 
@@ -52,16 +53,43 @@ fn a_profile_is_selected_for_both_modes() {
     }
 }
 
+fn allows(text: &str, mode: Mode, command: &str) -> bool {
+    let config = merged(text, mode);
+    let policy = config.bash().policy(Path::new("/srv/project"));
+    BashValidator::new(policy.expect("an absolute path"))
+        .check(command)
+        .is_allowed()
+}
+
 #[test]
 fn run_has_the_development_layer_and_sync_the_verification_layer() {
-    for (mode, layer) in [
-        (Mode::Run, CommandLayer::Development),
-        (Mode::Sync, CommandLayer::Verification),
-    ] {
-        let config = merged("{}", mode);
-
-        assert_eq!((config.bash().mode, config.bash().layer), (mode, layer));
+    for command in ["npm test", "go build ./...", "ruff check ."] {
+        assert!(allows("{}", Mode::Run, command), "run: {command}");
+        assert!(allows("{}", Mode::Sync, command), "sync: {command}");
     }
+    for command in ["npm install", "go run .", "ruff check --fix ."] {
+        assert!(allows("{}", Mode::Run, command), "run: {command}");
+        assert!(!allows("{}", Mode::Sync, command), "sync: {command}");
+    }
+}
+
+#[test]
+fn a_project_gets_exactly_the_policy_of_its_file() {
+    let node = r#"{"profile": "node", "allowCommands": {"base": ["jo"], "sync": ["trivy"]}}"#;
+    for (mode, command, expected) in [
+        (Mode::Run, "npm install", true),
+        (Mode::Run, "cargo build", false),
+        (Mode::Run, "jo a=1", true),
+        (Mode::Sync, "jo a=1", true),
+        (Mode::Run, "trivy fs .", false),
+        (Mode::Sync, "trivy fs .", true),
+        (Mode::Run, "rm -rf dist", false),
+    ] {
+        assert_eq!(allows(node, mode, command), expected, "{mode}: {command}");
+    }
+    let pkill = r#"{"profile": "go", "allowPkillTargets": ["air"]}"#;
+    assert!(allows(pkill, Mode::Run, "pkill air"));
+    assert!(!allows(pkill, Mode::Run, "pkill node"));
 }
 
 #[test]

@@ -22,7 +22,7 @@
 //! | [`AgentClient`](autonoe_core::AgentClient) | [`agent_client`] |
 //! | [`DeliverableRepository`](autonoe_core::DeliverableRepository) | [`deliverable_repository`], and for what outlives a process [`reopened_repository`] and [`corrupt_repository`] |
 //! | [`PreToolUseHook`](autonoe_core::PreToolUseHook) | [`pre_tool_use_hook`], and for one without a memory [`stateless_pre_tool_use_hook`] |
-//! | [`BashSecurity`](autonoe_core::BashSecurity) | [`bash_security`], and for a policy's own table [`bash_security_cases`] |
+//! | [`BashSecurity`](autonoe_core::BashSecurity) | [`bash_contract`], for one that follows the project's rules [`bash_security`], and for a policy's own table [`bash_security_cases`] |
 //! | [`HookSpec`](autonoe_core::HookSpec), [`BackendSpec`](autonoe_core::BackendSpec) | [`specs`] |
 //!
 //! The asynchronous suites limit every wait in tokio's time. With paused time
@@ -49,7 +49,7 @@ mod repository;
 mod specs;
 
 pub use agent::{AgentHarness, ProbeCall, Scenario, agent_client};
-pub use bash::{BashCase, bash_security, bash_security_cases};
+pub use bash::{BashCase, bash_contract, bash_security, bash_security_cases};
 pub use hook::{pre_tool_use_hook, stateless_pre_tool_use_hook};
 pub use report::{Conformance, FailedCheck, SkippedCheck};
 pub use repository::{corrupt_repository, deliverable_repository, reopened_repository};

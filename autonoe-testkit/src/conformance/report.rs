@@ -8,7 +8,7 @@ use std::fmt;
 /// use autonoe_core::DenyAll;
 /// use autonoe_testkit::conformance;
 ///
-/// let report = conformance::bash_security(DenyAll);
+/// let report = conformance::bash_contract(DenyAll);
 ///
 /// assert!(report.passed().contains(&"no text makes it panic".to_owned()));
 /// report.assert();

@@ -8,7 +8,7 @@ use autonoe_core::{
     Layer, MemoryRepository, Places, PreToolUseHook, Support, ToolKind, Verdict, hook_fn,
 };
 use autonoe_testkit::conformance::{
-    self, BashCase, agent_client, bash_security, bash_security_cases, deliverable_repository,
+    self, BashCase, agent_client, bash_contract, bash_security_cases, deliverable_repository,
     reopened_repository, stateless_pre_tool_use_hook,
 };
 
@@ -131,7 +131,7 @@ async fn closures_and_the_guards_conform() {
 
 #[test]
 fn deny_all_and_a_closure_conform() {
-    for report in [bash_security(DenyAll), bash_security(only_ls)] {
+    for report in [bash_contract(DenyAll), bash_contract(only_ls)] {
         report.assert();
         assert_eq!(report.passed().len(), 6);
     }

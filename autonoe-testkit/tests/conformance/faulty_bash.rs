@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use autonoe_core::{Denial, Layer, Verdict};
-use autonoe_testkit::conformance::{BashCase, bash_security, bash_security_cases};
+use autonoe_testkit::conformance::{BashCase, bash_contract, bash_security_cases};
 
 use crate::assert_fails;
 
@@ -13,7 +13,7 @@ fn denial() -> Denial {
 
 #[test]
 fn a_judge_that_panics_on_a_zero_byte_is_found() {
-    let report = bash_security(|command: &str| {
+    let report = bash_contract(|command: &str| {
         let text = std::ffi::CString::new(command).expect("no zero bytes, please");
         Verdict::Deny(denial().at(0..text.as_bytes().len()))
     });
@@ -28,7 +28,7 @@ fn a_judge_that_allows_what_is_no_bash_is_found() {
         _ => Verdict::Deny(denial()),
     };
 
-    let report = bash_security(first_word);
+    let report = bash_contract(first_word);
 
     assert_fails(&report, &["what is no Bash is denied"]);
 }
@@ -37,7 +37,7 @@ fn a_judge_that_allows_what_is_no_bash_is_found() {
 fn a_judge_that_points_beside_the_text_is_found() {
     let counts_characters = |command: &str| Verdict::Deny(denial().at(0..command.chars().count()));
 
-    let report = bash_security(counts_characters);
+    let report = bash_contract(counts_characters);
 
     assert_fails(
         &report,
@@ -47,7 +47,7 @@ fn a_judge_that_points_beside_the_text_is_found() {
 
 #[test]
 fn a_judge_that_gives_no_reason_is_found() {
-    let report = bash_security(|_: &str| Verdict::Deny(Denial::new("R1", Layer::User, "\t")));
+    let report = bash_contract(|_: &str| Verdict::Deny(Denial::new("R1", Layer::User, "\t")));
 
     assert_fails(
         &report,
@@ -63,7 +63,7 @@ fn a_judge_that_changes_its_mind_is_found() {
         _ => Verdict::Deny(denial()),
     };
 
-    let report = bash_security(alternates);
+    let report = bash_contract(alternates);
 
     assert_fails(
         &report,
@@ -86,7 +86,7 @@ fn a_judge_that_mixes_up_its_callers_is_found() {
         Verdict::Deny(denial())
     };
 
-    let report = bash_security(mixes_up);
+    let report = bash_contract(mixes_up);
 
     assert_fails(&report, &["several threads get the same verdict"]);
 }

@@ -1,13 +1,16 @@
 //! A configuration put into a run.
 
+use std::sync::Arc;
+
+use autonoe_security::BashValidator;
+
 use super::{ConfigError, ConfigErrorKind, EffectiveConfig};
+use crate::guard::SymlinksOnDisk;
 use crate::port::SpecContext;
 use crate::run::SessionRunnerBuilder;
 
 impl EffectiveConfig {
-    /// Adds mode, grants, hooks, MCP servers and sandbox to a run.
-    ///
-    /// The Bash policy is not among them: make one from [`bash`](Self::bash).
+    /// Adds mode, Bash policy, grants, hooks, MCP servers and sandbox to a run.
     ///
     /// ```
     /// use autonoe_core::{
@@ -24,13 +27,21 @@ impl EffectiveConfig {
     ///
     /// # Errors
     ///
-    /// A hook cannot be built.
+    /// A hook cannot be built, or the project directory is not an absolute path.
     pub fn apply(
         self,
         builder: SessionRunnerBuilder,
         context: &SpecContext,
     ) -> Result<SessionRunnerBuilder, ConfigError> {
-        let mut builder = builder.mode(self.mode).sandbox(self.sandbox.sandbox());
+        let policy = self
+            .bash()
+            .policy(&context.places.project)
+            .map_err(|error| ConfigError::new(ConfigErrorKind::InvalidValue, error.to_string()))?;
+        let bash = BashValidator::new(policy).with_symlinks(Arc::new(SymlinksOnDisk));
+        let mut builder = builder
+            .mode(self.mode)
+            .sandbox(self.sandbox.sandbox())
+            .bash_security(Arc::new(bash));
         // The runner adds the baseline itself, so that nobody can forget it.
         for rule in self.grants.rules() {
             builder = builder.grant(rule.clone());

@@ -1,42 +1,70 @@
 //! What a configuration says about shell commands.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
-use super::Profile;
+use autonoe_security::{
+    AllowCommands, Destructive, Mode as PolicyMode, Policy, PolicyConfig, PolicyError, Profile,
+};
+
 use crate::domain::Mode;
 
-/// What a configuration says about shell commands, for whoever makes the Bash policy.
+/// What a configuration says about shell commands.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use autonoe_core::{AgentConfig, BashSecurity, BashValidator, EffectiveConfig, Mode, SandboxSwitch};
+///
+/// let text = r#"{"profile": "rust", "allowCommands": ["just"]}"#;
+/// let config = AgentConfig::parse(text, Path::new(".autonoe/agent.json"))?;
+/// let effective = EffectiveConfig::merge(Some(config), Mode::Run, SandboxSwitch::default())?;
+///
+/// let policy = effective.bash().policy(Path::new("/srv/project"))?;
+///
+/// let validator = BashValidator::new(policy);
+/// assert!(validator.check("just build && cargo test").is_allowed());
+/// assert!(!validator.check("npm test").is_allowed());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BashOptions {
     /// What the run is for.
     pub mode: Mode,
-    /// Which commands of a profile are open.
-    pub layer: CommandLayer,
     /// The languages whose commands are open, beside those that every project has.
     pub profiles: BTreeSet<Profile>,
-    /// Commands that the configuration adds, by name.
+    /// Commands that the configuration adds in this mode, by name.
     pub commands: BTreeSet<String>,
     /// Processes that the configuration lets `pkill` end, beside those of the profiles.
     pub pkill_targets: BTreeSet<String>,
+    /// Whether `rm` and `mv` are open.
+    pub destructive: Destructive,
 }
 
-/// Which commands of a profile are open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CommandLayer {
-    /// The full toolchain, verification included.
-    Development,
-    /// Tests, type checks, linters and builds.
-    Verification,
-}
-
-impl CommandLayer {
-    /// Returns the layer that a run of `mode` has.
-    pub fn of(mode: Mode) -> Self {
-        match mode {
-            Mode::Run => Self::Development,
-            Mode::Sync => Self::Verification,
-        }
+impl BashOptions {
+    /// Makes the Bash policy for the project in `project_dir`.
+    ///
+    /// # Errors
+    ///
+    /// The directory is not an absolute path.
+    pub fn policy(&self, project_dir: &Path) -> Result<Policy, PolicyError> {
+        // Only of this mode are there any, so the tier does not matter.
+        let commands = autonoe_security::TieredCommands {
+            base: self.commands.clone(),
+            ..Default::default()
+        };
+        Policy::new(PolicyConfig {
+            mode: match self.mode {
+                Mode::Run => PolicyMode::Run,
+                Mode::Sync => PolicyMode::Sync,
+            },
+            profiles: Some(self.profiles.clone()),
+            allow_commands: AllowCommands::Tiered(commands),
+            allow_pkill_targets: self.pkill_targets.clone(),
+            destructive: self.destructive,
+            ..PolicyConfig::new(project_dir.to_string_lossy())
+        })
     }
 }
 

@@ -13,8 +13,9 @@ use super::bash_options::name_problem;
 use super::cursor::Cursor;
 use super::expected::Expected;
 use super::suggest::suggest;
-use super::{ConfigError, ConfigErrorKind, Profile};
+use super::{ConfigError, ConfigErrorKind};
 use crate::port::PermissionRule;
+use autonoe_security::Profile;
 
 type Checked = Result<(), ConfigError>;
 
@@ -90,7 +91,7 @@ fn profiles(field: &Cursor<'_>) -> Checked {
 
 fn profile(item: &Cursor<'_>) -> Checked {
     let name = item.string(Expected::new("a profile", r#""node""#))?;
-    let known = Profile::ALL.map(Profile::as_str);
+    let known = Profile::ALL.map(Profile::name);
     if known.contains(&name) {
         return Ok(());
     }

@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use autonoe_security::{Destructive, Profile};
+
 use super::bash_options::name_problem;
 use super::check::server_name_problem;
 use super::explain::{shown_sandbox, shown_server, tag_of};
 use super::json_tree::below;
 use super::playwright::{self, PLAYWRIGHT, PLAYWRIGHT_MCP_TOOLS};
 use super::{
-    AgentConfig, AllowCommands, BashOptions, CommandLayer, ConfigError, ConfigErrorKind,
-    ConfigLine, Profile, SandboxSwitch, Source,
+    AgentConfig, AllowCommands, BashOptions, ConfigError, ConfigErrorKind, ConfigLine,
+    SandboxSwitch, Source,
 };
 use crate::domain::Mode;
 use crate::port::{Grants, HookSpec, McpServer, PermissionRule};
@@ -75,10 +77,10 @@ impl EffectiveConfig {
             mcp_servers: BTreeMap::new(),
             bash: BashOptions {
                 mode,
-                layer: CommandLayer::of(mode),
                 profiles: BTreeSet::new(),
                 commands: BTreeSet::new(),
                 pkill_targets: BTreeSet::new(),
+                destructive: Destructive::Forbidden,
             },
             lines: Vec::new(),
         };
@@ -100,6 +102,19 @@ impl EffectiveConfig {
             merged.tell("hooks", tag_of(hook.as_ref()), source);
         }
         Ok(merged)
+    }
+
+    /// Opens `rm` and `mv` inside the project, or not; only the caller can, never the file.
+    #[must_use]
+    pub fn destructive(mut self, destructive: Destructive) -> Self {
+        let shown = match destructive {
+            Destructive::Allowed => "allowed",
+            Destructive::Forbidden => "forbidden",
+        };
+        self.lines.retain(|line| line.key != "destructive");
+        self.tell("destructive", shown, Source::Program);
+        self.bash.destructive = destructive;
+        self
     }
 
     /// Returns what the run is for.
@@ -146,7 +161,7 @@ impl EffectiveConfig {
             Some(profiles) => (profiles.selected(), self.config.source("/profile")),
             None => (BTreeSet::from(Profile::ALL), Source::Default),
         };
-        let names: Vec<&str> = profiles.iter().map(|profile| profile.as_str()).collect();
+        let names: Vec<&str> = profiles.iter().map(|profile| profile.name()).collect();
         let shown = if names.is_empty() {
             "(none)".to_owned()
         } else {

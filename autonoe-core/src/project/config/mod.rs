@@ -18,10 +18,10 @@ mod sandbox_switch;
 mod suggest;
 
 pub use agent_config::{AgentConfig, AllowCommands, Permissions, TieredCommands};
-pub use bash_options::{BashOptions, CommandLayer};
+pub use bash_options::BashOptions;
 pub use config_error::{ConfigError, ConfigErrorKind};
 pub use effective::EffectiveConfig;
 pub use explain::{ConfigLine, Source};
 pub use playwright::PLAYWRIGHT_MCP_TOOLS;
-pub use profile::{Profile, Profiles};
+pub use profile::Profiles;
 pub use sandbox_switch::{SandboxSwitch, SwitchSource};

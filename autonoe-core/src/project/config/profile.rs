@@ -1,65 +1,10 @@
 //! The languages of a project.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
-use schemars::JsonSchema;
+use autonoe_security::Profile;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-
-/// A language whose commands an agent may run.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Profile {
-    /// Node.js: `npm`, `vitest`, `tsc` ...
-    Node,
-    /// Bun.
-    Bun,
-    /// Python: `pytest`, `uv`, `ruff` ...
-    Python,
-    /// Ruby: `bundle`, `rspec`, `rails` ...
-    Ruby,
-    /// Go: `go`, `golangci-lint` ...
-    Go,
-    /// Rust: `cargo`, `rustc` ...
-    Rust,
-    /// PHP: `composer`, `phpunit` ...
-    Php,
-}
-
-impl Profile {
-    /// Every profile.
-    pub const ALL: [Self; 7] = [
-        Self::Node,
-        Self::Bun,
-        Self::Python,
-        Self::Ruby,
-        Self::Go,
-        Self::Rust,
-        Self::Php,
-    ];
-
-    /// Returns the name, as it stands in a configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Node => "node",
-            Self::Bun => "bun",
-            Self::Python => "python",
-            Self::Ruby => "ruby",
-            Self::Go => "go",
-            Self::Rust => "rust",
-            Self::Php => "php",
-        }
-    }
-}
-
-impl fmt::Display for Profile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
 
 /// The profiles of a project: one, or a list.
 ///
@@ -77,9 +22,9 @@ impl fmt::Display for Profile {
 #[serde(untagged)]
 pub enum Profiles {
     /// One.
-    One(Profile),
+    One(#[schemars(schema_with = "profile_schema")] Profile),
     /// Several; none of them leaves the commands that every project has.
-    Several(BTreeSet<Profile>),
+    Several(#[schemars(schema_with = "profiles_schema")] BTreeSet<Profile>),
 }
 
 impl Profiles {
@@ -90,4 +35,20 @@ impl Profiles {
             Self::Several(profiles) => profiles.clone(),
         }
     }
+}
+
+fn profile_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "description": "A language whose commands an agent may run.",
+        "type": "string",
+        "enum": Profile::ALL.map(Profile::name),
+    })
+}
+
+fn profiles_schema(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "array",
+        "items": profile_schema(generator),
+        "uniqueItems": true,
+    })
 }

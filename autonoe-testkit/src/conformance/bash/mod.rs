@@ -2,6 +2,7 @@
 
 mod ask;
 mod case;
+mod corpus;
 mod texts;
 
 use std::sync::Arc;
@@ -14,12 +15,14 @@ use super::checks::{Checks, Finding, Flaw};
 use super::report::Conformance;
 
 pub use case::{BashCase, bash_security_cases};
+pub use corpus::bash_security;
 
 /// Checks a [`BashSecurity`] against its contract: with texts that it may not expect.
 ///
 /// What a policy allows and denies is its own affair, apart from one thing:
 /// what is no Bash cannot be understood, so it is denied. For the rest there
-/// is [`bash_security_cases`].
+/// is [`bash_security_cases`], and for one that follows the project's rules
+/// [`bash_security`].
 ///
 /// Every question is asked on a thread with a deadline in real time. A judge
 /// that runs out of stack ends the whole test program: no text may do that.
@@ -33,9 +36,9 @@ pub use case::{BashCase, bash_security_cases};
 ///     _ => Verdict::Deny(Denial::new("only-ls", Layer::User, "only ls may run").at(0..command.len())),
 /// };
 ///
-/// conformance::bash_security(only_ls).assert();
+/// conformance::bash_contract(only_ls).assert();
 /// ```
-pub fn bash_security(security: impl BashSecurity + 'static) -> Conformance {
+pub fn bash_contract(security: impl BashSecurity + 'static) -> Conformance {
     let security: Arc<dyn BashSecurity> = Arc::new(security);
     let not_bash = texts::not_bash();
     let mut texts = texts::hostile();

@@ -1,0 +1,136 @@
+//! Arguments: words as a command gets them.
+
+use std::borrow::Cow;
+
+use crate::syntax::{Part, Span};
+
+/// One argument, as far as the text tells it.
+#[derive(Clone, Debug)]
+pub(crate) struct Arg<'s> {
+    /// Its text, up to the first expansion whose value is not known.
+    pub(crate) text: Cow<'s, str>,
+    /// Where it stands.
+    pub(crate) span: Span,
+    /// What is not known of it.
+    pub(crate) unknown: Option<Unknown<'s>>,
+    /// Where in the text characters stand that match names of files.
+    pub(crate) globs: Vec<usize>,
+    /// Whether it begins with an unquoted `~`.
+    pub(crate) tilde: bool,
+    /// Whether braces made it.
+    pub(crate) braced: bool,
+    /// Its text without the variables whose values are known, if there are any: an assignment may
+    /// have been passed over.
+    pub(crate) without_variables: Option<String>,
+    /// The parts that it was made of.
+    pub(crate) parts: Cow<'s, [Part<'s>]>,
+}
+
+/// What is not known of an argument.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unknown<'s> {
+    /// The first expansion; `None` for a `~` in the middle, or what is made by a program, such as
+    /// `{}` of find.
+    pub(crate) part: Option<&'s Part<'s>>,
+    /// Whether quotes keep all of it in one word.
+    pub(crate) quoted: bool,
+}
+
+impl<'s> Arg<'s> {
+    /// Makes an argument of plain text.
+    pub(crate) fn plain(text: impl Into<Cow<'s, str>>, span: Span) -> Self {
+        Self {
+            text: text.into(),
+            span,
+            unknown: None,
+            globs: Vec::new(),
+            tilde: false,
+            braced: false,
+            without_variables: None,
+            parts: Cow::Borrowed(&[]),
+        }
+    }
+
+    /// Tells whether its text is known.
+    pub(crate) fn is_static(&self) -> bool {
+        self.unknown.is_none()
+    }
+
+    /// Tells whether the shell may match it with names of files.
+    pub(crate) fn is_pattern(&self) -> bool {
+        !self.globs.is_empty()
+    }
+
+    /// Returns its text, if it is known and no pattern.
+    pub(crate) fn known(&self) -> Option<&str> {
+        (self.is_static() && !self.is_pattern() && !self.tilde).then_some(&self.text)
+    }
+
+    /// Tells whether it is written out: no variable stands in it, not even one whose value is known.
+    pub(crate) fn is_written_out(&self) -> bool {
+        fn is_text(part: &Part<'_>) -> bool {
+            match part {
+                Part::Literal(_) | Part::Quoted(_) | Part::Glob(_) | Part::Tilde(_) => true,
+                Part::DoubleQuoted(inner) => inner.iter().all(is_text),
+                _ => false,
+            }
+        }
+        self.is_static() && self.parts.iter().all(is_text)
+    }
+
+    /// Tells whether it is exactly `text`.
+    pub(crate) fn is(&self, text: &str) -> bool {
+        self.known() == Some(text)
+    }
+
+    /// Returns the argument without its first `count` bytes, as the value of an option that is
+    /// written together with it.
+    pub(crate) fn without_first(&self, count: usize) -> Self {
+        let text = self.text.get(count..).unwrap_or_default().to_owned();
+        Self {
+            text: Cow::Owned(text),
+            globs: self
+                .globs
+                .iter()
+                .filter_map(|at| at.checked_sub(count))
+                .collect(),
+            tilde: false,
+            ..self.clone()
+        }
+    }
+
+    /// Tells whether `holds` for its text, as far as it is written down.
+    pub(crate) fn mentions(&self, holds: impl Fn(&str) -> bool) -> bool {
+        if self.is_static() {
+            return holds(&self.text);
+        }
+        mention(&self.parts, holds)
+    }
+}
+
+/// Stands for what is not known.
+const UNKNOWN: &str = "\u{fffd}";
+
+/// Tells whether `holds` for the text of `parts`, as far as it is written down.
+pub(crate) fn mention(parts: &[Part<'_>], holds: impl Fn(&str) -> bool) -> bool {
+    if let [Part::Quoted(text) | Part::Literal(text)] = parts {
+        return holds(text);
+    }
+    // What is not known may be empty, or anything.
+    [UNKNOWN, ""].into_iter().any(|unknown| {
+        let mut text = String::new();
+        write_down(parts, unknown, &mut text);
+        holds(&text)
+    })
+}
+
+fn write_down(parts: &[Part<'_>], unknown: &str, text: &mut String) {
+    for part in parts {
+        match part {
+            Part::Literal(literal) | Part::Quoted(literal) => text.push_str(literal),
+            Part::DoubleQuoted(inner) => write_down(inner, unknown, text),
+            Part::Glob(glob) => text.push(*glob),
+            _ => text.push_str(unknown),
+        }
+    }
+}

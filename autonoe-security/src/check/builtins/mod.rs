@@ -1,0 +1,140 @@
+//! Commands that the shell carries out by itself.
+
+mod cd;
+mod declare;
+mod jobs;
+mod names;
+mod shell_options;
+mod source;
+mod test;
+mod variables;
+
+use super::arg::Arg;
+use super::call::{Call, Checked, Validator};
+use crate::{Denial, Rule};
+
+pub(crate) use cd::{enter, enter_path};
+pub(crate) use names::is_identifier;
+
+/// Every name that [`find`] knows.
+pub(crate) const NAMES: &[&str] = &[
+    ":",
+    "true",
+    "false",
+    "echo",
+    "pwd",
+    "exit",
+    "return",
+    "break",
+    "continue",
+    "shift",
+    "disown",
+    "type",
+    "test",
+    "[",
+    "printf",
+    "getopts",
+    "read",
+    "mapfile",
+    "readarray",
+    "unset",
+    "export",
+    "declare",
+    "typeset",
+    "local",
+    "readonly",
+    "jobs",
+    "wait",
+    "kill",
+    "set",
+    "shopt",
+    "source",
+    ".",
+    "eval",
+    "exec",
+    "trap",
+    "alias",
+    "unalias",
+    "enable",
+    "hash",
+    "bind",
+    "builtin",
+    "complete",
+    "compgen",
+    "compopt",
+    "fc",
+    "history",
+    "pushd",
+    "popd",
+    "dirs",
+    "umask",
+    "ulimit",
+    "let",
+    "fg",
+    "bg",
+    "suspend",
+    "logout",
+    "help",
+    "caller",
+    "times",
+];
+
+/// Finds the validator of the builtin `name`; `None` if the shell has none by that name.
+///
+/// `cd` and `command` are judged where the shell moves.
+pub(crate) fn find(name: &str) -> Option<Validator> {
+    Some(match name {
+        ":" | "true" | "false" | "echo" | "pwd" | "exit" | "return" | "break" | "continue"
+        | "shift" | "disown" | "type" => free,
+        "test" | "[" => test::check,
+        "printf" => variables::printf,
+        "getopts" => variables::getopts,
+        "read" => variables::read,
+        "mapfile" | "readarray" => variables::mapfile,
+        "unset" => variables::unset,
+        "export" | "declare" | "typeset" | "local" | "readonly" => declare::check,
+        "jobs" => jobs::jobs,
+        "wait" => jobs::wait,
+        "kill" => jobs::kill,
+        "set" => shell_options::set,
+        "shopt" => shell_options::shopt,
+        "source" | "." => source::check,
+        "eval" | "exec" | "trap" | "alias" | "unalias" | "enable" | "hash" | "bind" | "builtin"
+        | "complete" | "compgen" | "compopt" | "fc" | "history" | "pushd" | "popd" | "dirs"
+        | "umask" | "ulimit" | "let" | "fg" | "bg" | "suspend" | "logout" | "help" | "caller"
+        | "times" => refused,
+        _ => return None,
+    })
+}
+
+fn free(_: &Call<'_, '_, '_>) -> Checked {
+    Ok(())
+}
+
+fn refused(call: &Call<'_, '_, '_>) -> Checked {
+    let reason = format!("Command '{}' is not in the allowlist", call.name);
+    Err(call
+        .deny(Rule::R8, reason)
+        .instead("run the commands directly"))
+}
+
+/// Returns the command that `command` runs; `None` when it only says what a name means.
+pub(crate) fn behind_command<'c, 's>(
+    call: &Call<'c, '_, 's>,
+) -> Result<Option<&'c [Arg<'s>]>, Denial> {
+    let mut rest = call.args;
+    while let Some((first, others)) = rest.split_first() {
+        match first.known() {
+            Some("-v" | "-V" | "-pv" | "-pV") => return Ok(None),
+            Some("-p") => rest = others,
+            Some("--") => return Ok(Some(others)),
+            Some(option) if option.starts_with('-') => {
+                return Err(call.deny_flag(Rule::R9, option, first.span));
+            }
+            _ => return Ok(Some(rest)),
+        }
+    }
+    Err(call
+        .deny(Rule::R9, "command has nothing to run")
+        .instead("name the command"))
+}

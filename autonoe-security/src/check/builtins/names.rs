@@ -1,0 +1,33 @@
+//! Names of variables that are handed to builtins.
+
+use crate::check::arg::Arg;
+use crate::check::assignments;
+use crate::check::call::Checked;
+use crate::{Denial, Rule};
+
+/// Tells whether `text` can be the name of a variable.
+pub(crate) fn is_identifier(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// Checks that `arg` names a variable that may be set, and nothing more.
+pub(super) fn check(arg: &Arg<'_>) -> Checked {
+    is_plain(arg)?;
+    assignments::check_name(&arg.text, arg.span)
+}
+
+/// Checks that `arg` names a variable, and nothing more.
+fn is_plain(arg: &Arg<'_>) -> Checked {
+    match arg.known() {
+        Some(name) if is_identifier(name) => Ok(()),
+        _ => {
+            let reason = "the name of the variable is not a plain name";
+            Err(Denial::by(Rule::R12, arg.span, reason)
+                .instead("write the name literally, without a subscript"))
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! `test` and `[`.
+
+use super::names;
+use crate::check::arg::Arg;
+use crate::check::call::{Call, Checked};
+use crate::check::numeric;
+use crate::syntax::Part;
+use crate::{Denial, Rule};
+
+pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
+    let args = match (call.name, call.args) {
+        ("[", [args @ .., _closing]) => args,
+        (_, args) => args,
+    };
+    for (at, arg) in args.iter().enumerate() {
+        let next = args.get(at + 1);
+        if arg.is("-v")
+            && let Some(name) = next
+        {
+            names::check(name)?;
+        }
+        // Names of files may be operators.
+        if arg.is_pattern() && arg.text.chars().all(|c| "*?[]!-".contains(c)) {
+            let reason = format!("a pattern in {} may become an operator", call.name);
+            return Err(Denial::by(Rule::R12, arg.span, reason).instead("put ./ in front of it"));
+        }
+        if !arg.is_static() {
+            check_dynamic(call, arg, next)?;
+        }
+    }
+    Ok(())
+}
+
+/// What is not known could become `-v`, whose operand is evaluated, unless its place is clear.
+fn check_dynamic(call: &Call<'_, '_, '_>, arg: &Arg<'_>, next: Option<&Arg<'_>>) -> Checked {
+    if call.splits_into_more(arg) {
+        let reason = format!("an expansion in {} may become several arguments", call.name);
+        return Err(Denial::by(Rule::R12, arg.span, reason).instead("use [[ ]] instead"));
+    }
+    let unsafe_part = arg
+        .parts
+        .iter()
+        .find(|part| is_expansion(part) && !numeric::is_safe_part(call.walk.scope, part));
+    if unsafe_part.is_some() {
+        let reason = format!("an expansion in {} is not quoted", call.name);
+        return Err(Denial::by(Rule::R12, arg.span, reason).instead("put it in double quotes"));
+    }
+    let is_clear = next.is_none_or(|next| next.known().is_some_and(is_binary_operator));
+    match is_clear {
+        true => Ok(()),
+        false => {
+            let reason = format!(
+                "an argument of {} is not known and could be an operator",
+                call.name
+            );
+            Err(Denial::by(Rule::R12, arg.span, reason).instead("use [[ ]] instead"))
+        }
+    }
+}
+
+/// Tells whether a part outside of quotes is expanded.
+fn is_expansion(part: &Part<'_>) -> bool {
+    matches!(
+        part,
+        Part::Parameter(_) | Part::CommandSubstitution(_) | Part::Arithmetic(_)
+    )
+}
+
+fn is_binary_operator(text: &str) -> bool {
+    matches!(
+        text,
+        "=" | "=="
+            | "!="
+            | "<"
+            | ">"
+            | "-eq"
+            | "-ne"
+            | "-lt"
+            | "-le"
+            | "-gt"
+            | "-ge"
+            | "-nt"
+            | "-ot"
+            | "-ef"
+            | "-a"
+            | "-o"
+    )
+}

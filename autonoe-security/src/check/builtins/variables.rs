@@ -1,0 +1,110 @@
+//! `read`, `mapfile`, `unset`, `getopts` and `printf`: they set variables by name.
+
+use super::names;
+use crate::Rule;
+use crate::check::arg::Arg;
+use crate::check::call::{Call, Checked};
+
+/// Reads options that are single letters, and returns what follows them.
+///
+/// `free` take nothing, `values` take a value, `names` the name of a variable.
+fn after_options<'c, 's>(
+    call: &Call<'c, '_, 's>,
+    free: &str,
+    values: &str,
+    named: &str,
+) -> Result<&'c [Arg<'s>], crate::Denial> {
+    let mut args = call.args;
+    while let [first, rest @ ..] = args {
+        let Some(text) = first.text.strip_prefix('-').filter(|text| !text.is_empty()) else {
+            break;
+        };
+        args = rest;
+        if first.is("--") {
+            break;
+        }
+        let mut took_value = false;
+        for (at, letter) in text.char_indices() {
+            if free.contains(letter) {
+                continue;
+            }
+            if !values.contains(letter) && !named.contains(letter) {
+                return Err(call.deny_flag(Rule::R12, &format!("-{letter}"), first.span));
+            }
+            let after = at + letter.len_utf8();
+            let attached = after < text.len() || !first.is_static();
+            let value = match attached {
+                true => Some(first.without_first(1 + after)),
+                false => args.first().cloned(),
+            };
+            if !attached {
+                args = args.get(1..).unwrap_or_default();
+            }
+            if let Some(value) = value.as_ref().filter(|value| call.may_shift(value)) {
+                return Err(call.deny_dynamic(value));
+            }
+            if let Some(value) = value.filter(|_| named.contains(letter)) {
+                names::check(&value)?;
+            }
+            took_value = true;
+            break;
+        }
+        if !took_value && !first.is_static() {
+            return Err(call.deny_dynamic(first));
+        }
+    }
+    Ok(args)
+}
+
+fn check_names(args: &[Arg<'_>]) -> Checked {
+    args.iter().try_for_each(names::check)
+}
+
+pub(super) fn read(call: &Call<'_, '_, '_>) -> Checked {
+    check_names(after_options(call, "rs", "nNtpd", "a")?)
+}
+
+pub(super) fn mapfile(call: &Call<'_, '_, '_>) -> Checked {
+    check_names(after_options(call, "t", "nsOd", "")?)
+}
+
+pub(super) fn unset(call: &Call<'_, '_, '_>) -> Checked {
+    check_names(after_options(call, "v", "", "")?)
+}
+
+pub(super) fn getopts(call: &Call<'_, '_, '_>) -> Checked {
+    if let Some(first) = call
+        .args
+        .first()
+        .filter(|first| call.splits_into_more(first))
+    {
+        return Err(call.deny_dynamic(first));
+    }
+    match call.args.get(1) {
+        Some(name) => names::check(name),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn printf(call: &Call<'_, '_, '_>) -> Checked {
+    let Some(first) = call.args.first() else {
+        return Ok(());
+    };
+    if let Some(name) = first.text.strip_prefix("-v") {
+        return match (name.is_empty() && first.is_static(), call.args.get(1)) {
+            (true, Some(name)) => names::check(name),
+            (true, None) => Ok(()),
+            (false, _) => names::check(&first.without_first(2)),
+        };
+    }
+    let is_wild = first.is_pattern() && first.text.starts_with(['*', '?', '[', '-']);
+    match call.is_option_safe(first) && !is_wild {
+        true => Ok(()),
+        false => Err(call
+            .deny(
+                Rule::R12,
+                "the format of printf is not known and could be an option",
+            )
+            .instead("write the format literally: printf '%s\\n' \"$x\"")),
+    }
+}

@@ -1,0 +1,132 @@
+//! One command and its arguments, for whoever judges them.
+
+use super::arg::Arg;
+use super::directories::Directories;
+use super::judge::Argv;
+use super::option_safe;
+use super::walk::Walk;
+use super::write_target::{self, Root};
+use crate::policy::{Mode, Policy};
+use crate::syntax::{Assignment, Span};
+use crate::{Denial, Rule};
+
+/// What a check finds: nothing, or why not.
+pub(crate) type Checked = Result<(), Denial>;
+
+/// Judges the arguments of a command whose name is allowed.
+pub(crate) type Validator = fn(&Call<'_, '_, '_>) -> Checked;
+
+/// One command and its arguments.
+pub(crate) struct Call<'c, 'w, 's> {
+    pub(crate) walk: &'c Walk<'w, 's>,
+    /// Where it may run.
+    pub(crate) here: &'c Directories<'w>,
+    /// Its name, without a folder.
+    pub(crate) name: &'c str,
+    /// Where the name stands.
+    pub(crate) span: Span,
+    /// What follows the name.
+    pub(crate) args: &'c [Arg<'s>],
+    /// Whether the name is written without quotes, so that the shell knows a declaration by it.
+    pub(crate) is_bare: bool,
+    /// Arrays that are handed to a declaration.
+    pub(crate) arrays: &'c [&'s Assignment<'s>],
+    /// How many wrappers stand in front.
+    pub(crate) depth: usize,
+}
+
+impl<'w, 's> Call<'_, 'w, 's> {
+    pub(crate) fn policy(&self) -> &Policy {
+        self.walk.policy
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        self.walk.policy.mode()
+    }
+
+    /// Makes a denial about the whole command.
+    pub(crate) fn deny(&self, rule: Rule, reason: impl Into<String>) -> Denial {
+        Denial::by(rule, self.span, reason.into())
+    }
+
+    /// Makes the denial of an option.
+    pub(crate) fn deny_flag(&self, rule: Rule, flag: &str, span: Span) -> Denial {
+        let reason = format!("Flag '{flag}' is not allowed with {}", self.name);
+        Denial::by(rule, span, reason).instead("run it without the flag")
+    }
+
+    /// Makes the denial of an argument that may turn into an option.
+    pub(crate) fn deny_dynamic(&self, arg: &Arg<'_>) -> Denial {
+        let reason = format!("an argument of {} is not known before it runs", self.name);
+        Denial::by(Rule::R21, arg.span, reason)
+            .instead("put -- before it, or begin it with static text such as ./")
+    }
+
+    /// Checks that the command may write to the file that `target` names.
+    pub(crate) fn write_target(&self, target: &Arg<'_>, root: Root) -> Checked {
+        write_target::check(self.walk, self.here, target, root)
+    }
+
+    /// Tells whether `arg` can never be taken for an option.
+    pub(crate) fn is_option_safe(&self, arg: &Arg<'_>) -> bool {
+        option_safe::is_option_safe(self.walk.scope, arg)
+    }
+
+    /// Tells whether `arg` may become several arguments.
+    pub(crate) fn splits_into_more(&self, arg: &Arg<'_>) -> bool {
+        option_safe::splits_into_more(self.walk.scope, arg)
+    }
+
+    /// Tells whether `arg` is one argument whatever its expansions yield.
+    pub(crate) fn stays_one_word(&self, arg: &Arg<'_>) -> bool {
+        option_safe::stays_one_word(self.walk.scope, arg)
+    }
+
+    /// Tells whether `arg`, the value of an option, may vanish or become several arguments.
+    pub(crate) fn may_shift(&self, arg: &Arg<'_>) -> bool {
+        option_safe::may_shift(self.walk.scope, arg)
+    }
+
+    /// Judges a command that this one starts.
+    pub(crate) fn inner(&self, args: &[Arg<'s>]) -> Checked {
+        self.inner_in(args, self.here)
+    }
+
+    /// Judges a command that this one starts in another directory.
+    pub(crate) fn inner_in(&self, args: &[Arg<'s>], here: &Directories<'w>) -> Checked {
+        let argv = Argv {
+            walk: self.walk,
+            here,
+            args,
+            arrays: &[],
+            depth: self.depth + 1,
+        };
+        argv.judge().map(|_moved| ())
+    }
+
+    /// Tells whether one of the arguments is exactly `text`.
+    pub(crate) fn has(&self, text: &str) -> bool {
+        self.args.iter().any(|arg| arg.is(text))
+    }
+
+    /// Tells whether `place` lies inside the project, in every directory that is possible.
+    pub(crate) fn is_in_project(&self, path: &str) -> bool {
+        let project = self.policy().project_dir();
+        let places = self.here.resolve(path);
+        places.is_some_and(|places| {
+            let mut places = places.iter();
+            places.all(|place| super::path::is_within(place, project))
+        })
+    }
+
+    /// Tells whether `path` lies inside the project or below `/tmp`.
+    pub(crate) fn is_in_reach(&self, path: &str) -> bool {
+        let project = self.policy().project_dir();
+        let places = self.here.resolve(path);
+        places.is_some_and(|places| {
+            places.iter().all(|place| {
+                super::path::is_within(place, project) || super::path::is_within(place, "/tmp")
+            })
+        })
+    }
+}

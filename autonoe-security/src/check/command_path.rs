@@ -1,0 +1,92 @@
+//! Commands that are named by a path.
+
+use super::call::Call;
+use super::{extensions, path};
+use crate::policy::{Mode, Profile};
+use crate::{Denial, Rule};
+
+/// What the name of a command means.
+pub(crate) enum Named<'c> {
+    /// A program by this name, without a folder.
+    Program(&'c str),
+    /// A script of the project that may run as it is.
+    Script,
+    /// What the user added by exactly this path; its last component.
+    Added(&'c str),
+}
+
+/// Folders whose programs are judged by their name.
+const SYSTEM_FOLDERS: [&str; 4] = ["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
+
+/// Finds out which program `written` means.
+pub(crate) fn named<'c>(call: &Call<'_, '_, '_>, written: &'c str) -> Result<Named<'c>, Denial> {
+    let Some((folder, name)) = written.rsplit_once('/') else {
+        return Ok(Named::Program(written));
+    };
+    let is_known_place = SYSTEM_FOLDERS.contains(&folder)
+        || is_tool_of_project(call, written, name)
+        || is_bin_stub(call, written, name);
+    if is_known_place {
+        return Ok(Named::Program(name));
+    }
+    if extensions::is_added(call.policy(), name, written)
+        && call.policy().extensions().contains(written)
+    {
+        return Ok(Named::Added(name));
+    }
+    if is_dev_script(call, written) {
+        return Ok(Named::Script);
+    }
+    let reason = format!("Command '{written}' is not in the allowlist");
+    Err(Denial::by(Rule::R6, call.span, reason).instead(
+        "run a listed command by its name, or add the path as it is written to allowCommands",
+    ))
+}
+
+/// Tells whether a package manager of an active profile has put the program there.
+fn is_tool_of_project(call: &Call<'_, '_, '_>, written: &str, name: &str) -> bool {
+    let policy = call.policy();
+    let Some(places) = call.here.resolve(written) else {
+        return false;
+    };
+    let mut places = places.iter();
+    places.all(|place| {
+        let Some((folder, _)) = place.rsplit_once('/') else {
+            return false;
+        };
+        let owners: &[Profile] = match () {
+            () if folder.ends_with("/node_modules/.bin") => &[Profile::Node, Profile::Bun],
+            () if folder.ends_with("/.venv/bin") || folder.ends_with("/venv/bin") => {
+                &[Profile::Python]
+            }
+            () if folder.ends_with("/vendor/bin") => &[Profile::Php, Profile::Ruby],
+            () => return false,
+        };
+        path::is_within(folder, policy.project_dir())
+            && owners.iter().any(|owner| policy.is_active(*owner))
+            && Profile::of_command(name).is_some_and(|profile| policy.is_active(profile))
+    })
+}
+
+/// Tells whether it is a stub that Ruby's tools put into `bin`.
+fn is_bin_stub(call: &Call<'_, '_, '_>, written: &str, name: &str) -> bool {
+    let project = call.policy().project_dir();
+    let is_here = match written.strip_prefix(project) {
+        Some(rest) => rest.strip_prefix("/bin/") == Some(name) && call.here.only() == Some(project),
+        None => {
+            let relative = written.strip_prefix("./").unwrap_or(written);
+            relative.strip_prefix("bin/") == Some(name) && call.is_in_project(written)
+        }
+    };
+    is_here
+        && matches!(name, "rails" | "rspec" | "rake" | "rubocop" | "bundle")
+        && call.policy().is_active(Profile::Ruby)
+}
+
+/// Tells whether it is the script that starts the project's development servers.
+fn is_dev_script(call: &Call<'_, '_, '_>, written: &str) -> bool {
+    matches!(written, "bin/dev.sh" | "./bin/dev.sh")
+        && call.args.is_empty()
+        && call.mode() == Mode::Run
+        && call.here.only() == Some(call.policy().project_dir())
+}

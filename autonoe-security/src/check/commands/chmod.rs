@@ -1,0 +1,78 @@
+//! `chmod`: making files of the project executable, and nothing else.
+
+use crate::Rule;
+use crate::check::arg::Arg;
+use crate::check::call::{Call, Checked};
+use crate::check::write_target::{escapes, protected};
+use crate::check::{path, symlinks};
+
+pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
+    if let Some(option) = call.args.iter().find(|arg| arg.text.starts_with('-')) {
+        return Err(call.deny_flag(Rule::R37, &option.text, option.span));
+    }
+    let Some((mode, files)) = call
+        .args
+        .split_first()
+        .filter(|(_, files)| !files.is_empty())
+    else {
+        return Err(call
+            .deny(Rule::R37, "chmod needs a mode and a file")
+            .instead("use chmod +x FILE"));
+    };
+    if !mode.known().is_some_and(adds_execution) {
+        let reason = format!("the mode '{}' is not allowed", mode.text);
+        return Err(call.deny(Rule::R37, reason).instead("use chmod +x FILE"));
+    }
+    files.iter().try_for_each(|file| is_fine(call, file))
+}
+
+/// Tells whether the mode is `[ugoa]*+x`.
+fn adds_execution(mode: &str) -> bool {
+    mode.strip_suffix("+x")
+        .is_some_and(|who| who.bytes().all(|byte| b"ugoa".contains(&byte)))
+}
+
+fn is_fine(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {
+    if !file.is_static() || file.tilde || is_wild(file) {
+        return Err(call
+            .deny(Rule::R37, "the file is not known before it runs")
+            .instead("write the path literally"));
+    }
+    let text = file.text.as_ref();
+    // Of a pattern, only the folders in front of it are known.
+    let fixed = match file.globs.first() {
+        None => text,
+        Some(glob) => match text[..*glob].rfind('/') {
+            None => ".",
+            Some(0) => "/",
+            Some(slash) => &text[..slash],
+        },
+    };
+    if !call.is_in_reach(fixed) {
+        return Err(escapes(file, Rule::R37));
+    }
+    for place in call.here.resolve(fixed).into_iter().flatten() {
+        let project = call.policy().project_dir();
+        let below = place.strip_prefix(project).unwrap_or(&place);
+        let is_root = below.is_empty() && !file.is_pattern();
+        if is_root || path::is_protected(text) || path::is_protected(below) {
+            return Err(protected(file, &format!("'{text}'")));
+        }
+        symlinks::check(call.walk, &place, file.span)?;
+    }
+    Ok(())
+}
+
+/// Tells whether a pattern may match what is hidden, or lies elsewhere.
+fn is_wild(file: &Arg<'_>) -> bool {
+    let mut start = 0;
+    let mut matched = false;
+    file.text.split('/').any(|component| {
+        let end = start + component.len();
+        let has_glob = file.globs.iter().any(|at| (start..end).contains(at));
+        start = end + 1;
+        let is_wild = (has_glob && component.starts_with('.')) || (matched && component == "..");
+        matched |= has_glob;
+        is_wild
+    })
+}

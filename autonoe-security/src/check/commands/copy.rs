@@ -1,0 +1,130 @@
+//! `mkdir` and `cp`.
+
+use crate::Rule;
+use crate::check::arg::Arg;
+use crate::check::call::{Call, Checked};
+use crate::check::options::{self, Seen, Table, Takes};
+use crate::check::path;
+use crate::check::write_target::{Root, protected};
+
+const MKDIR: Table = Table {
+    short_values: "m",
+    short_maybe: "",
+    long: &[
+        ("context", Takes::Maybe),
+        ("help", Takes::Nothing),
+        ("mode", Takes::Value),
+        ("parents", Takes::Nothing),
+        ("verbose", Takes::Nothing),
+        ("version", Takes::Nothing),
+    ],
+};
+
+pub(super) fn mkdir(call: &Call<'_, '_, '_>) -> Checked {
+    // A folder whose name is not known is refused as what it is, a place to write to.
+    if let Some(arg) = call
+        .args
+        .iter()
+        .find(|arg| !arg.is_static() && arg.text.is_empty())
+    {
+        call.write_target(arg, Root::Refused)?;
+    }
+    for seen in options::read(call, &MKDIR)? {
+        if let Seen::Operand(folder) = seen {
+            call.write_target(folder, Root::Refused)?;
+        }
+    }
+    Ok(())
+}
+
+const CP: Table = Table {
+    short_values: "St",
+    short_maybe: "",
+    long: &[
+        ("archive", Takes::Nothing),
+        ("attributes-only", Takes::Nothing),
+        ("backup", Takes::Maybe),
+        ("context", Takes::Maybe),
+        ("copy-contents", Takes::Nothing),
+        ("debug", Takes::Nothing),
+        ("dereference", Takes::Nothing),
+        ("force", Takes::Nothing),
+        ("help", Takes::Nothing),
+        ("interactive", Takes::Nothing),
+        ("keep-directory-symlink", Takes::Nothing),
+        ("link", Takes::Nothing),
+        ("no-clobber", Takes::Nothing),
+        ("no-dereference", Takes::Nothing),
+        ("no-preserve", Takes::Value),
+        ("no-target-directory", Takes::Nothing),
+        ("one-file-system", Takes::Nothing),
+        ("parents", Takes::Nothing),
+        ("preserve", Takes::Maybe),
+        ("recursive", Takes::Nothing),
+        ("reflink", Takes::Maybe),
+        ("remove-destination", Takes::Nothing),
+        ("sparse", Takes::Value),
+        ("strip-trailing-slashes", Takes::Nothing),
+        ("suffix", Takes::Value),
+        ("symbolic-link", Takes::Nothing),
+        ("target-directory", Takes::Value),
+        ("update", Takes::Maybe),
+        ("verbose", Takes::Nothing),
+        ("version", Takes::Nothing),
+    ],
+};
+
+pub(super) fn cp(call: &Call<'_, '_, '_>) -> Checked {
+    let mut into: Option<Arg<'_>> = None;
+    let mut operands = Vec::new();
+    let mut keeps_path = false;
+    for seen in options::read(call, &CP)? {
+        match seen {
+            Seen::Operand(operand) => operands.push(operand),
+            Seen::Option { name, value, arg } => match name.as_str() {
+                "-s" | "-l" | "--symbolic-link" | "--link" => {
+                    return Err(call.deny_flag(Rule::R36, &name, arg.span));
+                }
+                // A shortened name that may be one of these.
+                "--s" | "--l" | "--li" | "--sy" => {
+                    return Err(call.deny_flag(Rule::R36, &name, arg.span));
+                }
+                "-t" | "--target-directory" => into = value,
+                "--parents" => keeps_path = true,
+                _ => {}
+            },
+        }
+    }
+    let sources = match into {
+        Some(_) => &operands[..],
+        None => operands
+            .split_last()
+            .map_or(&[][..], |(_, sources)| sources),
+    };
+    for source in sources {
+        check_source(call, source, keeps_path)?;
+    }
+    match (into, operands.last()) {
+        (Some(folder), _) => call.write_target(&folder, Root::Accepted),
+        (None, Some(last)) => call.write_target(last, Root::Accepted),
+        (None, None) => Ok(()),
+    }
+}
+
+/// Checks that a copy does not land elsewhere because of what its source is called.
+fn check_source(call: &Call<'_, '_, '_>, source: &Arg<'_>, keeps_path: bool) -> Checked {
+    let text = source.text.as_ref();
+    let name = path::file_name(text.trim_end_matches('/'));
+    if path::is_protected(name) {
+        return Err(protected(source, &format!("'{name}'")));
+    }
+    // Links below /proc lead to everywhere.
+    let leads_away = path::is_within(&path::resolve("/", text), "/proc") && text.starts_with('/');
+    let leaves = keeps_path && !(source.is_static() && path::stays_below(text));
+    match leads_away || leaves {
+        true => Err(call
+            .deny(Rule::R36, format!("'{text}' cannot be copied like this"))
+            .instead("copy files by a plain path")),
+        false => Ok(()),
+    }
+}

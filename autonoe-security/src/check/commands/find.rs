@@ -1,0 +1,135 @@
+//! `find`: looking, and running allowed commands on what was found.
+
+use crate::Rule;
+use crate::check::arg::{Arg, Unknown};
+use crate::check::call::{Call, Checked};
+
+/// Primaries that delete, write, or ask a person.
+const REFUSED: &[&str] = &[
+    "-execdir", "-ok", "-okdir", "-delete", "-fls", "-fprint", "-fprint0", "-fprintf",
+];
+
+/// Primaries that take a value.
+const WITH_VALUE: &[&str] = &[
+    "-amin",
+    "-anewer",
+    "-atime",
+    "-cmin",
+    "-cnewer",
+    "-context",
+    "-ctime",
+    "-D",
+    "-files0-from",
+    "-fstype",
+    "-gid",
+    "-group",
+    "-ilname",
+    "-iname",
+    "-inum",
+    "-ipath",
+    "-iregex",
+    "-iwholename",
+    "-links",
+    "-lname",
+    "-maxdepth",
+    "-mindepth",
+    "-mmin",
+    "-mtime",
+    "-name",
+    "-newer",
+    "-path",
+    "-perm",
+    "-printf",
+    "-regex",
+    "-regextype",
+    "-samefile",
+    "-size",
+    "-type",
+    "-uid",
+    "-used",
+    "-user",
+    "-wholename",
+    "-xtype",
+];
+
+pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
+    let mut at = 0;
+    while let Some(arg) = call.args.get(at) {
+        at += 1;
+        let Some(text) = arg.is_static().then_some(arg.text.as_ref()) else {
+            if !call.is_option_safe(arg) {
+                return Err(call.deny_dynamic(arg));
+            }
+            continue;
+        };
+        if REFUSED.contains(&text) {
+            return Err(call.deny_flag(Rule::R33, text, arg.span));
+        }
+        if text == "-exec" {
+            at += exec(call, &call.args[at..])?;
+        } else if WITH_VALUE.contains(&text) || text.starts_with("-newer") {
+            if let Some(value) = call.args.get(at).filter(|value| call.may_shift(value)) {
+                return Err(call.deny_dynamic(value));
+            }
+            at += 1;
+        } else if arg.is_pattern() && text.starts_with(['-', '[']) {
+            // Names of files may be primaries.
+            return Err(call.deny_dynamic(arg));
+        }
+    }
+    Ok(())
+}
+
+/// Judges what `-exec` starts, and returns how many arguments that takes.
+fn exec<'s>(call: &Call<'_, '_, 's>, args: &[Arg<'s>]) -> Result<usize, crate::Denial> {
+    let ends = |(at, arg): (usize, &Arg<'_>)| {
+        let after_braces = at
+            .checked_sub(1)
+            .is_some_and(|before| args[before].text.contains("{}"));
+        arg.is(";") || (arg.is("+") && after_braces)
+    };
+    let Some(end) = args.iter().enumerate().position(ends) else {
+        return Err(call
+            .deny(Rule::R33, "the command of -exec has no end")
+            .instead("end it with \\; or +"));
+    };
+    // What is not known may be the end, and then what follows are primaries again.
+    let unknown = args[..end]
+        .iter()
+        .position(|arg| !arg.is_static() && arg.text.is_empty());
+    let behind = unknown.map_or(&args[..0], |at| &args[at..end]);
+    if let Some(arg) = behind
+        .iter()
+        .find(|arg| REFUSED.contains(&arg.text.as_ref()) || arg.text.starts_with("-exec"))
+    {
+        return Err(call.deny_flag(Rule::R33, &arg.text, arg.span));
+    }
+    let inner: Vec<Arg<'s>> = args[..end].iter().map(with_found_name).collect();
+    if inner.is_empty() {
+        return Err(call
+            .deny(Rule::R33, "-exec has no command")
+            .instead("name the command"));
+    }
+    call.inner(&inner)?;
+    Ok(end + 1)
+}
+
+/// Returns an argument in which `{}` stands for a name that find puts there.
+///
+/// Such a name begins with the place where the search began, so it is no option
+/// unless that is.
+fn with_found_name<'s>(arg: &Arg<'s>) -> Arg<'s> {
+    let Some(at) = arg.text.find("{}") else {
+        return arg.clone();
+    };
+    let before = &arg.text[..at];
+    let text = if before.is_empty() { "./" } else { before };
+    Arg {
+        text: text.to_owned().into(),
+        unknown: Some(Unknown {
+            part: None,
+            quoted: true,
+        }),
+        ..arg.clone()
+    }
+}

@@ -1,0 +1,169 @@
+//! `git config`: reading is free, writing is for harmless keys of the project.
+
+use super::splitting::brings_no_option;
+use crate::check::arg::Arg;
+use crate::check::call::{Call, Checked};
+use crate::{Denial, Rule};
+
+/// Keys that name no program and no place.
+const HARMLESS: &[&str] = &[
+    "user.name",
+    "user.email",
+    "init.defaultbranch",
+    "core.autocrlf",
+    "core.eol",
+    "core.filemode",
+    "core.ignorecase",
+    "core.quotepath",
+    "core.longpaths",
+    "pull.rebase",
+    "pull.ff",
+    "push.default",
+    "push.autosetupremote",
+    "fetch.prune",
+    "commit.gpgsign",
+    "tag.gpgsign",
+    "rerere.enabled",
+    "merge.conflictstyle",
+    "diff.noprefix",
+];
+
+/// Tells whether a setting by this name is harmless, whatever its value.
+pub(super) fn is_harmless_key(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    HARMLESS.contains(&key.as_str())
+        || (key.starts_with("color.") && key.len() > "color.".len())
+        || (key.starts_with("advice.") && key.len() > "advice.".len())
+}
+
+/// Options that are never needed to read, or that write elsewhere.
+const ELSEWHERE: &[&str] = &[
+    "--global",
+    "--system",
+    "--worktree",
+    "--file",
+    "--blob",
+    "--edit",
+];
+
+/// Options that only shape what is printed.
+const SHAPING: &[&str] = &[
+    "--local",
+    "--show-origin",
+    "--show-scope",
+    "--null",
+    "--name-only",
+    "--includes",
+    "--no-includes",
+    "--bool",
+    "--int",
+    "--bool-or-int",
+    "--path",
+    "--expiry-date",
+    "--no-type",
+];
+
+const READING: &[&str] = &[
+    "--get",
+    "--get-all",
+    "--get-regexp",
+    "--get-urlmatch",
+    "--get-color",
+    "--get-colorbool",
+    "--list",
+];
+
+const WRITING: &[&str] = &[
+    "--add",
+    "--unset",
+    "--unset-all",
+    "--replace-all",
+    "--rename-section",
+    "--remove-section",
+];
+
+pub(super) fn check(call: &Call<'_, '_, '_>, subcommand: &Arg<'_>, args: &[Arg<'_>]) -> Checked {
+    let (mut reads, mut writes, mut elsewhere) = (false, false, None);
+    let mut operands = Vec::new();
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        if arg.is("--") {
+            operands.extend(args.by_ref());
+            break;
+        }
+        if !call.is_option_safe(arg) {
+            return Err(call.deny_dynamic(arg));
+        }
+        let text = arg.text.as_ref();
+        if !text.starts_with('-') || !arg.is_static() || !operands.is_empty() && writes {
+            operands.push(arg);
+            continue;
+        }
+        let name = text.split('=').next().unwrap_or(text);
+        match name {
+            "-l" => reads = true,
+            "-z" | "-a" => {}
+            "-f" | "-e" => elsewhere = Some(arg),
+            "--type" | "--default" if !text.contains('=') => {
+                let value = args.next();
+                if let Some(value) = value.filter(|value| !is_one_value(call, value)) {
+                    return Err(call.deny_dynamic(value).instead("put it into quotes"));
+                }
+            }
+            "--type" | "--default" => {}
+            name if SHAPING.contains(&name) => {}
+            name if READING.contains(&name) => reads = true,
+            name if WRITING.contains(&name) => writes = true,
+            name if ELSEWHERE.iter().any(|full| full.starts_with(name)) => {
+                elsewhere = Some(arg);
+                if !text.contains('=') && matches!(name, "--file" | "--blob") {
+                    args.next();
+                }
+            }
+            _ => return Err(deny_flag(Rule::R42, text, arg)),
+        }
+    }
+    let mut words = operands.iter().map(|operand| operand.known());
+    match (words.next(), operands.len()) {
+        (Some(Some("get" | "list")), _) => {}
+        (Some(Some("set" | "unset" | "rename-section" | "remove-section")), _) => {
+            writes = true;
+            operands.remove(0);
+        }
+        (Some(Some("edit")), 1) => return Err(deny_flag(Rule::R42, "edit", subcommand)),
+        (_, 0 | 1) if !writes => {}
+        _ => writes |= !reads,
+    }
+    if !writes {
+        return match elsewhere {
+            Some(arg) if arg.is("-e") || arg.text.starts_with("--e") => {
+                Err(deny_flag(Rule::R42, &arg.text, arg))
+            }
+            _ => Ok(()),
+        };
+    }
+    if let Some(arg) = elsewhere {
+        return Err(deny_flag(Rule::R42, &arg.text, arg));
+    }
+    let key = operands.first().and_then(|key| key.known());
+    match key {
+        Some(key) if is_harmless_key(key) => Ok(()),
+        key => {
+            let reason = format!(
+                "the setting '{}' of git may not be changed",
+                key.unwrap_or("?")
+            );
+            Err(Denial::by(Rule::R42, subcommand.span, reason)
+                .instead("leave git's settings to the user"))
+        }
+    }
+}
+
+fn is_one_value(call: &Call<'_, '_, '_>, value: &Arg<'_>) -> bool {
+    !value.is_pattern() && brings_no_option(call, value)
+}
+
+fn deny_flag(rule: Rule, flag: &str, arg: &Arg<'_>) -> Denial {
+    let reason = format!("Flag '{flag}' is not allowed with git config");
+    Denial::by(rule, arg.span, reason).instead("run it without the flag")
+}

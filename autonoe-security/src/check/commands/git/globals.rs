@@ -1,0 +1,81 @@
+//! Options in front of the subcommand.
+
+use super::config;
+use super::splitting::brings_no_option;
+use crate::check::arg::Arg;
+use crate::check::builtins;
+use crate::check::call::Call;
+use crate::check::directories::Directories;
+use crate::{Denial, Rule};
+
+/// Reads the options in front of the subcommand, and returns where git runs and what is left.
+pub(super) fn read<'c, 'w, 's>(
+    call: &Call<'c, 'w, 's>,
+) -> Result<(Directories<'w>, &'c [Arg<'s>]), Denial> {
+    let mut here = call.here.clone();
+    let mut args = call.args;
+    while let [first, rest @ ..] = args {
+        let text = first.text.as_ref();
+        if !first.is_static() {
+            if !call.is_option_safe(first) {
+                return Err(call.deny_dynamic(first));
+            }
+            break;
+        }
+        if !text.starts_with('-') {
+            break;
+        }
+        args = rest;
+        match text {
+            "--no-pager"
+            | "-P"
+            | "-p"
+            | "--paginate"
+            | "--no-optional-locks"
+            | "--literal-pathspecs" => {}
+            "--version" | "-v" | "--help" | "-h" => return Ok((here, &[])),
+            "-C" => {
+                let [folder, others @ ..] = rest else {
+                    return Err(call.deny_flag(Rule::R40, text, first.span));
+                };
+                args = others;
+                // Several of them follow one another.
+                let inside = Call {
+                    here: &here,
+                    ..*call
+                };
+                here = builtins::enter_path(&inside, folder)?;
+            }
+            "-c" => {
+                let [setting, others @ ..] = rest else {
+                    return Err(call.deny_flag(Rule::R40, text, first.span));
+                };
+                args = others;
+                check_setting(call, setting)?;
+            }
+            _ => return Err(call.deny_flag(Rule::R40, text, first.span)),
+        }
+    }
+    Ok((here, args))
+}
+
+/// Checks `KEY=VALUE` of `-c`.
+fn check_setting(call: &Call<'_, '_, '_>, setting: &Arg<'_>) -> Result<(), Denial> {
+    if setting.is_pattern() || !brings_no_option(call, setting) {
+        return Err(call.deny_dynamic(setting).instead("put it into quotes"));
+    }
+    let text = setting.text.as_ref();
+    let key = text.split('=').next().unwrap_or(text);
+    let is_whole = setting.is_static() || text.contains('=');
+    let is_fine = matches!(
+        text,
+        "core.pager=cat" | "core.editor=true" | "core.editor=:"
+    ) && setting.is_static()
+        || (is_whole && config::is_harmless_key(key));
+    match is_fine {
+        true => Ok(()),
+        false => Err(call
+            .deny(Rule::R40, format!("git -c {key} is not allowed"))
+            .instead("run git without -c")),
+    }
+}

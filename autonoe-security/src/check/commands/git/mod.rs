@@ -1,0 +1,92 @@
+//! `git`: version control, without its ways to run other programs.
+
+mod aims;
+mod beginnings;
+mod config;
+mod destructive;
+mod globals;
+mod outputs;
+mod places;
+mod protected;
+mod reading;
+mod refused;
+mod spelling;
+mod splitting;
+mod subcommands;
+mod sync_mode;
+mod tables;
+mod urls;
+
+use self::reading::Reading;
+use crate::check::arg::Arg;
+use crate::check::call::{Call, Checked};
+use crate::check::directories::Directories;
+use crate::policy::Mode;
+use crate::{Denial, Rule};
+
+pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
+    let (here, rest) = globals::read(call)?;
+    let Some((subcommand, args)) = rest.split_first() else {
+        return Ok(());
+    };
+    let Some(name) = subcommand.known() else {
+        let reason = "the subcommand of git is not known before it runs";
+        return Err(Denial::by(Rule::R21, subcommand.span, reason).instead("write it literally"));
+    };
+    if !subcommands::is_allowed(name) {
+        let reason = format!("git {name} is not allowed");
+        return Err(Denial::by(Rule::R41, subcommand.span, reason)
+            .instead("use a subcommand of git that is no alias and starts no other program"));
+    }
+    if name == "config" {
+        return config::check(call, subcommand, args);
+    }
+    if name == "bisect" && call.mode() == Mode::Run {
+        let mut words = args.iter().enumerate();
+        let first = words.find(|(_, arg)| !arg.text.starts_with('-'));
+        if let Some((at, _)) = first.filter(|(_, arg)| arg.is("run")) {
+            return call.inner_in(args.get(at + 1..).unwrap_or_default(), &here);
+        }
+    }
+    let git = Git {
+        call,
+        here: &here,
+        name,
+        subcommand,
+        args,
+        read: Reading::of(call, name, args)?,
+    };
+    refused::check(&git)?;
+    outputs::check(&git)?;
+    places::check(&git)?;
+    protected::check(&git)?;
+    urls::check(&git)?;
+    destructive::check(&git)?;
+    match call.mode() {
+        Mode::Sync => sync_mode::check(&git),
+        Mode::Run => Ok(()),
+    }
+}
+
+/// A subcommand of git and its arguments.
+struct Git<'g, 'c, 'w, 's> {
+    call: &'g Call<'c, 'w, 's>,
+    /// Where it runs, with `-C` followed.
+    here: &'g Directories<'w>,
+    name: &'g str,
+    subcommand: &'g Arg<'s>,
+    args: &'g [Arg<'s>],
+    /// What the arguments are.
+    read: Reading<'g, 's>,
+}
+
+impl Git<'_, '_, '_, '_> {
+    fn deny(&self, rule: Rule, reason: impl Into<String>) -> Denial {
+        Denial::by(rule, self.subcommand.span, reason.into())
+    }
+
+    fn deny_flag(&self, rule: Rule, flag: &str, arg: &Arg<'_>) -> Denial {
+        let reason = format!("Flag '{flag}' is not allowed with git {}", self.name);
+        Denial::by(rule, arg.span, reason).instead("run it without the flag")
+    }
+}

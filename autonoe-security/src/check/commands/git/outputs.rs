@@ -1,0 +1,45 @@
+//! Files that git would write to by name.
+
+use super::Git;
+use super::reading::Flag;
+use crate::check::arg::Arg;
+use crate::check::call::Checked;
+use crate::check::write_target::{self, Root};
+
+pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
+    let targets = git.read.flags.iter().filter(|flag| names_file(git, flag));
+    for target in targets.filter_map(|flag| flag.value.as_ref()) {
+        writes_to(git, target)?;
+    }
+    // The result of a merge replaces the first file.
+    let replaces = git.name == "merge-file" && !git.read.surely_has(Some('p'), "stdout");
+    let bundles = git.name == "bundle" && git.read.may_begin_with("create");
+    let at = match (replaces, bundles) {
+        (true, _) => 0,
+        (_, true) => 1,
+        _ => return Ok(()),
+    };
+    git.read
+        .at(at)
+        .try_for_each(|target| writes_to(git, target))
+}
+
+/// Tells whether the value of an option is a file, or a folder of files, to write to.
+pub(super) fn names_file(git: &Git<'_, '_, '_, '_>, flag: &Flag<'_, '_>) -> bool {
+    flag.may_be("output")
+        || match git.name {
+            "archive" => flag.is_letter('o'),
+            "format-patch" => flag.is_letter('o') || flag.may_be("output-directory"),
+            "apply" => flag.may_be("build-fake-ancestor"),
+            "read-tree" => flag.may_be("index-output"),
+            _ => false,
+        }
+}
+
+fn writes_to(git: &Git<'_, '_, '_, '_>, target: &Arg<'_>) -> Checked {
+    let root = match git.name {
+        "format-patch" => Root::Accepted,
+        _ => Root::Refused,
+    };
+    write_target::check(git.call.walk, git.here, target, root)
+}

@@ -1,0 +1,54 @@
+//! Directories in which git would make a working tree.
+
+use super::Git;
+use crate::check::arg::Arg;
+use crate::check::call::Checked;
+use crate::check::write_target::escapes;
+use crate::check::{path, symlinks};
+use crate::{Denial, Rule};
+
+pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
+    let (source, target) = match git.name {
+        "clone" => (Some(0), 1),
+        "init" => (None, 0),
+        "worktree" if git.read.may_begin_with("add") => (None, 1),
+        "worktree" if git.read.may_begin_with("move") => (None, 2),
+        "submodule" if git.read.may_begin_with("add") => (Some(1), 2),
+        _ => return Ok(()),
+    };
+    if let Some(source) = source {
+        // Without a target, the directory is called like the repository.
+        git.read.at(source).try_for_each(|url| named_after(url))?;
+    }
+    git.read
+        .at(target)
+        .try_for_each(|target| is_inside(git, target))
+}
+
+fn named_after(url: &Arg<'_>) -> Checked {
+    let text = url.text.trim_end_matches('/');
+    let name = text.rsplit(['/', ':']).next().unwrap_or(text);
+    let name = name.strip_suffix(".git").unwrap_or(name);
+    match path::names_state_folder(name) {
+        true => Err(escapes(url, Rule::R43)),
+        false => Ok(()),
+    }
+}
+
+fn is_inside(git: &Git<'_, '_, '_, '_>, target: &Arg<'_>) -> Checked {
+    let Some(text) = target.known() else {
+        let reason = "the directory is not known before it runs";
+        return Err(Denial::by(Rule::R43, target.span, reason).instead("write the path literally"));
+    };
+    let project = git.call.policy().project_dir();
+    let Some(places) = git.here.resolve(text).filter(|_| !path::is_protected(text)) else {
+        return Err(escapes(target, Rule::R43));
+    };
+    for place in &places {
+        if !path::is_within(place, project) && !path::is_within(place, "/tmp") {
+            return Err(escapes(target, Rule::R43));
+        }
+        symlinks::check(git.call.walk, place, target.span)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! Options that make git run another program, or leave the project.
+
+use super::Git;
+use super::reading::Flag;
+use crate::Rule;
+use crate::check::call::Checked;
+
+/// Refused with every subcommand.
+const ANYWHERE: &[&str] = &[
+    "upload-pack",
+    "receive-pack",
+    "exec",
+    "ext-diff",
+    "textconv",
+    "open-files-in-pager",
+    "extcmd",
+    "separate-git-dir",
+    "unsafe-paths",
+];
+
+pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
+    let (letters, own): (&[char], &[&str]) = match git.name {
+        "clone" => (&['u', 'c'], &["config", "template"]),
+        "init" => (&[], &["template"]),
+        "archive" => (&[], &["remote"]),
+        "rebase" => (&['x'], &[]),
+        "grep" => (&['O'], &[]),
+        _ => (&[], &[]),
+    };
+    let is_refused = |flag: &&Flag<'_, '_>| {
+        ANYWHERE.iter().chain(own).any(|name| flag.may_be(name))
+            || letters.iter().any(|letter| flag.is_letter(*letter))
+    };
+    let mut flags = git.read.flags.iter();
+    match flags.find(|flag| is_refused(flag) || hands_on_option(git, flag)) {
+        Some(flag) => {
+            let text = flag.arg.text.as_ref();
+            let name = text.split('=').next().unwrap_or(text);
+            Err(git.deny_flag(Rule::R43, name, flag.arg))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Tells whether `format-patch` may hand the value of an option to another git as an option of
+/// that one.
+fn hands_on_option(git: &Git<'_, '_, '_, '_>, flag: &Flag<'_, '_>) -> bool {
+    let hands_on = ["range-diff", "interdiff"];
+    git.name == "format-patch"
+        && hands_on.iter().any(|name| flag.may_be(name))
+        && flag
+            .value
+            .as_ref()
+            .is_some_and(|value| value.text.starts_with('-') || !git.call.is_option_safe(value))
+}

@@ -1,0 +1,101 @@
+//! `pkill`: development processes, by exact name.
+
+use crate::Rule;
+use crate::check::arg::Arg;
+use crate::check::call::{Call, Checked};
+
+const SIGNALS: &[&str] = &[
+    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "IOT", "BUS", "FPE", "KILL", "USR1", "SEGV",
+    "USR2", "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CLD", "CONT", "STOP", "TSTP", "TTIN",
+    "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "POLL", "PWR", "SYS",
+];
+
+/// Long options that only narrow the choice, or tell about it.
+const FLAGS: &[&str] = &["--full", "--exact", "--newest", "--oldest", "--echo"];
+
+pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
+    let mut full = false;
+    let mut operands = Vec::new();
+    let mut args = call.args.iter();
+    while let Some(arg) = args.next() {
+        let Some(text) = arg.known() else {
+            return Err(call
+                .deny(Rule::R39, "the process is not known before it runs")
+                .instead("write its name literally"));
+        };
+        let is_fine = match text {
+            "--" => {
+                operands.extend(args.by_ref());
+                true
+            }
+            "--signal" => args
+                .next()
+                .and_then(|signal| signal.known())
+                .is_some_and(is_signal),
+            _ if text.starts_with("--") => match text.strip_prefix("--signal=") {
+                Some(signal) => is_signal(signal),
+                None => {
+                    let mut meant = FLAGS.iter().filter(|flag| flag.starts_with(text));
+                    let flag = meant.next().filter(|_| meant.next().is_none());
+                    full |= flag == Some(&"--full");
+                    flag.is_some()
+                }
+            },
+            _ => match text.strip_prefix('-') {
+                None => {
+                    operands.push(arg);
+                    true
+                }
+                Some(letters) if is_flags(letters) => {
+                    full |= letters.contains('f');
+                    true
+                }
+                Some(signal) => is_signal(signal),
+            },
+        };
+        if !is_fine {
+            return Err(call.deny_flag(Rule::R39, text, arg.span));
+        }
+    }
+    match operands[..] {
+        [operand] => target(call, operand, full),
+        _ => Err(call
+            .deny(Rule::R39, "pkill needs exactly one process")
+            .instead("name one development process")),
+    }
+}
+
+/// Checks the process that is meant; with `full` it may be a command line.
+fn target(call: &Call<'_, '_, '_>, operand: &Arg<'_>, full: bool) -> Checked {
+    let text = operand.text.as_ref();
+    let targets = call.policy().pkill_targets();
+    let is_command_line = full
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b" ._/:@=-".contains(&byte))
+        && text
+            .split(' ')
+            .next()
+            .is_some_and(|first| targets.contains(first));
+    match targets.contains(text) || is_command_line {
+        true => Ok(()),
+        false => {
+            let reason =
+                format!("process '{text}' is no development process of the active profiles");
+            Err(call
+                .deny(Rule::R39, reason)
+                .instead("add it to allowPkillTargets in agent.json"))
+        }
+    }
+}
+
+fn is_flags(letters: &str) -> bool {
+    !letters.is_empty() && letters.bytes().all(|it| b"fxnoe".contains(&it))
+}
+
+/// Tells whether `text` is a signal: a number, or a name with or without `SIG`.
+fn is_signal(text: &str) -> bool {
+    let name = text.strip_prefix("SIG").unwrap_or(text);
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number || SIGNALS.contains(&name)
+}

@@ -1,0 +1,22 @@
+//! Go.
+
+use super::tool::Tool;
+
+pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
+    let (first, second) = (tool.first(), tool.second());
+    match tool.name {
+        "go" => match first {
+            Some("test" | "build" | "vet" | "list" | "version" | "doc") => true,
+            Some("env") => !tool.has_option(&["-w", "-u", "--w", "--u"]),
+            Some("mod") => matches!(second, Some("verify" | "graph" | "why")),
+            _ => false,
+        },
+        "gofmt" | "goimports" => {
+            (tool.has("-l") || tool.has("-d")) && !tool.has_option(&["-w", "--w"])
+        }
+        "golangci-lint" => first == Some("run") && !tool.has_option(&["--fix"]),
+        "staticcheck" | "golint" => true,
+        "goreleaser" => first == Some("check"),
+        _ => false,
+    }
+}

@@ -1,0 +1,102 @@
+//! What the language profiles open in sync mode: tests, type checks, linters and builds.
+
+mod dynamic;
+mod folders;
+mod go;
+mod node;
+mod php;
+mod python;
+mod reports;
+mod rewrites;
+mod ruby;
+mod runners;
+mod rust;
+mod scripts;
+mod tool;
+
+use self::tool::Tool;
+use super::tools::{self, Words};
+use crate::Rule;
+use crate::check::call::{Call, Checked, Validator};
+use crate::policy::Profile;
+
+/// Finds the validator of the tool `name` in sync mode.
+pub(super) fn find(_name: &str) -> Validator {
+    check
+}
+
+fn check(call: &Call<'_, '_, '_>) -> Checked {
+    if let [only] = call.args
+        && matches!(only.known(), Some("--version" | "-V" | "--help"))
+    {
+        return Ok(());
+    }
+    if !call.is_in_project(".") {
+        return Err(not_verification(call));
+    }
+    tools::stays_in_project(call)?;
+    rewrites::check(call, call.name, call.args)?;
+    let readings = Words::readings(call)?;
+    let is_clear = readings.len() == 1;
+    for words in &readings {
+        // Without a subcommand, an unclear command line does nothing.
+        if is_clear || words.first().is_some() {
+            verifies(call, words)?;
+        }
+    }
+    Ok(())
+}
+
+fn not_verification(call: &Call<'_, '_, '_>) -> crate::Denial {
+    let reason = format!("this use of '{}' does not only verify", call.name);
+    call.deny(Rule::R64, reason)
+        .instead("run tests, type checks, linters or builds that change no source")
+}
+
+/// Checks that an invocation, read in one way, only verifies.
+fn verifies<'c, 's>(call: &Call<'c, '_, 's>, words: &Words<'c, 's>) -> Checked {
+    tools::starts_no_other_program(call, words)?;
+    if let Some(all) = tools::started(call, words)? {
+        if all.is_empty() {
+            return Err(not_verification(call));
+        }
+        return all
+            .iter()
+            .try_for_each(|started| runners::check(call, words, started));
+    }
+    let tool = Tool {
+        call,
+        name: call.name,
+        args: call.args,
+        at: words.at(),
+    };
+    tool_verifies(&tool, |tool| match tool.name {
+        "npm" | "pnpm" | "yarn" | "bun" | "composer" => scripts::verifies(tool, words),
+        _ => by_language(tool),
+    })
+}
+
+/// Checks a tool that runs by itself, or was started by another.
+fn tool_verifies(
+    tool: &Tool<'_, '_, '_, '_>,
+    holds: impl Fn(&Tool<'_, '_, '_, '_>) -> bool,
+) -> Checked {
+    dynamic::check(tool)?;
+    let is_fine = folders::stay_inside(tool) && reports::go_elsewhere(tool) && holds(tool);
+    match is_fine {
+        true => Ok(()),
+        false => Err(not_verification(tool.call)),
+    }
+}
+
+fn by_language(tool: &Tool<'_, '_, '_, '_>) -> bool {
+    match Profile::of_command(tool.name) {
+        Some(Profile::Node | Profile::Bun) => node::verifies(tool),
+        Some(Profile::Python) => python::verifies(tool),
+        Some(Profile::Ruby) => ruby::verifies(tool),
+        Some(Profile::Go) => go::verifies(tool),
+        Some(Profile::Rust) => rust::verifies(tool),
+        Some(Profile::Php) => php::verifies(tool),
+        None => node::verifies_started(tool),
+    }
+}

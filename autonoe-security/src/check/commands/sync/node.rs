@@ -1,0 +1,79 @@
+//! Node.js.
+
+use super::tool::Tool;
+
+pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
+    let first = tool.first();
+    match tool.name {
+        "vitest" | "jest" | "mocha" => true,
+        "tsc" => emits_nothing(tool),
+        "eslint" => !tool.has_option(&["--fix", "--init"]),
+        "prettier" => !tool.has_option(&["--write"]) && !has_letter(tool, 'w'),
+        "biome" => {
+            matches!(first, Some("check" | "lint" | "ci" | "format"))
+                && !tool.has_option(&["--write", "--fix", "--apply", "--apply-unsafe"])
+        }
+        "vite" => first == Some("build"),
+        "next" => matches!(first, Some("build" | "lint")),
+        "nuxt" => matches!(first, Some("build" | "typecheck")),
+        "astro" => matches!(first, Some("build" | "check")),
+        "node" => match tool.args {
+            [flag, ..] if flag.is("--test") => true,
+            [flag, file] => (flag.is("--check") || flag.is("-c")) && !file.text.starts_with('-'),
+            _ => false,
+        },
+        "deno" => match first {
+            Some("test" | "lint" | "check") => true,
+            Some("fmt") => tool.has("--check"),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Tools that are no commands of a profile, but may be started by `npx` and its kin.
+pub(super) fn verifies_started(tool: &Tool<'_, '_, '_, '_>) -> bool {
+    let first = tool.first();
+    match tool.name {
+        "vue-tsc" => emits_nothing(tool),
+        "ava" | "tap" | "svelte-check" => true,
+        "stylelint" => !tool.has_option(&["--fix"]),
+        "playwright" => first == Some("test"),
+        "cypress" => first == Some("run"),
+        _ => false,
+    }
+}
+
+/// Tells whether the compiler only checks types.
+fn emits_nothing(tool: &Tool<'_, '_, '_, '_>) -> bool {
+    let mut checks = false;
+    let mut args = tool.args.iter().peekable();
+    while let Some(arg) = args.next() {
+        // A file with more arguments.
+        if arg.text.starts_with('@') {
+            return false;
+        }
+        // The compiler minds neither the case of letters nor the number of dashes.
+        let option = arg.text.strip_prefix('-').unwrap_or_default();
+        let option = option.strip_prefix('-').unwrap_or(option);
+        let is = |name: &str| option.eq_ignore_ascii_case(name);
+        if is("init") {
+            return false;
+        }
+        if is("noEmit") {
+            let next = args.peek().map(|next| next.text.as_ref());
+            checks = !next.is_some_and(|next| {
+                next.eq_ignore_ascii_case("false") || next.eq_ignore_ascii_case("null")
+            });
+            if !checks {
+                return false;
+            }
+        }
+    }
+    checks
+}
+
+fn has_letter(tool: &Tool<'_, '_, '_, '_>, letter: char) -> bool {
+    let mut options = tool.args.iter().map(|arg| arg.text.as_ref());
+    options.any(|text| text.starts_with('-') && !text.starts_with("--") && text.contains(letter))
+}

@@ -1,0 +1,62 @@
+//! Python.
+
+use super::tool::Tool;
+use super::{reports, rewrites};
+use crate::check::arg::Arg;
+
+pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
+    let (first, second) = (tool.first(), tool.second());
+    match tool.name {
+        "pytest" | "tox" | "nox" | "mypy" | "pyright" | "flake8" | "pylint" => true,
+        "ruff" => ruff(tool, first),
+        "black" => black(tool),
+        "python" | "python3" => interpreter(tool),
+        "pip" | "pip3" => matches!(first, Some("list" | "show" | "check" | "freeze")),
+        "uv" => {
+            first == Some("pip") && matches!(second, Some("list" | "show" | "check" | "freeze"))
+        }
+        "poetry" => matches!(first, Some("check" | "show")),
+        _ => false,
+    }
+}
+
+fn ruff(tool: &Tool<'_, '_, '_, '_>, first: Option<&str>) -> bool {
+    match first {
+        Some("check") => !tool.has_option(&["--fix", "--fix-only"]),
+        Some("format") => tool.has("--check") || tool.has("--diff"),
+        _ => false,
+    }
+}
+
+fn black(tool: &Tool<'_, '_, '_, '_>) -> bool {
+    tool.has("--check") || tool.has("--diff")
+}
+
+fn interpreter(tool: &Tool<'_, '_, '_, '_>) -> bool {
+    match tool.args {
+        [flag, module, rest @ ..] if flag.is("-m") => module
+            .known()
+            .is_some_and(|name| is_module(tool, name, rest)),
+        [script, action, ..] if script.is("manage.py") => {
+            matches!(action.known(), Some("test" | "check"))
+        }
+        _ => false,
+    }
+}
+
+fn is_module<'s>(tool: &Tool<'_, '_, '_, 's>, name: &str, args: &[Arg<'s>]) -> bool {
+    let inner = Tool {
+        call: tool.call,
+        name,
+        args,
+        // Options in front of the subcommand would have to be read.
+        at: Some(0),
+    };
+    let verifies = match name {
+        "unittest" | "pytest" | "mypy" | "pyright" | "flake8" | "pylint" | "tox" | "nox" => true,
+        "ruff" => ruff(&inner, inner.first()),
+        "black" => black(&inner),
+        _ => false,
+    };
+    verifies && rewrites::check(tool.call, name, args).is_ok() && reports::go_elsewhere(&inner)
+}

@@ -1,0 +1,64 @@
+//! Options that let a tool rewrite files, also behind `--`.
+
+use crate::Rule;
+use crate::check::arg::Arg;
+use crate::check::call::{Call, Checked};
+
+/// Options that rewrite, whichever tool has them.
+const COMMON: &[&str] = &[
+    "--fix",
+    "--write",
+    "--update",
+    "--updateSnapshot",
+    "--update-snapshot",
+    "--update-snapshots",
+];
+
+/// Options of one tool that rewrite sources, settings or baselines.
+fn of_tool(name: &str) -> &'static [&'static str] {
+    match name {
+        "ruff" => &["--add-noqa"],
+        "mypy" => &["--install-types"],
+        "pyright" => &["--createstub"],
+        "phpstan" => &["--generate-baseline", "-b"],
+        "psalm" => &["--alter", "--set-baseline", "--update-baseline"],
+        "rubocop" => &["--init"],
+        "jest" => &["--init"],
+        "eslint" => &["--suppress-all", "--suppress-rule", "--prune-suppressions"],
+        "node" => &["--test-update-snapshots"],
+        "go" => &["-update", "-fix"],
+        _ => &[],
+    }
+}
+
+pub(super) fn check(call: &Call<'_, '_, '_>, name: &str, args: &[Arg<'_>]) -> Checked {
+    let of_node = matches!(
+        name,
+        "vitest" | "jest" | "bun" | "npm" | "pnpm" | "yarn" | "npx" | "bunx"
+    );
+    // Some take the beginning of an option for the whole.
+    let shortens = matches!(name, "mypy" | "phpstan" | "psalm" | "rubocop");
+    let means = |text: &str, option: &str| {
+        text == option || (shortens && text.len() > 5 && option.starts_with(text))
+    };
+    for arg in args {
+        let text = arg.text.as_ref();
+        let option = text.split('=').next().unwrap_or(text);
+        let mut refused = COMMON.iter().chain(of_tool(name));
+        let is_refused =
+            refused.any(|it| means(option, it)) || (of_node && is_cluster_with_u(option));
+        if is_refused {
+            return Err(call.deny_flag(Rule::R65, option, arg.span));
+        }
+    }
+    Ok(())
+}
+
+/// `-u` for updating snapshots, alone or with other letters.
+fn is_cluster_with_u(option: &str) -> bool {
+    option.strip_prefix('-').is_some_and(|letters| {
+        letters.contains('u')
+            && letters.len() <= 3
+            && letters.bytes().all(|letter| letter.is_ascii_alphabetic())
+    })
+}

@@ -1,0 +1,76 @@
+//! Ruby.
+
+use super::scripts::is_verifying;
+use super::tool::Tool;
+
+pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
+    let first = tool.first();
+    match tool.name {
+        "rspec" | "minitest" | "cucumber" => true,
+        // Its options may be shortened.
+        "rubocop" => {
+            !tool.has_option_like(&["--a", "--fix", "--reg"])
+                && !tool.has_option(&["-a", "-A", "-x"])
+                && !has_correcting_letter(tool)
+        }
+        "standard" => !tool.has_option_like(&["--fix"]),
+        "bundle" | "bundler" => {
+            matches!(first, Some("check" | "list" | "show" | "info" | "outdated"))
+        }
+        "rake" => rake(tool),
+        "rails" => first.is_some_and(|task| {
+            matches!(task, "test" | "routes" | "zeitwerk:check") || task.starts_with("test:")
+        }),
+        "ruby" => interpreter(tool),
+        "gem" => first == Some("list"),
+        _ => false,
+    }
+}
+
+/// `-a`, `-A` and `-x` of rubocop in a cluster.
+fn has_correcting_letter(tool: &Tool<'_, '_, '_, '_>) -> bool {
+    let mut options = tool.args.iter().map(|arg| arg.text.as_ref());
+    options.any(|text| {
+        let is_cluster = text.starts_with('-') && !text.starts_with("--");
+        // `-c FILE`, `-f FORMAT`, `-o FILE` and `-r FILE` take what is written behind them.
+        let letters = text.split(['c', 'f', 'o', 'r']).next().unwrap_or(text);
+        is_cluster && letters.contains(['a', 'A', 'x'])
+    })
+}
+
+fn rake(tool: &Tool<'_, '_, '_, '_>) -> bool {
+    if let [flag] = tool.args {
+        return flag.is("-T") || flag.known().is_some_and(is_verifying);
+    }
+    let mut tasks = tool.operands().peekable();
+    tasks.peek().is_some()
+        && tasks.all(|task| {
+            let is_variable = |text: &str| text.contains('=');
+            task.known()
+                .is_some_and(|text| is_variable(text) || is_verifying(text))
+        })
+        && !tool.has_option_like(&["-e", "-E", "-f", "-r", "-I", "-R", "--e", "--r", "--l"])
+}
+
+fn interpreter(tool: &Tool<'_, '_, '_, '_>) -> bool {
+    if let [flag, file] = tool.args
+        && (flag.is("-c") || flag.is("-wc"))
+    {
+        return !file.text.starts_with('-');
+    }
+    let mut args = tool.args;
+    while let [first, rest @ ..] = args {
+        let text = first.text.as_ref();
+        if first.is("-I") {
+            args = rest.get(1..).unwrap_or_default();
+        } else if text.starts_with("-I") {
+            args = rest;
+        } else {
+            let is_test = |file: &str| file.ends_with("_test.rb") || file.ends_with("_spec.rb");
+            return first
+                .known()
+                .is_some_and(|file| !file.starts_with('-') && is_test(file));
+        }
+    }
+    false
+}

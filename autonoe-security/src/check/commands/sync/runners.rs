@@ -1,0 +1,213 @@
+//! What `npx`, `uv run` or `bundle exec` may start in sync mode, and with which options.
+
+use super::tool::Tool;
+use super::{by_language, folders, not_verification, rewrites, tool_verifies};
+use crate::Rule;
+use crate::check::arg::Arg;
+use crate::check::call::{Call, Checked};
+use crate::check::commands::tools::{Started, Words, own_options};
+use crate::policy::Profile;
+
+/// Options of a runner that change neither what is started nor where it comes from.
+struct Harmless {
+    flags: &'static [&'static str],
+    values: &'static [&'static str],
+}
+
+fn harmless(tool: &str) -> Option<&'static Harmless> {
+    Some(match tool {
+        "npx" | "bunx" | "npm" | "bun" => &NODE,
+        "pnpm" | "yarn" => &WORKSPACES,
+        "uv" => &UV,
+        "poetry" => &POETRY,
+        "pdm" => &PDM,
+        "bundle" | "bundler" => &BUNDLE,
+        // The others are not opened.
+        _ => return None,
+    })
+}
+
+const NODE: Harmless = Harmless {
+    flags: &[
+        "-y",
+        "--yes",
+        "--no",
+        "--no-install",
+        "-q",
+        "--quiet",
+        "--bun",
+        "--",
+    ],
+    values: &["-w", "--workspace", "--prefix", "-C"],
+};
+
+const WORKSPACES: Harmless = Harmless {
+    flags: &["-q", "--quiet", "-r", "--recursive", "-w", "--silent", "--"],
+    values: &["-C", "--dir", "-F", "--filter", "--cwd"],
+};
+
+const UV: Harmless = Harmless {
+    flags: &[
+        "-q",
+        "--quiet",
+        "-v",
+        "--verbose",
+        "--frozen",
+        "--locked",
+        "--no-sync",
+        "--offline",
+        "--no-progress",
+        "--active",
+        "--all-extras",
+        "--all-groups",
+        "--dev",
+        "--no-dev",
+        "--only-dev",
+        "-m",
+        "--module",
+        "--",
+    ],
+    values: &[
+        "--group",
+        "--no-group",
+        "--only-group",
+        "--extra",
+        "--no-extra",
+        "--package",
+        "--project",
+        "--directory",
+    ],
+};
+
+const POETRY: Harmless = Harmless {
+    flags: &[
+        "-q",
+        "--quiet",
+        "-v",
+        "-vv",
+        "-vvv",
+        "--verbose",
+        "-n",
+        "--no-interaction",
+        "--ansi",
+        "--no-ansi",
+        "--",
+    ],
+    values: &["-C", "--directory", "-P", "--project"],
+};
+
+const PDM: Harmless = Harmless {
+    flags: &["-q", "--quiet", "-v", "--verbose", "--"],
+    values: &["-p", "--project"],
+};
+
+const BUNDLE: Harmless = Harmless {
+    flags: &["--verbose", "--"],
+    values: &[],
+};
+
+/// Judges what a runner starts.
+pub(super) fn check<'s>(
+    call: &Call<'_, '_, 's>,
+    words: &Words<'_, 's>,
+    started: &Started<'_, 's>,
+) -> Checked {
+    let is_opened = match call.name {
+        "pnpm" | "yarn" => words.first() == Some("exec"),
+        "npm" => matches!(words.first(), Some("exec" | "x")),
+        "bun" => words.first() == Some("x"),
+        "uv" => words.first() == Some("run"),
+        _ => true,
+    };
+    let Some(harmless) = harmless(call.name).filter(|_| is_opened) else {
+        return Err(not_verification(call));
+    };
+    let in_front = match words.at() {
+        Some(_) => words.before(),
+        None => &[],
+    };
+    for options in [in_front, started.options] {
+        only_harmless(call, harmless, options)?;
+        let runner = Tool {
+            call,
+            name: call.name,
+            args: options,
+            at: None,
+        };
+        if !folders::stay_inside(&runner) {
+            return Err(not_verification(call));
+        }
+    }
+    let Some((first, args)) = started.args.split_first() else {
+        return Ok(());
+    };
+    if !first.known().is_some_and(is_bare) {
+        let reason = format!(
+            "{} would start something else than a tool by its name",
+            call.name
+        );
+        return Err(call.deny(Rule::R64, reason).instead("name the tool only"));
+    }
+    inner(call, &started.name, args)
+}
+
+fn only_harmless(call: &Call<'_, '_, '_>, harmless: &Harmless, options: &[Arg<'_>]) -> Checked {
+    let mut args = options.iter();
+    while let Some(arg) = args.next() {
+        let text = arg.text.as_ref();
+        let name = text.split('=').next().unwrap_or(text);
+        if harmless.values.contains(&name) {
+            if name == text {
+                args.next();
+            }
+        } else if !harmless.flags.contains(&text) {
+            return Err(call.deny_flag(Rule::R64, name, arg.span));
+        }
+    }
+    Ok(())
+}
+
+/// Tells whether `name` is a plain name, maybe with a plain version: `vitest@1.2.3`.
+fn is_bare(name: &str) -> bool {
+    let (name, version) = name.split_once('@').unwrap_or((name, "0"));
+    let is_plain = |text: &str| {
+        let mut bytes = text.bytes();
+        !text.is_empty() && bytes.all(|it| it.is_ascii_alphanumeric() || b"._-".contains(&it))
+    };
+    is_plain(name) && is_plain(version.trim_start_matches(['^', '~']))
+}
+
+fn inner<'s>(call: &Call<'_, '_, 's>, name: &str, args: &[Arg<'s>]) -> Checked {
+    rewrites::check(call, call.name, args)?;
+    rewrites::check(call, name, args)?;
+    let owner = Profile::of_command(name);
+    let is_active = owner.is_none_or(|it| call.policy().is_active(it));
+    let starts_others = matches!(
+        name,
+        "npm" | "pnpm" | "yarn" | "bun" | "composer" | "npx" | "bunx"
+    );
+    let may_start = match call.name {
+        "uv" | "poetry" | "pdm" | "bundle" | "bundler" => owner.is_some(),
+        _ => true,
+    };
+    if !is_active || starts_others || !may_start {
+        return Err(not_verification(call));
+    }
+    let places = match own_options(name) {
+        Some(table) => table.first_operands(call, args, 0)?,
+        None => vec![None],
+    };
+    let is_clear = places.len() == 1;
+    for at in places {
+        let tool = Tool {
+            call,
+            name,
+            args,
+            at,
+        };
+        if is_clear || at.is_some() {
+            tool_verifies(&tool, by_language)?;
+        }
+    }
+    Ok(())
+}

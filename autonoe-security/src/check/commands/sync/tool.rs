@@ -1,0 +1,78 @@
+//! A tool and its arguments, whoever starts it.
+
+use crate::check::arg::Arg;
+use crate::check::call::Call;
+
+/// A tool and its arguments, also when another tool starts it.
+pub(super) struct Tool<'t, 'c, 'w, 's> {
+    pub(super) call: &'t Call<'c, 'w, 's>,
+    pub(super) name: &'t str,
+    pub(super) args: &'t [Arg<'s>],
+    /// Where the first operand stands, if it is one that has subcommands.
+    pub(super) at: Option<usize>,
+}
+
+impl<'t, 's> Tool<'t, '_, '_, 's> {
+    /// Returns the arguments that are no options.
+    pub(super) fn operands(&self) -> impl Iterator<Item = &'t Arg<'s>> {
+        self.args
+            .iter()
+            .filter(|arg| !arg.text.starts_with('-') && !arg.text.starts_with('+'))
+    }
+
+    /// Returns the subcommand, if it is known.
+    pub(super) fn first(&self) -> Option<&'t str> {
+        self.args.get(self.at?)?.known()
+    }
+
+    /// Returns the word right behind the subcommand.
+    pub(super) fn second(&self) -> Option<&'t str> {
+        self.args.get(self.at? + 1)?.known()
+    }
+
+    /// Tells whether one of the arguments in front of `--` is exactly `text`.
+    pub(super) fn has(&self, text: &str) -> bool {
+        let mut own = self.args.iter().take_while(|arg| !arg.is("--"));
+        own.any(|arg| arg.is(text))
+    }
+
+    /// Tells whether one of the arguments is exactly `text`, also behind `--`.
+    pub(super) fn has_anywhere(&self, text: &str) -> bool {
+        self.args.iter().any(|arg| arg.is(text))
+    }
+
+    /// Tells whether one of the options is there, also with a value.
+    pub(super) fn has_option(&self, names: &[&str]) -> bool {
+        self.args.iter().any(|arg| {
+            let text = arg.text.as_ref();
+            names.contains(&text.split('=').next().unwrap_or(text))
+        })
+    }
+
+    /// Tells whether an option begins with one of these.
+    pub(super) fn has_option_like(&self, starts: &[&str]) -> bool {
+        let mut options = self.args.iter().map(|arg| arg.text.as_ref());
+        options.any(|text| starts.iter().any(|start| text.starts_with(start)))
+    }
+
+    /// Returns the values of the options `names`: written together, behind `=`, or next.
+    pub(super) fn values_of(&self, names: &[&str]) -> Vec<Option<Arg<'s>>> {
+        let mut values = Vec::new();
+        for (at, arg) in self.args.iter().enumerate() {
+            let text = arg.text.as_ref();
+            let name = text.split('=').next().unwrap_or(text);
+            if names.contains(&name) {
+                values.push(match text.len() > name.len() || !arg.is_static() {
+                    true => Some(arg.without_first(name.len() + 1)),
+                    false => self.args.get(at + 1).cloned(),
+                });
+                continue;
+            }
+            let is_attached = |short: &&&str| short.len() == 2 && text.starts_with(**short);
+            if let Some(short) = names.iter().find(is_attached) {
+                values.push(Some(arg.without_first(short.len())));
+            }
+        }
+        values
+    }
+}

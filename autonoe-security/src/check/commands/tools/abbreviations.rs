@@ -1,0 +1,284 @@
+//! Subcommands that tools accept by another name, or by the beginning of it.
+
+/// Returns what the subcommand `word` of `tool` may mean, in full.
+pub(super) fn meanings(tool: &str, word: &str) -> Vec<String> {
+    let all = match tool {
+        "npm" => NPM,
+        "gem" => GEM,
+        "composer" => COMPOSER,
+        "bundle" | "bundler" => BUNDLE,
+        "goreleaser" if word == "r" => return vec!["release".to_owned()],
+        _ => return vec![word.to_owned()],
+    };
+    // npm reads `distTag` as `dist-tag`.
+    let word = match tool {
+        "npm" => with_hyphens(word),
+        _ => word.to_owned(),
+    };
+    if all.contains(&word.as_str()) {
+        return vec![in_full(tool, &word).to_owned()];
+    }
+    let longer = all.iter().filter(|name| name.starts_with(&word));
+    let mut meant: Vec<String> = longer.map(|name| in_full(tool, name).to_owned()).collect();
+    if meant.is_empty() {
+        meant.push(word);
+    }
+    meant
+}
+
+/// Returns the name of the subcommand that `alias` stands for.
+fn in_full<'n>(tool: &str, alias: &'n str) -> &'n str {
+    match (tool, alias) {
+        ("npm", "x") => "exec",
+        ("npm", "c") => "config",
+        ("bundle" | "bundler", "e") => "exec",
+        _ => alias,
+    }
+}
+
+fn with_hyphens(word: &str) -> String {
+    let mut hyphened = String::with_capacity(word.len());
+    for letter in word.chars() {
+        if letter.is_ascii_uppercase() {
+            hyphened.push('-');
+        }
+        hyphened.push(letter.to_ascii_lowercase());
+    }
+    hyphened
+}
+
+const NPM: &[&str] = &[
+    "access",
+    "add",
+    "add-user",
+    "adduser",
+    "audit",
+    "author",
+    "bin",
+    "bugs",
+    "c",
+    "cache",
+    "ci",
+    "cit",
+    "clean-install",
+    "clean-install-test",
+    "completion",
+    "config",
+    "create",
+    "ddp",
+    "dedupe",
+    "deprecate",
+    "diff",
+    "dist-tag",
+    "dist-tags",
+    "docs",
+    "doctor",
+    "edit",
+    "exec",
+    "explain",
+    "explore",
+    "find",
+    "find-dupes",
+    "fund",
+    "get",
+    "help",
+    "help-search",
+    "hlep",
+    "home",
+    "hook",
+    "i",
+    "ic",
+    "in",
+    "info",
+    "init",
+    "innit",
+    "ins",
+    "inst",
+    "install",
+    "install-ci-test",
+    "install-clean",
+    "install-test",
+    "issues",
+    "it",
+    "la",
+    "link",
+    "list",
+    "ll",
+    "ln",
+    "login",
+    "logout",
+    "ls",
+    "ogr",
+    "org",
+    "outdated",
+    "owner",
+    "pack",
+    "ping",
+    "pkg",
+    "prefix",
+    "profile",
+    "prune",
+    "publish",
+    "query",
+    "r",
+    "rb",
+    "rebuild",
+    "remove",
+    "repo",
+    "restart",
+    "rm",
+    "root",
+    "rum",
+    "run",
+    "run-script",
+    "s",
+    "sbom",
+    "se",
+    "search",
+    "set",
+    "set-script",
+    "show",
+    "shrinkwrap",
+    "star",
+    "stars",
+    "start",
+    "stop",
+    "t",
+    "team",
+    "test",
+    "token",
+    "tst",
+    "udpate",
+    "un",
+    "undeprecate",
+    "uninstall",
+    "unlink",
+    "unpublish",
+    "unstar",
+    "up",
+    "update",
+    "upgrade",
+    "urn",
+    "v",
+    "verison",
+    "version",
+    "view",
+    "whoami",
+    "why",
+    "x",
+];
+
+const GEM: &[&str] = &[
+    "build",
+    "cert",
+    "check",
+    "cleanup",
+    "contents",
+    "dependency",
+    "environment",
+    "exec",
+    "fetch",
+    "help",
+    "info",
+    "install",
+    "list",
+    "lock",
+    "mirror",
+    "open",
+    "outdated",
+    "owner",
+    "pristine",
+    "push",
+    "query",
+    "rdoc",
+    "rebuild",
+    "search",
+    "server",
+    "signin",
+    "signout",
+    "sources",
+    "specification",
+    "stale",
+    "uninstall",
+    "unpack",
+    "update",
+    "which",
+    "yank",
+];
+
+const COMPOSER: &[&str] = &[
+    "about",
+    "archive",
+    "audit",
+    "browse",
+    "bump",
+    "check-platform-reqs",
+    "clear-cache",
+    "config",
+    "create-project",
+    "depends",
+    "diagnose",
+    "dump-autoload",
+    "exec",
+    "fund",
+    "global",
+    "help",
+    "home",
+    "i",
+    "info",
+    "init",
+    "install",
+    "licenses",
+    "list",
+    "outdated",
+    "prohibits",
+    "r",
+    "reinstall",
+    "remove",
+    "repl",
+    "require",
+    "run",
+    "run-script",
+    "search",
+    "self-update",
+    "show",
+    "status",
+    "suggests",
+    "u",
+    "update",
+    "upgrade",
+    "validate",
+    "why",
+    "why-not",
+];
+
+const BUNDLE: &[&str] = &[
+    "add", "binstubs", "cache", "check", "clean", "config", "console", "doctor", "e", "env",
+    "exec", "fund", "gem", "help", "i", "info", "init", "inject", "install", "issue", "licenses",
+    "list", "lock", "open", "outdated", "package", "platform", "plugin", "pristine", "remove",
+    "show", "update", "version", "viz",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_beginning_stands_for_every_name_that_begins_so() {
+        assert_eq!(meanings("npm", "publi"), ["publish"]);
+        assert_eq!(meanings("npm", "distTag"), ["dist-tag"]);
+        assert_eq!(meanings("npm", "x"), ["exec"]);
+        assert_eq!(meanings("gem", "pus"), ["push"]);
+        assert_eq!(meanings("gem", "out"), ["outdated"]);
+        assert_eq!(meanings("gem", "un"), ["uninstall", "unpack"]);
+    }
+
+    #[test]
+    fn a_whole_name_stands_for_itself() {
+        for name in ["t", "in", "un", "ls", "test"] {
+            assert_eq!(meanings("npm", name), [name]);
+        }
+        assert_eq!(meanings("cargo", "publ"), ["publ"]);
+        assert_eq!(meanings("composer", "my-script"), ["my-script"]);
+    }
+}

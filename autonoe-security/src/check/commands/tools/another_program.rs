@@ -1,0 +1,86 @@
+//! Options that start another program, in both modes.
+
+use super::Words;
+use crate::Rule;
+use crate::check::call::{Call, Checked};
+use crate::check::nested;
+
+pub(in crate::check::commands) fn check(call: &Call<'_, '_, '_>, words: &Words<'_, '_>) -> Checked {
+    let subcommand = match call.name {
+        "cargo-watch" => Some("watch"),
+        "cargo" => words.first(),
+        _ => None,
+    };
+    // What follows `--` is for the compiler there.
+    let hands_on = matches!(subcommand, Some("rustc" | "rustdoc"));
+    let own = call.args.iter().take_while(|arg| hands_on || !arg.is("--"));
+    let mut before = "";
+    for arg in own {
+        let text = arg.text.as_ref();
+        let name = text.split('=').next().unwrap_or(text);
+        let is_refused = match call.name {
+            "go" => {
+                matches!(
+                    name.trim_start_matches('-'),
+                    "exec" | "toolexec" | "vettool" | "overlay"
+                ) && name.starts_with('-')
+            }
+            "cargo" if name == "--config" => true,
+            "cargo" | "cargo-watch" if subcommand == Some("watch") => {
+                is_shell_of_watch(name) || is_refused_task(call, before, arg)
+            }
+            "rustc" => chooses_linker(before, text),
+            "cargo" if hands_on => chooses_linker(before, text),
+            _ => false,
+        };
+        if is_refused {
+            return Err(call.deny_flag(Rule::R53, name, arg.span));
+        }
+        before = text;
+    }
+    Ok(())
+}
+
+fn chooses_linker(before: &str, text: &str) -> bool {
+    text.starts_with("-Clinker")
+        || text.starts_with("--codegen=linker")
+        || (matches!(before, "-C" | "--codegen") && text.starts_with("linker"))
+        // A file with more options.
+        || text.starts_with('@')
+}
+
+/// `-s` and `--shell` of cargo-watch, also in a cluster.
+fn is_shell_of_watch(name: &str) -> bool {
+    if name == "--shell" || name == "--use-shell" {
+        return true;
+    }
+    let Some(letters) = name
+        .strip_prefix('-')
+        .filter(|letters| !letters.starts_with('-'))
+    else {
+        return false;
+    };
+    let values = "xiwdEBC";
+    let end = letters
+        .find(|letter| values.contains(letter))
+        .unwrap_or(letters.len());
+    letters[..end].contains('s')
+}
+
+/// Tells whether `-x TASK` of cargo-watch is a task that cargo may not do.
+fn is_refused_task(
+    call: &Call<'_, '_, '_>,
+    before: &str,
+    arg: &crate::check::arg::Arg<'_>,
+) -> bool {
+    let is_task = matches!(before, "-x" | "--exec");
+    let task = match arg.known() {
+        Some(text) if is_task => Some(text),
+        Some(text) => text
+            .strip_prefix("--exec=")
+            .or_else(|| text.strip_prefix("-x").filter(|task| !task.is_empty())),
+        None if is_task => return true,
+        None => None,
+    };
+    task.is_some_and(|task| nested::check(call, &format!("cargo {task}"), arg.span).is_err())
+}

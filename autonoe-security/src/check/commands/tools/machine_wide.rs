@@ -1,0 +1,64 @@
+//! Changes of the machine beyond the project.
+
+use super::Words;
+use super::abbreviations::meanings;
+use crate::Rule;
+use crate::check::call::{Call, Checked};
+
+pub(super) fn check(call: &Call<'_, '_, '_>, words: &Words<'_, '_>) -> Checked {
+    let Some(word) = words.first() else {
+        return Ok(());
+    };
+    let changes = |word: &String| changes_machine(call, word, words);
+    match meanings(call.name, word).iter().all(changes) {
+        true => {
+            let reason = format!("'{} {word}' changes the machine", call.name);
+            Err(call
+                .deny(Rule::R52, reason)
+                .instead("change the project only"))
+        }
+        false => Ok(()),
+    }
+}
+
+fn changes_machine(call: &Call<'_, '_, '_>, word: &str, words: &Words<'_, '_>) -> bool {
+    let sets = |ways: &[&str]| words.any_behind(|word| ways.contains(&word));
+    match (call.name, word) {
+        ("yarn", "global") | ("npm" | "pnpm", "set") | ("conda", "config") => true,
+        ("rustup" | "uv", "self") => true,
+        ("npm", "config") => sets(&["set", "s", "delete", "del", "rm", "edit"]),
+        ("yarn" | "pnpm", "config" | "c") => sets(&["set", "delete", "del", "rm", "unset", "edit"]),
+        ("pip" | "pip3", "config") => sets(&["set", "unset", "edit"]),
+        ("hatch", "config") => sets(&["set", "restore"]),
+        ("pdm", "config") => {
+            words.rest().len() > 1 || call.args.iter().any(|arg| arg.text.starts_with("-d"))
+        }
+        ("poetry", "config") => !call.has("--list") && !call.has("--local"),
+        ("bundle" | "bundler", "config") => !call.has("--local") && bundle_sets(words),
+        ("go", "env") => call.args.iter().any(|arg| {
+            let name = arg.text.split('=').next().unwrap_or_default();
+            matches!(name, "-w" | "-u" | "--w" | "--u")
+        }),
+        ("composer", "config") => call.args.iter().any(|arg| {
+            let text = arg.text.as_ref();
+            let is_cluster = text.starts_with('-') && !text.starts_with("--") && text.contains('g');
+            is_cluster || (text.len() > 3 && "--global".starts_with(text))
+        }),
+        _ => false,
+    }
+}
+
+/// Tells whether `bundle config ..` sets something.
+fn bundle_sets(words: &Words<'_, '_>) -> bool {
+    let mut rest = words
+        .rest()
+        .iter()
+        .filter(|arg| !arg.is("--parseable") && !arg.is("--global"));
+    let first = rest.next().map(|arg| arg.text.as_ref());
+    match first {
+        None | Some("list" | "get") => false,
+        Some("set" | "unset") => true,
+        // The old way: NAME shows, NAME VALUE sets, and the value may be an option.
+        Some(_) => rest.next().is_some(),
+    }
+}

@@ -1,0 +1,62 @@
+//! Tools of the language profiles.
+//!
+//! In run mode they take any arguments, but for those that publish, change the
+//! machine, or start another program. What they then run is not looked at:
+//! that is for the sandbox.
+//!
+//! Where it is not known whether an option takes a value, the command line has
+//! several readings ([`Words`]), and each of them must be fine.
+
+mod abbreviations;
+mod another_program;
+mod delegates;
+mod hard_list;
+mod machine_wide;
+mod one_word;
+mod option_table;
+mod own_options;
+mod package_manager;
+mod publishing;
+mod runners;
+mod subcommand;
+
+use crate::Rule;
+use crate::check::call::{Call, Checked, Validator};
+
+pub(in crate::check::commands) use another_program::check as starts_no_other_program;
+pub(in crate::check::commands) use one_word::is_one_word;
+pub(in crate::check::commands) use own_options::own_options;
+pub(in crate::check::commands) use package_manager::check as stays_in_project;
+pub(in crate::check::commands) use runners::{Started, started};
+pub(in crate::check::commands) use subcommand::Words;
+
+/// Finds the validator of the tool `name` in run mode.
+pub(super) fn find(name: &str) -> Validator {
+    match name {
+        "npm" | "npx" | "yarn" | "pnpm" | "bun" | "bunx" | "deno" | "pip" | "pip3" | "pipx"
+        | "uv" | "conda" | "poetry" | "pdm" | "hatch" | "flit" | "gem" | "bundle" | "bundler"
+        | "go" | "goreleaser" | "rustc" | "rustup" | "cargo" | "cargo-watch" | "composer" => check,
+        "python" | "python3" => delegates::python,
+        _ => super::free,
+    }
+}
+
+fn check(call: &Call<'_, '_, '_>) -> Checked {
+    stays_in_project(call)?;
+    for words in Words::readings(call)? {
+        publishing::check(call, &words)?;
+        machine_wide::check(call, &words)?;
+        starts_no_other_program(call, &words)?;
+        delegates::check(call, &words)?;
+        if (call.name, words.first()) == ("bun", Some("exec")) {
+            let reason = "'bun exec' runs a command line that is not looked at";
+            return Err(call
+                .deny(Rule::R53, reason)
+                .instead("run the commands directly"));
+        }
+        for inner in started(call, &words)?.into_iter().flatten() {
+            runners::check(call, &inner)?;
+        }
+    }
+    Ok(())
+}

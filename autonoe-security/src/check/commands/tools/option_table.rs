@@ -1,0 +1,130 @@
+//! Options in front of a word that matters: a subcommand, a script, a command to start.
+
+use crate::check::arg::Arg;
+use crate::check::call::Call;
+use crate::check::commands::tools::one_word::is_one_word;
+use crate::{Denial, Rule};
+
+/// Which options of a tool take the next argument.
+///
+/// What is in neither list may be one or the other, and both readings count.
+pub(in crate::check::commands) struct OptionTable {
+    pub(in crate::check::commands::tools) values: &'static [&'static str],
+    pub(in crate::check::commands::tools) flags: &'static [&'static str],
+}
+
+/// Flags that every tool understands alike.
+const COMMON_FLAGS: &[&str] = &[
+    "-q",
+    "--quiet",
+    "-v",
+    "--verbose",
+    "--silent",
+    "--offline",
+    "-h",
+    "--help",
+    "-V",
+    "--version",
+];
+
+/// The most readings of one command line.
+const MOST_READINGS: usize = 4;
+
+enum Takes {
+    Nothing,
+    Value,
+    /// Nobody knows.
+    Either,
+}
+
+impl OptionTable {
+    fn takes(&self, text: &str, next: Option<&Arg<'_>>) -> Takes {
+        if self.values.contains(&text) {
+            return Takes::Value;
+        }
+        if text.contains('=') || text.starts_with('+') {
+            return Takes::Nothing;
+        }
+        // npm lets a flag be switched: `--silent false`.
+        let is_switched = next.is_some_and(|next| {
+            matches!(next.text.as_ref(), "true" | "false" | "null" | "undefined")
+        });
+        let is_flag = |text: &str| self.flags.contains(&text) || COMMON_FLAGS.contains(&text);
+        let is_cluster = !text.starts_with("--")
+            && text[1..]
+                .char_indices()
+                .all(|(at, letter)| is_flag(&format!("-{}", &text[1 + at..][..letter.len_utf8()])));
+        match is_flag(text) || is_cluster || text.starts_with("--no-") {
+            true if !is_switched => Takes::Nothing,
+            _ => Takes::Either,
+        }
+    }
+
+    /// Returns every place in `args`, from `from` on, where the first operand may stand; `None`
+    /// stands for a reading that has no operand.
+    pub(in crate::check::commands) fn first_operands(
+        &self,
+        call: &Call<'_, '_, '_>,
+        args: &[Arg<'_>],
+        from: usize,
+    ) -> Result<Vec<Option<usize>>, Denial> {
+        let mut found = Vec::new();
+        // Whether a reading begins an argument here, at the next one, at the one behind it.
+        let (mut here, mut next, mut behind) = (true, false, false);
+        for at in from..args.len() {
+            if here {
+                match self.step(call, args, at)? {
+                    Step::Operand(place) => found.push(place),
+                    Step::Option(Takes::Nothing) => next = true,
+                    Step::Option(Takes::Value) => behind = true,
+                    Step::Option(Takes::Either) => (next, behind) = (true, true),
+                }
+            }
+            (here, next, behind) = (next, behind, false);
+        }
+        if here || next {
+            found.push(None);
+        }
+        match found.len() > MOST_READINGS {
+            true => Err(call
+                .deny(Rule::R54, "too many options may or may not take a value")
+                .instead("write them as --option=value")),
+            false => Ok(found),
+        }
+    }
+
+    fn step(&self, call: &Call<'_, '_, '_>, args: &[Arg<'_>], at: usize) -> Result<Step, Denial> {
+        let (arg, next) = (&args[at], args.get(at + 1));
+        let text = arg.text.as_ref();
+        if arg.is("--") {
+            return Ok(Step::Operand(next.map(|_| at + 1)));
+        }
+        let is_option = text.len() > 1 && text.starts_with(['-', '+']);
+        if !is_option {
+            return Ok(Step::Operand(Some(at)));
+        }
+        let is_known = arg.is_static() || (text.contains('=') && is_one_word(arg));
+        if !is_known {
+            return Err(call.deny_dynamic(arg));
+        }
+        let takes = self.takes(text, next);
+        if let (Takes::Value, Some(value)) = (&takes, next)
+            && !is_one_word(value)
+            && !is_path_pattern(value)
+        {
+            return Err(call.deny_dynamic(value));
+        }
+        Ok(Step::Option(takes))
+    }
+}
+
+/// Tells whether `value` becomes nothing but paths with a slash: none of them is a subcommand.
+fn is_path_pattern(value: &Arg<'_>) -> bool {
+    let glob = value.globs.first().copied().unwrap_or(0);
+    value.is_static() && value.text[..glob].contains('/')
+}
+
+enum Step {
+    Operand(Option<usize>),
+    Option(Takes),
+}

@@ -1,0 +1,213 @@
+//! Tools that start other tools: `npx`, `uv run`, `bundle exec` ..
+
+use super::abbreviations::meanings;
+use super::option_table::OptionTable;
+use super::own_options::own_options;
+use super::{Words, hard_list};
+use crate::check::arg::Arg;
+use crate::check::call::{Call, Checked};
+use crate::check::judge::Owner;
+use crate::check::path;
+use crate::policy::Mode;
+use crate::{Denial, Rule};
+
+/// What a runner starts, in one of the ways to read it.
+pub(in crate::check::commands) struct Started<'c, 's> {
+    /// The options of the runner, in front of the name.
+    pub(in crate::check::commands) options: &'c [Arg<'s>],
+    /// The name and its arguments.
+    pub(in crate::check::commands) args: &'c [Arg<'s>],
+    /// The name without its folder and without a version.
+    pub(in crate::check::commands) name: String,
+}
+
+const CARGO_WATCH: OptionTable = OptionTable {
+    values: &[
+        "-x",
+        "--exec",
+        "-w",
+        "--watch",
+        "-i",
+        "--ignore",
+        "-d",
+        "--delay",
+        "-E",
+        "--env",
+        "-C",
+        "--workdir",
+        "--features",
+        "-B",
+    ],
+    flags: &["-c", "--clear", "--why", "--poll", "--postpone"],
+};
+
+const NO_OPTIONS: OptionTable = OptionTable {
+    values: &[],
+    flags: &[],
+};
+
+/// Returns the options of the runner that `call` is, and where they begin; `None` if it is none.
+fn runner<'c, 's>(
+    call: &Call<'c, '_, 's>,
+    words: &Words<'c, 's>,
+) -> Option<(&'static OptionTable, &'c [Arg<'s>])> {
+    let own = own_options(call.name).unwrap_or(&NO_OPTIONS);
+    let rest = words.rest();
+    if matches!(call.name, "npx" | "bunx") {
+        return Some((own, call.args));
+    }
+    if call.name == "cargo-watch" {
+        return Some((&CARGO_WATCH, call.args));
+    }
+    let meant = meanings(call.name, words.first()?);
+    let is = |names: &[&str]| meant.iter().all(|word| names.contains(&word.as_str()));
+    let behind_next = || rest.get(1..).unwrap_or_default();
+    match call.name {
+        "npm" if is(&["exec"]) => Some((own, rest)),
+        // It goes into a package first.
+        "npm" if is(&["explore"]) => Some((&NO_OPTIONS, behind_next())),
+        "bun" if is(&["x"]) => Some((own, rest)),
+        "yarn" | "pnpm" if is(&["exec", "dlx"]) => Some((own, rest)),
+        "uv" | "poetry" | "pdm" | "hatch" | "pipx" | "conda" if is(&["run"]) => Some((own, rest)),
+        "uv" if is(&["tool"]) && rest.first().is_some_and(|arg| arg.is("run")) => {
+            Some((own, behind_next()))
+        }
+        "hatch" if is(&["env"]) && rest.first().is_some_and(|arg| arg.is("run")) => {
+            Some((own, behind_next()))
+        }
+        "bundle" | "bundler" | "composer" if is(&["exec"]) => Some((own, rest)),
+        "cargo" if is(&["watch"]) => Some((&CARGO_WATCH, rest)),
+        "rustup" if is(&["run"]) => {
+            let toolchain = rest.iter().position(|arg| !arg.text.starts_with('-'));
+            let behind = toolchain.map_or(rest.len(), |at| at + 1);
+            Some((&NO_OPTIONS, &rest[behind..]))
+        }
+        // What they do not know themselves, they look for among scripts and programs.
+        "bun" if is(&["run"]) && call.mode() == Mode::Run => Some((own, rest)),
+        "pnpm" | "bun" if call.mode() == Mode::Run && !is(OWN_NAMES) => {
+            let at = words.at()?;
+            Some((&NO_OPTIONS, &call.args[at..]))
+        }
+        _ => None,
+    }
+}
+
+/// Subcommands of pnpm and bun that are called like programs.
+const OWN_NAMES: &[&str] = &["rm", "ln", "unlink", "env", "exec", "ls", "link", "find"];
+
+/// Finds what `call` starts, in every way to read it; `None` if it is no runner.
+pub(in crate::check::commands) fn started<'c, 's>(
+    call: &Call<'c, '_, 's>,
+    words: &Words<'c, 's>,
+) -> Result<Option<Vec<Started<'c, 's>>>, Denial> {
+    let Some((table, args)) = runner(call, words) else {
+        return Ok(None);
+    };
+    if matches!(call.name, "npm" | "pnpm") {
+        for arg in words.before() {
+            refuse(call, arg)?;
+        }
+    }
+    let mut all = Vec::new();
+    for at in table.first_operands(call, args, 0)? {
+        let (options, args) = args.split_at(at.unwrap_or(args.len()));
+        for option in options {
+            refuse(call, option)?;
+        }
+        if let Some(first) = args.first() {
+            all.push(Started {
+                options,
+                args,
+                name: name_of(call, first)?,
+            });
+        }
+    }
+    Ok(Some(all))
+}
+
+fn name_of(call: &Call<'_, '_, '_>, first: &Arg<'_>) -> Result<String, Denial> {
+    let is_word = |text: &&str| !text.contains([' ', '\t', '\n', ';', '|', '&', '$', '`', '(']);
+    match first.known().filter(|_| first.is_written_out()) {
+        Some(written) if is_word(&written) => Ok(bare_name(written).to_owned()),
+        _ => {
+            let reason = format!("what {} starts is not known before it runs", call.name);
+            Err(Denial::by(Rule::R54, first.span, reason)
+                .instead("write its name literally, as a word of its own"))
+        }
+    }
+}
+
+/// Returns the options of the runner `tool` that start a command line through a shell.
+fn refused(tool: &str) -> (&'static [&'static str], &'static str) {
+    match tool {
+        "npm" | "npx" | "bunx" | "bun" | "yarn" => (
+            &["--call", "--shell-mode", "--shell", "--script-shell"],
+            "c",
+        ),
+        "pnpm" => (
+            &["--call", "--shell-mode", "--shell", "--script-shell"],
+            "cs",
+        ),
+        "uv" | "pipx" | "conda" | "hatch" => (&["--shell", "--gui-script"], "cs"),
+        _ => (&[], ""),
+    }
+}
+
+fn refuse(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Checked {
+    let name = arg.text.split('=').next().unwrap_or_default();
+    let (long, short) = refused(call.name);
+    let letters = name.strip_prefix('-').filter(|it| !it.starts_with('-'));
+    // Of several letters, those in front are flags; a value would end the cluster.
+    let is_cluster = letters.is_some_and(|letters| {
+        let flags = letters.trim_start_matches(|letter: char| "yqndfalvrw".contains(letter));
+        flags.starts_with(|letter| short.contains(letter))
+    });
+    let is_long = name.len() > 4 && long.iter().any(|full| full.starts_with(name));
+    match is_cluster || is_long {
+        true => Err(call.deny_flag(Rule::R53, name, arg.span)),
+        false => Ok(()),
+    }
+}
+
+/// Returns a name without its folder and without a version: `rimraf@5`.
+fn bare_name(written: &str) -> &str {
+    let versioned = match written.rfind('@') {
+        Some(at) if at > 0 => &written[..at],
+        _ => written,
+    };
+    path::file_name(versioned)
+}
+
+/// Judges what a runner starts in run mode.
+pub(super) fn check<'s>(call: &Call<'_, '_, 's>, started: &Started<'_, 's>) -> Checked {
+    let Some(first) = started.args.first() else {
+        return Ok(());
+    };
+    let names = [
+        started.name.as_str(),
+        // `environment:command` of hatch.
+        started.name.rsplit(':').next().unwrap_or(""),
+    ];
+    if let Some(name) = names.into_iter().find(|name| hard_list::contains(name)) {
+        let reason = format!("'{name}' is not started by {}", call.name);
+        return Err(Denial::by(Rule::R55, first.span, reason)
+            .instead("use a listed command directly, or a tool of the project"));
+    }
+    let policy = call.policy();
+    let is_base = policy
+        .known(&started.name)
+        .and_then(|known| known.program)
+        .is_some_and(|program| match program.owner {
+            Owner::Profile(profile) => policy.is_active(profile),
+            Owner::Destructive => false,
+            Owner::Base | Owner::RunMode => true,
+        });
+    if !is_base {
+        return Ok(());
+    }
+    let mut inner = started.args.to_vec();
+    if !first.text.contains('/') || first.text.starts_with('@') {
+        inner[0] = Arg::plain(started.name.clone(), first.span);
+    }
+    call.inner(&inner)
+}

@@ -1,0 +1,90 @@
+//! Shells: a text is judged as the script that it is; a script file is the user's affair.
+
+use crate::check::arg::Arg;
+use crate::check::call::{Call, Checked};
+use crate::check::{nested, path};
+use crate::{Denial, Rule};
+
+pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
+    let (takes_text, args) = behind_options(call)?;
+    match args {
+        [script, ..] if takes_text => text(call, script),
+        [] if takes_text => Ok(()),
+        [file, ..] if file.known().is_some_and(is_file) => Ok(()),
+        // It would read commands from somewhere.
+        _ => Err(call
+            .deny(
+                Rule::R72,
+                format!("{} would read commands that nobody has seen", call.name),
+            )
+            .instead("name a script file, or use -c with literal text")),
+    }
+}
+
+/// Returns whether `-c` is among the options, and what follows them.
+fn behind_options<'c, 's>(call: &Call<'c, '_, 's>) -> Result<(bool, &'c [Arg<'s>]), Denial> {
+    let mut args = call.args;
+    let mut takes_text = false;
+    while let [first, rest @ ..] = args {
+        match first.known() {
+            Some("--norc" | "--noprofile" | "--posix" | "--login") => {}
+            Some("--") => return Ok((takes_text, rest)),
+            Some(option) if option.starts_with('-') && !option.starts_with("--") => {
+                let letters = &option[1..];
+                if letters.is_empty() || !letters.bytes().all(|it| b"ceuxvfEl".contains(&it)) {
+                    return Err(call.deny_flag(Rule::R72, option, first.span));
+                }
+                takes_text |= letters.contains('c');
+            }
+            Some(option) if option.starts_with(['-', '+']) => {
+                return Err(call.deny_flag(Rule::R72, option, first.span));
+            }
+            _ => break,
+        }
+        args = rest;
+    }
+    Ok((takes_text, args))
+}
+
+fn text(call: &Call<'_, '_, '_>, script: &Arg<'_>) -> Checked {
+    let deny = |reason: &'static str, instead: &'static str| {
+        Err(Denial::by(Rule::R72, script.span, reason).instead(instead))
+    };
+    if !script.is_static() {
+        return deny(
+            "the commands are not known before they run",
+            "write them literally",
+        );
+    }
+    let text = script.text.as_ref();
+    if call.name != "bash" && !nested::is_same_in_every_shell(text) {
+        return deny(
+            "not every shell reads this text as Bash does",
+            "use bash -c, or simpler commands",
+        );
+    }
+    if inherits_numbers(call, text) {
+        return deny(
+            "a variable from outside may be evaluated as a number",
+            "use another name for the variable inside",
+        );
+    }
+    nested::check(call, text, script.span)
+}
+
+/// Tells whether a variable of the script around `text` may be evaluated in it.
+fn inherits_numbers(call: &Call<'_, '_, '_>, text: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut names = text.split(|c| !is_part(c)).filter(|name| !name.is_empty());
+    names.any(|name| {
+        call.walk.scope.survey().variable(name).is_some() && nested::may_calculate_with(text, name)
+    })
+}
+
+/// Tells whether `file` is a file, and not what is piped in.
+fn is_file(file: &str) -> bool {
+    let place = path::resolve("/", file);
+    let is_device = file.starts_with('/')
+        && (path::is_within(&place, "/dev") || path::is_within(&place, "/proc"));
+    !is_device && file != "-"
+}

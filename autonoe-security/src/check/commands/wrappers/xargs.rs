@@ -1,0 +1,121 @@
+//! `xargs`: what it reads becomes arguments that nobody knows.
+
+use crate::Rule;
+use crate::check::arg::{Arg, Unknown};
+use crate::check::assignments;
+use crate::check::call::{Call, Checked};
+use crate::check::commands::tools::is_one_word;
+use crate::check::options::{self, Seen, Table, Takes};
+use crate::syntax::Span;
+
+const XARGS: Table = Table {
+    short_values: "nPLIsdaE",
+    short_maybe: "ile",
+    long: &[
+        ("arg-file", Takes::Value),
+        ("delimiter", Takes::Value),
+        ("eof", Takes::Maybe),
+        ("exit", Takes::Nothing),
+        ("interactive", Takes::Nothing),
+        ("max-args", Takes::Value),
+        ("max-chars", Takes::Value),
+        ("max-lines", Takes::Maybe),
+        ("max-procs", Takes::Value),
+        ("no-run-if-empty", Takes::Nothing),
+        ("null", Takes::Nothing),
+        ("open-tty", Takes::Nothing),
+        ("process-slot-var", Takes::Value),
+        ("replace", Takes::Maybe),
+        ("show-limits", Takes::Nothing),
+        ("verbose", Takes::Nothing),
+    ],
+};
+
+const SHORT_FLAGS: &str = "0prtxo";
+
+/// What the options say about the arguments.
+#[derive(Default)]
+struct Input {
+    /// What each line takes the place of.
+    placeholder: Option<String>,
+    /// Whether lines may be appended nevertheless.
+    appends: bool,
+}
+
+pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
+    let (seen, command) = options::read_leading(call, &XARGS)?;
+    let mut input = Input::default();
+    for seen in seen {
+        if let Seen::Option { name, value, arg } = seen {
+            option(call, &mut input, &name, value.as_ref(), arg)?;
+        }
+    }
+    let Some(first) = command.first() else {
+        return Ok(());
+    };
+    let mut inner: Vec<Arg<'_>> = match &input.placeholder {
+        Some(placeholder) => command
+            .iter()
+            .map(|arg| replaced(arg, placeholder))
+            .collect(),
+        None => command.to_vec(),
+    };
+    if input.placeholder.is_none() || input.appends {
+        inner.push(unknown("", first.span));
+    }
+    call.inner(&inner)
+}
+
+fn option(
+    call: &Call<'_, '_, '_>,
+    input: &mut Input,
+    name: &str,
+    value: Option<&Arg<'_>>,
+    arg: &Arg<'_>,
+) -> Checked {
+    if let Some(value) = value.filter(|value| !is_one_word(value)) {
+        return Err(call.deny_dynamic(value));
+    }
+    match (name, value) {
+        ("-I" | "-i" | "--replace", value) => {
+            let placeholder = value.map_or(Some("{}"), |value| value.known());
+            match placeholder.filter(|text| !text.is_empty()) {
+                Some(text) => input.placeholder = Some(text.to_owned()),
+                None => return Err(call.deny_flag(Rule::R72, name, arg.span)),
+            }
+        }
+        ("-n" | "-L" | "-l" | "--max-args" | "--max-lines", _) => input.appends = true,
+        ("--process-slot-var", Some(variable)) => match variable.known() {
+            Some(variable) => assignments::check_name(variable, arg.span)?,
+            None => return Err(call.deny_dynamic(variable)),
+        },
+        _ => {}
+    }
+    let is_listed = match name.strip_prefix("--") {
+        Some(long) => XARGS.long.iter().any(|(known, _)| *known == long),
+        None => [XARGS.short_values, XARGS.short_maybe, SHORT_FLAGS]
+            .iter()
+            .any(|letters| letters.contains(&name[1..])),
+    };
+    match is_listed {
+        true => Ok(()),
+        false => Err(call.deny_flag(Rule::R72, name, arg.span)),
+    }
+}
+
+/// Returns `arg` with an input line in the place of `placeholder`: known up to there.
+fn replaced<'s>(arg: &Arg<'s>, placeholder: &str) -> Arg<'s> {
+    match arg.text.find(placeholder) {
+        Some(at) => unknown(&arg.text[..at], arg.span),
+        None => arg.clone(),
+    }
+}
+
+fn unknown<'s>(head: &str, span: Span) -> Arg<'s> {
+    let mut arg = Arg::plain(head.to_owned(), span);
+    arg.unknown = Some(Unknown {
+        part: None,
+        quoted: true,
+    });
+    arg
+}

@@ -1,0 +1,61 @@
+//! `[[ .. ]]`.
+
+use super::call::Checked;
+use super::directories::Directories;
+use super::resolve::plain_text;
+use super::walk::Walk;
+use super::{assignments, numeric};
+use crate::syntax::{Condition, Word};
+use crate::{Denial, Rule};
+
+/// Judges the commands in a condition, and what it evaluates.
+pub(crate) fn check<'w, 's>(
+    walk: &Walk<'w, 's>,
+    condition: &'s Condition<'s>,
+    here: &Directories<'w>,
+) -> Checked {
+    match condition {
+        Condition::And(left, right) | Condition::Or(left, right) => {
+            check(walk, left, here)?;
+            check(walk, right, here)
+        }
+        Condition::Not(inner) | Condition::Group(inner) => check(walk, inner, here),
+        Condition::Word(word) => walk.word(word, here),
+        Condition::Unary { operator, operand } => {
+            walk.word(operand, here)?;
+            match operator.as_ref() {
+                "-v" | "-R" => check_name(operand),
+                _ => Ok(()),
+            }
+        }
+        Condition::Binary {
+            operator,
+            left,
+            right,
+        } => {
+            walk.word(left, here)?;
+            walk.word(right, here)?;
+            match operator.as_ref() {
+                "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" => {
+                    numeric::check_operand(walk.scope, left)?;
+                    numeric::check_operand(walk.scope, right)
+                }
+                _ => Ok(()),
+            }
+        }
+    }
+}
+
+fn check_name(word: &Word<'_>) -> Checked {
+    let name = plain_text(&word.parts);
+    match name.as_deref() {
+        Some(name) if super::builtins::is_identifier(name) => {
+            assignments::check_name(name, word.span)
+        }
+        _ => {
+            let reason = "the name of the variable is not a plain name";
+            Err(Denial::by(Rule::R12, word.span, reason)
+                .instead("write the name literally, without a subscript"))
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The directories in which a command may run.
+
+use std::borrow::Cow;
+
+use super::path;
+use crate::syntax::Few;
+
+/// The most directories that are told apart. Each `cd` whose success is not
+/// known doubles them.
+const MOST: usize = 16;
+
+/// The virtual directory: where a command runs, as far as the text tells.
+///
+/// After `cd a; ls` it is not known whether `cd` succeeded, so both
+/// directories are possible, and what follows must be right in each of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Directories<'p> {
+    project: &'p str,
+    possible: Few<Cow<'p, str>>,
+    /// Any directory below the possible ones is possible as well: a loop went down.
+    and_below: bool,
+}
+
+impl<'p> Directories<'p> {
+    /// Begins at the root of the project.
+    pub(crate) fn at(project: &'p str) -> Self {
+        Self {
+            project,
+            possible: Few::from(Cow::Borrowed(project)),
+            and_below: false,
+        }
+    }
+
+    /// Returns the place of `path` in each possible directory; `None` when one of them is not known.
+    pub(crate) fn resolve(&self, path: &str) -> Option<Few<String>> {
+        if self.and_below && !path.starts_with('/') && !path::stays_below(path) {
+            return None;
+        }
+        let mut places = Few::default();
+        for base in &self.possible {
+            places.push(path::resolve(base, path));
+        }
+        Some(places)
+    }
+
+    /// Returns the one directory, if there is only one.
+    pub(crate) fn only(&self) -> Option<&str> {
+        match (&self.possible[..], self.and_below) {
+            ([one], false) => Some(one),
+            _ => None,
+        }
+    }
+
+    /// Makes the directories that `path` leads to.
+    pub(crate) fn entered(&self, path: &str) -> Option<Self> {
+        if self.and_below && path::stays_below(path) {
+            return Some(self.clone());
+        }
+        let mut entered = Self {
+            project: self.project,
+            possible: Few::default(),
+            and_below: self.and_below && !path.starts_with('/'),
+        };
+        for place in self.resolve(path)? {
+            entered.add(Cow::Owned(place));
+        }
+        Some(entered)
+    }
+
+    /// Makes the directories of `other` possible as well.
+    pub(crate) fn include(&mut self, other: &Self) {
+        self.and_below |= other.and_below;
+        for directory in &other.possible {
+            self.add(directory.clone());
+        }
+    }
+
+    /// Makes everything below possible as well.
+    pub(crate) fn include_below(&mut self) {
+        self.and_below = true;
+    }
+
+    fn add(&mut self, directory: Cow<'p, str>) {
+        let known = self.possible.iter().any(|known| {
+            *known == directory || (self.and_below && path::is_within(&directory, known))
+        });
+        if !known {
+            self.possible.push(directory);
+        }
+        if self.possible.len() > MOST {
+            self.widen();
+        }
+    }
+
+    /// Gives up telling the directories apart.
+    fn widen(&mut self) {
+        let all = std::mem::take(&mut self.possible);
+        self.and_below = true;
+        for directory in all {
+            let top = match path::is_within(&directory, self.project) {
+                true => Cow::Borrowed(self.project),
+                false => Cow::Borrowed("/tmp"),
+            };
+            if !self.possible.contains(&top) {
+                self.possible.push(top);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(directories: &Directories<'_>, path: &str) -> Vec<String> {
+        let places = directories.resolve(path).expect("known");
+        places.into_iter().collect()
+    }
+
+    #[test]
+    fn a_path_is_resolved_in_every_possible_directory() {
+        let mut directories = Directories::at("/p");
+        let entered = directories.entered("src").expect("known");
+        assert_eq!(entered.only(), Some("/p/src"));
+
+        directories.include(&entered);
+
+        assert_eq!(places(&directories, "../a"), ["/a", "/p/a"]);
+        assert_eq!(directories.only(), None);
+    }
+
+    #[test]
+    fn too_many_possible_directories_become_one_with_all_below() {
+        let mut directories = Directories::at("/p");
+        for name in ["a", "b", "c", "d", "e", "f"] {
+            let entered = directories.entered(name).expect("known");
+            directories.include(&entered);
+        }
+
+        assert_eq!(places(&directories, "x"), ["/p/x"]);
+        assert!(directories.resolve("../x").is_none());
+    }
+
+    #[test]
+    fn below_an_unknown_depth_no_path_goes_up() {
+        let mut directories = Directories::at("/p");
+        directories.include_below();
+
+        assert!(directories.resolve("../a").is_none());
+        assert_eq!(places(&directories, "a"), ["/p/a"]);
+        let deeper = directories.entered("src").expect("known");
+        directories.include(&deeper);
+        assert_eq!(places(&directories, "a"), ["/p/a"], "it is covered already");
+    }
+}

@@ -1,0 +1,221 @@
+//! Judges a command by its name and arguments.
+
+use super::arg::Arg;
+use super::call::{Call, Validator};
+use super::command_path::{self, Named};
+use super::directories::Directories;
+use super::walk::Walk;
+use super::{builtins, extensions, protected_state};
+use crate::policy::{Mode, Profile};
+use crate::syntax::Assignment;
+use crate::{Denial, Rule};
+
+/// How many wrappers may stand around a command: `timeout 5 command env ..`.
+const MOST_WRAPPERS: usize = 8;
+
+/// A command with its arguments.
+pub(crate) struct Argv<'c, 'w, 's> {
+    pub(crate) walk: &'c Walk<'w, 's>,
+    pub(crate) here: &'c Directories<'w>,
+    pub(crate) args: &'c [Arg<'s>],
+    pub(crate) arrays: &'c [&'s Assignment<'s>],
+    pub(crate) depth: usize,
+}
+
+/// A command that may run.
+pub(crate) struct Judged<'c, 'w> {
+    /// The name that it was judged by.
+    pub(crate) name: &'c str,
+    /// Where the shell is afterwards, if it moved.
+    pub(crate) moved: Option<Directories<'w>>,
+}
+
+/// What the policy knows of a name.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Known {
+    /// The shell carries it out by itself.
+    pub(crate) builtin: Option<Validator>,
+    pub(crate) program: Option<Program>,
+}
+
+/// What the policy knows of a program.
+#[derive(Clone, Copy)]
+pub(crate) struct Program {
+    pub(crate) owner: Owner,
+    /// Judges its arguments; in sync mode, for what belongs to a profile, `in_sync` does.
+    pub(crate) check: Validator,
+    pub(crate) in_sync: Validator,
+}
+
+/// To whom a command belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// Every project, in both modes.
+    Base,
+    /// Every project, in run mode.
+    RunMode,
+    /// Every project, in run mode with destructive commands.
+    Destructive,
+    /// A language.
+    Profile(Profile),
+}
+
+impl<'c, 'w, 's> Argv<'c, 'w, 's> {
+    /// Judges the command, or says why it may not run.
+    pub(crate) fn judge(&self) -> Result<Judged<'c, 'w>, Denial> {
+        let Some((first, args)) = self.args.split_first() else {
+            return Ok(Judged {
+                name: "",
+                moved: None,
+            });
+        };
+        if self.depth > MOST_WRAPPERS {
+            let reason = format!("more than {MOST_WRAPPERS} commands stand around another");
+            return Err(Denial::by(Rule::R1, first.span, reason).instead("start it directly"));
+        }
+        let written = written_name(first)?;
+        let call = |name: &'c str| Call {
+            walk: self.walk,
+            here: self.here,
+            name,
+            span: first.span,
+            args,
+            is_bare: first.parts.is_empty() && self.depth == 0,
+            arrays: self.arrays,
+            depth: self.depth,
+        };
+        if written.is_empty() {
+            return match args.is_empty() {
+                true => Ok(Judged {
+                    name: "",
+                    moved: None,
+                }),
+                false => Err(
+                    Denial::by(Rule::R5, first.span, "the name of the command is empty")
+                        .instead("name the command"),
+                ),
+            };
+        }
+        let name = match command_path::named(&call(written), written)? {
+            Named::Script => {
+                return Ok(Judged {
+                    name: written,
+                    moved: None,
+                });
+            }
+            Named::Added(name) => {
+                let call = call(name);
+                protects_state(&call)?;
+                extensions::check(&call)?;
+                return Ok(Judged { name, moved: None });
+            }
+            Named::Program(name) => name,
+        };
+        let call = call(name);
+        protects_state(&call)?;
+        let mut moved = None;
+        if name == "cd" && !written.contains('/') {
+            moved = Some(builtins::enter(&call)?);
+        } else if name == "command" && !written.contains('/') {
+            if let Some(inner) = builtins::behind_command(&call)? {
+                let argv = Self {
+                    args: inner,
+                    depth: self.depth + 1,
+                    ..*self
+                };
+                return argv.judge();
+            }
+        } else {
+            check(&call, written)?;
+        }
+        Ok(Judged { name, moved })
+    }
+}
+
+fn check(call: &Call<'_, '_, '_>, written: &str) -> Result<(), Denial> {
+    let policy = call.policy();
+    let is_added = extensions::is_added(policy, call.name, written);
+    let known = policy.known(call.name);
+    if let Some(builtin) = known.and_then(|known| known.builtin)
+        && !written.contains('/')
+    {
+        return match is_added && extensions::is_free_builtin(call.name) {
+            true => Ok(()),
+            false => builtin(call),
+        };
+    }
+    match known.and_then(|known| known.program) {
+        Some(program) => check_program(call, program, is_added),
+        None if is_added => extensions::check(call),
+        None => Err(extensions::not_in_allowlist(call)),
+    }
+}
+
+fn check_program(call: &Call<'_, '_, '_>, program: Program, is_added: bool) -> Result<(), Denial> {
+    let in_sync = call.mode() == Mode::Sync;
+    match program.owner {
+        Owner::Base => (program.check)(call),
+        Owner::RunMode if in_sync => Err(call
+            .deny(
+                Rule::R63,
+                format!(
+                    "Command '{}' is not in the allowlist in sync mode",
+                    call.name
+                ),
+            )
+            .instead("verify without changing files")),
+        Owner::RunMode => (program.check)(call),
+        Owner::Destructive if call.policy().allows_destructive() => (program.check)(call),
+        Owner::Destructive => Err(call
+            .deny(
+                Rule::R60,
+                format!("Command '{}' is not in the allowlist", call.name),
+            )
+            .instead("leave the files where they are, or ask for --allow-destructive")),
+        Owner::Profile(profile) => match call.policy().is_active(profile) {
+            // Who adds a command in sync mode opens all that run mode has of it.
+            _ if is_added => (program.check)(call),
+            true if in_sync => (program.in_sync)(call),
+            true => (program.check)(call),
+            false => Err(call
+                .deny(
+                    Rule::R7,
+                    format!("Command '{}' is not in the allowlist", call.name),
+                )
+                .instead(format!("add the profile \"{profile}\" to agent.json"))),
+        },
+    }
+}
+
+/// Returns the name as it was written, without quotes.
+fn written_name<'c>(name: &'c Arg<'_>) -> Result<&'c str, Denial> {
+    let problem = if !name.is_written_out() {
+        "is not known before it runs"
+    } else if name.is_pattern() {
+        "is a pattern"
+    } else if name.braced {
+        "is made by braces"
+    } else if name.tilde {
+        "lies in the home directory"
+    } else {
+        return Ok(&name.text);
+    };
+    let reason = format!("the name of the command {problem}");
+    Err(Denial::by(Rule::R5, name.span, reason).instead("write the name literally"))
+}
+
+/// Checks that no argument leads a writing command to the state of Autonoe.
+fn protects_state(call: &Call<'_, '_, '_>) -> Result<(), Denial> {
+    // What a wrapper starts is asked about by itself.
+    if protected_state::is_reader(call.name) || matches!(call.name, "timeout" | "command") {
+        return Ok(());
+    }
+    let given = call
+        .args
+        .iter()
+        .find(|arg| arg.mentions(protected_state::is_mentioned_in));
+    match given {
+        Some(arg) => Err(protected_state::deny(call.name, arg.span)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,113 @@
+//! Judges scripts by a policy.
+//!
+//! [`walk`] goes through the tree and finds every command; [`resolve`] makes
+//! arguments of its words, with what [`survey`] knows of the variables;
+//! [`judge`] finds out which program is meant and asks its validator, in
+//! [`builtins`] or [`commands`].
+
+mod arg;
+mod assignments;
+mod builtins;
+mod call;
+mod command_path;
+mod commands;
+mod conditions;
+mod directories;
+mod extensions;
+mod judge;
+mod names;
+mod nested;
+mod numeric;
+mod option_safe;
+mod options;
+pub(crate) mod path;
+mod pipes;
+mod protected_state;
+mod redirects;
+mod report;
+mod resolve;
+mod scope;
+mod survey;
+mod symlinks;
+mod walk;
+mod write_target;
+
+use self::directories::Directories;
+use self::report::Report;
+use self::scope::Scope;
+use self::walk::Walk;
+use crate::policy::Policy;
+use crate::syntax::{SyntaxError, SyntaxErrorKind, parse};
+use crate::{Denial, ResolveSymlinks, Rule, Verdict};
+
+pub(crate) use self::commands::built_in as built_in_commands;
+pub(crate) use self::judge::Known;
+pub(crate) use self::names::Names;
+pub use self::report::Finding;
+
+/// Judges `command` by `policy`.
+pub(crate) fn check(
+    policy: &Policy,
+    links: Option<&dyn ResolveSymlinks>,
+    command: &str,
+) -> Verdict {
+    let here = Directories::at(policy.project_dir());
+    match judge_text(policy, links, command, here, 0) {
+        Ok(()) => Verdict::Allow,
+        Err(denial) => Verdict::Deny(denial),
+    }
+}
+
+/// Judges every command in `command`, also behind the first denial.
+pub(crate) fn explain(
+    policy: &Policy,
+    links: Option<&dyn ResolveSymlinks>,
+    command: &str,
+) -> Result<Vec<Finding>, Denial> {
+    let script = parse(command).map_err(|error| not_understood(&error))?;
+    let scope = Scope::of(&script);
+    let report = Report::all();
+    let walk = Walk {
+        policy,
+        scope: &scope,
+        report: &report,
+        links,
+        depth: 0,
+    };
+    let mut here = Directories::at(policy.project_dir());
+    let judged = walk.script(scope.script(), &mut here);
+    report.other(script.span, judged)?;
+    Ok(report.into_findings())
+}
+
+fn judge_text(
+    policy: &Policy,
+    links: Option<&dyn ResolveSymlinks>,
+    text: &str,
+    here: Directories<'_>,
+    depth: usize,
+) -> Result<(), Denial> {
+    let script = parse(text).map_err(|error| not_understood(&error))?;
+    let scope = Scope::of(&script);
+    let walk = Walk {
+        policy,
+        scope: &scope,
+        report: &Report::first(),
+        links,
+        depth,
+    };
+    let mut here = here;
+    walk.script(scope.script(), &mut here)
+}
+
+fn not_understood(error: &SyntaxError) -> Denial {
+    let (rule, instead) = match error.kind {
+        SyntaxErrorKind::TooLong | SyntaxErrorKind::TooMany | SyntaxErrorKind::TooDeep => {
+            (Rule::R1, "split it into several commands")
+        }
+        SyntaxErrorKind::ForbiddenCharacter => (Rule::R2, "write it without control characters"),
+        SyntaxErrorKind::Unsupported(_) => (Rule::R3, "write it in another way"),
+        _ => (Rule::R3, "check the quotes and brackets"),
+    };
+    Denial::by(rule, error.span, error.to_string()).instead(instead)
+}

@@ -1,0 +1,108 @@
+//! Scripts that are handed to a shell as text.
+
+use super::call::{Call, Checked};
+use super::judge_text;
+use crate::syntax::Span;
+
+/// Judges `text` as a whole script of Bash; what is wrong in it is told about `span`.
+pub(crate) fn check(call: &Call<'_, '_, '_>, text: &str, span: Span) -> Checked {
+    judge_text(
+        call.policy(),
+        call.walk.links,
+        text,
+        call.here.clone(),
+        call.depth + 1,
+    )
+    .map_err(|denial| denial.at(span.range()))
+}
+
+/// Tells whether every shell reads `text` as Bash does.
+///
+/// Words, quotes, `$NAME`, lists, pipelines and plain redirections are alike in all of them.
+/// Anything else may mean something else: `[[ a > b ]]` writes a file in `sh`, `$'..'` ends
+/// elsewhere, `>! file` is another file in zsh.
+pub(crate) fn is_same_in_every_shell(text: &str) -> bool {
+    let mut quote = None;
+    let mut before = ' ';
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let next = rest.peek().copied().unwrap_or(' ');
+        let is_plain = match (quote, c) {
+            (Some('\''), _) => true,
+            (_, '$') => next == '?' || next == '_' || next.is_ascii_alphabetic(),
+            (Some(_), _) => !matches!(c, '\\' | '`' | '!'),
+            (None, ' ' | '\t' | '\n' | '\'' | '"' | '*') => true,
+            (None, '[') => before.is_ascii_whitespace() && next == ' ',
+            (None, ']') => before.is_ascii_whitespace(),
+            (None, '!') => next == ' ' && before.is_ascii_whitespace(),
+            (None, ';') => !matches!(next, ';' | '&' | '|'),
+            (None, '|') => next != '&' && (before != '|' || next != '|'),
+            (None, '&') => match before {
+                '>' => next.is_ascii_digit(),
+                _ => !matches!(next, '>' | '|' | '!'),
+            },
+            (None, '>') => next != '|' && next != '!' && next != '(',
+            (None, '<') => next == ' ' || next.is_ascii_alphanumeric() || "./".contains(next),
+            (None, c) => c.is_ascii_alphanumeric() || "_./:,=@%+-".contains(c),
+        };
+        if !is_plain {
+            return false;
+        }
+        match quote {
+            Some(open) if open == c => quote = None,
+            None if c == '\'' || c == '"' => quote = Some(c),
+            _ => {}
+        }
+        before = c;
+    }
+    true
+}
+
+/// Tells whether `text` mentions the variable `name` and has something that reads values as
+/// numbers, which may run what the value holds.
+pub(crate) fn may_calculate_with(text: &str, name: &str) -> bool {
+    let calculates = ["((", "[[", "${", "["].iter().any(|it| text.contains(it));
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    calculates && text.split(|c| !is_part(c)).any(|word| word == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_lists_and_plain_redirections_are_alike_everywhere() {
+        for text in [
+            "npm test && git status",
+            "cd web && npm test > /tmp/x 2>&1 || echo 'it failed; see $x'",
+            "if [ -f a ]; then cat a | head -5; fi",
+            "for f in *.js; do node --check \"$f\"; done",
+            "ls -la",
+        ] {
+            assert!(is_same_in_every_shell(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_shells_read_differently_is_told() {
+        for text in [
+            "[[ a > /etc/motd ]]",
+            ": $'\\'; rm -rf x #'",
+            "echo x >! /etc/motd",
+            "echo x &> y",
+            "ls |& cat",
+            "cat <(ls)",
+            "(( x = 1 ))",
+            "x=(a b)",
+            "echo {a,b}",
+            "echo ${x}",
+            "echo $(ls)",
+            "echo $x[1]",
+            "ls *(.)",
+            "ls &! cat",
+            "cat << E",
+        ] {
+            assert!(!is_same_in_every_shell(text), "{text}");
+        }
+    }
+}

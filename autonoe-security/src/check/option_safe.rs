@@ -1,0 +1,381 @@
+//! Arguments that cannot turn into options.
+
+use super::arg::Arg;
+use super::numeric;
+use super::resolve::plain_text;
+use super::scope::Scope;
+use super::survey::{Value, literal};
+use crate::syntax::{
+    ArgWord, Brace, CommandKind, Operation, Parameter, Part, Script, SimpleCommand, Subscript,
+};
+
+/// How many variables are followed that are set to one another.
+const DEEPEST: usize = 8;
+
+/// Whether the shell splits what an expansion yields into several arguments.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Splits {
+    Yes,
+    No,
+}
+
+/// Tells whether an argument can never be taken for an option by the command that gets it.
+///
+/// Static arguments are what they are; this is about those whose text is not known.
+pub(crate) fn is_option_safe(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
+    if arg.is_static() {
+        return true;
+    }
+    if splits_into_more(scope, arg) {
+        return false;
+    }
+    match arg.text.as_bytes().first() {
+        Some(first) => *first != b'-',
+        None => {
+            let mut parts = Vec::new();
+            flatten(&arg.parts, Splits::Yes, &mut parts);
+            begins_with_no_option(scope, &parts)
+        }
+    }
+}
+
+/// Tells whether an argument may become several, or none.
+///
+/// Unquoted, what a command prints is split, and so is a variable that the
+/// script sets to something that it does not know. A variable that comes from
+/// elsewhere counts as one word by the rules.
+pub(crate) fn splits_into_more(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
+    unquoted_parts(arg, |part| match part {
+        Part::Parameter(parameter) => {
+            is_list(parameter)
+                || (!is_one_word(scope, part) && !is_from_elsewhere(scope, parameter))
+        }
+        part => !is_one_word(scope, part),
+    })
+}
+
+/// Tells whether an argument may vanish or become several, also by a variable from elsewhere.
+pub(crate) fn may_shift(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
+    (arg.is_pattern() && scope.survey().drops_patterns)
+        || (arg.text.is_empty() && unquoted_parts(arg, |part| !is_one_word(scope, part)))
+        || splits_into_more(scope, arg)
+}
+
+/// Tells whether an argument is one whatever its expansions yield.
+pub(crate) fn stays_one_word(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
+    !unquoted_parts(arg, |part| {
+        let is_listed = matches!(part, Part::Parameter(parameter) if is_list(parameter));
+        is_listed || !is_one_word(scope, part)
+    })
+}
+
+/// Tells whether `holds` for an expansion that quotes do not keep together.
+fn unquoted_parts(arg: &Arg<'_>, holds: impl Fn(&Part<'_>) -> bool) -> bool {
+    if arg.is_static() || arg.unknown.is_some_and(|unknown| unknown.quoted) {
+        return false;
+    }
+    let mut parts = Vec::new();
+    flatten(&arg.parts, Splits::Yes, &mut parts);
+    parts.iter().any(|(part, splits)| {
+        let is_listed = matches!(part, Part::Parameter(parameter) if is_list(parameter));
+        let is_expansion = matches!(
+            part,
+            Part::Parameter(_)
+                | Part::CommandSubstitution(_)
+                | Part::ProcessSubstitution(_)
+                | Part::Glob(_)
+        );
+        is_expansion && (*splits == Splits::Yes || is_listed) && holds(part)
+    })
+}
+
+/// Tells whether what an expansion yields is one word for sure.
+fn is_one_word(scope: &Scope<'_>, part: &Part<'_>) -> bool {
+    let is_safe = match part {
+        Part::ProcessSubstitution(_) => true,
+        Part::CommandSubstitution(inner) => {
+            prints_no_option(&inner.script, Splits::Yes) && prints_one_word(&inner.script)
+        }
+        part => yields_no_option(scope, part, Splits::Yes, DEEPEST),
+    };
+    is_safe || numeric::is_safe_part(scope, part)
+}
+
+/// Tells whether a script uses a variable as it is, and never sets it.
+fn is_from_elsewhere(scope: &Scope<'_>, parameter: &Parameter<'_>) -> bool {
+    parameter.operation == Operation::Value
+        && parameter.subscript.is_none()
+        && scope.survey().variable(&parameter.name).is_none()
+}
+
+/// Tells whether an expansion makes several words even in quotes.
+fn is_list(parameter: &Parameter<'_>) -> bool {
+    parameter.operation != Operation::Length
+        && (parameter.name == "@"
+            || parameter.subscript == Some(Subscript::All)
+            || matches!(parameter.operation, Operation::Keys | Operation::Names))
+}
+
+/// Lists the parts of a word, those in double quotes among them.
+fn flatten<'p, 's>(parts: &'p [Part<'s>], splits: Splits, flat: &mut Vec<(&'p Part<'s>, Splits)>) {
+    for part in parts {
+        match part {
+            Part::DoubleQuoted(inner) => flatten(inner, Splits::No, flat),
+            part => flat.push((part, splits)),
+        }
+    }
+}
+
+/// Tells whether parts in a row never begin with `-`, of which the first may be empty.
+fn begins_with_no_option(scope: &Scope<'_>, parts: &[(&Part<'_>, Splits)]) -> bool {
+    for (part, splits) in parts {
+        match part {
+            Part::Literal(text) | Part::Quoted(text) if text.is_empty() => {}
+            Part::Literal(text) | Part::Quoted(text) => return !text.starts_with('-'),
+            Part::Glob(_) | Part::Tilde(_) => return true,
+            part if !yields_no_option(scope, part, *splits, DEEPEST) => return false,
+            part if is_never_empty(part) => return true,
+            _ => {}
+        }
+    }
+    true
+}
+
+fn is_never_empty(part: &Part<'_>) -> bool {
+    match part {
+        Part::Arithmetic(_) => true,
+        Part::Parameter(parameter) => {
+            parameter.operation == Operation::Length
+                || matches!(parameter.name.as_ref(), "?" | "#" | "$" | "PWD" | "HOME")
+        }
+        _ => false,
+    }
+}
+
+/// Tells whether what an expansion yields never begins with `-`.
+fn yields_no_option(scope: &Scope<'_>, part: &Part<'_>, splits: Splits, depth: usize) -> bool {
+    match part {
+        Part::Arithmetic(_) => true,
+        Part::Parameter(parameter) => parameter_is_no_option(scope, parameter, splits, depth),
+        Part::CommandSubstitution(inner) => prints_no_option(&inner.script, splits),
+        _ => false,
+    }
+}
+
+fn parameter_is_no_option(
+    scope: &Scope<'_>,
+    parameter: &Parameter<'_>,
+    splits: Splits,
+    depth: usize,
+) -> bool {
+    match parameter.operation {
+        Operation::Length => return true,
+        Operation::Value if parameter.subscript.is_none() => {}
+        _ => return false,
+    }
+    let name = parameter.name.as_ref();
+    let (Some(depth), Some(variable)) = (depth.checked_sub(1), scope.survey().variable(name))
+    else {
+        return matches!(name, "?" | "#" | "$" | "!" | "HOME" | "PWD" | "OLDPWD");
+    };
+    let memo = match splits {
+        Splits::No => &variable.is_no_option_quoted,
+        Splits::Yes => &variable.is_no_option_split,
+    };
+    memo.or_find(|| {
+        let given = &variable.given;
+        given
+            .iter()
+            .all(|given| value_is_no_option(scope, given.value, splits, depth))
+    })
+}
+
+fn value_is_no_option(scope: &Scope<'_>, value: Value<'_>, splits: Splits, depth: usize) -> bool {
+    match (value, splits) {
+        (Value::Number, _) => true,
+        (Value::String { head: "", rest }, Splits::No) => {
+            begins_safely(scope, rest, Splits::No, depth)
+        }
+        (Value::String { head, .. }, Splits::No) => !head.starts_with('-'),
+        (Value::OneOf(words), Splits::No) => words
+            .iter()
+            .all(|word| is_safe_item(scope, &word.parts, depth)),
+        (Value::String { head: "", rest }, Splits::Yes) => is_one_safe_word(scope, rest, depth),
+        (Value::String { head, rest: [] }, Splits::Yes) => is_safe_word(head),
+        (Value::OneOf(words), Splits::Yes) => words
+            .iter()
+            .all(|word| is_one_safe_word(scope, &word.parts, depth)),
+        _ => false,
+    }
+}
+
+/// Tells whether a word behind `in` yields items that are no options.
+fn is_safe_item(scope: &Scope<'_>, parts: &[Part<'_>], depth: usize) -> bool {
+    // What a command prints is split, so the static text in front is only that of the first item.
+    let rest = parts.get(1..).unwrap_or_default();
+    let splits = rest.iter().any(|part| match part {
+        Part::CommandSubstitution(inner) => !prints_no_option(&inner.script, Splits::Yes),
+        _ => false,
+    });
+    !splits && begins_safely(scope, parts, Splits::Yes, depth)
+}
+
+/// Tells whether a value begins with something other than `-`, whatever follows.
+fn begins_safely(scope: &Scope<'_>, parts: &[Part<'_>], splits: Splits, depth: usize) -> bool {
+    let Some((first, rest)) = parts.split_first() else {
+        // An empty value is no option.
+        return true;
+    };
+    match first {
+        Part::Literal(text) | Part::Quoted(text) if text.is_empty() => {
+            begins_safely(scope, rest, splits, depth)
+        }
+        Part::Literal(text) | Part::Quoted(text) => !text.starts_with('-'),
+        Part::DoubleQuoted(inner) if inner.is_empty() => begins_safely(scope, rest, splits, depth),
+        Part::DoubleQuoted(inner) => begins_safely(scope, inner, Splits::No, depth),
+        // A pattern is no option by the rules, and `~` becomes a path.
+        Part::Glob(_) | Part::Tilde(_) => true,
+        Part::Brace(brace) => brace_is_safe(scope, brace, depth),
+        part => yields_no_option(scope, part, splits, depth),
+    }
+}
+
+fn brace_is_safe(scope: &Scope<'_>, brace: &Brace<'_>, depth: usize) -> bool {
+    match brace {
+        Brace::Sequence { first, last, .. } => !first.starts_with('-') && !last.starts_with('-'),
+        // What follows an empty alternative would have to be looked at as well.
+        Brace::Alternatives(all) => all
+            .iter()
+            .all(|parts| !parts.is_empty() && begins_safely(scope, parts, Splits::Yes, depth)),
+    }
+}
+
+/// Tells whether a value stays one argument, or none, that is no option.
+fn is_one_safe_word(scope: &Scope<'_>, parts: &[Part<'_>], depth: usize) -> bool {
+    match parts {
+        [Part::Brace(brace)] => brace_is_safe(scope, brace, depth),
+        [part @ (Part::Parameter(_) | Part::Arithmetic(_) | Part::CommandSubstitution(_))] => {
+            yields_no_option(scope, part, Splits::Yes, depth)
+        }
+        parts => plain_text(parts).is_some_and(|text| is_safe_word(&text)),
+    }
+}
+
+fn is_safe_word(text: &str) -> bool {
+    !text.starts_with('-') && !text.contains([' ', '\t', '\n', '*', '?', '['])
+}
+
+/// Tells whether a script that prints no option prints one word, not a list.
+fn prints_one_word(script: &Script<'_>) -> bool {
+    let words: Vec<String> = only_command(script)
+        .into_iter()
+        .flat_map(|simple| &simple.words)
+        .map(|word| match word {
+            ArgWord::Word(word) => literal(word).unwrap_or_default(),
+            ArgWord::Array(_) => String::new(),
+        })
+        .collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        ["git", "rev-parse", ref args @ ..] => {
+            args.iter().filter(|arg| !arg.starts_with('-')).count() <= 1
+        }
+        ["git", "rev-list", ref args @ ..] => args
+            .iter()
+            .any(|arg| matches!(*arg, "-1" | "-n1" | "--count" | "--max-count=1")),
+        ["git", "merge-base", ref args @ ..] => !args.contains(&"--all") && !args.contains(&"-a"),
+        ["git", "hash-object", ref args @ ..] => args.len() <= 2,
+        _ => true,
+    }
+}
+
+/// Tells whether what a script prints can never begin with `-`.
+fn prints_no_option(script: &Script<'_>, splits: Splits) -> bool {
+    only_command(script).is_some_and(|simple| is_safe_printer(simple, splits))
+}
+
+/// Returns the one simple command that a script is.
+fn only_command<'t, 's>(script: &'t Script<'s>) -> Option<&'t SimpleCommand<'s>> {
+    let [item] = &script.items[..] else {
+        return None;
+    };
+    let [(_, pipeline)] = &item.pipelines[..] else {
+        return None;
+    };
+    match &pipeline.commands[..] {
+        [command] => match &command.kind {
+            CommandKind::Simple(simple) => Some(simple),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn is_safe_printer(simple: &SimpleCommand<'_>, splits: Splits) -> bool {
+    let words: Option<Vec<String>> = simple
+        .words
+        .iter()
+        .map(|word| match word {
+            ArgWord::Word(word) => Some(literal(word).unwrap_or_default()),
+            ArgWord::Array(_) => None,
+        })
+        .collect();
+    let Some(words) = words.filter(|_| simple.assignments.is_empty()) else {
+        return false;
+    };
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        ["pwd", ..] => true,
+        ["date", format] => is_plain_format(format, splits),
+        ["git", "branch", "--show-current"] => true,
+        ["git", "rev-parse", ref args @ ..] => args.iter().all(|arg| is_plain_rev_parse(arg)),
+        ["git", "rev-list", ref args @ ..] => !args.iter().any(|arg| {
+            [
+                "--format",
+                "--pretty",
+                "--header",
+                "--no-commit",
+                "--oneline",
+                "--left",
+                "--cherry",
+            ]
+            .iter()
+            .any(|option| arg.starts_with(option))
+        }),
+        [
+            "git",
+            "merge-base" | "describe" | "symbolic-ref" | "hash-object" | "write-tree",
+            ..,
+        ] => true,
+        _ => false,
+    }
+}
+
+/// Tells whether `date` prints digits and the like in this format, in one word if it must be one.
+fn is_plain_format(format: &str, splits: Splits) -> bool {
+    let names_text = ["%n", "%t", "%Z", "%-n"]
+        .iter()
+        .any(|it| format.contains(it));
+    format.starts_with("+%") && !names_text && !(splits == Splits::Yes && format.contains(' '))
+}
+
+/// Tells whether an argument of `git rev-parse` is a revision, or an option that is not printed as it is.
+fn is_plain_rev_parse(arg: &str) -> bool {
+    !arg.starts_with('-')
+        || arg.starts_with("--short")
+        || arg.starts_with("--abbrev-ref")
+        || matches!(
+            arg,
+            "--verify"
+                | "--quiet"
+                | "-q"
+                | "--show-toplevel"
+                | "--git-dir"
+                | "--absolute-git-dir"
+                | "--symbolic-full-name"
+                | "--show-prefix"
+                | "--show-cdup"
+                | "--is-inside-work-tree"
+                | "--git-common-dir"
+        )
+}

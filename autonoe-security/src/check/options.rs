@@ -1,0 +1,191 @@
+//! Options, in every spelling that tools accept.
+
+use super::arg::Arg;
+use super::call::Call;
+use crate::Denial;
+
+/// The options of a tool, as far as one must know them to tell options, values and operands apart.
+pub(crate) struct Table {
+    /// Short options that take a value, written together or as the next argument.
+    pub(crate) short_values: &'static str,
+    /// Short options whose value, if any, is written together.
+    pub(crate) short_maybe: &'static str,
+    /// Long options without the dashes. They may be shortened as long as it is clear which is meant.
+    pub(crate) long: &'static [(&'static str, Takes)],
+}
+
+/// Whether a long option takes a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Takes {
+    Nothing,
+    /// After `=`, or as the next argument.
+    Value,
+    /// After `=` only, if at all.
+    Maybe,
+}
+
+/// One thing that stands on a command line.
+#[derive(Debug)]
+pub(crate) enum Seen<'c, 's> {
+    /// An option: its name with dashes, a long one in full, and its value.
+    Option {
+        name: String,
+        value: Option<Arg<'s>>,
+        /// The argument that it stands in.
+        arg: &'c Arg<'s>,
+    },
+    /// An argument that is no option.
+    Operand(&'c Arg<'s>),
+}
+
+/// Reads the arguments of `call`: options and operands mixed, options up to `--`.
+///
+/// A dynamic argument that may turn into an option is refused.
+pub(crate) fn read<'c, 's>(
+    call: &Call<'c, '_, 's>,
+    table: &Table,
+) -> Result<Vec<Seen<'c, 's>>, Denial> {
+    read_args(call, call.args, table, Order::Mixed).map(|(seen, _)| seen)
+}
+
+/// Reads options in front of the first operand, and returns what they are and what is left.
+pub(crate) fn read_leading<'c, 's>(
+    call: &Call<'c, '_, 's>,
+    table: &Table,
+) -> Result<(Vec<Seen<'c, 's>>, &'c [Arg<'s>]), Denial> {
+    let (seen, used) = read_args(call, call.args, table, Order::OptionsFirst)?;
+    Ok((seen, &call.args[used..]))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Mixed,
+    OptionsFirst,
+}
+
+fn read_args<'c, 's>(
+    call: &Call<'_, '_, 's>,
+    args: &'c [Arg<'s>],
+    table: &Table,
+    order: Order,
+) -> Result<(Vec<Seen<'c, 's>>, usize), Denial> {
+    let mut seen = Vec::with_capacity(args.len());
+    let mut at = 0;
+    while let Some(arg) = args.get(at) {
+        let text = arg.text.as_ref();
+        if arg.is("--") {
+            at += 1;
+            if order == Order::Mixed {
+                seen.extend(args[at..].iter().map(Seen::Operand));
+                at = args.len();
+            }
+            break;
+        }
+        if !text.starts_with('-') || text == "-" && arg.is_static() {
+            if !call.is_option_safe(arg) {
+                return Err(call.deny_dynamic(arg));
+            }
+            if order == Order::OptionsFirst {
+                break;
+            }
+            seen.push(Seen::Operand(arg));
+            at += 1;
+            continue;
+        }
+        at += 1;
+        let next = args.get(at);
+        let took_next = match text.strip_prefix("--") {
+            Some(long) => read_long(call, arg, long, next, table, &mut seen)?,
+            None => read_short(call, arg, next, table, &mut seen)?,
+        };
+        at += usize::from(took_next);
+    }
+    Ok((seen, at))
+}
+
+/// Reads a long option, and tells whether it took the next argument.
+fn read_long<'c, 's>(
+    call: &Call<'_, '_, 's>,
+    arg: &'c Arg<'s>,
+    long: &str,
+    next: Option<&Arg<'s>>,
+    table: &Table,
+    seen: &mut Vec<Seen<'c, 's>>,
+) -> Result<bool, Denial> {
+    let (name, attached) = match long.split_once('=') {
+        Some((name, _)) => (name, Some(arg.without_first(2 + name.len() + 1))),
+        // Its name is not known as a whole.
+        None if !arg.is_static() => return Err(call.deny_dynamic(arg)),
+        None => (long, None),
+    };
+    let known = full_name(table, name);
+    let takes = known.map_or(Takes::Maybe, |(_, takes)| takes);
+    let name = format!("--{}", known.map_or(name, |(name, _)| name));
+    let took_next = takes == Takes::Value && attached.is_none() && next.is_some();
+    if took_next {
+        stays_one(call, next)?;
+    }
+    let value = attached.or_else(|| took_next.then(|| next.cloned()).flatten());
+    seen.push(Seen::Option { name, value, arg });
+    Ok(took_next)
+}
+
+/// Checks that the value of an option stays one argument, as far as the script shows.
+fn stays_one(call: &Call<'_, '_, '_>, value: Option<&Arg<'_>>) -> Result<(), Denial> {
+    match value {
+        Some(value) if call.may_shift(value) => Err(call.deny_dynamic(value)),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the long option that `name` means: itself, or the only one that begins so.
+fn full_name(table: &Table, name: &str) -> Option<(&'static str, Takes)> {
+    let exact = table.long.iter().find(|(long, _)| *long == name);
+    let mut beginning = table.long.iter().filter(|(long, _)| long.starts_with(name));
+    let only = match (beginning.next(), beginning.next()) {
+        (Some(only), None) => Some(only),
+        _ => None,
+    };
+    exact.or(only).copied()
+}
+
+/// Reads short options that are written together, and tells whether they took the next argument.
+fn read_short<'c, 's>(
+    call: &Call<'_, '_, 's>,
+    arg: &'c Arg<'s>,
+    next: Option<&Arg<'s>>,
+    table: &Table,
+    seen: &mut Vec<Seen<'c, 's>>,
+) -> Result<bool, Denial> {
+    let text = arg.text.as_ref();
+    for (at, letter) in text.char_indices().skip(1) {
+        let name = format!("-{letter}");
+        let after = at + letter.len_utf8();
+        let is_last = after == text.len() && arg.is_static();
+        if table.short_values.contains(letter) {
+            let attached = (!is_last).then(|| arg.without_first(after));
+            let took_next = attached.is_none() && next.is_some();
+            if took_next {
+                stays_one(call, next)?;
+            }
+            let value = attached.or_else(|| next.cloned());
+            seen.push(Seen::Option { name, value, arg });
+            return Ok(took_next);
+        }
+        if table.short_maybe.contains(letter) {
+            let value = (!is_last).then(|| arg.without_first(after));
+            seen.push(Seen::Option { name, value, arg });
+            return Ok(false);
+        }
+        seen.push(Seen::Option {
+            name,
+            value: None,
+            arg,
+        });
+    }
+    // More letters may follow.
+    match arg.is_static() {
+        true => Ok(false),
+        false => Err(call.deny_dynamic(arg)),
+    }
+}

@@ -1,0 +1,138 @@
+//! Paths, by their text alone.
+
+use std::borrow::Cow;
+
+/// Returns the absolute path that `path` means in the directory `base`, without `.` and `..`.
+///
+/// Nothing is looked up: a symlink is a name like another.
+pub(crate) fn resolve(base: &str, path: &str) -> String {
+    let mut resolved = String::with_capacity(base.len() + path.len() + 1);
+    let relative_to = if path.starts_with('/') { "" } else { base };
+    for component in relative_to.split('/').chain(path.split('/')) {
+        match component {
+            "" | "." => {}
+            ".." => resolved.truncate(resolved.rfind('/').unwrap_or(0)),
+            name => {
+                resolved.push('/');
+                resolved.push_str(name);
+            }
+        }
+    }
+    if resolved.is_empty() {
+        resolved.push('/');
+    }
+    resolved
+}
+
+/// Tells whether the resolved path `path` is `folder` or lies in it.
+pub(crate) fn is_within(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || folder == "/")
+}
+
+/// Tells whether `path` never leaves the directory it starts in, whichever that is.
+pub(crate) fn stays_below(path: &str) -> bool {
+    if path.starts_with('/') {
+        return false;
+    }
+    let mut depth = 0_usize;
+    for component in path.split('/') {
+        match component {
+            "" | "." => {}
+            ".." => match depth.checked_sub(1) {
+                Some(up) => depth = up,
+                None => return false,
+            },
+            _ => depth += 1,
+        }
+    }
+    true
+}
+
+/// Tells whether a component of `path` is `.autonoe` or `.git`.
+///
+/// Letter case does not count, because file systems differ in it, and a
+/// backslash separates as well, because tools of other systems read it so.
+pub(crate) fn is_protected(path: &str) -> bool {
+    path.contains('.')
+        && path
+            .split(['/', '\\'])
+            .any(|name| is_state_folder(name) || name.eq_ignore_ascii_case(".git"))
+}
+
+/// Tells whether a component of `path` is `.autonoe`.
+pub(crate) fn names_state_folder(path: &str) -> bool {
+    path.split(['/', '\\']).any(is_state_folder)
+}
+
+fn is_state_folder(name: &str) -> bool {
+    name.eq_ignore_ascii_case(".autonoe")
+}
+
+/// Returns the last component of `path`.
+pub(crate) fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Returns `folder` without a slash at its end, resolved.
+pub(crate) fn normal(folder: &str) -> Cow<'_, str> {
+    let is_normal = folder.starts_with('/')
+        && folder.len() > 1
+        && folder[1..]
+            .split('/')
+            .all(|name| !matches!(name, "" | "." | ".."));
+    if is_normal || folder == "/" {
+        Cow::Borrowed(folder)
+    } else {
+        Cow::Owned(resolve("/", folder))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_resolved_by_their_text() {
+        let cases = [
+            ("/p", "a", "/p/a"),
+            ("/p", "./a//b/", "/p/a/b"),
+            ("/p", "../a", "/a"),
+            ("/p", "../../../a", "/a"),
+            ("/p", "/x/../y", "/y"),
+            ("/p", "", "/p"),
+            ("/p", "..", "/"),
+            ("/", "a", "/a"),
+        ];
+        for (base, path, expected) in cases {
+            assert_eq!(resolve(base, path), expected, "{path} in {base}");
+        }
+    }
+
+    #[test]
+    fn a_prefix_is_not_containment() {
+        assert!(is_within("/srv/project", "/srv/project"));
+        assert!(is_within("/srv/project/a", "/srv/project"));
+        assert!(!is_within("/srv/project-evil/a", "/srv/project"));
+        assert!(!is_within("/srv", "/srv/project"));
+        assert!(is_within("/anything", "/"));
+    }
+
+    #[test]
+    fn what_goes_up_first_does_not_stay_below() {
+        assert!(stays_below("a/../b"));
+        assert!(stays_below("."));
+        assert!(!stays_below("a/../../b"));
+        assert!(!stays_below("/a"));
+    }
+
+    #[test]
+    fn protected_names_are_whole_components_in_any_case() {
+        for path in [".git", "a/.GIT/config", ".Autonoe", "x\\.git\\hooks"] {
+            assert!(is_protected(path), "{path}");
+        }
+        for path in [".gitignore", ".autonoe-note.md", "a.git", ".github/x"] {
+            assert!(!is_protected(path), "{path}");
+        }
+    }
+}

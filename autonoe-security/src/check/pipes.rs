@@ -1,0 +1,65 @@
+//! Pipelines that would run what comes from the network.
+
+use super::call::Checked;
+use super::path;
+use super::survey::literal;
+use super::walk::Walk;
+use crate::syntax::{ArgWord, Command, Pipeline, SimpleCommand, commands_in};
+use crate::{Denial, Rule};
+
+const DOWNLOADS: &[&str] = &["curl", "wget"];
+
+const INTERPRETERS: &[&str] = &[
+    "node", "deno", "bun", "tsx", "ts-node", "python", "python3", "ruby", "irb", "php", "bash",
+    "sh", "zsh", "dash", "ksh",
+];
+
+/// Programs that start another one, which stands somewhere among their words.
+const STARTERS: &[&str] = &[
+    "sudo", "timeout", "command", "env", "nohup", "nice", "stdbuf", "setsid", "time", "xargs",
+    "find", "npx", "bunx", "npm", "pnpm", "yarn", "uv", "poetry", "pdm", "hatch", "pipx", "conda",
+    "bundle", "bundler", "rustup", "composer",
+];
+
+/// Checks that no download is piped into an interpreter.
+pub(crate) fn check(walk: &Walk<'_, '_>, pipeline: &Pipeline<'_>) -> Checked {
+    let added = walk.policy.extensions();
+    let may_download = added
+        .iter()
+        .any(|name| DOWNLOADS.contains(&path::file_name(name)));
+    if !may_download {
+        return Ok(());
+    }
+    let mut downloads = false;
+    for command in &pipeline.commands {
+        if downloads && runs(command, INTERPRETERS) {
+            let reason = "code from the network is piped into an interpreter";
+            return Err(Denial::by(Rule::R56, command.span, reason)
+                .instead("download to a file and look at it first"));
+        }
+        downloads |= runs(command, DOWNLOADS);
+    }
+    Ok(())
+}
+
+/// Tells whether one of the programs is started anywhere in `command`.
+fn runs(command: &Command<'_>, programs: &[&str]) -> bool {
+    let mut started = commands_in(command).flat_map(programs_of);
+    started.any(|word| programs.contains(&path::file_name(&word)))
+}
+
+/// Returns the words in which the program may stand: the name, and what a starter starts.
+fn programs_of(simple: &SimpleCommand<'_>) -> Vec<String> {
+    let words = simple.words.iter().filter_map(|word| match word {
+        ArgWord::Word(word) => literal(word),
+        ArgWord::Array(_) => None,
+    });
+    let mut words: Vec<String> = words.collect();
+    let is_starter = words
+        .first()
+        .is_some_and(|name| STARTERS.contains(&path::file_name(name)));
+    if !is_starter {
+        words.truncate(1);
+    }
+    words
+}

@@ -1,0 +1,350 @@
+//! Turns words into arguments.
+
+use std::borrow::Cow;
+
+use super::arg::{Arg, Unknown};
+use super::scope::Scope;
+use super::survey::{Stands, Value};
+use crate::syntax::{Brace, Operation, Part, Span, Subscript, Word};
+use crate::{Denial, Rule};
+
+/// The most arguments that braces of one word may make.
+const MOST_ARGS: usize = 1024;
+
+/// The most text that braces of one word may make, in bytes.
+const MOST_TEXT: usize = 1 << 20;
+
+/// Adds the arguments that `word` becomes to `args`: mostly one, several with
+/// braces, none if it is an empty variable.
+pub(crate) fn arguments<'s>(
+    word: &'s Word<'s>,
+    scope: &Scope<'s>,
+    args: &mut Vec<Arg<'s>>,
+) -> Result<(), Denial> {
+    if let [Part::Literal(text)] = &word.parts[..] {
+        args.push(Arg::plain(Cow::Borrowed(text.as_ref()), word.span));
+        return Ok(());
+    }
+    if !word.parts.iter().any(is_brace) {
+        args.extend(argument(Cow::Borrowed(&word.parts), word.span, scope));
+        return Ok(());
+    }
+    let mut budget = Budget {
+        words: MOST_ARGS,
+        text: MOST_TEXT,
+    };
+    let Some(words) = expand_braces(&word.parts, &mut budget) else {
+        let reason = format!("the braces make more than {MOST_ARGS} words");
+        return Err(Denial::by(Rule::R1, word.span, reason).instead("write the words out"));
+    };
+    for parts in words {
+        let made = argument(Cow::Owned(parts), word.span, scope);
+        args.extend(made.map(|arg| Arg {
+            braced: true,
+            ..arg
+        }));
+    }
+    Ok(())
+}
+
+fn is_brace(part: &Part<'_>) -> bool {
+    matches!(part, Part::Brace(_))
+}
+
+/// Returns the one argument that `parts` make, or `None` if they leave nothing.
+fn argument<'s>(parts: Cow<'s, [Part<'s>]>, span: Span, scope: &Scope<'s>) -> Option<Arg<'s>> {
+    let mut making = Making {
+        text: String::new(),
+        unknown: None,
+        globs: Vec::new(),
+        tilde: false,
+        is_there: false,
+        without_variables: None,
+        before: span.start(),
+        scope,
+    };
+    match &parts {
+        Cow::Borrowed(parts) => making.add_all(parts),
+        // Its expansions cannot be pointed at; what is not known of them stays so.
+        Cow::Owned(parts) => making.add_copies(parts),
+    }
+    making.is_there.then_some(Arg {
+        text: Cow::Owned(making.text),
+        span,
+        unknown: making.unknown,
+        globs: making.globs,
+        tilde: making.tilde,
+        braced: false,
+        without_variables: making.without_variables,
+        parts,
+    })
+}
+
+struct Making<'s, 'f> {
+    text: String,
+    unknown: Option<Unknown<'s>>,
+    globs: Vec<usize>,
+    tilde: bool,
+    /// Whether there is an argument at all.
+    is_there: bool,
+    without_variables: Option<String>,
+    before: usize,
+    scope: &'f Scope<'s>,
+}
+
+impl<'s> Making<'s, '_> {
+    fn add_all(&mut self, parts: &'s [Part<'s>]) {
+        for part in parts {
+            match part {
+                Part::DoubleQuoted(inner) => {
+                    self.is_there = true;
+                    for part in inner {
+                        self.add(part, Some(part), true);
+                    }
+                }
+                part => self.add(part, Some(part), false),
+            }
+        }
+    }
+
+    fn add_copies(&mut self, parts: &[Part<'s>]) {
+        for part in parts {
+            match part {
+                Part::DoubleQuoted(inner) => {
+                    self.is_there = true;
+                    for part in inner {
+                        self.add(part, None, true);
+                    }
+                }
+                part => self.add(part, None, false),
+            }
+        }
+    }
+
+    fn add(&mut self, part: &Part<'s>, place: Option<&'s Part<'s>>, quoted: bool) {
+        let is_first = self.text.is_empty() && self.unknown.is_none();
+        match part {
+            Part::Literal(text) | Part::Quoted(text) => self.push(text),
+            Part::Glob(glob) => {
+                match &mut self.unknown {
+                    None => self.globs.push(self.text.len()),
+                    // It may match several names.
+                    Some(unknown) => unknown.quoted = false,
+                }
+                self.push(glob.encode_utf8(&mut [0; 4]));
+            }
+            Part::Tilde(text) if is_first => {
+                self.tilde = true;
+                self.push(text);
+            }
+            part => match self.value_of(part, quoted) {
+                Some((value, _)) if value.is_empty() && !quoted => {}
+                Some((value, true)) => self.push(&value),
+                Some((value, false)) => {
+                    let before = self.without_variables.take();
+                    let before = before.unwrap_or_else(|| self.text.clone());
+                    self.push(&value);
+                    self.without_variables = Some(before);
+                }
+                None => {
+                    self.is_there = true;
+                    let quoted = quoted && !is_several(part);
+                    let unknown = self.unknown.get_or_insert(Unknown {
+                        part: place,
+                        quoted,
+                    });
+                    unknown.quoted &= quoted;
+                }
+            },
+        }
+    }
+
+    fn push(&mut self, text: &str) {
+        self.is_there = true;
+        if self.unknown.is_none() {
+            self.text.push_str(text);
+            if let Some(other) = &mut self.without_variables {
+                other.push_str(text);
+            }
+        }
+    }
+
+    /// Returns the value of a variable that has the same one wherever it is used.
+    fn value_of(&self, part: &Part<'s>, quoted: bool) -> Option<(Cow<'s, str>, bool)> {
+        let Part::Parameter(parameter) = part else {
+            return None;
+        };
+        if parameter.operation != Operation::Value || parameter.subscript.is_some() {
+            return None;
+        }
+        let (value, is_sure) = static_value(self.scope, &parameter.name, self.before)?;
+        let splits = |c: char| matches!(c, ' ' | '\t' | '\n' | '*' | '?' | '[');
+        (quoted || !value.contains(splits)).then_some((value, is_sure))
+    }
+}
+
+/// Tells whether an expansion makes several words even in quotes: `"$@"`, `"${a[@]}"`.
+fn is_several(part: &Part<'_>) -> bool {
+    let Part::Parameter(parameter) = part else {
+        return false;
+    };
+    if parameter.operation == Operation::Length {
+        return false;
+    }
+    parameter.name == "@"
+        || parameter.subscript == Some(Subscript::All)
+        || matches!(parameter.operation, Operation::Keys | Operation::Names)
+}
+
+/// Returns the value of the variable `name` if it is set once, to plain text, before `before`;
+/// and whether the assignment is carried out for sure.
+fn static_value<'s>(scope: &Scope<'s>, name: &str, before: usize) -> Option<(Cow<'s, str>, bool)> {
+    let variable = scope.survey().variable(name)?;
+    let [given] = &variable.given[..] else {
+        return None;
+    };
+    if given.stands != Stands::AtTop
+        || given.at >= before
+        || variable.is_array
+        || variable.is_declared
+    {
+        return None;
+    }
+    match given.value {
+        Value::String { head: "", rest } => Some((plain_text(rest)?, given.is_sure)),
+        _ => None,
+    }
+}
+
+/// Returns the text of `parts` if there is nothing to expand in them.
+pub(crate) fn plain_text<'s>(parts: &'s [Part<'s>]) -> Option<Cow<'s, str>> {
+    match parts {
+        [] => Some(Cow::Borrowed("")),
+        [Part::Literal(text) | Part::Quoted(text)] => Some(Cow::Borrowed(text)),
+        parts => {
+            let mut whole = String::new();
+            for part in parts {
+                match part {
+                    Part::Literal(text) | Part::Quoted(text) => whole.push_str(text),
+                    Part::DoubleQuoted(inner) => whole.push_str(&plain_text(inner)?),
+                    _ => return None,
+                }
+            }
+            Some(Cow::Owned(whole))
+        }
+    }
+}
+
+/// What braces may still make.
+struct Budget {
+    words: usize,
+    text: usize,
+}
+
+/// Returns the words that `parts` become; `None` if they are too many.
+fn expand_braces<'s>(parts: &[Part<'s>], budget: &mut Budget) -> Option<Vec<Vec<Part<'s>>>> {
+    let mut words: Vec<Vec<Part<'s>>> = vec![Vec::new()];
+    for part in parts {
+        let Part::Brace(brace) = part else {
+            for word in &mut words {
+                budget.text = budget.text.checked_sub(length(part))?;
+                word.push(part.clone());
+            }
+            continue;
+        };
+        let alternatives = match brace.as_ref() {
+            Brace::Alternatives(alternatives) => {
+                let mut all = Vec::new();
+                for alternative in alternatives {
+                    all.extend(expand_braces(alternative, budget)?);
+                }
+                all
+            }
+            Brace::Sequence { first, last, step } => {
+                let values = sequence(first, last, step.as_deref())?;
+                let part = |text| vec![Part::Literal(Cow::Owned(text))];
+                values.into_iter().map(part).collect()
+            }
+        };
+        budget.words = budget
+            .words
+            .checked_sub(words.len().checked_mul(alternatives.len())?)?;
+        let mut longer = Vec::new();
+        for word in &words {
+            for alternative in &alternatives {
+                let text: usize = word.iter().chain(alternative).map(length).sum();
+                budget.text = budget.text.checked_sub(text)?;
+                longer.push(word.iter().chain(alternative).cloned().collect());
+            }
+        }
+        words = longer;
+    }
+    Some(words)
+}
+
+/// Returns about how much text a part is.
+fn length(part: &Part<'_>) -> usize {
+    match part {
+        Part::Literal(text) | Part::Quoted(text) | Part::Tilde(text) => text.len(),
+        Part::DoubleQuoted(inner) => inner.iter().map(length).sum(),
+        Part::Glob(_) => 1,
+        // Copying a tree costs more than its text; such words are short in practice.
+        _ => 256,
+    }
+}
+
+/// Returns the texts of `{first..last..step}`; `None` if they are too many.
+fn sequence(first: &str, last: &str, step: Option<&str>) -> Option<Vec<String>> {
+    let step = match step {
+        Some(step) => u128::from(step.parse::<i64>().ok()?.unsigned_abs()).max(1),
+        None => 1,
+    };
+    let (from, to, show): (i128, i128, fn(i128) -> String) = match (first.parse(), last.parse()) {
+        (Ok(from), Ok(to)) => (from, to, |number| number.to_string()),
+        _ => (
+            code_of_letter(first)?,
+            code_of_letter(last)?,
+            letter_of_code,
+        ),
+    };
+    let count = from.checked_sub(to)?.unsigned_abs() / step + 1;
+    let count = i128::try_from(count).ok()?;
+    if count > MOST_ARGS as i128 {
+        return None;
+    }
+    let step = i128::try_from(step).ok()?;
+    let step = if from <= to { step } else { -step };
+    let is_padded = [first, last].into_iter().any(is_padded);
+    let width = is_padded.then(|| first.len().max(last.len()));
+    let values = (0..count).map(|number| {
+        let text = show(from + step * number);
+        match (width, text.strip_prefix('-')) {
+            (None, _) => text,
+            (Some(width), None) => format!("{text:0>width$}"),
+            (Some(width), Some(digits)) => {
+                let width = width.saturating_sub(1);
+                format!("-{digits:0>width$}")
+            }
+        }
+    });
+    Some(values.collect())
+}
+
+fn code_of_letter(text: &str) -> Option<i128> {
+    let mut letters = text.chars();
+    let letter = letters.next().filter(char::is_ascii)?;
+    letters
+        .next()
+        .is_none()
+        .then_some(i128::from(u32::from(letter)))
+}
+
+fn letter_of_code(code: i128) -> String {
+    let letter = u32::try_from(code).ok().and_then(char::from_u32);
+    letter.map(String::from).unwrap_or_default()
+}
+
+fn is_padded(number: &str) -> bool {
+    let digits = number.strip_prefix('-').unwrap_or(number);
+    digits.len() > 1 && digits.starts_with('0')
+}

@@ -1,0 +1,31 @@
+//! A script and what is known of its variables.
+
+use std::cell::OnceCell;
+
+use super::survey::Survey;
+use crate::syntax::Script;
+
+/// A script whose variables are looked at once somebody asks.
+///
+/// Most commands have no variables, and then nobody does.
+pub(crate) struct Scope<'s> {
+    script: &'s Script<'s>,
+    survey: OnceCell<Survey<'s>>,
+}
+
+impl<'s> Scope<'s> {
+    pub(crate) fn of(script: &'s Script<'s>) -> Self {
+        Self {
+            script,
+            survey: OnceCell::new(),
+        }
+    }
+
+    pub(crate) fn script(&self) -> &'s Script<'s> {
+        self.script
+    }
+
+    pub(crate) fn survey(&self) -> &Survey<'s> {
+        self.survey.get_or_init(|| Survey::of(self.script))
+    }
+}

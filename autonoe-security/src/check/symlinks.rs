@@ -1,0 +1,42 @@
+//! Follows symlinks, if somebody can.
+
+use super::call::Checked;
+use super::path;
+use super::walk::Walk;
+use crate::syntax::Span;
+use crate::{Denial, Rule};
+
+/// Checks that `place`, which lies inside by its text, really does.
+pub(crate) fn check(walk: &Walk<'_, '_>, place: &str, span: Span) -> Checked {
+    let Some(links) = walk.links else {
+        return Ok(());
+    };
+    let project = walk.policy.project_dir();
+    // A file that is yet to be made lies where its folder does.
+    let mut at = place;
+    let real = loop {
+        match links.resolve(at) {
+            Some(real) => break real,
+            None => match at.rfind('/') {
+                Some(0) | None => return Ok(()),
+                Some(slash) => at = &at[..slash],
+            },
+        }
+    };
+    let is_within = |folder: &str| {
+        path::is_within(&real, folder)
+            || links
+                .resolve(folder)
+                .is_some_and(|folder| path::is_within(&real, &folder))
+    };
+    let is_protected =
+        path::is_within(&real, project) && path::is_protected(&real[project.len()..]);
+    let is_device = super::write_target::is_harmless_device(&real);
+    match (is_within(project) && !is_protected) || is_within("/tmp") || is_device {
+        true => Ok(()),
+        false => Err(
+            Denial::by(Rule::R28, span, "Symlink target escapes project directory")
+                .instead("use a path that is no symlink"),
+        ),
+    }
+}

@@ -1,0 +1,111 @@
+//! Where commands may write.
+
+use super::arg::Arg;
+use super::directories::Directories;
+use super::walk::Walk;
+use super::{path, symlinks};
+use crate::policy::{Mode, Policy};
+use crate::{Denial, Layer, Rule};
+
+/// Whether the root of the project itself may be the place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Root {
+    /// As a directory into which something is put.
+    Accepted,
+    Refused,
+}
+
+/// Checks that a command may write to the file that `target` names.
+pub(crate) fn check(
+    walk: &Walk<'_, '_>,
+    directories: &Directories<'_>,
+    target: &Arg<'_>,
+    root: Root,
+) -> Result<(), Denial> {
+    if target.tilde {
+        return Err(protected(target, "the home directory"));
+    }
+    let Some(text) = target.known() else {
+        let what = match target.is_static() {
+            true => "a pattern",
+            false => "a value that is not known",
+        };
+        let reason = format!("the file that is written to is {what}");
+        return Err(Denial::by(Rule::R27, target.span, reason).instead("write the path literally"));
+    };
+    if is_harmless_device(text) {
+        return Ok(());
+    }
+    if path::is_protected(text) {
+        return Err(protected(target, &format!("'{text}'")));
+    }
+    let Some(places) = directories.resolve(text) else {
+        return Err(escapes(target, Rule::R28));
+    };
+    for place in &places {
+        check_place(walk.policy, target, place, root)?;
+        symlinks::check(walk, place, target.span)?;
+    }
+    Ok(())
+}
+
+fn check_place(policy: &Policy, target: &Arg<'_>, place: &str, root: Root) -> Result<(), Denial> {
+    let project = policy.project_dir();
+    if path::is_within(place, project) {
+        if place == project && root == Root::Refused {
+            return Err(protected(target, "the project directory itself"));
+        }
+        let below = &place[project.len()..];
+        if path::is_protected(below) {
+            return Err(protected(target, &format!("'{}'", target.text)));
+        }
+        let is_note = below == "/.autonoe-note.md";
+        return match policy.mode() {
+            Mode::Run => Ok(()),
+            Mode::Sync if is_note => Ok(()),
+            Mode::Sync => {
+                let reason = format!("'{}' would be written to in sync mode", target.text);
+                let mut denial = Denial::by(Rule::R28, target.span, reason)
+                    .instead("write to /tmp, or to .autonoe-note.md in the project directory");
+                denial.layer = Layer::Mode;
+                Err(denial)
+            }
+        };
+    }
+    if path::is_protected(place) {
+        return Err(protected(target, &format!("'{}'", target.text)));
+    }
+    if path::is_within(place, "/tmp") || is_harmless_device(place) {
+        return Ok(());
+    }
+    Err(escapes(target, Rule::R28))
+}
+
+/// Makes the denial of a path that lies outside of the project.
+pub(crate) fn escapes(target: &Arg<'_>, rule: Rule) -> Denial {
+    let reason = format!("Path '{}' escapes project directory", target.text);
+    Denial::by(rule, target.span, reason).instead("use a path inside the project")
+}
+
+/// Makes the denial of a path that nobody writes to.
+pub(crate) fn protected(target: &Arg<'_>, what: &str) -> Denial {
+    let reason = format!("{what} is not to be written to");
+    let instead = match path::names_state_folder(&target.text) {
+        true => "use the deliverable tools for .autonoe",
+        false => "write to another file of the project",
+    };
+    Denial::by(Rule::R29, target.span, reason).instead(instead)
+}
+
+/// Tells whether `path` is a device that everybody may write to.
+pub(crate) fn is_harmless_device(path: &str) -> bool {
+    let Some(name) = path.strip_prefix("/dev/") else {
+        return false;
+    };
+    match name {
+        "null" | "stdout" | "stderr" | "tty" => true,
+        name => name.strip_prefix("fd/").is_some_and(|number| {
+            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+        }),
+    }
+}

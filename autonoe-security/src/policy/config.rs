@@ -1,0 +1,159 @@
+//! A policy as data.
+
+use std::collections::BTreeSet;
+
+use super::Profile;
+
+/// What a policy is made of. Everything has a default: run mode, all profiles,
+/// no extensions, nothing destructive.
+///
+/// ```
+/// use autonoe_security::{AllowCommands, Policy, PolicyConfig, Profile};
+///
+/// let config = PolicyConfig {
+///     profiles: Some([Profile::Rust].into()),
+///     allow_commands: AllowCommands::List(["just".into()].into()),
+///     ..PolicyConfig::new("/srv/shop")
+/// };
+///
+/// let policy = Policy::new(config)?;
+/// println!("{policy}");
+/// # Ok::<(), autonoe_security::PolicyError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(rename_all = "camelCase", deny_unknown_fields)
+)]
+pub struct PolicyConfig {
+    /// The directory of the project, as an absolute path.
+    pub project_dir: String,
+    /// What the commands are run for.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub mode: Mode,
+    /// The languages whose commands are open; `None` opens all of them.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub profiles: Option<BTreeSet<Profile>>,
+    /// Commands that the user adds.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub allow_commands: AllowCommands,
+    /// Processes that the user lets `pkill` end, beside those of the profiles.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub allow_pkill_targets: BTreeSet<String>,
+    /// Whether `rm` and `mv` are open in run mode.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub destructive: Destructive,
+    /// Commands that the policy must judge as said, checked when it is made.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub examples: Examples,
+}
+
+impl PolicyConfig {
+    /// Makes the default for the project in `project_dir`.
+    pub fn new(project_dir: impl Into<String>) -> Self {
+        Self {
+            project_dir: project_dir.into(),
+            mode: Mode::default(),
+            profiles: None,
+            allow_commands: AllowCommands::default(),
+            allow_pkill_targets: BTreeSet::new(),
+            destructive: Destructive::default(),
+            examples: Examples::default(),
+        }
+    }
+}
+
+/// What commands are run for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Mode {
+    /// Building: the whole toolchain of the active profiles.
+    #[default]
+    Run,
+    /// Verifying: tests, type checks, linters and builds only.
+    Sync,
+}
+
+/// Whether `rm` and `mv` are open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Destructive {
+    /// They are not.
+    #[default]
+    Forbidden,
+    /// They are, in run mode, strictly inside the project.
+    Allowed,
+}
+
+/// Commands that the user adds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(untagged))]
+pub enum AllowCommands {
+    /// For run mode only.
+    List(BTreeSet<String>),
+    /// For both modes and for each.
+    Tiered(TieredCommands),
+}
+
+impl Default for AllowCommands {
+    fn default() -> Self {
+        Self::List(BTreeSet::new())
+    }
+}
+
+impl AllowCommands {
+    /// Returns the commands that are added in `mode`.
+    pub fn in_mode(&self, mode: Mode) -> BTreeSet<String> {
+        match (self, mode) {
+            (Self::List(list), Mode::Run) => list.clone(),
+            (Self::List(_), Mode::Sync) => BTreeSet::new(),
+            (Self::Tiered(tiers), mode) => {
+                let own = match mode {
+                    Mode::Run => &tiers.run,
+                    Mode::Sync => &tiers.sync,
+                };
+                tiers.base.union(own).cloned().collect()
+            }
+        }
+    }
+}
+
+impl AllowCommands {
+    /// Tells whether `name` is added in any mode.
+    pub fn is_listed(&self, name: &str) -> bool {
+        match self {
+            Self::List(list) => list.contains(name),
+            Self::Tiered(TieredCommands { base, run, sync }) => [base, run, sync]
+                .into_iter()
+                .any(|tier| tier.contains(name)),
+        }
+    }
+}
+
+/// Commands that the user adds, by mode.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct TieredCommands {
+    /// In both modes.
+    pub base: BTreeSet<String>,
+    /// In run mode.
+    pub run: BTreeSet<String>,
+    /// In sync mode.
+    pub sync: BTreeSet<String>,
+}
+
+/// Commands that a policy must judge as said.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct Examples {
+    /// They must be allowed.
+    pub allow: Vec<String>,
+    /// They must be denied.
+    pub deny: Vec<String>,
+}

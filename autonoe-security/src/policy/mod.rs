@@ -1,0 +1,176 @@
+//! Policies: what may run.
+
+mod config;
+mod error;
+mod profile;
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+pub use config::{AllowCommands, Destructive, Examples, Mode, PolicyConfig, TieredCommands};
+pub use error::PolicyError;
+pub use profile::Profile;
+
+use crate::check::{Known, Names, built_in_commands, path};
+
+/// What may run, made ready to judge by.
+///
+/// Two policies are equal when they are made of equal configurations. Its
+/// `Display` says in a few lines what is open.
+#[derive(Clone)]
+pub struct Policy {
+    config: PolicyConfig,
+    project: String,
+    active: BTreeSet<Profile>,
+    extensions: BTreeSet<String>,
+    pkill_targets: BTreeSet<String>,
+    commands: Names<Known>,
+}
+
+impl Policy {
+    /// Makes a policy of `config`, and checks the examples that it carries.
+    ///
+    /// # Errors
+    ///
+    /// The directory is not absolute, the name of a command or process is not
+    /// one word, or the policy judges an example in another way than it says.
+    pub fn new(config: PolicyConfig) -> Result<Self, PolicyError> {
+        if !config.project_dir.starts_with('/') {
+            return Err(PolicyError::RelativeProject(config.project_dir));
+        }
+        let active = match &config.profiles {
+            Some(profiles) => profiles.clone(),
+            None => Profile::ALL.into(),
+        };
+        let extensions = config.allow_commands.in_mode(config.mode);
+        let mut pkill_targets = config.allow_pkill_targets.clone();
+        for name in extensions.iter().chain(&pkill_targets) {
+            if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
+                return Err(PolicyError::NotAWord(name.clone()));
+            }
+        }
+        let targets = active.iter().flat_map(|profile| profile.pkill_targets());
+        pkill_targets.extend(targets.map(|target| (*target).to_owned()));
+        let policy = Self {
+            project: path::normal(&config.project_dir).into_owned(),
+            config,
+            active,
+            extensions,
+            pkill_targets,
+            commands: built_in_commands(),
+        };
+        policy.check_examples()?;
+        Ok(policy)
+    }
+
+    fn check_examples(&self) -> Result<(), PolicyError> {
+        let Examples { allow, deny } = &self.config.examples;
+        for command in allow {
+            if let Some(denial) = crate::check::check(self, None, command).denial() {
+                return Err(PolicyError::ExampleDenied {
+                    command: command.clone(),
+                    denial: Box::new(denial.clone()),
+                });
+            }
+        }
+        for command in deny {
+            if crate::check::check(self, None, command).is_allowed() {
+                return Err(PolicyError::ExampleAllowed(command.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what it was made of.
+    pub fn config(&self) -> &PolicyConfig {
+        &self.config
+    }
+
+    /// Returns what the commands are run for.
+    pub fn mode(&self) -> Mode {
+        self.config.mode
+    }
+
+    /// Tells whether the commands of `profile` are open.
+    pub fn is_active(&self, profile: Profile) -> bool {
+        self.active.contains(&profile)
+    }
+
+    /// Tells whether `rm` and `mv` are open.
+    pub fn allows_destructive(&self) -> bool {
+        self.mode() == Mode::Run && self.config.destructive == Destructive::Allowed
+    }
+
+    /// Returns the directory of the project, normalised.
+    pub fn project_dir(&self) -> &str {
+        &self.project
+    }
+
+    /// Returns the commands that the user adds in this mode.
+    pub fn extensions(&self) -> &BTreeSet<String> {
+        &self.extensions
+    }
+
+    /// Returns the processes that `pkill` may end.
+    pub fn pkill_targets(&self) -> &BTreeSet<String> {
+        &self.pkill_targets
+    }
+
+    /// Returns what is known of the built-in command `name`.
+    pub(crate) fn known(&self, name: &str) -> Option<Known> {
+        self.commands.get(name).copied()
+    }
+}
+
+impl PartialEq for Policy {
+    fn eq(&self, other: &Self) -> bool {
+        self.config == other.config
+    }
+}
+
+impl Eq for Policy {}
+
+impl fmt::Debug for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Policy").field(&self.config).finish()
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mode = match self.mode() {
+            Mode::Run => "run",
+            Mode::Sync => "sync",
+        };
+        writeln!(f, "project: {}", self.project)?;
+        writeln!(f, "mode: {mode}")?;
+        writeln!(
+            f,
+            "profiles: {}",
+            listed(self.active.iter().map(|profile| profile.name()))
+        )?;
+        writeln!(
+            f,
+            "added commands: {}",
+            listed(self.extensions.iter().map(String::as_str))
+        )?;
+        writeln!(
+            f,
+            "pkill: {}",
+            listed(self.pkill_targets.iter().map(String::as_str))
+        )?;
+        let destructive = match self.allows_destructive() {
+            true => "inside the project",
+            false => "no",
+        };
+        write!(f, "rm and mv: {destructive}")
+    }
+}
+
+fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let names: Vec<&str> = names.collect();
+    match names[..] {
+        [] => "none".to_owned(),
+        _ => names.join(" "),
+    }
+}

@@ -1,0 +1,157 @@
+//! Languages and the commands that belong to them.
+
+use std::fmt;
+
+/// A language whose commands a policy may open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[non_exhaustive]
+pub enum Profile {
+    /// Node.js and Deno.
+    Node,
+    /// Bun.
+    Bun,
+    /// Python.
+    Python,
+    /// Ruby.
+    Ruby,
+    /// Go.
+    Go,
+    /// Rust.
+    Rust,
+    /// PHP.
+    Php,
+}
+
+impl Profile {
+    /// Every profile.
+    pub const ALL: [Self; 7] = [
+        Self::Node,
+        Self::Bun,
+        Self::Python,
+        Self::Ruby,
+        Self::Go,
+        Self::Rust,
+        Self::Php,
+    ];
+
+    /// Returns its name, as configuration files spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Node => "node",
+            Self::Bun => "bun",
+            Self::Python => "python",
+            Self::Ruby => "ruby",
+            Self::Go => "go",
+            Self::Rust => "rust",
+            Self::Php => "php",
+        }
+    }
+
+    /// Returns the commands that it opens.
+    pub fn commands(self) -> &'static [&'static str] {
+        match self {
+            Self::Node => &[
+                "node", "deno", "npm", "npx", "yarn", "pnpm", "vitest", "jest", "mocha", "tsc",
+                "eslint", "prettier", "biome", "esbuild", "vite", "webpack", "rollup", "next",
+                "nuxt", "astro", "remix",
+            ],
+            Self::Bun => &["bun", "bunx"],
+            Self::Python => &[
+                "python",
+                "python3",
+                "pip",
+                "pip3",
+                "pipx",
+                "uv",
+                "venv",
+                "virtualenv",
+                "conda",
+                "poetry",
+                "pdm",
+                "hatch",
+                "flit",
+                "pytest",
+                "tox",
+                "nox",
+                "mypy",
+                "pyright",
+                "ruff",
+                "flake8",
+                "pylint",
+                "black",
+                "django-admin",
+                "flask",
+                "uvicorn",
+                "gunicorn",
+            ],
+            Self::Ruby => &[
+                "ruby", "irb", "gem", "bundle", "bundler", "rake", "thor", "rspec", "minitest",
+                "cucumber", "rubocop", "standard", "rails", "hanami", "puma", "unicorn",
+            ],
+            Self::Go => &[
+                "go",
+                "gofmt",
+                "goimports",
+                "golangci-lint",
+                "staticcheck",
+                "golint",
+                "gopls",
+                "dlv",
+                "goreleaser",
+            ],
+            Self::Rust => &[
+                "rustc",
+                "rustup",
+                "cargo",
+                "rustfmt",
+                "cargo-fmt",
+                "clippy",
+                "cargo-clippy",
+                "rust-analyzer",
+                "cargo-watch",
+            ],
+            Self::Php => &[
+                "php",
+                "composer",
+                "phpunit",
+                "pest",
+                "codeception",
+                "phpcs",
+                "phpcbf",
+                "phpstan",
+                "psalm",
+                "php-cs-fixer",
+                "artisan",
+                "symfony",
+                "laminas",
+            ],
+        }
+    }
+
+    /// Returns the processes that `pkill` may end.
+    pub fn pkill_targets(self) -> &'static [&'static str] {
+        match self {
+            Self::Node => &["node", "npm", "npx", "vite", "next"],
+            Self::Bun => &["bun"],
+            Self::Python => &["python", "python3", "uvicorn", "gunicorn"],
+            Self::Ruby => &["ruby", "puma", "unicorn", "rails"],
+            Self::Go => &["go"],
+            Self::Rust => &["cargo"],
+            Self::Php => &["php", "artisan"],
+        }
+    }
+
+    /// Returns the profile whose command `name` is.
+    pub fn of_command(name: &str) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|profile| profile.commands().contains(&name))
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

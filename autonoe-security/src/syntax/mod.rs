@@ -1,0 +1,49 @@
+//! The syntax of Bash: a parser and the tree it makes.
+//!
+//! [`parse`] reads a whole text or says why it cannot. What it accepts, Bash
+//! accepts; the reverse does not hold, because the parser is made for judging
+//! commands: it refuses what hides them (control characters, function
+//! definitions, extended globs ..). Every command that could run is in the tree,
+//! wherever it stands: in substitutions, here-documents, subscripts, patterns.
+//!
+//! It reads in time linear in the length, to a bounded depth, and never panics.
+//!
+//! ```
+//! use autonoe_security::syntax::{CommandKind, parse};
+//!
+//! let script = parse("make all && echo \"$(date)\"")?;
+//!
+//! let (_, first) = &script.items[0].pipelines[0];
+//! assert!(matches!(first.commands[0].kind, CommandKind::Simple(_)));
+//! # Ok::<(), autonoe_security::syntax::SyntaxError>(())
+//! ```
+
+mod arithmetic;
+mod commands;
+mod condition;
+mod error;
+mod few;
+mod owned;
+mod parameter;
+mod parser;
+mod redirect;
+mod script;
+mod span;
+mod word;
+
+pub use arithmetic::{Arithmetic, ArithmeticToken};
+pub use commands::commands;
+pub(crate) use commands::commands_in;
+pub use condition::Condition;
+pub use error::{SyntaxError, SyntaxErrorKind};
+pub use few::Few;
+pub use parameter::{Operation, Parameter, Subscript, Substitute};
+pub use parser::{MAX_LENGTH, parse};
+pub use redirect::{HereDocument, Redirect, RedirectOperator, RedirectTarget};
+pub use script::{
+    ArgWord, ArithmeticFor, ArrayElement, AssignedValue, Assignment, Branch, Case, CaseArm,
+    Command, CommandKind, Connector, For, GoesOn, If, Item, Pipeline, Runs, Script, SimpleCommand,
+    While,
+};
+pub use span::Span;
+pub use word::{Brace, Part, Substitution, Text, Word};

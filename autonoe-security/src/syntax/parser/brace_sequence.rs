@@ -1,0 +1,95 @@
+//! `{1..9}` and `{a..z}`.
+
+use crate::syntax::Brace;
+
+/// What stands between braces with `..` in between.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Sequence {
+    Brace(Brace<'static>),
+    /// No sequence: characters like others.
+    Text,
+    /// Something that depends on the size of numbers, or makes characters that are read again.
+    Unclear,
+}
+
+/// The most digits of a number that fits.
+const MAX_DIGITS: usize = 18;
+
+/// Reads `first..last` or `first..last..step`.
+pub(super) fn sequence(text: &str) -> Sequence {
+    let fields: Vec<&str> = text.split("..").collect();
+    let (first, last, step) = match fields[..] {
+        [first, last] => (first, last, None),
+        [first, last, step] => (first, last, Some(step)),
+        _ => return Sequence::Text,
+    };
+    if fields.iter().any(|field| digits(field) > Some(MAX_DIGITS)) {
+        return Sequence::Unclear;
+    }
+    let is_number = |field: &str| digits(field).is_some();
+    let letters = letter(first).zip(letter(last));
+    let fits = letters.is_some() || is_number(first) && is_number(last);
+    if !fits || !step.is_none_or(is_number) {
+        return Sequence::Text;
+    }
+    // Between `Z` and `a` stand a back-quote and others that Bash reads again.
+    if letters.is_some_and(|(a, b)| a.is_ascii_lowercase() != b.is_ascii_lowercase()) {
+        return Sequence::Unclear;
+    }
+    Sequence::Brace(Brace::Sequence {
+        first: first.to_owned().into(),
+        last: last.to_owned().into(),
+        step: step.map(|step| step.to_owned().into()),
+    })
+}
+
+/// How many digits a number has; `None` if it is none.
+fn digits(text: &str) -> Option<usize> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then_some(digits.len())
+}
+
+fn letter(text: &str) -> Option<u8> {
+    match text.as_bytes() {
+        [letter] if letter.is_ascii_alphabetic() => Some(*letter),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_letters_make_a_sequence() {
+        for text in [
+            "1..3", "01..10", "-1..+1", "1..9..2", "a..e", "Z..A", "a..e..-2",
+        ] {
+            assert!(matches!(sequence(text), Sequence::Brace(_)), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_text_makes_none() {
+        for text in [
+            "1..a",
+            "a..",
+            "..a",
+            "aa..b",
+            "1...3",
+            "1..3..",
+            "1..3..x",
+            "1..2..3..4",
+        ] {
+            assert_eq!(sequence(text), Sequence::Text, "{text}");
+        }
+    }
+
+    #[test]
+    fn characters_between_the_alphabets_are_refused() {
+        for text in ["Z..a", "A..z", "a..Z", "1..9999999999999999999"] {
+            assert_eq!(sequence(text), Sequence::Unclear, "{text}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Commands: what they begin with, and those that enclose lists.
+
+use super::keyword::Keyword;
+use super::parentheses::Meaning;
+use super::{Parser, Result, budget};
+use crate::syntax::{
+    Branch, Command, CommandKind, GoesOn, If, Span, SyntaxError, SyntaxErrorKind, While,
+};
+
+impl<'a> Parser<'a> {
+    /// Reads one command with its redirections.
+    pub(super) fn command(&mut self, keyword: Option<Keyword>) -> Result<Command<'a>> {
+        self.spend(budget::COMMAND)?;
+        if keyword.is_none() && self.peek() != b'(' {
+            return self.simple_command();
+        }
+        let start = self.at;
+        self.deepen()?;
+        let kind = self.compound(keyword, start)?;
+        self.depth -= 1;
+        self.behind_word = false;
+        let mut end = self.at;
+        let mut redirects = Vec::new();
+        loop {
+            self.skip_blanks()?;
+            let Some(redirect) = self.redirect()? else {
+                break;
+            };
+            end = redirect.span.end();
+            redirects.push(redirect);
+        }
+        Ok(Command {
+            kind,
+            redirects,
+            span: Span::new(start, end),
+        })
+    }
+
+    fn compound(&mut self, keyword: Option<Keyword>, start: usize) -> Result<CommandKind<'a>> {
+        let Some(keyword) = keyword else {
+            return self.parenthesised();
+        };
+        let refused = match keyword {
+            Keyword::Select => "select",
+            Keyword::Function => "a function definition",
+            Keyword::Coproc => "a coprocess",
+            _ => "",
+        };
+        if !refused.is_empty() {
+            return Err(self.unsupported(refused, start));
+        }
+        self.at += keyword.text().len();
+        match keyword {
+            Keyword::OpenBrace => {
+                let script = self.commands()?;
+                self.expect(Keyword::CloseBrace, "brace", start)?;
+                Ok(CommandKind::Group(script))
+            }
+            Keyword::OpenCondition => Ok(CommandKind::Condition(Box::new(self.condition(start)?))),
+            Keyword::If => Ok(CommandKind::If(Box::new(self.if_command(start)?))),
+            Keyword::While => self.while_command(GoesOn::WhileItHolds, start),
+            Keyword::Until => self.while_command(GoesOn::UntilItHolds, start),
+            Keyword::For => self.for_command(start),
+            Keyword::Case => Ok(CommandKind::Case(Box::new(self.case_command(start)?))),
+            _ => {
+                self.at = start;
+                Err(self.unexpected())
+            }
+        }
+    }
+
+    /// Reads `( .. )` or `(( .. ))`.
+    fn parenthesised(&mut self) -> Result<CommandKind<'a>> {
+        let start = self.at;
+        if self.peek_second() == b'(' && self.double_parenthesis()? == Meaning::Arithmetic {
+            self.at += 2;
+            return Ok(CommandKind::Arithmetic(
+                self.arithmetic_in_parentheses(start)?,
+            ));
+        }
+        self.at += 1;
+        let script = self.commands()?;
+        if self.peek() != b')' {
+            return Err(self.not_closed("subshell", start));
+        }
+        self.at += 1;
+        Ok(CommandKind::Subshell(script))
+    }
+
+    fn if_command(&mut self, start: usize) -> Result<If<'a>> {
+        let mut branches = Vec::new();
+        let mut otherwise = None;
+        loop {
+            let condition = self.commands()?;
+            self.expect(Keyword::Then, "if", start)?;
+            let body = self.commands()?;
+            branches.push(Branch { condition, body });
+            if self.take_keyword(Keyword::Elif)? {
+                continue;
+            }
+            if self.take_keyword(Keyword::Else)? {
+                otherwise = Some(self.commands()?);
+            }
+            self.expect(Keyword::Fi, "if", start)?;
+            return Ok(If {
+                branches,
+                otherwise,
+            });
+        }
+    }
+
+    fn while_command(&mut self, goes_on: GoesOn, start: usize) -> Result<CommandKind<'a>> {
+        let condition = self.commands()?;
+        let body = self.do_done("loop", start)?;
+        Ok(CommandKind::While(Box::new(While {
+            goes_on,
+            condition,
+            body,
+        })))
+    }
+
+    /// Either the text ended before what began at `start`, or something wrong stands here.
+    pub(super) fn not_closed(&self, what: &'static str, start: usize) -> SyntaxError {
+        if self.at >= self.text.len() {
+            self.unterminated(what, start)
+        } else {
+            self.unexpected()
+        }
+    }
+
+    /// A word is missing here, or something wrong stands in its place.
+    pub(super) fn missing(&self, what: &'static str) -> SyntaxError {
+        match self.peek() {
+            b'\r' => self.unexpected(),
+            _ => self.error_here(SyntaxErrorKind::Missing(what)),
+        }
+    }
+}

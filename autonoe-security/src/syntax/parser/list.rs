@@ -1,0 +1,120 @@
+//! Lists of commands.
+
+use super::keyword::Keyword;
+use super::{Parser, Result};
+use crate::syntax::{Connector, Few, Item, Runs, Script, Span, SyntaxErrorKind};
+
+/// What stands where a command may begin.
+enum Next {
+    /// A command, with the reserved word that it begins with.
+    Command(Option<Keyword>),
+    /// The end of the list.
+    End,
+}
+
+impl<'a> Parser<'a> {
+    /// Reads commands up to something that ends the list: the end of the text,
+    /// `)`, `;;` and its kin, or a reserved word. The caller looks at it.
+    pub(super) fn list(&mut self) -> Result<Script<'a>> {
+        let mut items = Vec::new();
+        self.behind_word = false;
+        loop {
+            self.skip_lines()?;
+            let Next::Command(keyword) = self.next_command()? else {
+                break;
+            };
+            let mut item = self.item(keyword)?;
+            let goes_on = self.separator(&mut item.runs)?;
+            if items.is_empty() {
+                items.reserve_exact(1);
+            }
+            items.push(item);
+            if !goes_on {
+                break;
+            }
+        }
+        Ok(Script {
+            span: span_of(&items, self.at),
+            items,
+        })
+    }
+
+    /// Reads a list that must have a command.
+    pub(super) fn commands(&mut self) -> Result<Script<'a>> {
+        let script = self.list()?;
+        if script.items.is_empty() {
+            return Err(self.error_here(SyntaxErrorKind::Missing("a command")));
+        }
+        Ok(script)
+    }
+
+    fn next_command(&self) -> Result<Next> {
+        match self.peek() {
+            0 | b')' => Ok(Next::End),
+            b';' if self.is_end_of_arm() => Ok(Next::End),
+            _ => match self.keyword()? {
+                Some(keyword) if keyword.ends_list() => Ok(Next::End),
+                keyword => Ok(Next::Command(keyword)),
+            },
+        }
+    }
+
+    /// Tells whether `;;`, `;&` or `;;&` stands here.
+    pub(super) fn is_end_of_arm(&self) -> bool {
+        self.peek() == b';' && matches!(self.peek_second(), b';' | b'&')
+    }
+
+    /// Reads what stands behind an item, and tells whether another may follow.
+    fn separator(&mut self, runs: &mut Runs) -> Result<bool> {
+        self.skip_blanks()?;
+        match self.peek() {
+            0 | b')' => return Ok(false),
+            b'\n' | b'#' => {}
+            b';' if self.is_end_of_arm() => return Ok(false),
+            b';' => self.at += 1,
+            b'&' => {
+                self.at += 1;
+                *runs = Runs::InBackground;
+            }
+            _ if self.behind_word => return Err(self.unexpected()),
+            // `if (a) then b; fi`: a reserved word may follow a closing one.
+            _ => return Ok(false),
+        }
+        self.behind_word = false;
+        Ok(true)
+    }
+
+    /// Reads pipelines that `&&` and `||` join.
+    fn item(&mut self, keyword: Option<Keyword>) -> Result<Item<'a>> {
+        let first = self.pipeline(keyword)?;
+        let mut span = first.span;
+        let mut pipelines = Few::from((Connector::First, first));
+        loop {
+            self.skip_blanks()?;
+            let connector = match (self.peek(), self.peek_second()) {
+                (b'&', b'&') => Connector::And,
+                (b'|', b'|') => Connector::Or,
+                _ => break,
+            };
+            self.at += 2;
+            self.behind_word = false;
+            self.skip_lines()?;
+            let keyword = self.keyword()?;
+            let next = self.pipeline(keyword)?;
+            span = span.to(next.span);
+            pipelines.push((connector, next));
+        }
+        Ok(Item {
+            pipelines,
+            runs: Runs::InOrder,
+            span,
+        })
+    }
+}
+
+fn span_of(items: &[Item<'_>], at: usize) -> Span {
+    match (items.first(), items.last()) {
+        (Some(first), Some(last)) => first.span.to(last.span),
+        _ => Span::new(at, at),
+    }
+}

@@ -1,0 +1,93 @@
+//! `for` in its two forms, and the body of every loop.
+
+use super::bytes::{BREAK, NAME, NAME_START, is};
+use super::keyword::Keyword;
+use super::word::Place;
+use super::{Parser, Result};
+use crate::syntax::{ArithmeticFor, CommandKind, For, Script, Word};
+
+impl<'a> Parser<'a> {
+    /// Reads what stands behind `for`.
+    pub(super) fn for_command(&mut self, start: usize) -> Result<CommandKind<'a>> {
+        self.skip_blanks()?;
+        if self.peek() == b'(' && self.peek_second() == b'(' {
+            return self.arithmetic_for(start);
+        }
+        let name = self.at;
+        if !is(self.peek(), NAME_START) {
+            return Err(self.missing("the variable of the loop"));
+        }
+        self.at = self.run(name, NAME);
+        let (variable, variable_span) = (self.slice(name, self.at), self.span_from(name));
+        if self.is_continuation(self.at) {
+            self.word_ends_at_continuation(self.at)?;
+        } else if !is(self.peek(), BREAK) || self.is_process_substitution(self.at) {
+            return Err(self.unexpected());
+        }
+        let words = self.for_words()?;
+        let body = self.do_done("loop", start)?;
+        Ok(CommandKind::For(Box::new(For {
+            variable: variable.into(),
+            variable_span,
+            words,
+            body,
+        })))
+    }
+
+    /// Reads `in` with the words behind it, up to `do`.
+    fn for_words(&mut self) -> Result<Option<Vec<Word<'a>>>> {
+        self.skip_blanks()?;
+        if self.peek() == b';' && !self.is_end_of_arm() {
+            self.at += 1;
+            self.skip_lines()?;
+            return Ok(None);
+        }
+        self.skip_lines()?;
+        if !self.is_word(Keyword::In.text())? {
+            return Ok(None);
+        }
+        self.at += Keyword::In.text().len();
+        let mut words = Vec::new();
+        loop {
+            self.skip_blanks()?;
+            if self.at < self.text.len() && self.at_end_of_line() {
+                break;
+            }
+            if self.peek() == b';' && !self.is_end_of_arm() {
+                self.at += 1;
+                break;
+            }
+            if is(self.peek(), BREAK) && !self.is_process_substitution(self.at) {
+                return Err(self.unexpected());
+            }
+            words.push(self.word(Place::Argument)?);
+        }
+        self.skip_lines()?;
+        Ok(Some(words))
+    }
+
+    fn arithmetic_for(&mut self, start: usize) -> Result<CommandKind<'a>> {
+        let open = self.at;
+        self.at += 2;
+        let clauses = self.arithmetic_clauses(open)?;
+        self.behind_word = false;
+        self.skip_blanks()?;
+        if self.peek() == b';' && !self.is_end_of_arm() {
+            self.at += 1;
+        }
+        self.skip_lines()?;
+        let body = self.do_done("loop", start)?;
+        Ok(CommandKind::ArithmeticFor(Box::new(ArithmeticFor {
+            clauses,
+            body,
+        })))
+    }
+
+    /// Reads `do ..; done`.
+    pub(super) fn do_done(&mut self, what: &'static str, start: usize) -> Result<Script<'a>> {
+        self.expect(Keyword::Do, what, start)?;
+        let body = self.commands()?;
+        self.expect(Keyword::Done, what, start)?;
+        Ok(body)
+    }
+}

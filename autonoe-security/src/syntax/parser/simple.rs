@@ -1,0 +1,109 @@
+//! Simple commands: assignments, words and redirections.
+
+use super::bytes::{BREAK, NAME, NAME_START, is};
+use super::word::Place;
+use super::{Parser, Result};
+use crate::syntax::{
+    ArgWord, Command, CommandKind, Part, SimpleCommand, Span, SyntaxError, SyntaxErrorKind, Word,
+};
+
+impl<'a> Parser<'a> {
+    /// Reads a simple command, up to what ends it.
+    pub(super) fn simple_command(&mut self) -> Result<Command<'a>> {
+        let start = self.at;
+        let mut end = start;
+        let mut redirects = Vec::new();
+        let mut simple = SimpleCommand::default();
+        let mut takes_arrays = false;
+        loop {
+            self.skip_blanks()?;
+            let next = self.peek();
+            if is(next, BREAK) || next.is_ascii_digit() {
+                if let Some(redirect) = self.redirect()? {
+                    end = redirect.span.end();
+                    redirects.push(redirect);
+                    takes_arrays = false;
+                    continue;
+                }
+                if is(next, BREAK) && !self.is_process_substitution(self.at) {
+                    break;
+                }
+            }
+            if next == b'#' {
+                break;
+            }
+            if simple.words.is_empty() {
+                if let Some(assignment) = self.leading_assignment(redirects.is_empty())? {
+                    simple.assignments.push(assignment);
+                } else {
+                    if self.at > start && self.keyword()?.is_some() {
+                        // In a substitution Bash writes redirections behind the words and
+                        // reads it again; then it is a reserved word.
+                        return Err(self.unsupported("a reserved word as a name", self.at));
+                    }
+                    let name = self.argument()?;
+                    takes_arrays = redirects.is_empty() && is_declaration(&name);
+                    simple.words.push(ArgWord::Word(name));
+                }
+            } else if takes_arrays && self.begins_array() {
+                let array = self.assignment()?;
+                simple.words.push(ArgWord::Array(Box::new(array)));
+            } else {
+                let argument = self.argument()?;
+                simple.words.push(ArgWord::Word(argument));
+            }
+            end = self.at;
+        }
+        if end == start {
+            return Err(self.missing("a command"));
+        }
+        if self.peek() == b'(' {
+            return Err(self.misplaced_parenthesis(&simple));
+        }
+        self.behind_word = true;
+        Ok(Command {
+            kind: CommandKind::Simple(simple),
+            redirects,
+            span: Span::new(start, end),
+        })
+    }
+
+    /// Reads a word of the command.
+    fn argument(&mut self) -> Result<Word<'a>> {
+        let start = self.at;
+        let word = self.word(Place::Argument)?;
+        self.refuse_named_descriptor(start)?;
+        Ok(word)
+    }
+
+    /// Tells whether `NAME=(` or `NAME+=(` stands here.
+    fn begins_array(&self) -> bool {
+        if !is(self.peek(), NAME_START) {
+            return false;
+        }
+        let rest = self.slice(self.run(self.at, NAME), self.text.len());
+        rest.starts_with("=(") || rest.starts_with("+=(")
+    }
+
+    fn misplaced_parenthesis(&self, simple: &SimpleCommand<'_>) -> SyntaxError {
+        let before = self.at.checked_sub(1).map_or(0, |at| self.byte(at));
+        if matches!(before, b'?' | b'*' | b'+' | b'@' | b'!') {
+            return self.unsupported("an extended glob", self.at - 1);
+        }
+        if simple.words.len() == 1 && simple.assignments.is_empty() {
+            return self.unsupported("a function definition", self.at);
+        }
+        self.error_here(SyntaxErrorKind::Unexpected)
+    }
+}
+
+/// Tells whether Bash reads arrays behind this command name.
+fn is_declaration(name: &Word<'_>) -> bool {
+    let [Part::Literal(name)] = &name.parts[..] else {
+        return false;
+    };
+    matches!(
+        name.as_ref(),
+        "declare" | "typeset" | "local" | "readonly" | "export"
+    )
+}

@@ -1,0 +1,64 @@
+//! Redirections and here-documents.
+
+use super::{Part, Span, Text, Word};
+
+/// A redirection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redirect<'a> {
+    /// The number in front of the operator.
+    pub descriptor: Option<u32>,
+    /// What it does.
+    pub operator: RedirectOperator,
+    /// Where it leads.
+    pub target: RedirectTarget<'a>,
+    /// The whole redirection, without the body of a here-document.
+    pub span: Span,
+}
+
+/// The operator of a redirection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RedirectOperator {
+    /// `<`
+    Read,
+    /// `>`
+    Write,
+    /// `>|`
+    Clobber,
+    /// `>>`
+    Append,
+    /// `<>`
+    ReadWrite,
+    /// `<&`
+    DuplicateInput,
+    /// `>&`
+    DuplicateOutput,
+    /// `&>`
+    WriteAll,
+    /// `&>>`
+    AppendAll,
+    /// `<<` and `<<-`
+    HereDocument,
+    /// `<<<`
+    HereString,
+}
+
+/// Where a redirection leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RedirectTarget<'a> {
+    /// A file, a descriptor, or the text of a here-string.
+    Word(Word<'a>),
+    /// A here-document.
+    HereDocument(Box<HereDocument<'a>>),
+}
+
+/// A here-document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HereDocument<'a> {
+    /// The delimiter, without quotes.
+    pub delimiter: Text<'a>,
+    /// The body: one [`Quoted`](Part::Quoted) text if the delimiter is quoted,
+    /// else quoted text and expansions. Tabs that `<<-` strips are not in it.
+    pub body: Vec<Part<'a>>,
+    /// Where the body stands, without the line of the delimiter.
+    pub span: Span,
+}

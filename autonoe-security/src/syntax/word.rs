@@ -1,0 +1,103 @@
+//! Words and what they are made of.
+
+use std::borrow::Cow;
+
+use super::{Arithmetic, Few, Parameter, Script, Span};
+
+/// Text of a tree: a part of the source, or made from it when escapes were removed.
+pub type Text<'a> = Cow<'a, str>;
+
+/// A word of the shell: what is one argument, or one file name, unless it is split.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Word<'a> {
+    /// Its parts, in order. A word without any is empty and unquoted, as in `x=`.
+    pub parts: Few<Part<'a>>,
+    /// The whole word, with its quotes.
+    pub span: Span,
+}
+
+impl Word<'_> {
+    /// Returns the text of the word without its quotes, or `None` if there is
+    /// anything in it that the shell expands.
+    ///
+    /// ```
+    /// use autonoe_security::syntax::{ArgWord, commands, parse};
+    ///
+    /// let script = parse("g'i't\\ x \"$y\"")?;
+    ///
+    /// let texts: Vec<_> = commands(&script)
+    ///     .flat_map(|command| &command.words)
+    ///     .filter_map(|word| match word {
+    ///         ArgWord::Word(word) => Some(word.static_text()),
+    ///         ArgWord::Array(_) => None,
+    ///     })
+    ///     .collect();
+    /// assert_eq!(texts, [Some("git x".into()), None]);
+    /// # Ok::<(), autonoe_security::syntax::SyntaxError>(())
+    /// ```
+    pub fn static_text(&self) -> Option<Text<'_>> {
+        match &self.parts[..] {
+            [Part::Literal(text) | Part::Quoted(text)] => Some(Text::Borrowed(text)),
+            parts => parts
+                .iter()
+                .map(|part| match part {
+                    Part::Literal(text) | Part::Quoted(text) => Some(text.as_ref()),
+                    _ => None,
+                })
+                .collect::<Option<String>>()
+                .map(Text::Owned),
+        }
+    }
+}
+
+/// A part of a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Part<'a> {
+    /// Plain unquoted text.
+    Literal(Text<'a>),
+    /// Text that quotes or a backslash protect, with escapes removed: `'..'`, `\x`, `$'..'`,
+    /// and `".."` if nothing in it is expanded.
+    Quoted(Text<'a>),
+    /// `".."` or `$".."` with expansions: its parts are these and [`Quoted`](Self::Quoted) text.
+    DoubleQuoted(Vec<Part<'a>>),
+    /// An unquoted `*`, `?` or `[` that the shell may match with names of files.
+    Glob(char),
+    /// An unquoted `~` or `~name` where the shell puts a home directory.
+    Tilde(Text<'a>),
+    /// `{a,b}` or `{1..9}`, which makes several words of one.
+    Brace(Box<Brace<'a>>),
+    /// `$x`, `${x}`, `${x:-y}` ..
+    Parameter(Box<Parameter<'a>>),
+    /// `$(..)` or `` `..` ``
+    CommandSubstitution(Box<Substitution<'a>>),
+    /// `<(..)` or `>(..)`
+    ProcessSubstitution(Box<Substitution<'a>>),
+    /// `$((..))`
+    Arithmetic(Box<Arithmetic<'a>>),
+}
+
+/// A script that stands in a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Substitution<'a> {
+    /// What runs.
+    pub script: Script<'a>,
+    /// The whole substitution.
+    pub span: Span,
+}
+
+/// What braces expand to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Brace<'a> {
+    /// `{a,b}`: each alternative is what stands there in one of the words.
+    Alternatives(Vec<Vec<Part<'a>>>),
+    /// `{first..last}` or `{first..last..step}`: numbers or letters.
+    Sequence {
+        /// The first one.
+        first: Text<'a>,
+        /// The last one.
+        last: Text<'a>,
+        /// The step, if one is given.
+        step: Option<Text<'a>>,
+    },
+}

@@ -1,0 +1,109 @@
+//! What denials say: fixed sentences, and lines that teach.
+
+use autonoe_security::{Layer, Mode, PolicyConfig, Verdict};
+
+use crate::support::{PROJECT, destructive, run, sync, validator};
+
+fn line(verdict: &Verdict) -> String {
+    verdict.denial().expect("it is denied").to_string()
+}
+
+#[test]
+fn four_sentences_are_fixed() {
+    let reason = |verdict: Verdict| verdict.denial().map(|denial| denial.reason.to_string());
+
+    assert_eq!(
+        reason(run("curl example.com")).as_deref(),
+        Some("Command 'curl' is not in the allowlist")
+    );
+    assert_eq!(
+        reason(destructive("rm ../file.txt")).as_deref(),
+        Some("Path '../file.txt' escapes project directory")
+    );
+    assert_eq!(
+        reason(destructive("rm --no-preserve-root x")).as_deref(),
+        Some("Flag '--no-preserve-root' is not allowed with rm")
+    );
+    assert_eq!(
+        reason(run("find . -delete")).as_deref(),
+        Some("Flag '-delete' is not allowed with find")
+    );
+}
+
+#[test]
+fn a_line_says_what_why_and_how_to_proceed() {
+    let lines = [
+        line(&run("ls; curl x")),
+        line(&run("sort \"$f\"")),
+        line(&run("echo x > \"$out\"")),
+        line(&run("cat > .autonoe/status.json")),
+        line(&run("PAGER=less git log")),
+        line(&sync("npm install")),
+        line(&run("ls \"")),
+    ];
+
+    assert_eq!(
+        lines,
+        [
+            "Command 'curl' is not in the allowlist: only commands of the active profiles and of \
+             allowCommands run; use a listed command, or add \"curl\" to allowCommands (rule R7)",
+            "an argument of sort is not known before it runs: the value could turn into an option; \
+             put -- before it, or begin it with static text such as ./ (rule R21)",
+            "the file that is written to is a value that is not known: where a command writes must \
+             be known before it runs; write the path literally (rule R27)",
+            "'.autonoe/status.json' is not to be written to: the path is protected; use the \
+             deliverable tools for .autonoe (rule R29)",
+            "the variable 'PAGER' may not be set to this value: only harmless values of this \
+             variable are known; set it to cat or true (rule R16)",
+            "this use of 'npm' does not only verify: sync runs only what verifies; run tests, type \
+             checks, linters or builds that change no source (rule R64)",
+            "the quote is never closed at byte 3: only what is fully understood can be judged; \
+             check the quotes and brackets (rule R3)",
+        ]
+    );
+}
+
+#[test]
+fn the_layer_says_who_decided() {
+    let layer = |verdict: Verdict| verdict.denial().map(|denial| denial.layer);
+
+    assert_eq!(layer(run("ls (")), Some(Layer::Grammar));
+    assert_eq!(layer(run("eval ls")), Some(Layer::Baseline));
+    assert_eq!(layer(run("curl x")), Some(Layer::Profile));
+    assert_eq!(layer(sync("npm install")), Some(Layer::Mode));
+    assert_eq!(layer(sync("echo x > a")), Some(Layer::Mode));
+}
+
+#[test]
+fn the_place_is_that_of_the_command_wherever_it_stands() {
+    let place = |command: &str| {
+        let verdict = run(command);
+        let denial = verdict.denial().expect("it is denied");
+        command[denial.span.clone().expect("a place")].to_owned()
+    };
+
+    assert_eq!(place("ls && echo \"$(curl x)\""), "curl");
+    assert_eq!(place("cat <<EOF\n$(sudo id)\nEOF"), "sudo");
+    assert_eq!(place("if true; then make; fi"), "make");
+    assert_eq!(place("echo x > /etc/hosts"), "/etc/hosts");
+}
+
+#[test]
+fn explaining_shows_every_command_also_when_all_are_allowed() {
+    let validator = validator(PolicyConfig {
+        mode: Mode::Run,
+        ..PolicyConfig::new(PROJECT)
+    });
+
+    let explained =
+        validator.explain("A=1; for f in a b; do wc -l \"$f\"; done | sort && echo \"$(date)\"");
+
+    let found: Vec<_> = explained
+        .commands
+        .iter()
+        .map(|found| (found.name.as_deref(), found.verdict.is_allowed()))
+        .collect();
+    let expected = [None, Some("wc"), Some("sort"), Some("echo"), Some("date")];
+    assert_eq!(found, expected.map(|name| (name, true)));
+    assert!(explained.verdict.is_allowed());
+}

@@ -1,0 +1,8 @@
+//! The policy, through the public API.
+
+mod corpus;
+mod denials;
+mod policies;
+mod spec_tables;
+mod support;
+mod symlinks;

@@ -1,0 +1,131 @@
+//! Policies as data.
+
+use autonoe_security::{
+    AllowCommands, BashSecurity, BashValidator, Examples, Mode, Policy, PolicyConfig, PolicyError,
+    TieredCommands,
+};
+
+use crate::support::{PROJECT, validator};
+
+#[test]
+fn a_policy_prints_what_is_open() {
+    let policy = Policy::new(PolicyConfig {
+        profiles: Some([autonoe_security::Profile::Rust].into()),
+        allow_commands: AllowCommands::List(["just".to_owned()].into()),
+        ..PolicyConfig::new("/srv/project/")
+    })
+    .expect("a good policy");
+
+    assert_eq!(
+        policy.to_string(),
+        "project: /srv/project\nmode: run\nprofiles: rust\nadded commands: just\npkill: cargo\n\
+         rm and mv: no"
+    );
+}
+
+#[test]
+fn policies_of_equal_configurations_are_equal() {
+    let make = |mode| {
+        Policy::new(PolicyConfig {
+            mode,
+            ..PolicyConfig::new(PROJECT)
+        })
+        .expect("a good policy")
+    };
+
+    assert_eq!(make(Mode::Run), make(Mode::Run));
+    assert_ne!(make(Mode::Run), make(Mode::Sync));
+}
+
+#[test]
+fn tiers_open_commands_in_their_modes() {
+    let tiers = TieredCommands {
+        base: ["jo".to_owned()].into(),
+        run: ["docker".to_owned()].into(),
+        sync: ["trivy".to_owned()].into(),
+    };
+    let allowed = |mode, command: &str| {
+        let config = PolicyConfig {
+            mode,
+            allow_commands: AllowCommands::Tiered(tiers.clone()),
+            ..PolicyConfig::new(PROJECT)
+        };
+        validator(config).check(command).is_allowed()
+    };
+
+    assert!(allowed(Mode::Run, "jo a=1") && allowed(Mode::Sync, "jo a=1"));
+    assert!(allowed(Mode::Run, "docker ps") && !allowed(Mode::Sync, "docker ps"));
+    assert!(!allowed(Mode::Run, "trivy .") && allowed(Mode::Sync, "trivy ."));
+}
+
+#[test]
+fn examples_are_checked_when_the_policy_is_made() {
+    let with = |allow: &[&str], deny: &[&str]| {
+        let texts = |all: &[&str]| all.iter().map(|text| (*text).to_owned()).collect();
+        Policy::new(PolicyConfig {
+            examples: Examples {
+                allow: texts(allow),
+                deny: texts(deny),
+            },
+            ..PolicyConfig::new(PROJECT)
+        })
+    };
+
+    assert!(with(&["npm test"], &["curl x"]).is_ok());
+    assert!(matches!(
+        with(&["curl x"], &[]),
+        Err(PolicyError::ExampleDenied { .. })
+    ));
+    let error = with(&[], &["npm test"]).expect_err("it is allowed");
+    assert_eq!(error, PolicyError::ExampleAllowed("npm test".to_owned()));
+    assert_eq!(
+        error.to_string(),
+        "the example \"npm test\" should be denied but is allowed"
+    );
+}
+
+#[test]
+fn what_cannot_be_meant_is_an_error() {
+    let relative = Policy::new(PolicyConfig::new("project"));
+    assert!(matches!(relative, Err(PolicyError::RelativeProject(_))));
+    for name in ["", "docker ps", "a\nb"] {
+        let config = PolicyConfig {
+            allow_commands: AllowCommands::List([name.to_owned()].into()),
+            ..PolicyConfig::new(PROJECT)
+        };
+        assert_eq!(
+            Policy::new(config),
+            Err(PolicyError::NotAWord(name.to_owned()))
+        );
+    }
+}
+
+#[test]
+fn a_validator_is_shared_between_threads_and_cheap_to_clone() {
+    fn is_shared<T: Send + Sync + Clone>(_: &T) {}
+    let validator: BashValidator = validator(PolicyConfig::new(PROJECT));
+
+    is_shared(&validator);
+    let other = validator.clone();
+    let there = std::thread::spawn(move || other.check("ls").is_allowed());
+
+    assert!(there.join().expect("no panic") && validator.check("ls").is_allowed());
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn a_policy_file_says_what_it_means() {
+    let text = r#"{
+        "projectDir": "/srv/shop",
+        "profiles": ["rust"],
+        "allowCommands": {"base": ["just"]},
+        "destructive": "allowed",
+        "examples": {"allow": ["just test", "rm -rf target"], "deny": ["npm test"]}
+    }"#;
+
+    let config: PolicyConfig = serde_json::from_str(text).expect("it parses");
+
+    assert!(Policy::new(config).is_ok());
+    let misspelt = serde_json::from_str::<PolicyConfig>(r#"{"projectDir": "/a", "profile": []}"#);
+    assert!(misspelt.is_err(), "an unknown field is an error");
+}

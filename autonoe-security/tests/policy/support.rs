@@ -1,0 +1,100 @@
+//! Policies for tests.
+
+use autonoe_security::{
+    AllowCommands, BashSecurity, BashValidator, Destructive, Mode, Policy, PolicyConfig, Profile,
+    Verdict,
+};
+use serde_json::Value;
+
+pub(crate) const PROJECT: &str = "/srv/project";
+
+pub(crate) fn validator(config: PolicyConfig) -> BashValidator {
+    BashValidator::new(Policy::new(config).expect("a good policy"))
+}
+
+/// Judges by the default policy: run mode, all profiles.
+pub(crate) fn run(command: &str) -> Verdict {
+    validator(PolicyConfig::new(PROJECT)).check(command)
+}
+
+/// Judges in sync mode.
+pub(crate) fn sync(command: &str) -> Verdict {
+    let config = PolicyConfig {
+        mode: Mode::Sync,
+        ..PolicyConfig::new(PROJECT)
+    };
+    validator(config).check(command)
+}
+
+/// Judges with `rm` and `mv` open.
+pub(crate) fn destructive(command: &str) -> Verdict {
+    let config = PolicyConfig {
+        destructive: Destructive::Allowed,
+        ..PolicyConfig::new(PROJECT)
+    };
+    validator(config).check(command)
+}
+
+/// One case of the corpus.
+pub(crate) struct Case {
+    pub(crate) id: String,
+    pub(crate) config: PolicyConfig,
+    pub(crate) command: String,
+    pub(crate) allowed: bool,
+    pub(crate) rules: Vec<String>,
+    pub(crate) spec: Vec<String>,
+}
+
+/// Reads the corpus.
+pub(crate) fn corpus() -> Vec<Case> {
+    let files = [
+        include_str!("../../corpus/bypasses.jsonl"),
+        include_str!("../../corpus/cases.jsonl"),
+        include_str!("../../corpus/git.jsonl"),
+        include_str!("../../corpus/programs.jsonl"),
+        include_str!("../../corpus/shell.jsonl"),
+        include_str!("../../corpus/tools.jsonl"),
+    ];
+    let lines = files.into_iter().flat_map(str::lines);
+    lines
+        .map(|line| case(&serde_json::from_str(line).expect("a line of JSON")))
+        .collect()
+}
+
+fn case(value: &Value) -> Case {
+    let texts = |value: &Value| -> Vec<String> {
+        let list = value.as_array().into_iter().flatten();
+        let all = list.chain(value.is_string().then_some(value));
+        all.filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let profile = |name: &String| {
+        let mut all = Profile::ALL.into_iter();
+        all.find(|profile| profile.name() == name)
+            .expect("a profile")
+    };
+    let config = PolicyConfig {
+        mode: match value["mode"].as_str() {
+            Some("sync") => Mode::Sync,
+            _ => Mode::Run,
+        },
+        profiles: match &value["profile"] {
+            Value::Null => None,
+            chosen => Some(texts(chosen).iter().map(profile).collect()),
+        },
+        destructive: match value["allow_destructive"].as_bool() {
+            Some(true) => Destructive::Allowed,
+            _ => Destructive::Forbidden,
+        },
+        allow_commands: AllowCommands::List(texts(&value["allow_commands"]).into_iter().collect()),
+        ..PolicyConfig::new(PROJECT)
+    };
+    let text = |key: &str| value[key].as_str().expect("a text").to_owned();
+    Case {
+        id: text("id"),
+        config,
+        command: text("command"),
+        allowed: text("expect") == "allow",
+        rules: texts(&value["rules"]),
+        spec: texts(&value["spec"]),
+    }
+}

@@ -1,0 +1,50 @@
+use autonoe_security::syntax::parse;
+
+use crate::bash::Bash;
+
+/// The commands of the corpus.
+pub(crate) fn corpus() -> Vec<String> {
+    let lines = include_str!("../../corpus/cases.jsonl").lines();
+    lines
+        .map(|line| {
+            let case: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
+            case["command"].as_str().expect("a text").to_owned()
+        })
+        .collect()
+}
+
+#[test]
+fn what_the_parser_accepts_of_the_corpus_bash_accepts() {
+    let mut bash = Bash::for_syntax();
+    let (mut accepted, mut refused, mut refused_by_choice) = (0, 0, 0);
+
+    for text in corpus() {
+        if text.contains('\0') {
+            continue;
+        }
+        let valid = bash.accepts(&text);
+        match parse(&text) {
+            Ok(_) => {
+                accepted += 1;
+                assert!(valid, "{text:?}");
+            }
+            Err(_) if valid => refused_by_choice += 1,
+            Err(_) => refused += 1,
+        }
+    }
+
+    println!("accepted {accepted}, refused {refused}, refused by choice {refused_by_choice}");
+    assert!(accepted > 500);
+}
+
+#[test]
+fn what_may_be_allowed_is_understood() {
+    for line in include_str!("../../corpus/cases.jsonl").lines() {
+        let case: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
+        let text = case["command"].as_str().expect("a text");
+
+        if case["expect"] == "allow" {
+            assert!(parse(text).is_ok(), "{text:?}: {:?}", parse(text));
+        }
+    }
+}

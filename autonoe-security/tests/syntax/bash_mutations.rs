@@ -1,0 +1,39 @@
+use autonoe_security::syntax::parse;
+
+use crate::bash::Bash;
+use crate::bash_corpus::corpus;
+use crate::mutate::{Mutator, number};
+
+/// How many texts are made; a longer run sets it.
+const TEXTS: &str = "AUTONOE_SYNTAX_TEXTS";
+
+/// Which texts are made; another number makes others.
+const SEED: &str = "AUTONOE_SYNTAX_SEED";
+
+/// Of how many refused texts Bash is asked, for the figure alone.
+const REFUSED: usize = 1000;
+
+#[test]
+fn what_the_parser_accepts_of_mutations_bash_accepts() {
+    let mut mutator = Mutator::new(number(SEED, 1), corpus());
+    let mut bash = Bash::for_syntax();
+    let (mut accepted, mut refused, mut refused_by_choice) = (0, 0, 0);
+
+    for _ in 0..number(TEXTS, 20_000) {
+        let text = mutator.text();
+        match parse(&text) {
+            Ok(_) => {
+                accepted += 1;
+                assert!(bash.accepts(&text), "Bash refuses {text:?}");
+            }
+            Err(_) if refused < REFUSED => {
+                refused += 1;
+                refused_by_choice += usize::from(bash.accepts(&text));
+            }
+            Err(_) => {}
+        }
+    }
+
+    println!("accepted {accepted}; of {refused} refused ones Bash accepts {refused_by_choice}");
+    assert!(accepted > 1000, "the mutations are too wild");
+}

@@ -1,0 +1,105 @@
+use autonoe_security::syntax::{
+    ArgWord, CommandKind, Part, RedirectTarget, Script, Word, commands, parse,
+};
+
+use crate::bash_corpus::corpus;
+
+fn words<'t, 'a>(tree: &'t Script<'a>) -> Vec<&'t Word<'a>> {
+    commands(tree)
+        .flat_map(|command| &command.words)
+        .filter_map(|word| match word {
+            ArgWord::Word(word) => Some(word),
+            ArgWord::Array(_) => None,
+        })
+        .collect()
+}
+
+#[test]
+fn a_word_stands_where_its_span_says() {
+    let text = "é 'b c' \"$d\"; $(f g) {h,i} ~/j";
+    let tree = parse(text).expect("it parses");
+
+    let found: Vec<&str> = words(&tree)
+        .iter()
+        .map(|word| &text[word.span.range()])
+        .collect();
+
+    assert_eq!(
+        found,
+        ["é", "'b c'", "\"$d\"", "$(f g)", "{h,i}", "~/j", "f", "g"]
+    );
+}
+
+#[test]
+fn a_span_covers_the_whole_of_a_node() {
+    let text = "  a b >f  |  { c; } 2>&1 && ! d  &  \n e";
+    let tree = parse(text).expect("it parses");
+
+    let part = |span: autonoe_security::syntax::Span| &text[span.range()];
+    let first = &tree.items[0];
+    assert_eq!(part(tree.span), "a b >f  |  { c; } 2>&1 && ! d  &  \n e");
+    assert_eq!(part(first.span), "a b >f  |  { c; } 2>&1 && ! d");
+    assert_eq!(part(first.pipelines[0].1.span), "a b >f  |  { c; } 2>&1");
+    assert_eq!(part(first.pipelines[1].1.span), "! d");
+    let commands = &first.pipelines[0].1.commands;
+    assert_eq!(part(commands[0].span), "a b >f");
+    assert_eq!(part(commands[0].redirects[0].span), ">f");
+    assert_eq!(part(commands[1].span), "{ c; } 2>&1");
+    assert_eq!(part(commands[1].redirects[0].span), "2>&1");
+}
+
+#[test]
+fn a_body_stands_where_its_span_says() {
+    let text = "a <<E\nb $c\nE\n";
+    let tree = parse(text).expect("it parses");
+
+    let redirect = &tree.items[0].pipelines[0].1.commands[0].redirects[0];
+    let RedirectTarget::HereDocument(document) = &redirect.target else {
+        panic!("{redirect:?}");
+    };
+    assert_eq!(&text[redirect.span.range()], "<<E");
+    assert_eq!(&text[document.span.range()], "b $c\n");
+    let [_, Part::Parameter(parameter), _] = &document.body[..] else {
+        panic!("{document:?}");
+    };
+    assert_eq!(&text[parameter.span.range()], "$c");
+}
+
+#[test]
+fn escaped_back_quotes_stand_at_one_place() {
+    let text = "a `b \\`c d\\``";
+    let tree = parse(text).expect("it parses");
+
+    let found: Vec<&str> = words(&tree)
+        .iter()
+        .map(|word| &text[word.span.range()])
+        .collect();
+
+    let whole = "`b \\`c d\\``";
+    assert_eq!(found, ["a", whole, whole, whole, whole, whole]);
+}
+
+#[test]
+fn spans_lie_on_boundaries() {
+    for text in corpus() {
+        let Ok(tree) = parse(&text) else { continue };
+        for word in words(&tree) {
+            assert!(
+                text.get(word.span.range())
+                    .is_some_and(|part| !part.is_empty()),
+                "{text:?}"
+            );
+        }
+        for item in &tree.items {
+            let CommandKind::Simple(simple) = &item.pipelines[0].1.commands[0].kind else {
+                continue;
+            };
+            let raw = &text[item.span.range()];
+            if let (Some(ArgWord::Word(name)), true) =
+                (simple.words.first(), simple.assignments.is_empty())
+            {
+                assert!(raw.contains(&text[name.span.range()]), "{text:?}");
+            }
+        }
+    }
+}

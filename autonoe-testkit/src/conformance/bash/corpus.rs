@@ -1,0 +1,110 @@
+//! The public corpus of commands, with the verdicts that the rules give.
+
+use autonoe_core::{BashSecurity, Destructive, PolicyConfig, Profile, Verdict};
+use autonoe_security::corpus;
+use autonoe_security::{AllowCommands, Mode};
+use serde::Deserialize;
+
+use crate::conformance::checks::{Checks, Flaw};
+use crate::conformance::report::Conformance;
+
+/// Checks an implementation of the project's Bash policy against the whole corpus.
+///
+/// `make` gets the policy of each case and returns the judge for it. One check
+/// is made for each file of the corpus; a failed one names the cases.
+///
+/// ```
+/// use autonoe_core::{BashValidator, Policy, PolicyConfig};
+/// use autonoe_testkit::conformance;
+///
+/// conformance::bash_security(|config: PolicyConfig| {
+///     BashValidator::new(Policy::new(config).expect("the corpus has good policies"))
+/// })
+/// .assert();
+/// ```
+pub fn bash_security<J: BashSecurity>(make: impl Fn(PolicyConfig) -> J) -> Conformance {
+    let mut checks = Checks::of("bash security");
+    for file in corpus::files() {
+        let name = format!("every case of {} gets its verdict", file.name);
+        checks.look(&name, || {
+            let mut wrong = Vec::new();
+            for line in file.text.lines() {
+                let case: Case = serde_json::from_str(line)
+                    .map_err(|error| Flaw::Failed(format!("{line}: {error}")))?;
+                let verdict = make(case.config()).check(&case.command);
+                let expected = case.expect == Expected::Allow;
+                if verdict.is_allowed() != expected {
+                    wrong.push(format!(
+                        "{} {:?}: {}",
+                        case.id,
+                        case.command,
+                        said(&verdict)
+                    ));
+                }
+            }
+            match wrong.is_empty() {
+                true => Ok(()),
+                false => Err(Flaw::Failed(wrong.join("\n"))),
+            }
+        });
+    }
+    checks.finish()
+}
+
+fn said(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Allow => "it is allowed".to_owned(),
+        Verdict::Deny(denial) => format!("it is denied: {denial}"),
+    }
+}
+
+/// A command, the policy it is judged by, and the verdict.
+#[derive(Clone, Debug, Deserialize)]
+struct Case {
+    /// Names the case.
+    id: String,
+    /// The verdict.
+    expect: Expected,
+    /// The command.
+    command: String,
+    mode: Mode,
+    profile: Option<Profiles>,
+    allow_destructive: bool,
+    allow_commands: Vec<String>,
+}
+
+/// A verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Expected {
+    /// It is allowed.
+    Allow,
+    /// It is denied.
+    Deny,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Profiles {
+    One(Profile),
+    Several(Vec<Profile>),
+}
+
+impl Case {
+    /// Returns what the policy is made of; the project is in `/srv/project`.
+    fn config(&self) -> PolicyConfig {
+        PolicyConfig {
+            mode: self.mode,
+            profiles: self.profile.as_ref().map(|profiles| match profiles {
+                Profiles::One(profile) => [*profile].into(),
+                Profiles::Several(profiles) => profiles.iter().copied().collect(),
+            }),
+            allow_commands: AllowCommands::List(self.allow_commands.iter().cloned().collect()),
+            destructive: match self.allow_destructive {
+                true => Destructive::Allowed,
+                false => Destructive::Forbidden,
+            },
+            ..PolicyConfig::new("/srv/project")
+        }
+    }
+}
