@@ -39,10 +39,9 @@ pub mod plugin {
     pub use {inventory, serde_json};
 }
 
-pub use autonoe_security::{
-    BashSecurity, BashValidator, Denial, DenyAll, Destructive, Explanation, Finding, Layer, Policy,
-    PolicyConfig, PolicyError, Profile, ResolveSymlinks, Rule, Verdict,
-};
+pub use autonoe_security::{BashSecurity, BashValidator, Denial, DenyAll, Explanation, Finding};
+pub use autonoe_security::{Destructive, Layer, Policy, PolicyConfig, PolicyError, Profile};
+pub use autonoe_security::{ResolveSymlinks, Rule, Verdict};
 pub use domain::*;
 pub use guard::*;
 pub use hooks::*;

@@ -24,7 +24,7 @@ struct Torture {
     rounds: u32,
 }
 
-const TORTURES: [Torture; 4] = [
+const TORTURES: [Torture; 5] = [
     Torture {
         what: "kills: eight writers of a ledger are killed at random",
         package: "autonoe-core",
@@ -52,6 +52,13 @@ const TORTURES: [Torture; 4] = [
         target: "oracle",
         test: "nothing_runs_that_the_validator_has_not_seen",
         rounds: 100_000,
+    },
+    Torture {
+        what: "noise: texts that nobody writes are parsed and judged",
+        package: "autonoe-security",
+        target: "fuzz",
+        test: "no_text_makes_the_parser_or_the_validator_panic",
+        rounds: 10_000_000,
     },
 ];
 

@@ -142,6 +142,19 @@ impl Mutator {
         text.into_iter().collect()
     }
 
+    /// Returns a text of pieces in no order.
+    #[allow(dead_code, reason = "not every test that makes commands wants noise")]
+    pub(crate) fn noise(&mut self) -> String {
+        let count = self.below(40);
+        let pieces = (0..count).map(|_| match self.below(6) {
+            0 => char::from_u32(u32::try_from(self.below(0x250)).unwrap_or(0))
+                .unwrap_or(' ')
+                .to_string(),
+            _ => PIECES[self.below(PIECES.len())].to_owned(),
+        });
+        pieces.collect()
+    }
+
     fn mutate(&mut self, text: &mut Vec<char>) {
         let at = self.below(text.len() + 1);
         match self.below(8) {

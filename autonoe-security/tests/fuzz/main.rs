@@ -1,0 +1,87 @@
+//! Texts that nobody writes: no panic, and an answer for each.
+//!
+//! The test command tries some; `cargo xtask torture` ten million, and prints the slowest.
+
+#[path = "../oracle/mutate.rs"]
+mod mutate;
+
+use std::time::{Duration, Instant};
+
+use autonoe_security::syntax::parse;
+use autonoe_security::{
+    AllowCommands, BashSecurity, BashValidator, Destructive, Mode, Policy, PolicyConfig,
+};
+
+use crate::mutate::Mutator;
+
+/// How many texts are tried; the torture sets it.
+const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
+
+fn validators() -> Vec<BashValidator> {
+    let extensions = ["bash", "sh", "xargs", "env", "curl", "nice"];
+    let configs = [Mode::Run, Mode::Sync].map(|mode| PolicyConfig {
+        mode,
+        destructive: Destructive::Allowed,
+        allow_commands: AllowCommands::List(extensions.map(str::to_owned).into()),
+        ..PolicyConfig::new("/srv/project")
+    });
+    let made =
+        configs.map(|config| BashValidator::new(Policy::new(config).expect("a good policy")));
+    made.into()
+}
+
+fn corpus() -> Vec<String> {
+    let files = [
+        include_str!("../../corpus/bypasses.jsonl"),
+        include_str!("../../corpus/cases.jsonl"),
+        include_str!("../../corpus/git.jsonl"),
+        include_str!("../../corpus/tools.jsonl"),
+    ];
+    let commands = files.into_iter().flat_map(str::lines).map(|line| {
+        let case: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
+        case["command"].as_str().expect("a text").to_owned()
+    });
+    commands.filter(|command| command.len() < 2000).collect()
+}
+
+#[test]
+fn no_text_makes_the_parser_or_the_validator_panic() {
+    let set = std::env::var(ROUNDS).ok();
+    let rounds: u64 = set.map_or(20_000, |text| text.parse().expect("a number"));
+    let validators = validators();
+    let mut mutator = Mutator::new(corpus(), 4242);
+    let (mut understood, mut allowed) = (0_u64, 0_u64);
+    let mut slowest = (Duration::ZERO, String::new());
+    for number in 0..rounds {
+        let text = match number % 8 {
+            0 => mutator.noise(),
+            _ => mutator.next(),
+        };
+        understood += u64::from(parse(&text).is_ok());
+        let begun = Instant::now();
+        let validator = &validators[usize::from(number % 3 == 0)];
+        let verdict = validator.check(&text);
+        let took = begun.elapsed();
+        allowed += u64::from(verdict.is_allowed());
+        if took > slowest.0 {
+            slowest = (took, text.clone());
+        }
+        if number % 64 == 0 {
+            let explained = validator.explain(&text);
+            assert_eq!(explained.verdict, verdict, "{text:?}");
+        }
+        if let Some(span) = verdict.denial().and_then(|denial| denial.span.clone()) {
+            assert!(text.get(span.clone()).is_some(), "{span:?} in {text:?}");
+        }
+    }
+
+    assert!(
+        understood > rounds / 20,
+        "only {understood} were Bash, which shows little"
+    );
+    let (time, text) = slowest;
+    eprintln!(
+        "{rounds} texts, {understood} understood, {allowed} allowed, slowest {time:?} of {} bytes",
+        text.len(),
+    );
+}
