@@ -25,7 +25,16 @@ enum Inner<T> {
 
 impl<T> Few<T> {
     /// Adds `item` at the end.
+    #[inline]
     pub fn push(&mut self, item: T) {
+        if matches!(self.0, Inner::None) {
+            self.0 = Inner::One(item);
+        } else {
+            self.push_another(item);
+        }
+    }
+
+    fn push_another(&mut self, item: T) {
         if let Inner::Many(items) = &mut self.0 {
             items.push(item);
             return;

@@ -4,9 +4,17 @@ use std::collections::BTreeSet;
 
 use autonoe_security::syntax::{SyntaxErrorKind, parse};
 use proptest::prelude::*;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
 use crate::bash::Bash;
+use crate::mutate::number;
 use crate::probes::names;
+
+/// How many scripts are made up; a longer run sets it.
+const SCRIPTS: &str = "AUTONOE_SYNTAX_SCRIPTS";
+
+/// Which scripts are made up; another number makes others.
+const SEED: &str = "AUTONOE_SYNTAX_SEED";
 
 /// What may be made up here and is refused.
 const REFUSED: [SyntaxErrorKind; 2] = [
@@ -131,11 +139,13 @@ fn numbered(text: &str) -> (String, BTreeSet<String>) {
 fn every_command_that_was_put_in_is_found() {
     let bash = std::cell::RefCell::new(Bash::for_syntax());
     let config = ProptestConfig {
-        cases: 1500,
+        cases: u32::try_from(number(SCRIPTS, 1500)).expect("a small number"),
         failure_persistence: None,
         ..ProptestConfig::default()
     };
-    let mut runner = proptest::test_runner::TestRunner::new(config);
+    let seed = [u8::try_from(number(SEED, 1)).expect("a small number"); 32];
+    let random = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
+    let mut runner = TestRunner::new_with_rng(config, random);
 
     let result = runner.run(&command(), |text| {
         let (text, expected) = numbered(&text);

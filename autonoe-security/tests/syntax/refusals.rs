@@ -243,7 +243,13 @@ fn braces_that_could_become_something_else_are_refused() {
         "echo {~,a}",
         "echo {a,${x:-\\}}}",
         "echo {a,\"`b`\"}",
+        "echo \"${x:-\"{a,b}\"}\"",
+        "echo \"`a \"{b,c}\"`\"",
+        "echo \"${x:-`a \"{b,c}\"`}\"",
         "echo {1..99999999999999999999}",
+        "echo \"${x:-\"{a,b}\"}\"",
+        "echo \"`a \"{b,c}\"`\"",
+        "echo \"${x:-`a \"{b,c}\"`}\"",
     ] {
         assert!(parse(text).is_err(), "{text:?} is accepted");
     }

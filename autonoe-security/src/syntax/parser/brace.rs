@@ -61,7 +61,7 @@ impl<'a> Parser<'a> {
         self.spend(pieces_at_most)?;
         let doubtful = parts.iter().any(|part| !self.is_balanced(part));
         let Some(pieces) = pieces(parts) else {
-            return Err(self.unsupported("braces that are not in pairs", start));
+            return Err(self.unsupported("a brace without its pair", start));
         };
         let mut word = Word {
             has_comma: self.slice(start, self.at).contains(','),
@@ -72,7 +72,7 @@ impl<'a> Parser<'a> {
         let dollars = word.has_lone_dollar();
         let end = word.pieces.len();
         let Some(parts) = self.nested(|parser| parser.brace_range(&mut word, 0, end))? else {
-            return Err(self.unsupported("braces of this kind", start));
+            return Err(self.unsupported("a brace expansion of this kind", start));
         };
         if !word.expands {
             return Ok(parts.finish());

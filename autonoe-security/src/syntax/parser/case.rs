@@ -10,7 +10,7 @@ impl<'a> Parser<'a> {
     /// Reads what stands behind `case`.
     pub(super) fn case_command(&mut self, start: usize) -> Result<Case<'a>> {
         self.skip_blanks()?;
-        let subject = self.plain_word("the word of the case")?;
+        let subject = self.case_word("the word of the case")?;
         self.skip_lines()?;
         if !self.is_word(Keyword::In.text())? {
             return Err(self.not_closed("case", start));
@@ -49,7 +49,7 @@ impl<'a> Parser<'a> {
                 // Bash loses its parenthesis when it writes it down and reads it again.
                 return Err(self.unsupported("esac as a pattern", self.at));
             }
-            patterns.push(self.plain_word("a pattern")?);
+            patterns.push(self.case_word("a pattern")?);
             self.skip_blanks()?;
             match self.peek() {
                 b'|' if !matches!(self.peek_second(), b'|' | b'&') => self.at += 1,
@@ -64,7 +64,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads a word that braces do not multiply.
-    fn plain_word(&mut self, what: &'static str) -> Result<Word<'a>> {
+    fn case_word(&mut self, what: &'static str) -> Result<Word<'a>> {
         let breaks = is(self.peek(), BREAK) && !self.is_process_substitution(self.at);
         if breaks || self.peek() == b'#' {
             return Err(self.missing(what));

@@ -9,11 +9,17 @@ use crate::syntax::{
 
 impl<'a> Parser<'a> {
     /// Reads one command with its redirections.
+    #[inline]
     pub(super) fn command(&mut self, keyword: Option<Keyword>) -> Result<Command<'a>> {
         self.spend(budget::COMMAND)?;
         if keyword.is_none() && self.peek() != b'(' {
             return self.simple_command();
         }
+        self.compound_command(keyword)
+    }
+
+    #[inline(never)]
+    fn compound_command(&mut self, keyword: Option<Keyword>) -> Result<Command<'a>> {
         let start = self.at;
         self.deepen()?;
         let kind = self.compound(keyword, start)?;

@@ -30,26 +30,30 @@ impl Parser<'_> {
         let raw = self.slice(span.start(), span.end());
         let inner = raw.strip_prefix("$(").and_then(|raw| raw.strip_suffix(')'));
         let inner = inner.unwrap_or_else(|| raw.trim_matches('`'));
-        let mut open = 0_usize;
-        let mut at = 0;
-        let bytes = inner.as_bytes();
-        while let Some(byte) = bytes.get(at) {
-            match byte {
-                b'(' => open += 1,
-                b')' if open == 0 => return false,
-                b')' => open -= 1,
-                b'#' => return false,
-                b'\\' => at += 1,
-                quote @ (b'\'' | b'"' | b'`') => match end_of_quote(bytes, at, *quote) {
-                    Some(end) => at = end,
-                    None => return false,
-                },
-                _ => {}
-            }
-            at += 1;
-        }
-        open == 0
+        is_balanced(inner.as_bytes())
     }
+}
+
+/// Tells whether parentheses outside of quotes are in pairs.
+fn is_balanced(bytes: &[u8]) -> bool {
+    let mut open = 0_usize;
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'(' => open += 1,
+            b')' if open == 0 => return false,
+            b')' => open -= 1,
+            b'#' => return false,
+            b'\\' => at += 1,
+            quote @ (b'\'' | b'"' | b'`') => match end_of_quote(bytes, at, *quote) {
+                Some(end) => at = end,
+                None => return false,
+            },
+            _ => {}
+        }
+        at += 1;
+    }
+    open == 0
 }
 
 /// Where the quote that begins at `start` ends, if it is easy to tell.

@@ -40,7 +40,7 @@ impl<'a> Parser<'a> {
         self.refuse_number_before_redirect(start)?;
         let number = self.documents.read.len() + self.documents.pending.len();
         if self.documents.pending.len() == MAX_PENDING {
-            return Err(self.unsupported("so many here-documents in one line", start));
+            return Err(self.unsupported("a line with so many here-documents", start));
         }
         self.documents.pending.push(Announced {
             delimiter,

@@ -85,13 +85,18 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads pipelines that `&&` and `||` join.
-    fn item(&mut self, keyword: Option<Keyword>) -> Result<Item<'a>> {
-        let first = self.pipeline(keyword)?;
-        let mut span = first.span;
-        let mut pipelines = Few::from((Connector::First, first));
+    fn item(&mut self, first: Option<Keyword>) -> Result<Item<'a>> {
+        let start = self.at;
+        let mut end;
+        let mut keyword = first;
+        let mut connector = Connector::First;
+        let mut pipelines = Few::default();
         loop {
+            let pipeline = self.pipeline(keyword)?;
+            end = pipeline.span.end();
+            pipelines.push((connector, pipeline));
             self.skip_blanks()?;
-            let connector = match (self.peek(), self.peek_second()) {
+            connector = match (self.peek(), self.peek_second()) {
                 (b'&', b'&') => Connector::And,
                 (b'|', b'|') => Connector::Or,
                 _ => break,
@@ -99,15 +104,12 @@ impl<'a> Parser<'a> {
             self.at += 2;
             self.behind_word = false;
             self.skip_lines()?;
-            let keyword = self.keyword()?;
-            let next = self.pipeline(keyword)?;
-            span = span.to(next.span);
-            pipelines.push((connector, next));
+            keyword = self.keyword()?;
         }
         Ok(Item {
             pipelines,
             runs: Runs::InOrder,
-            span,
+            span: Span::new(start, end),
         })
     }
 }

@@ -8,6 +8,7 @@ mod arithmetic;
 mod assignment;
 mod back_quotes;
 mod brace;
+mod brace_in_quotes;
 mod brace_sequence;
 mod budget;
 mod bytes;

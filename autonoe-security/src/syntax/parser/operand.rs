@@ -178,7 +178,7 @@ impl<'a> Parser<'a> {
                         }
                     }
                     b'"' | b'\\' | b'`' | b'}' | b'<' | b'>' => {
-                        return Err(parser.unsupported("quotes of this kind in quotes", start));
+                        return Err(parser.unsupported("a quote of this kind in quotes", start));
                     }
                     _ => parser.at += 1,
                 }

@@ -6,49 +6,61 @@ use crate::syntax::{Command, CommandKind, Few, Pipeline, SimpleCommand, Span};
 
 impl<'a> Parser<'a> {
     /// Reads `!` and `time`, then commands that `|` and `|&` join.
-    pub(super) fn pipeline(&mut self, keyword: Option<Keyword>) -> Result<Pipeline<'a>> {
+    pub(super) fn pipeline(&mut self, first: Option<Keyword>) -> Result<Pipeline<'a>> {
         let start = self.at;
+        let mut keyword = first;
         let (mut timed, mut negated) = (false, false);
-        let mut keyword = keyword;
-        loop {
-            match keyword {
-                Some(Keyword::Bang) => {
-                    if self.peek_second() == b'(' {
-                        return Err(self.unsupported("an extended glob", start));
-                    }
-                    self.at += 1;
-                    negated = !negated;
-                }
-                Some(Keyword::Time) => {
-                    self.at += Keyword::Time.text().len();
-                    timed = true;
-                    self.time_options()?;
-                }
-                _ => break,
-            }
-            let end = self.at;
+        let mut commands = Few::default();
+        let mut end;
+        while let Some(Keyword::Bang | Keyword::Time) = keyword {
+            end = self.prefix(keyword, &mut timed, &mut negated)?;
             self.skip_blanks()?;
             if self.at_end_of_line() || self.peek() == b';' && !self.is_end_of_arm() {
-                let mut pipeline = self.nothing(start, end);
-                (pipeline.timed, pipeline.negated) = (timed, negated);
-                return Ok(pipeline);
+                commands.push(nothing(end));
+                return Ok(Pipeline {
+                    commands,
+                    timed,
+                    negated,
+                    span: Span::new(start, end),
+                });
             }
             keyword = self.keyword()?;
         }
-        let first = self.command(keyword)?;
-        let mut span = first.span;
-        let mut commands = Few::from(first);
-        while self.pipe()? {
-            let next = self.command_in_pipeline()?;
-            span = span.to(next.span);
-            commands.push(next);
+        loop {
+            let command = self.command(keyword)?;
+            end = command.span.end();
+            commands.push(command);
+            if !self.pipe()? {
+                break;
+            }
+            keyword = self.keyword_behind_pipe()?;
         }
         Ok(Pipeline {
             commands,
             timed,
             negated,
-            span: span.to(Span::new(start, start)),
+            span: Span::new(start, end),
         })
+    }
+
+    /// Reads `!` or `time` with its options, and returns where it ends.
+    fn prefix(
+        &mut self,
+        keyword: Option<Keyword>,
+        timed: &mut bool,
+        negated: &mut bool,
+    ) -> Result<usize> {
+        if keyword == Some(Keyword::Time) {
+            self.at += Keyword::Time.text().len();
+            *timed = true;
+            self.time_options()?;
+        } else if self.peek_second() == b'(' {
+            return Err(self.unsupported("an extended glob", self.at));
+        } else {
+            self.at += 1;
+            *negated = !*negated;
+        }
+        Ok(self.at)
     }
 
     /// Reads `-p` and `--` behind `time`.
@@ -63,21 +75,6 @@ impl<'a> Parser<'a> {
             }
         }
         Ok(())
-    }
-
-    /// `!` or `time` alone.
-    fn nothing(&self, start: usize, end: usize) -> Pipeline<'a> {
-        let span = Span::new(end, end);
-        Pipeline {
-            commands: Few::from(Command {
-                kind: CommandKind::Simple(SimpleCommand::default()),
-                redirects: Vec::new(),
-                span,
-            }),
-            timed: false,
-            negated: false,
-            span: Span::new(start, end),
-        }
     }
 
     /// Reads `|` or `|&`, if one stands here.
@@ -95,14 +92,23 @@ impl<'a> Parser<'a> {
         Ok(true)
     }
 
-    /// Reads a command behind `|`, where `!` cannot stand and `time` is a program.
-    fn command_in_pipeline(&mut self) -> Result<Command<'a>> {
+    /// The reserved word behind `|`, where `!` cannot stand and `time` is a program.
+    fn keyword_behind_pipe(&self) -> Result<Option<Keyword>> {
         match self.keyword()? {
             Some(Keyword::Bang) => Err(self.unexpected()),
             Some(Keyword::Time) => {
                 Err(self.unsupported("time in the middle of a pipeline", self.at))
             }
-            keyword => self.command(keyword),
+            keyword => Ok(keyword),
         }
+    }
+}
+
+/// What `!` or `time` alone runs.
+fn nothing<'a>(at: usize) -> Command<'a> {
+    Command {
+        kind: CommandKind::Simple(SimpleCommand::default()),
+        redirects: Vec::new(),
+        span: Span::new(at, at),
     }
 }

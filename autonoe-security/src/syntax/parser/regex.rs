@@ -73,7 +73,7 @@ impl<'a> Parser<'a> {
     }
 
     fn misleading(&self, at: usize) -> SyntaxError {
-        self.unsupported("this in parentheses of a pattern", at)
+        self.unsupported("an expansion or quote in the parentheses of a pattern", at)
     }
 
     /// Tells whether the `$` here is a character or begins a plain `$name`.

@@ -1,10 +1,10 @@
 //! Simple commands: assignments, words and redirections.
 
-use super::bytes::{BREAK, NAME, NAME_START, is};
+use super::bytes::{ACTIVE, BREAK, NAME, NAME_START, is};
 use super::word::Place;
-use super::{Parser, Result};
+use super::{Parser, Result, budget};
 use crate::syntax::{
-    ArgWord, Command, CommandKind, Part, SimpleCommand, Span, SyntaxError, SyntaxErrorKind, Word,
+    ArgWord, Command, CommandKind, SimpleCommand, Span, SyntaxError, SyntaxErrorKind, Word,
 };
 
 impl<'a> Parser<'a> {
@@ -35,23 +35,29 @@ impl<'a> Parser<'a> {
             if simple.words.is_empty() {
                 if let Some(assignment) = self.leading_assignment(redirects.is_empty())? {
                     simple.assignments.push(assignment);
-                } else {
-                    if self.at > start && self.keyword()?.is_some() {
-                        // In a substitution Bash writes redirections behind the words and
-                        // reads it again; then it is a reserved word.
-                        return Err(self.unsupported("a reserved word as a name", self.at));
-                    }
-                    let name = self.argument()?;
-                    takes_arrays = redirects.is_empty() && is_declaration(&name);
-                    simple.words.push(ArgWord::Word(name));
+                    end = self.at;
+                    continue;
+                }
+                takes_arrays = redirects.is_empty() && self.is_declaration();
+                if self.at > start && self.keyword()?.is_some() {
+                    // In a substitution Bash writes redirections behind the words and
+                    // reads it again; then it is a reserved word.
+                    return Err(self.unsupported("a reserved word as a name", self.at));
                 }
             } else if takes_arrays && self.begins_array() {
                 let array = self.assignment()?;
                 simple.words.push(ArgWord::Array(Box::new(array)));
-            } else {
-                let argument = self.argument()?;
-                simple.words.push(ArgWord::Word(argument));
+                end = self.at;
+                continue;
             }
+            let word = match self.plain_word() {
+                Some(word) => {
+                    self.spend(budget::WORD)?;
+                    word
+                }
+                None => self.argument()?,
+            };
+            simple.words.push(ArgWord::Word(word));
             end = self.at;
         }
         if end == start {
@@ -76,6 +82,19 @@ impl<'a> Parser<'a> {
         Ok(word)
     }
 
+    /// Tells whether the name of a command stands here behind which Bash reads arrays.
+    fn is_declaration(&self) -> bool {
+        let length = self.find(self.at, ACTIVE) - self.at;
+        let name = self.slice(self.at, self.at + length);
+        (5..=8).contains(&length)
+            && is(self.byte(self.at + length), BREAK)
+            && !self.is_process_substitution(self.at + length)
+            && matches!(
+                name,
+                "declare" | "typeset" | "local" | "readonly" | "export"
+            )
+    }
+
     /// Tells whether `NAME=(` or `NAME+=(` stands here.
     fn begins_array(&self) -> bool {
         if !is(self.peek(), NAME_START) {
@@ -95,15 +114,4 @@ impl<'a> Parser<'a> {
         }
         self.error_here(SyntaxErrorKind::Unexpected)
     }
-}
-
-/// Tells whether Bash reads arrays behind this command name.
-fn is_declaration(name: &Word<'_>) -> bool {
-    let [Part::Literal(name)] = &name.parts[..] else {
-        return false;
-    };
-    matches!(
-        name.as_ref(),
-        "declare" | "typeset" | "local" | "readonly" | "export"
-    )
 }

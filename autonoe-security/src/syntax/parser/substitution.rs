@@ -17,7 +17,7 @@ impl<'a> Parser<'a> {
     pub(super) fn process_substitution(&mut self) -> Result<Part<'a>> {
         if self.byte(self.at + 2) == b'(' {
             // Bash would read it as if it were arithmetic.
-            return Err(self.unsupported("two parentheses in a process substitution", self.at));
+            return Err(self.unsupported("a second parenthesis in a process substitution", self.at));
         }
         let substitution = self.substitution("process substitution")?;
         Ok(Part::ProcessSubstitution(Box::new(substitution)))

@@ -4,7 +4,7 @@ use super::bytes::{ACTIVE, BREAK, is};
 use super::dollar::Quoting;
 use super::parts::Parts;
 use super::{Parser, Result, budget};
-use crate::syntax::{Few, Part, Word};
+use crate::syntax::{Few, Part, Span, Word};
 
 /// Where a word stands, which decides what Bash does with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,28 +31,39 @@ impl Place {
 
 impl<'a> Parser<'a> {
     /// Reads a word. The caller knows that one stands here.
-    #[inline]
     pub(super) fn word(&mut self, place: Place) -> Result<Word<'a>> {
         self.spend(budget::WORD)?;
-        let start = self.at;
-        let end = self.find(start, ACTIVE);
-        let next = self.byte(end);
-        let ends = is(next, BREAK) && !self.is_process_substitution(end);
-        if ends && end > start && (next != b'(' || place != Place::Pattern) {
-            self.at = end;
-            return Ok(Word {
-                parts: Few::from(Part::Literal(self.slice(start, end).into())),
-                span: self.span_from(start),
-            });
+        if let Some(word) = self.plain_word() {
+            if self.peek() != b'(' || place != Place::Pattern {
+                return Ok(word);
+            }
+            self.at = word.span.start();
         }
-        let parts = WordReader::new(self, place).read(end)?;
-        if self.in_substitution && self.byte(self.at - 1) == b'&' {
+        let start = self.at;
+        let parts = WordReader::new(self, place).read()?;
+        if self.in_substitution && self.slice(start, self.at).ends_with('&') {
             // Bash takes it for the end of a command when it writes the command down.
             return Err(self.unsupported("& at the end of a word in a substitution", start));
         }
         Ok(Word {
             parts,
             span: self.span_from(start),
+        })
+    }
+
+    /// Reads a word if it is nothing but plain text.
+    #[inline]
+    pub(super) fn plain_word(&mut self) -> Option<Word<'a>> {
+        let start = self.at;
+        let end = self.find(start, ACTIVE);
+        let is_plain = end > start && is(self.byte(end), BREAK);
+        if !is_plain || self.is_process_substitution(end) {
+            return None;
+        }
+        self.at = end;
+        Some(Word {
+            parts: Few::from(Part::Literal(self.slice(start, end).into())),
+            span: Span::new(start, end),
         })
     }
 
@@ -118,9 +129,9 @@ impl<'p, 'a> WordReader<'p, 'a> {
         }
     }
 
-    /// Reads up to the end of the word; up to `known` there is plain text.
-    fn read(mut self, known: usize) -> Result<Few<Part<'a>>> {
-        let mut at = known;
+    /// Reads up to the end of the word.
+    fn read(mut self) -> Result<Few<Part<'a>>> {
+        let mut at = self.start;
         loop {
             at = self.parser.find(at, ACTIVE);
             match self.parser.byte(at) {
@@ -172,12 +183,13 @@ impl<'p, 'a> WordReader<'p, 'a> {
     fn finish(mut self, end: usize) -> Result<Few<Part<'a>>> {
         self.flush(end);
         self.parser.at = end;
-        let parts = self.parts.finish();
-        let parts = if self.has_brace_pair && self.place.has_braces() {
-            self.parser.with_braces(parts, self.start)?
-        } else {
-            parts
-        };
+        let mut parts = self.parts.finish();
+        if self.place.has_braces() {
+            self.parser.check_quoted_braces(&parts, self.start)?;
+            if self.has_brace_pair {
+                parts = self.parser.with_braces(parts, self.start)?;
+            }
+        }
         // Braces may bring a `]` behind a `[`.
         let multiplies = parts.iter().any(|part| matches!(part, Part::Brace(_)));
         if self.open_brackets > 0 && !multiplies {
