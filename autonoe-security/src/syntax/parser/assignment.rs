@@ -2,7 +2,7 @@
 
 use super::bytes::{BREAK, NAME, NAME_START, is};
 use super::word::Place;
-use super::{Parser, Result};
+use super::{Parser, Result, budget};
 use crate::syntax::{ArrayElement, AssignedValue, Assignment, Span, Word};
 
 impl<'a> Parser<'a> {
@@ -30,6 +30,7 @@ impl<'a> Parser<'a> {
 
     /// Reads an assignment, whose name and operator or bracket stand here.
     pub(super) fn assignment(&mut self) -> Result<Assignment<'a>> {
+        self.spend(budget::EXPANSION)?;
         let start = self.at;
         self.at = self.run(start, NAME);
         let name = self.slice(start, self.at).into();

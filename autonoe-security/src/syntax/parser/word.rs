@@ -156,6 +156,7 @@ impl<'p, 'a> WordReader<'p, 'a> {
                 b'?' => at = self.glob('?', at),
                 b'[' if is(self.parser.byte(at + 1), BREAK) => at += 1,
                 b'[' => {
+                    self.parser.spend(budget::WORD)?;
                     self.open_brackets += 1;
                     at = self.glob('[', at);
                 }
