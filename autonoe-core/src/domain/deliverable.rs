@@ -123,11 +123,17 @@ impl Deliverable {
     pub fn is_active(&self) -> bool {
         self.deprecated_at.is_none()
     }
+
+    /// Returns the fields that this version does not know.
+    #[cfg(feature = "project")]
+    pub(crate) fn unknown(&self) -> &Map<String, Value> {
+        &self.unknown
+    }
 }
 
 /// A deliverable as it stands in `status.json`.
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "a deliverable")]
 #[schemars(rename = "Deliverable")]
 struct DeliverableRecord {
     /// Names the deliverable within the ledger.

@@ -167,6 +167,40 @@ impl Ledger {
         Ok(())
     }
 
+    /// Makes the ledger that was written down.
+    ///
+    /// # Errors
+    ///
+    /// An id stands twice in it.
+    pub(crate) fn restore(
+        created_at: Option<Date>,
+        updated_at: Option<Date>,
+        deliverables: Vec<Deliverable>,
+        unknown: Map<String, Value>,
+    ) -> Result<Self, LedgerError> {
+        let mut seen = HashSet::new();
+        if let Some(twice) = deliverables
+            .iter()
+            .find(|deliverable| !seen.insert(deliverable.id()))
+        {
+            return Err(LedgerError::DuplicateId {
+                id: twice.id().clone(),
+            });
+        }
+        Ok(Self {
+            created_at,
+            updated_at,
+            deliverables,
+            unknown,
+        })
+    }
+
+    /// Returns the fields that this version does not know.
+    #[cfg(feature = "project")]
+    pub(crate) fn unknown(&self) -> &Map<String, Value> {
+        &self.unknown
+    }
+
     fn get_mut(&mut self, id: &DeliverableId) -> Result<&mut Deliverable, LedgerError> {
         self.deliverables
             .iter_mut()
@@ -234,22 +268,12 @@ impl TryFrom<LedgerRecord> for Ledger {
     type Error = LedgerError;
 
     fn try_from(record: LedgerRecord) -> Result<Self, Self::Error> {
-        let mut seen = HashSet::new();
-        if let Some(twice) = record
-            .deliverables
-            .iter()
-            .find(|deliverable| !seen.insert(deliverable.id()))
-        {
-            return Err(LedgerError::DuplicateId {
-                id: twice.id().clone(),
-            });
-        }
-        Ok(Self {
-            created_at: record.created_at,
-            updated_at: record.updated_at,
-            deliverables: record.deliverables,
-            unknown: record.unknown,
-        })
+        Self::restore(
+            record.created_at,
+            record.updated_at,
+            record.deliverables,
+            record.unknown,
+        )
     }
 }
 

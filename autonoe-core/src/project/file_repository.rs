@@ -2,11 +2,15 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver};
 
 use async_trait::async_trait;
 
+use super::file_revision::FileRevision;
 use super::status_file::StatusFile;
 use super::status_record::StatusRecord;
+use super::status_text::status_text;
 use super::{Project, ProjectError};
 use crate::domain::LedgerState;
 use crate::port::{
@@ -19,6 +23,7 @@ use crate::port::{
 /// old or the new ledger, never a part; writers of several processes take
 /// turns. Fields that this version does not know are kept. A file that cannot
 /// be understood is an error and stays as it is; so is one of more than 64 MiB.
+/// Nothing is remembered between calls: what counts is what the file holds.
 ///
 /// Not on a network file system: locks of several machines are another matter.
 ///
@@ -64,44 +69,51 @@ impl FileDeliverableRepository {
 
     fn load_now(&self) -> Result<Option<Snapshot>, RepositoryError> {
         let bytes = self.file.read().map_err(|error| self.unavailable(error))?;
-        bytes
-            .map(|bytes| Ok(self.parse(&bytes)?.into_snapshot(&bytes)))
-            .transpose()
+        bytes.map(|bytes| self.parse(&bytes)).transpose()
     }
 
-    fn save_now(&self, state: &LedgerState, fence: &Fence) -> Result<Revision, RepositoryError> {
+    /// Waits for the text only once it is this writer's turn and nothing speaks against it.
+    fn save_now(
+        &self,
+        fence: &Fence,
+        text: &Receiver<Arc<Vec<u8>>>,
+    ) -> Result<(), RepositoryError> {
         let turn = self.file.turn().map_err(|error| self.unavailable(error))?;
-        let before = self.file.read().map_err(|error| self.unavailable(error))?;
-        let latest = before
-            .as_deref()
-            .map(|bytes| self.parse(bytes))
-            .transpose()?;
+        self.check(fence)?;
+        text.recv()
+            .map_err(io::Error::other)
+            .and_then(|text| turn.replace(&text))
+            .map_err(|error| self.unavailable(error))
+    }
+
+    /// Refuses a write that was not made from what the file holds.
+    fn check(&self, fence: &Fence) -> Result<(), RepositoryError> {
+        let found = self.file.read().map_err(|error| self.unavailable(error))?;
+        let base = fence.base.as_ref().and_then(FileRevision::read);
+        let latest = match (found, base) {
+            (None, _) => None,
+            // Who made the base has understood the file, which need not be done again.
+            (Some(bytes), Some(base)) if base.is_of(&bytes) => Some((base.epoch, base.into())),
+            (Some(bytes), _) => {
+                let snapshot = self.parse(&bytes)?;
+                Some((snapshot.epoch, snapshot.revision))
+            }
+        };
         if latest
             .as_ref()
-            .is_some_and(|latest| fence.epoch < latest.epoch())
+            .is_some_and(|(epoch, _)| fence.epoch < *epoch)
         {
             let message = format!("another run has taken over {}", self.name());
             return Err(RepositoryError::new(RepositoryErrorKind::Fenced, message));
         }
-        let revision = latest
-            .as_ref()
-            .zip(before.as_deref())
-            .map(|(latest, bytes)| latest.revision(bytes));
-        if revision != fence.base {
+        if latest.map(|(_, revision)| revision) != fence.base {
             let message = format!("{} has changed since it was read", self.name());
             return Err(RepositoryError::new(RepositoryErrorKind::Conflict, message));
         }
-        let record = StatusRecord::next(state, fence.epoch, latest.as_ref());
-        let bytes = record.to_bytes().map_err(|error| {
-            let message = format!("the ledger cannot be written to {}", self.name());
-            RepositoryError::new(RepositoryErrorKind::Unavailable, message).because(error)
-        })?;
-        turn.replace(&bytes)
-            .map_err(|error| self.unavailable(error))?;
-        Ok(record.revision(&bytes))
+        Ok(())
     }
 
-    fn parse(&self, bytes: &[u8]) -> Result<StatusRecord, RepositoryError> {
+    fn parse(&self, bytes: &[u8]) -> Result<Snapshot, RepositoryError> {
         StatusRecord::parse(bytes).map_err(|error| {
             let message = format!(
                 "{} does not hold a valid ledger; it was left as it is: mend it or move it away",
@@ -132,20 +144,37 @@ impl DeliverableRepository for FileDeliverableRepository {
     }
 
     async fn save(&self, state: &LedgerState, fence: Fence) -> Result<Revision, RepositoryError> {
-        let (repository, state) = (self.clone(), state.clone());
-        apart(move || repository.save_now(&state, &fence)).await
+        let epoch = fence.epoch;
+        let base = fence.base.as_ref().and_then(FileRevision::read);
+        let writes = base.map_or(0, |base| base.writes).wrapping_add(1);
+        let (hand_over, text) = mpsc::channel();
+        let repository = self.clone();
+        let saving = apart(move || repository.save_now(&fence, &text));
+        // Made here, for the other thread would need a copy of the state, and a copy takes longer
+        // than the text. Meanwhile the other one takes its turn and looks at the file.
+        let text = status_text(state, epoch, writes).map_err(|error| {
+            let message = format!("the ledger cannot be written to {}", self.name());
+            RepositoryError::new(RepositoryErrorKind::Unavailable, message).because(error)
+        })?;
+        let text = Arc::new(text);
+        // This fails when the other thread has refused, which is told below.
+        let _ = hand_over.send(text.clone());
+        let revision = FileRevision::new(epoch, writes, &text);
+        saving.await?;
+        Ok(revision.into())
     }
 }
 
-/// Does slow work apart from the tasks of the run. A caller that does not wait
-/// for the end does not keep it from coming to one.
-async fn apart<T: Send + 'static>(
+/// Begins slow work apart from the tasks of the run, and waits for its end. A
+/// caller that does not wait does not keep it from coming to one.
+fn apart<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, RepositoryError> + Send + 'static,
-) -> Result<T, RepositoryError> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or_else(|error| {
+) -> impl Future<Output = Result<T, RepositoryError>> {
+    let working = tokio::task::spawn_blocking(work);
+    async {
+        working.await.unwrap_or_else(|error| {
             let message = "the work on the ledger broke off";
             Err(RepositoryError::new(RepositoryErrorKind::Unavailable, message).because(error))
         })
+    }
 }

@@ -1,9 +1,11 @@
 //! The project on disk.
 
 mod config;
+mod content_hash;
 mod durable;
 mod error;
 mod file_repository;
+mod file_revision;
 mod instructions;
 mod journal;
 mod layout;
@@ -12,6 +14,7 @@ mod project_run;
 mod run_lock;
 mod status_file;
 mod status_record;
+mod status_text;
 
 pub use config::{
     AgentConfig, AllowCommands, BashOptions, ConfigError, ConfigErrorKind, ConfigLine,

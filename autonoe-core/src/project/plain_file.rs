@@ -22,16 +22,16 @@ pub(super) enum Unread {
 /// nowhere is there, and somebody relies on it.
 pub(super) fn read_plain_file(path: &Path, largest: u64) -> Result<Option<Vec<u8>>, Unread> {
     // Looked at before it is opened: to open a pipe is to wait for its writer.
-    match fs::metadata(path) {
+    let length = match fs::metadata(path) {
         Ok(found) if !found.is_file() => return Err(Unread::NotAFile),
         Ok(found) if found.len() > largest => return Err(Unread::TooLarge),
-        Ok(_) => {}
+        Ok(found) => found.len(),
         Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => {
             return Ok(None);
         }
         Err(error) => return Err(Unread::Refused(error)),
-    }
-    let mut bytes = Vec::new();
+    };
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
     // Some files of the system say that they are empty, and others grow.
     File::open(path)
         .and_then(|file| file.take(largest.saturating_add(1)).read_to_end(&mut bytes))

@@ -41,6 +41,31 @@ async fn it_conforms() {
     conformance::deliverable_repository(fresh).await.assert();
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn its_handles_are_of_one_mind() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let open = async |place: usize| {
+        let place = dir.path().join(place.to_string());
+        fs::create_dir_all(&place).expect("writable");
+        repository(&place)
+    };
+
+    conformance::reopened_repository(open).await.assert();
+}
+
+#[tokio::test]
+async fn it_keeps_what_it_cannot_read() {
+    let folders = Folders::default();
+    let broken = async || {
+        let dir = folders.new_one();
+        let ledger = repository(&dir);
+        fs::write(dir.join(".autonoe/status.json"), "{\"deliverables\": [").expect("writable");
+        ledger
+    };
+
+    conformance::corrupt_repository(broken).await.assert();
+}
+
 #[tokio::test]
 async fn a_file_of_the_first_autonoe_is_taken_over_and_keeps_its_fields() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -79,36 +104,6 @@ async fn a_file_of_the_first_autonoe_is_taken_over_and_keeps_its_fields() {
 
     let text = fs::read_to_string(&path).expect("readable");
     insta::assert_snapshot!(text);
-}
-
-#[tokio::test]
-async fn a_change_by_hand_is_noticed_although_the_counter_is_as_it_was() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let ledger = repository(dir.path());
-    let state = LedgerState::new(date(2026, 1, 1));
-    let first = Fence {
-        base: None,
-        epoch: Epoch(1),
-    };
-    let revision = ledger.save(&state, first).await.expect("it is new");
-    let path = dir.path().join(".autonoe/status.json");
-    let by_hand = fs::read_to_string(&path)
-        .expect("readable")
-        .replace("2026-01-01", "2026-02-02");
-    fs::write(&path, &by_hand).expect("writable");
-
-    let refused = ledger
-        .save(
-            &state,
-            Fence {
-                base: Some(revision),
-                epoch: Epoch(1),
-            },
-        )
-        .await;
-
-    assert!(refused.is_err());
-    assert_eq!(fs::read_to_string(&path).expect("readable"), by_hand);
 }
 
 #[tokio::test]
