@@ -29,5 +29,5 @@ pub use journal::{
 };
 pub use layout::Project;
 pub use project_run::{ProjectRun, ProjectRunError};
-pub use run_lock::{RunLock, RunLockHeld};
+pub use run_lock::{RunLock, RunLockHeld, RunLockHolder};
 pub use status_record::StatusRecord;

@@ -1,7 +1,9 @@
 //! One run at a time in a project.
 
+use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -27,7 +29,8 @@ use super::{Project, ProjectError};
 /// let lock = RunLock::acquire(&project, Timestamp::now())?;
 ///
 /// let second = RunLock::acquire(&project, Timestamp::now());
-/// assert!(matches!(second, Err(ProjectError::Locked(held)) if held.pid == std::process::id()));
+/// let Err(ProjectError::Locked(held)) = second else { panic!("it is taken") };
+/// assert_eq!(held.holder.map(|holder| holder.pid), Some(std::process::id()));
 ///
 /// drop(lock);
 /// assert!(RunLock::acquire(&project, Timestamp::now()).is_ok());
@@ -39,18 +42,42 @@ pub struct RunLock {
 }
 
 /// Another run is under way in the project.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error(
-    "another run is under way here, or agents of one that was killed: \
-     process {pid}, since {started_at}; wait for it or end it"
-)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunLockHeld {
-    /// The process that started it. It may be gone while its agents live on.
+    /// The lock file.
+    pub path: PathBuf,
+    /// Who holds it; `None` in the moment before it has written that down.
+    pub holder: Option<RunLockHolder>,
+}
+
+/// Who holds the lock of a project, as it has written down in the lock file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunLockHolder {
+    /// The process that started the run. It may be gone while its agents live on.
     pub pid: u32,
     /// When it was started.
     pub started_at: Timestamp,
 }
+
+impl fmt::Display for RunLockHeld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = &self.path;
+        write!(
+            f,
+            "{path:?} is held by another run, or by agents of one that was killed: "
+        )?;
+        match &self.holder {
+            Some(RunLockHolder { pid, started_at }) => {
+                write!(f, "process {pid}, since {started_at}")?;
+            }
+            None => f.write_str("which process is not written down")?,
+        }
+        f.write_str("; wait for it or end it")
+    }
+}
+
+impl std::error::Error for RunLockHeld {}
 
 impl RunLock {
     /// Takes the lock of `project`, or says who has it.
@@ -72,11 +99,12 @@ impl RunLock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(ProjectError::Locked(holder(&mut file, now)));
+                let holder = read_holder(&mut file);
+                return Err(ProjectError::Locked(RunLockHeld { path, holder }));
             }
             Err(TryLockError::Error(source)) => return Err(unwritable(source)),
         }
-        let own = RunLockHeld {
+        let own = RunLockHolder {
             pid: std::process::id(),
             started_at: now,
         };
@@ -94,26 +122,24 @@ impl RunLock {
 
 impl Drop for RunLock {
     fn drop(&mut self) {
+        // Whoever comes next must not be taken for this run before it has written itself down.
+        let forgotten = self.file.set_len(0);
         // Not by closing alone: processes that inherited the descriptor would keep it.
-        if let Err(error) = self.file.unlock() {
+        let released = self.file.unlock();
+        if let Err(error) = released.and(forgotten) {
             tracing::warn!(%error, "the run lock could not be released");
         }
     }
 }
 
 /// Reads who holds the lock. It may not have written it down yet.
-fn holder(file: &mut File, now: Timestamp) -> RunLockHeld {
+fn read_holder(file: &mut File) -> Option<RunLockHolder> {
     let mut text = String::new();
-    let read = file.read_to_string(&mut text);
-    read.ok()
-        .and_then(|_| serde_json::from_str(&text).ok())
-        .unwrap_or(RunLockHeld {
-            pid: 0,
-            started_at: now,
-        })
+    file.read_to_string(&mut text).ok()?;
+    serde_json::from_str(&text).ok()
 }
 
-fn write_holder(file: &mut File, own: &RunLockHeld) -> std::io::Result<()> {
+fn write_holder(file: &mut File, own: &RunLockHolder) -> std::io::Result<()> {
     let mut text = serde_json::to_vec(own)?;
     text.push(b'\n');
     file.set_len(0)?;

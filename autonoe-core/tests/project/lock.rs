@@ -1,9 +1,10 @@
 //! One run at a time, whoever was killed.
 
+use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use autonoe_core::{Project, ProjectError, RunLock};
+use autonoe_core::{Project, ProjectError, RunLock, RunLockHolder};
 use autonoe_testkit::TempProject;
 use jiff::Timestamp;
 
@@ -31,7 +32,44 @@ fn a_second_run_is_refused_with_the_process_and_the_start_of_the_first() {
     let ProjectError::Locked(held) = second else {
         panic!("{second:?}")
     };
-    assert_eq!((held.pid, held.started_at), (std::process::id(), started));
+    let path = project.run_lock_path();
+    assert_eq!(
+        held.to_string(),
+        format!(
+            "{path:?} is held by another run, or by agents of one that was killed: process {}, \
+             since 2026-01-31T12:00:00Z; wait for it or end it",
+            std::process::id()
+        )
+    );
+    let expected = RunLockHolder {
+        pid: std::process::id(),
+        started_at: started,
+    };
+    assert_eq!(held.holder, Some(expected));
+}
+
+#[test]
+fn who_has_not_written_itself_down_is_not_made_up() {
+    let folder = TempProject::new();
+    let project = folder.project();
+    let _first = RunLock::acquire(project, Timestamp::now()).expect("nobody else");
+    fs::write(project.run_lock_path(), "not json").expect("writable");
+
+    let second = RunLock::acquire(project, Timestamp::now()).expect_err("it is taken");
+
+    let told = second.to_string();
+    assert!(told.contains("which process is not written down"), "{told}");
+}
+
+#[test]
+fn a_run_that_has_ended_is_not_taken_for_the_next_one() {
+    let folder = TempProject::new();
+    let project = folder.project();
+
+    drop(RunLock::acquire(project, Timestamp::now()).expect("nobody else"));
+
+    let left = fs::read_to_string(project.run_lock_path()).expect("readable");
+    assert_eq!(left, "");
 }
 
 /// The environment variable that turns this test program into a process that holds the lock.
@@ -93,7 +131,7 @@ fn after_a_kill_the_lock_stays_as_long_as_an_agent_lives_and_not_longer() {
     let ProjectError::Locked(held) = still.expect_err("the agent lives") else {
         panic!("locked")
     };
-    assert_eq!(held.pid, holder.id());
+    assert_eq!(held.holder.map(|it| it.pid), Some(holder.id()));
     eventually("the end of the lock", || {
         RunLock::acquire(project, Timestamp::now()).is_ok()
     });
