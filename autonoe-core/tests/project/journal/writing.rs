@@ -1,11 +1,13 @@
 //! What a run writes down.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::sync::Arc;
 
-use autonoe_core::{ExitReason, FileJournal, WhyStopped};
-use autonoe_testkit::TempProject;
+use autonoe_core::{ExitReason, FileJournal, OnQuota, ProjectRun, RunControl, WhyStopped};
+use autonoe_testkit::{ScriptedAgents, TempProject, VirtualClock};
 
-use super::whole_run;
+use super::{scripts, whole_run};
 
 #[tokio::test(start_paused = true)]
 async fn a_journal_tells_the_run_session_by_session() {
@@ -59,6 +61,44 @@ async fn two_runs_of_the_same_script_give_byte_identical_journals() {
 
     assert_eq!(one.journal_text(), other.journal_text());
     insta::assert_snapshot!(one.journal_text());
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_run_is_mistaken_for_another_that_the_same_journal_tells_of() {
+    let project = TempProject::new();
+    let mut reports = Vec::new();
+    for scripts in [scripts(), Vec::new(), Vec::new()] {
+        let agents = Arc::new(ScriptedAgents::new(scripts));
+        let report = ProjectRun::new(project.project().clone(), agents)
+            .clock(Arc::new(VirtualClock::new()))
+            .configure(|runner| runner.on_quota(OnQuota::Wait))
+            .start(&RunControl::new())
+            .await;
+        reports.push(report.expect("it starts"));
+    }
+
+    let stories = project.journal().stories();
+
+    let ended: Vec<_> = stories
+        .iter()
+        .map(|story| story.why_did_it_stop().clone())
+        .collect();
+    let ids: BTreeSet<_> = reports
+        .iter()
+        .map(|report| report.run.to_string())
+        .collect();
+    assert_eq!(ids.len(), 3);
+    assert!(
+        ids.iter().all(|id| id.len() == 32),
+        "128 random bits: {ids:?}"
+    );
+    assert_eq!(
+        ended,
+        reports
+            .into_iter()
+            .map(WhyStopped::Ended)
+            .collect::<Vec<_>>()
+    );
 }
 
 #[tokio::test(start_paused = true)]
