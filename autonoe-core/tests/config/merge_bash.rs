@@ -87,6 +87,14 @@ fn a_project_gets_exactly_the_policy_of_its_file() {
     ] {
         assert_eq!(allows(node, mode, command), expected, "{mode}: {command}");
     }
+    // A plain list is for run mode, and the denial says so.
+    let config = merged(r#"{"allowCommands": ["docker"]}"#, Mode::Sync);
+    let policy = config.bash().policy(Path::new("/srv/project"));
+    let verdict = BashValidator::new(policy.expect("an absolute path")).check("docker ps");
+    assert_eq!(
+        verdict.denial().map(|denial| denial.rule.as_ref()),
+        Some("R70")
+    );
     let pkill = r#"{"profile": "go", "allowPkillTargets": ["air"]}"#;
     assert!(allows(pkill, Mode::Run, "pkill air"));
     assert!(!allows(pkill, Mode::Run, "pkill node"));
@@ -109,7 +117,7 @@ fn commands_are_open_in_the_modes_that_the_file_says() {
         let config = merged(text, mode);
 
         let expected: BTreeSet<String> = expected.into_iter().map(str::to_owned).collect();
-        assert_eq!(config.bash().commands, expected, "{text} {mode}");
+        assert_eq!(config.bash().commands(), expected, "{text} {mode}");
     }
 }
 

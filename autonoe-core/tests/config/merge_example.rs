@@ -59,7 +59,7 @@ fn the_example_of_the_specification_means_what_it_says() {
         config.bash().profiles,
         BTreeSet::from([Profile::Node, Profile::Python])
     );
-    assert_eq!(config.bash().commands, owned(&["custom-cli", "docker"]));
+    assert_eq!(config.bash().commands(), owned(&["custom-cli", "docker"]));
     assert_eq!(config.bash().pkill_targets, owned(&["custom-server"]));
     let mut expected: Vec<String> = Grants::baseline(Mode::Run)
         .rules()
@@ -89,7 +89,7 @@ fn the_example_of_the_specification_means_what_it_says() {
 fn in_a_sync_the_example_adds_neither_run_commands_nor_a_browser() {
     let config = merged(EXAMPLE, Mode::Sync);
 
-    assert!(config.bash().commands.is_empty());
+    assert!(config.bash().commands().is_empty());
     assert_eq!(Vec::from_iter(config.mcp_servers().keys()), ["custom-tool"]);
     let browser = |rule: &String| rule.contains("playwright");
     assert!(!rules(&config).iter().any(browser));

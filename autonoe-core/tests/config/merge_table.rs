@@ -83,7 +83,7 @@ fn custom_commands_are_merged_with_those_of_the_profiles() {
     ] {
         let config = merged(text, Mode::Run);
 
-        assert_eq!(config.bash().commands, BTreeSet::from(["docker".into()]));
+        assert_eq!(config.bash().commands(), BTreeSet::from(["docker".into()]));
         assert_eq!(config.bash().profiles, BTreeSet::from_iter(profiles));
     }
 }
@@ -186,6 +186,6 @@ fn without_a_file_a_run_has_the_baseline_and_the_browser() {
     assert!(config.hooks().is_empty());
     assert_eq!(config.sandbox().sandbox(), Sandbox::Required);
     assert_eq!(config.bash().profiles, BTreeSet::from(Profile::ALL));
-    assert!(config.bash().commands.is_empty());
+    assert!(config.bash().commands().is_empty());
     assert!(config.bash().pkill_targets.is_empty());
 }

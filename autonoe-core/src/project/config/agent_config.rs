@@ -117,6 +117,22 @@ pub struct TieredCommands {
     pub sync: Vec<String>,
 }
 
+impl From<&AllowCommands> for autonoe_security::AllowCommands {
+    fn from(listed: &AllowCommands) -> Self {
+        let set = |names: &Vec<String>| names.iter().cloned().collect();
+        match listed {
+            AllowCommands::RunOnly(names) => Self::List(set(names)),
+            AllowCommands::Tiered(TieredCommands { base, run, sync }) => {
+                Self::Tiered(autonoe_security::TieredCommands {
+                    base: set(base),
+                    run: set(run),
+                    sync: set(sync),
+                })
+            }
+        }
+    }
+}
+
 impl AgentConfig {
     /// Reads a configuration from `text`; `file` is where it came from, for messages.
     ///

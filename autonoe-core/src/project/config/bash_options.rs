@@ -34,8 +34,8 @@ pub struct BashOptions {
     pub mode: Mode,
     /// The languages whose commands are open, beside those that every project has.
     pub profiles: BTreeSet<Profile>,
-    /// Commands that the configuration adds in this mode, by name.
-    pub commands: BTreeSet<String>,
+    /// Commands that the configuration adds, in whichever mode.
+    pub allow_commands: AllowCommands,
     /// Processes that the configuration lets `pkill` end, beside those of the profiles.
     pub pkill_targets: BTreeSet<String>,
     /// Whether `rm` and `mv` are open.
@@ -43,24 +43,28 @@ pub struct BashOptions {
 }
 
 impl BashOptions {
+    /// Returns the commands that the configuration adds in this mode, by name.
+    pub fn commands(&self) -> BTreeSet<String> {
+        self.allow_commands.in_mode(self.policy_mode())
+    }
+
+    fn policy_mode(&self) -> PolicyMode {
+        match self.mode {
+            Mode::Run => PolicyMode::Run,
+            Mode::Sync => PolicyMode::Sync,
+        }
+    }
+
     /// Makes the Bash policy for the project in `project_dir`.
     ///
     /// # Errors
     ///
     /// The directory is not an absolute path.
     pub fn policy(&self, project_dir: &Path) -> Result<Policy, PolicyError> {
-        // Only of this mode are there any, so the tier does not matter.
-        let commands = autonoe_security::TieredCommands {
-            base: self.commands.clone(),
-            ..Default::default()
-        };
         Policy::new(PolicyConfig {
-            mode: match self.mode {
-                Mode::Run => PolicyMode::Run,
-                Mode::Sync => PolicyMode::Sync,
-            },
+            mode: self.policy_mode(),
             profiles: Some(self.profiles.clone()),
-            allow_commands: AllowCommands::Tiered(commands),
+            allow_commands: self.allow_commands.clone(),
             allow_pkill_targets: self.pkill_targets.clone(),
             destructive: self.destructive,
             ..PolicyConfig::new(project_dir.to_string_lossy())

@@ -78,7 +78,7 @@ impl EffectiveConfig {
             bash: BashOptions {
                 mode,
                 profiles: BTreeSet::new(),
-                commands: BTreeSet::new(),
+                allow_commands: autonoe_security::AllowCommands::default(),
                 pkill_targets: BTreeSet::new(),
                 destructive: Destructive::Forbidden,
             },
@@ -169,8 +169,10 @@ impl EffectiveConfig {
         };
         self.tell("profile", shown, source);
         self.bash.profiles = profiles;
+        if let Some(listed) = &self.config.allow_commands {
+            self.bash.allow_commands = listed.into();
+        }
         for (pointer, names) in self.commands_of_mode() {
-            self.bash.commands.extend(names.iter().cloned());
             self.tell_names("allowCommands", &pointer, &names)?;
         }
         let targets = self.config.allow_pkill_targets.clone();
