@@ -2,7 +2,6 @@
 
 use super::call::Checked;
 use super::directories::Directories;
-use super::resolve::plain_text;
 use super::walk::Walk;
 use super::{assignments, numeric};
 use crate::syntax::{Condition, Word};
@@ -47,7 +46,7 @@ pub(crate) fn check<'w, 's>(
 }
 
 fn check_name(word: &Word<'_>) -> Checked {
-    let name = plain_text(&word.parts);
+    let name = word.static_text();
     match name.as_deref() {
         Some(name) if super::builtins::is_identifier(name) => {
             assignments::check_name(name, word.span)

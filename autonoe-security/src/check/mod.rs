@@ -7,6 +7,7 @@
 
 mod arg;
 mod assignments;
+mod braces;
 mod builtins;
 mod call;
 mod command_path;

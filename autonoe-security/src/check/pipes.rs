@@ -2,9 +2,8 @@
 
 use super::call::Checked;
 use super::path;
-use super::survey::literal;
 use super::walk::Walk;
-use crate::syntax::{ArgWord, Command, Pipeline, SimpleCommand, commands_in};
+use crate::syntax::{ArgWord, Command, Pipeline, SimpleCommand, Text, commands_in};
 use crate::{Denial, Rule};
 
 const DOWNLOADS: &[&str] = &["curl", "wget"];
@@ -49,12 +48,12 @@ fn runs(command: &Command<'_>, programs: &[&str]) -> bool {
 }
 
 /// Returns the words in which the program may stand: the name, and what a starter starts.
-fn programs_of(simple: &SimpleCommand<'_>) -> Vec<String> {
-    let words = simple.words.iter().filter_map(|word| match word {
-        ArgWord::Word(word) => literal(word),
-        ArgWord::Array(_) => None,
-    });
-    let mut words: Vec<String> = words.collect();
+fn programs_of<'t>(simple: &'t SimpleCommand<'_>) -> Vec<Text<'t>> {
+    let mut words: Vec<Text<'_>> = simple
+        .words
+        .iter()
+        .filter_map(ArgWord::static_text)
+        .collect();
     let is_starter = words
         .first()
         .is_some_and(|name| STARTERS.contains(&path::file_name(name)));

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use crate::syntax::{ArgWord, SimpleCommand, Span, Word};
+use crate::syntax::{ArgWord, SimpleCommand, Span, Text};
 use crate::{Denial, Verdict};
 
 /// A command that was found in a text, and what the policy says to it.
@@ -57,14 +57,11 @@ impl Report {
         let Some(found) = &self.found else {
             return judged;
         };
-        let name = simple.words.first().and_then(|word| match word {
-            ArgWord::Word(word) => name_of(word),
-            ArgWord::Array(_) => None,
-        });
+        let name = simple.words.first().and_then(ArgWord::static_text);
         let (verdict, value) = split(judged);
         found.borrow_mut().push(Finding {
             span: span.range(),
-            name,
+            name: name.map(Text::into_owned),
             verdict,
         });
         Ok(value)
@@ -91,8 +88,4 @@ fn split<T: Default>(judged: Result<T, Denial>) -> (Verdict, T) {
         Ok(value) => (Verdict::Allow, value),
         Err(denial) => (Verdict::Deny(denial), T::default()),
     }
-}
-
-fn name_of(word: &Word<'_>) -> Option<String> {
-    super::survey::literal(word)
 }

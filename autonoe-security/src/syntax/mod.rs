@@ -29,6 +29,7 @@ mod parser;
 mod redirect;
 mod script;
 mod span;
+pub mod visit;
 mod word;
 
 pub use arithmetic::{Arithmetic, ArithmeticToken};
@@ -46,4 +47,5 @@ pub use script::{
     While,
 };
 pub use span::Span;
+pub(crate) use word::static_text;
 pub use word::{Brace, Part, Substitution, Text, Word};

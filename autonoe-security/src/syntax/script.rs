@@ -11,6 +11,22 @@ pub struct Script<'a> {
     pub span: Span,
 }
 
+impl<'a> Script<'a> {
+    /// Returns the one command that the script is; `None` if there are more, or none.
+    pub fn only_command(&self) -> Option<&Command<'a>> {
+        let [item] = &self.items[..] else {
+            return None;
+        };
+        match &item.pipelines[..] {
+            [(_, pipeline)] => match &pipeline.commands[..] {
+                [command] => Some(command),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
 /// Pipelines joined by `&&` and `||`, up to `;`, `&` or the end of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item<'a> {
@@ -104,6 +120,14 @@ pub struct SimpleCommand<'a> {
     pub words: Vec<ArgWord<'a>>,
 }
 
+impl SimpleCommand<'_> {
+    /// Returns the name and its arguments without their quotes, or `None` if
+    /// there is anything in them that the shell expands.
+    pub fn static_words(&self) -> Option<Vec<Text<'_>>> {
+        self.words.iter().map(ArgWord::static_text).collect()
+    }
+}
+
 /// A word of a simple command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArgWord<'a> {
@@ -111,6 +135,16 @@ pub enum ArgWord<'a> {
     Word(Word<'a>),
     /// An array that is handed to a declaration: `declare -a xs=(a b)`.
     Array(Box<Assignment<'a>>),
+}
+
+impl ArgWord<'_> {
+    /// Returns the text of a word as [`Word::static_text`] does; `None` for an array.
+    pub fn static_text(&self) -> Option<Text<'_>> {
+        match self {
+            Self::Word(word) => word.static_text(),
+            Self::Array(_) => None,
+        }
+    }
 }
 
 /// `NAME=value`, `NAME+=value`, `NAME[subscript]=value` or `NAME=( .. )`.

@@ -27,26 +27,30 @@ impl Word<'_> {
     ///
     /// let texts: Vec<_> = commands(&script)
     ///     .flat_map(|command| &command.words)
-    ///     .filter_map(|word| match word {
-    ///         ArgWord::Word(word) => Some(word.static_text()),
-    ///         ArgWord::Array(_) => None,
-    ///     })
+    ///     .map(ArgWord::static_text)
     ///     .collect();
     /// assert_eq!(texts, [Some("git x".into()), None]);
     /// # Ok::<(), autonoe_security::syntax::SyntaxError>(())
     /// ```
     pub fn static_text(&self) -> Option<Text<'_>> {
-        match &self.parts[..] {
-            [Part::Literal(text) | Part::Quoted(text)] => Some(Text::Borrowed(text)),
-            parts => parts
-                .iter()
-                .map(|part| match part {
-                    Part::Literal(text) | Part::Quoted(text) => Some(text.as_ref()),
-                    _ => None,
-                })
-                .collect::<Option<String>>()
-                .map(Text::Owned),
-        }
+        static_text(&self.parts)
+    }
+}
+
+/// Returns the text of `parts`, or `None` if there is anything in them that the shell expands.
+pub(crate) fn static_text<'p>(parts: &'p [Part<'_>]) -> Option<Text<'p>> {
+    let text = |part: &'p Part<'_>| match part {
+        Part::Literal(text) | Part::Quoted(text) => Some(text.as_ref()),
+        _ => None,
+    };
+    match parts {
+        [] => Some(Text::Borrowed("")),
+        [part] => text(part).map(Text::Borrowed),
+        parts => parts
+            .iter()
+            .map(text)
+            .collect::<Option<String>>()
+            .map(Text::Owned),
     }
 }
 

@@ -2,20 +2,26 @@
 //!
 //! The test command tries some; `cargo xtask torture` ten million, and prints the slowest.
 
-#[path = "../oracle/mutate.rs"]
+#[path = "../common/mutate.rs"]
 mod mutate;
 
 use std::time::{Duration, Instant};
 
 use autonoe_security::syntax::parse;
 use autonoe_security::{
-    AllowCommands, BashSecurity, BashValidator, Destructive, Mode, Policy, PolicyConfig,
+    AllowCommands, BashSecurity, BashValidator, Destructive, Mode, Policy, PolicyConfig, Verdict,
 };
 
-use crate::mutate::Mutator;
+use crate::mutate::{Mutator, number};
 
 /// How many texts are tried; the torture sets it.
 const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
+
+/// Which texts are made; another number makes others.
+const SEED: &str = "AUTONOE_FUZZ_SEED";
+
+/// What takes longer is tried again before it counts.
+const SLOW: Duration = Duration::from_millis(2);
 
 fn validators() -> Vec<BashValidator> {
     let extensions = ["bash", "sh", "xargs", "env", "curl", "nice"];
@@ -44,24 +50,30 @@ fn corpus() -> Vec<String> {
     commands.filter(|command| command.len() < 2000).collect()
 }
 
+fn timed(validator: &BashValidator, text: &str) -> (Duration, Verdict) {
+    let begun = Instant::now();
+    let verdict = validator.check(text);
+    (begun.elapsed(), verdict)
+}
+
 #[test]
 fn no_text_makes_the_parser_or_the_validator_panic() {
-    let set = std::env::var(ROUNDS).ok();
-    let rounds: u64 = set.map_or(20_000, |text| text.parse().expect("a number"));
+    let rounds = number(ROUNDS, 20_000);
     let validators = validators();
-    let mut mutator = Mutator::new(corpus(), 4242);
+    let mut mutator = Mutator::new(number(SEED, 4242), corpus());
     let (mut understood, mut allowed) = (0_u64, 0_u64);
     let mut slowest = (Duration::ZERO, String::new());
     for number in 0..rounds {
-        let text = match number % 8 {
-            0 => mutator.noise(),
-            _ => mutator.next(),
-        };
+        let text = mutator.text();
         understood += u64::from(parse(&text).is_ok());
-        let begun = Instant::now();
         let validator = &validators[usize::from(number % 3 == 0)];
-        let verdict = validator.check(&text);
-        let took = begun.elapsed();
+        let (mut took, verdict) = timed(validator, &text);
+        // Something else may have had the processor.
+        for _ in 0..5 {
+            if took > SLOW {
+                took = took.min(timed(validator, &text).0);
+            }
+        }
         allowed += u64::from(verdict.is_allowed());
         if took > slowest.0 {
             slowest = (took, text.clone());

@@ -20,7 +20,8 @@ const DRIVER: &str = r#"
 cd /srv/project || exit 1
 for case in /cases/*; do
   name=${case##*/}
-  command=$(< "$case")
+  # All of it, also the ends of lines at its end.
+  IFS= read -r -d '' command < "$case"
   (
     ulimit -t 1 -f 2048
     exec 9>"/traces/$name"

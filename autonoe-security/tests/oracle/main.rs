@@ -9,6 +9,7 @@
 #![cfg(target_os = "linux")]
 
 mod jail;
+#[path = "../common/mutate.rs"]
 mod mutate;
 mod trace;
 
@@ -19,7 +20,7 @@ use autonoe_security::{
 };
 
 use crate::jail::Jail;
-use crate::mutate::Mutator;
+use crate::mutate::{Mutator, number};
 
 /// How many allowed commands are run; the torture sets it.
 const RUNS: &str = "AUTONOE_TORTURE_ROUNDS";
@@ -29,11 +30,6 @@ const SEED: &str = "AUTONOE_ORACLE_SEED";
 
 /// How many commands are run in one jail.
 const BATCH: usize = 500;
-
-fn number(variable: &str, otherwise: u64) -> u64 {
-    let set = std::env::var(variable).ok();
-    set.map_or(otherwise, |text| text.parse().expect("a number"))
-}
 
 fn validator() -> BashValidator {
     let config = PolicyConfig {
@@ -58,14 +54,14 @@ fn corpus() -> Vec<String> {
 fn nothing_runs_that_the_validator_has_not_seen() {
     let (wanted, seed) = (number(RUNS, 2_000), number(SEED, 21));
     let validator = validator();
-    let mut mutator = Mutator::new(corpus(), seed);
+    let mut mutator = Mutator::new(seed, corpus());
     let mut left = usize::try_from(wanted).expect("a number that fits");
     let (mut started, mut candidates) = (0, 0_u64);
     let mut violations = BTreeMap::new();
     while left > 0 {
         let mut batch = Vec::new();
         while batch.len() < BATCH.min(left) {
-            let command = mutator.next();
+            let command = mutator.text();
             candidates += 1;
             if validator.check(&command).is_allowed() {
                 batch.push(command);

@@ -16,6 +16,7 @@ mod generated;
 mod here_documents;
 mod limits;
 mod lists;
+#[path = "../common/mutate.rs"]
 mod mutate;
 mod outline;
 mod outline_words;

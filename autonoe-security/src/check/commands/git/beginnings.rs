@@ -2,8 +2,8 @@
 
 use crate::check::arg::Arg;
 use crate::check::scope::Scope;
-use crate::check::survey::{Value, literal};
-use crate::syntax::{ArgWord, CommandKind, Operation, Parameter, Part, Script, SimpleCommand};
+use crate::check::survey::Value;
+use crate::syntax::{CommandKind, Operation, Parameter, Part, Script, Text};
 
 /// How many variables are followed that are set to one another.
 const DEEPEST: usize = 8;
@@ -21,7 +21,7 @@ pub(super) enum Beginning<'t> {
     /// With what a command prints.
     Printed {
         /// The words of the command.
-        words: Vec<String>,
+        words: Vec<Text<'t>>,
         /// Whether nothing follows.
         is_whole: bool,
     },
@@ -145,26 +145,9 @@ fn parameter_holds(
 }
 
 /// Returns the words of a script that is one command without expansions.
-fn words(script: &Script<'_>) -> Option<Vec<String>> {
-    let [item] = &script.items[..] else {
-        return None;
-    };
-    let [(_, pipeline)] = &item.pipelines[..] else {
-        return None;
-    };
-    let [command] = &pipeline.commands[..] else {
-        return None;
-    };
-    match &command.kind {
-        CommandKind::Simple(simple) if simple.assignments.is_empty() => plain_words(simple),
+fn words<'t>(script: &'t Script<'_>) -> Option<Vec<Text<'t>>> {
+    match &script.only_command()?.kind {
+        CommandKind::Simple(simple) if simple.assignments.is_empty() => simple.static_words(),
         _ => None,
     }
-}
-
-fn plain_words(simple: &SimpleCommand<'_>) -> Option<Vec<String>> {
-    let words = simple.words.iter().map(|word| match word {
-        ArgWord::Word(word) => literal(word),
-        ArgWord::Array(_) => None,
-    });
-    words.collect()
 }

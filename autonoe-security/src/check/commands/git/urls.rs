@@ -5,6 +5,7 @@ use super::beginnings::{self, Beginning};
 use super::splitting::may_split;
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
+use crate::syntax::Text;
 use crate::{Denial, Rule};
 
 pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
@@ -70,11 +71,11 @@ fn has_known_transport(git: &Git<'_, '_, '_, '_>, url: &Arg<'_>) -> Checked {
 }
 
 /// Tells whether a command prints the name of something in the repository, and nothing of its own.
-pub(super) fn prints_name(words: &[String]) -> bool {
+pub(super) fn prints_name(words: &[Text<'_>]) -> bool {
     let [name, first, rest @ ..] = words else {
         return words == ["pwd"];
     };
-    let is_known = match (name.as_str(), first.as_str()) {
+    let is_known = match (name.as_ref(), first.as_ref()) {
         ("git", "branch") => rest == ["--show-current"],
         ("git", "describe" | "hash-object" | "merge-base" | "rev-list" | "rev-parse")
         | ("git", "symbolic-ref" | "write-tree") => true,

@@ -4,12 +4,13 @@
 //! expression can hold a command: `x='a[$(id)]'; echo $((x))` runs `id`. So
 //! every value that gets into arithmetic must be known to be a number.
 
-use super::resolve::plain_text;
+mod counts;
+
+use self::counts::prints_a_number;
 use super::scope::Scope;
-use super::survey::{Given, Value, literal};
+use super::survey::{Given, Value};
 use crate::syntax::{
-    ArgWord, Arithmetic, ArithmeticToken, Brace, CommandKind, Connector, Operation, Parameter,
-    Part, Script, SimpleCommand, Span, Subscript, Word,
+    Arithmetic, ArithmeticToken, Brace, Operation, Parameter, Part, Span, Subscript, Word,
 };
 use crate::{Denial, Rule};
 
@@ -70,7 +71,7 @@ pub(crate) fn check_subscript(
 
 /// Checks a word that is compared as a number, which evaluates it.
 pub(crate) fn check_operand(scope: &Scope<'_>, word: &Word<'_>) -> Result<(), Denial> {
-    let is_safe = match plain_text(&word.parts) {
+    let is_safe = match word.static_text() {
         Some(text) => is_integer(&text) || is_numeric_variable(scope, &text, DEEPEST),
         None => is_numeric(scope, &word.parts, DEEPEST),
     };
@@ -175,170 +176,6 @@ fn is_associative(scope: &Scope<'_>, name: &str, used: Span) -> bool {
 fn is_integer(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Tells whether a script prints a number and nothing else.
-///
-/// `cd` may stand in front, since it prints nothing, and `|| true` or
-/// `|| echo 0` behind.
-fn prints_a_number(script: &Script<'_>) -> bool {
-    let [item] = &script.items[..] else {
-        return false;
-    };
-    let mut counted = false;
-    for (connector, pipeline) in &item.pipelines {
-        let Some(CommandKind::Simple(last)) = pipeline.commands.last().map(|last| &last.kind)
-        else {
-            return false;
-        };
-        let is_alone = pipeline.commands.len() == 1;
-        match (connector, counted) {
-            (Connector::First | Connector::And, false) if is_alone && is_named(last, "cd") => {}
-            (Connector::First | Connector::And, false) if counts(last) => counted = true,
-            (Connector::Or, true) if is_alone && is_fallback(last) => {}
-            _ => return false,
-        }
-    }
-    counted
-}
-
-fn is_named(simple: &SimpleCommand<'_>, name: &str) -> bool {
-    words_of(simple).is_some_and(|words| words.first().is_some_and(|first| first == name))
-}
-
-fn is_fallback(simple: &SimpleCommand<'_>) -> bool {
-    let Some(words) = words_of(simple) else {
-        return false;
-    };
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    match words[..] {
-        ["true" | ":"] => true,
-        ["echo", number] => is_integer(number),
-        _ => false,
-    }
-}
-
-/// Tells whether the command prints a count or a time.
-///
-/// `wc` and `grep` print the names of files as well when they are given some,
-/// and a name can be an expression too.
-fn counts(simple: &SimpleCommand<'_>) -> bool {
-    let mut words = simple.words.iter().filter_map(|word| match word {
-        ArgWord::Word(word) => Some(word),
-        ArgWord::Array(_) => None,
-    });
-    let Some(name) = words.next().and_then(literal) else {
-        return false;
-    };
-    let (options, operands): (Vec<_>, Vec<_>) = words
-        .map(|word| (literal(word), word))
-        .partition(|(text, _)| text.as_deref().is_some_and(|text| text.starts_with('-')));
-    let has = |option: &str| {
-        options
-            .iter()
-            .any(|(text, _)| text.as_deref() == Some(option))
-    };
-    let has_letter = |letters: &[char]| {
-        let text = options.iter().filter_map(|(text, _)| text.as_deref());
-        text.filter(|text| !text.starts_with("--"))
-            .any(|text| text.contains(letters))
-    };
-    let word_is = |at: usize, expected: &str| {
-        operands
-            .get(at)
-            .is_some_and(|(text, _)| text.as_deref() == Some(expected))
-    };
-    match name.as_str() {
-        "wc" => {
-            operands.is_empty()
-                && options
-                    .iter()
-                    .all(|(text, _)| !takes_files(text.as_deref()))
-        }
-        "grep" => {
-            let one_file = match &operands[..] {
-                [_] => true,
-                [_, (_, file)] => is_one_argument(file),
-                _ => false,
-            };
-            let is_plain =
-                |(text, _): &(Option<String>, _)| text.as_deref().is_some_and(is_plain_grep_option);
-            (has_letter(&['c']) || has("--count")) && options.iter().all(is_plain) && one_file
-        }
-        "git" => word_is(0, "rev-list") && has("--count"),
-        "date" => is_seconds(simple),
-        _ => false,
-    }
-}
-
-/// Tells whether an option of grep changes neither what is printed nor which file is meant.
-fn is_plain_grep_option(option: &str) -> bool {
-    match option.strip_prefix("--") {
-        Some(long) => matches!(
-            long,
-            "count"
-                | "ignore-case"
-                | "invert-match"
-                | "word-regexp"
-                | "line-regexp"
-                | "extended-regexp"
-                | "fixed-strings"
-                | "perl-regexp"
-                | "no-filename"
-                | "no-messages"
-        ),
-        None => option[1..]
-            .bytes()
-            .all(|letter| b"cviwxEFPGhsna".contains(&letter)),
-    }
-}
-
-/// Tells whether `date` prints the seconds since the epoch.
-fn is_seconds(simple: &SimpleCommand<'_>) -> bool {
-    let words = simple.words.iter().skip(1).map(|word| match word {
-        ArgWord::Word(word) => literal(word),
-        ArgWord::Array(_) => None,
-    });
-    let mut found = false;
-    let mut is_value = false;
-    for word in words {
-        if std::mem::take(&mut is_value) {
-            continue;
-        }
-        match word.as_deref() {
-            Some("+%s") => found = true,
-            Some("-d" | "-r" | "--date" | "--reference") => is_value = true,
-            Some("-u" | "--utc") => {}
-            Some(text) if text.starts_with("--date=") || text.starts_with("--reference=") => {}
-            _ => return false,
-        }
-    }
-    found
-}
-
-fn takes_files(option: Option<&str>) -> bool {
-    option.is_none_or(|option| option.starts_with("--f"))
-}
-
-/// Tells whether a word stays one argument whatever its expansions yield.
-fn is_one_argument(word: &Word<'_>) -> bool {
-    word.parts.iter().all(|part| {
-        matches!(
-            part,
-            Part::Literal(_) | Part::Quoted(_) | Part::DoubleQuoted(_)
-        )
-    })
-}
-
-fn words_of(simple: &SimpleCommand<'_>) -> Option<Vec<String>> {
-    simple
-        .words
-        .iter()
-        .map(|word| match word {
-            ArgWord::Word(word) => literal(word),
-            ArgWord::Array(_) => None,
-        })
-        .collect()
 }
 
 fn name_in<'p>(part: &'p Part<'_>) -> &'p str {

@@ -1,13 +1,13 @@
 //! Arguments that cannot turn into options.
 
+mod printers;
+
+use self::printers::{prints_no_option, prints_one_word};
 use super::arg::Arg;
 use super::numeric;
-use super::resolve::plain_text;
 use super::scope::Scope;
-use super::survey::{Value, literal};
-use crate::syntax::{
-    ArgWord, Brace, CommandKind, Operation, Parameter, Part, Script, SimpleCommand, Subscript,
-};
+use super::survey::Value;
+use crate::syntax::{Brace, Operation, Parameter, Part, Subscript, static_text};
 
 /// How many variables are followed that are set to one another.
 const DEEPEST: usize = 8;
@@ -257,125 +257,10 @@ fn is_one_safe_word(scope: &Scope<'_>, parts: &[Part<'_>], depth: usize) -> bool
         [part @ (Part::Parameter(_) | Part::Arithmetic(_) | Part::CommandSubstitution(_))] => {
             yields_no_option(scope, part, Splits::Yes, depth)
         }
-        parts => plain_text(parts).is_some_and(|text| is_safe_word(&text)),
+        parts => static_text(parts).is_some_and(|text| is_safe_word(&text)),
     }
 }
 
 fn is_safe_word(text: &str) -> bool {
     !text.starts_with('-') && !text.contains([' ', '\t', '\n', '*', '?', '['])
-}
-
-/// Tells whether a script that prints no option prints one word, not a list.
-fn prints_one_word(script: &Script<'_>) -> bool {
-    let words: Vec<String> = only_command(script)
-        .into_iter()
-        .flat_map(|simple| &simple.words)
-        .map(|word| match word {
-            ArgWord::Word(word) => literal(word).unwrap_or_default(),
-            ArgWord::Array(_) => String::new(),
-        })
-        .collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    match words[..] {
-        ["git", "rev-parse", ref args @ ..] => {
-            args.iter().filter(|arg| !arg.starts_with('-')).count() <= 1
-        }
-        ["git", "rev-list", ref args @ ..] => args
-            .iter()
-            .any(|arg| matches!(*arg, "-1" | "-n1" | "--count" | "--max-count=1")),
-        ["git", "merge-base", ref args @ ..] => !args.contains(&"--all") && !args.contains(&"-a"),
-        ["git", "hash-object", ref args @ ..] => args.len() <= 2,
-        _ => true,
-    }
-}
-
-/// Tells whether what a script prints can never begin with `-`.
-fn prints_no_option(script: &Script<'_>, splits: Splits) -> bool {
-    only_command(script).is_some_and(|simple| is_safe_printer(simple, splits))
-}
-
-/// Returns the one simple command that a script is.
-fn only_command<'t, 's>(script: &'t Script<'s>) -> Option<&'t SimpleCommand<'s>> {
-    let [item] = &script.items[..] else {
-        return None;
-    };
-    let [(_, pipeline)] = &item.pipelines[..] else {
-        return None;
-    };
-    match &pipeline.commands[..] {
-        [command] => match &command.kind {
-            CommandKind::Simple(simple) => Some(simple),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn is_safe_printer(simple: &SimpleCommand<'_>, splits: Splits) -> bool {
-    let words: Option<Vec<String>> = simple
-        .words
-        .iter()
-        .map(|word| match word {
-            ArgWord::Word(word) => Some(literal(word).unwrap_or_default()),
-            ArgWord::Array(_) => None,
-        })
-        .collect();
-    let Some(words) = words.filter(|_| simple.assignments.is_empty()) else {
-        return false;
-    };
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    match words[..] {
-        ["pwd", ..] => true,
-        ["date", format] => is_plain_format(format, splits),
-        ["git", "branch", "--show-current"] => true,
-        ["git", "rev-parse", ref args @ ..] => args.iter().all(|arg| is_plain_rev_parse(arg)),
-        ["git", "rev-list", ref args @ ..] => !args.iter().any(|arg| {
-            [
-                "--format",
-                "--pretty",
-                "--header",
-                "--no-commit",
-                "--oneline",
-                "--left",
-                "--cherry",
-            ]
-            .iter()
-            .any(|option| arg.starts_with(option))
-        }),
-        [
-            "git",
-            "merge-base" | "describe" | "symbolic-ref" | "hash-object" | "write-tree",
-            ..,
-        ] => true,
-        _ => false,
-    }
-}
-
-/// Tells whether `date` prints digits and the like in this format, in one word if it must be one.
-fn is_plain_format(format: &str, splits: Splits) -> bool {
-    let names_text = ["%n", "%t", "%Z", "%-n"]
-        .iter()
-        .any(|it| format.contains(it));
-    format.starts_with("+%") && !names_text && !(splits == Splits::Yes && format.contains(' '))
-}
-
-/// Tells whether an argument of `git rev-parse` is a revision, or an option that is not printed as it is.
-fn is_plain_rev_parse(arg: &str) -> bool {
-    !arg.starts_with('-')
-        || arg.starts_with("--short")
-        || arg.starts_with("--abbrev-ref")
-        || matches!(
-            arg,
-            "--verify"
-                | "--quiet"
-                | "-q"
-                | "--show-toplevel"
-                | "--git-dir"
-                | "--absolute-git-dir"
-                | "--symbolic-full-name"
-                | "--show-prefix"
-                | "--show-cdup"
-                | "--is-inside-work-tree"
-                | "--git-common-dir"
-        )
 }

@@ -1,0 +1,157 @@
+//! Commands that print a number and nothing else.
+
+use super::is_integer;
+use crate::syntax::{ArgWord, CommandKind, Connector, Part, Script, SimpleCommand, Text, Word};
+
+/// Tells whether a script prints a number and nothing else.
+///
+/// `cd` may stand in front, since it prints nothing, and `|| true` or
+/// `|| echo 0` behind.
+pub(super) fn prints_a_number(script: &Script<'_>) -> bool {
+    let [item] = &script.items[..] else {
+        return false;
+    };
+    let mut counted = false;
+    for (connector, pipeline) in &item.pipelines {
+        let Some(CommandKind::Simple(last)) = pipeline.commands.last().map(|last| &last.kind)
+        else {
+            return false;
+        };
+        let is_alone = pipeline.commands.len() == 1;
+        match (connector, counted) {
+            (Connector::First | Connector::And, false) if is_alone && is_named(last, "cd") => {}
+            (Connector::First | Connector::And, false) if counts(last) => counted = true,
+            (Connector::Or, true) if is_alone && is_fallback(last) => {}
+            _ => return false,
+        }
+    }
+    counted
+}
+
+fn is_named(simple: &SimpleCommand<'_>, name: &str) -> bool {
+    simple
+        .static_words()
+        .is_some_and(|words| words.first().is_some_and(|first| first == name))
+}
+
+fn is_fallback(simple: &SimpleCommand<'_>) -> bool {
+    let Some(words) = simple.static_words() else {
+        return false;
+    };
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match words[..] {
+        ["true" | ":"] => true,
+        ["echo", number] => is_integer(number),
+        _ => false,
+    }
+}
+
+/// Tells whether the command prints a count or a time.
+///
+/// `wc` and `grep` print the names of files as well when they are given some,
+/// and a name can be an expression too.
+fn counts(simple: &SimpleCommand<'_>) -> bool {
+    let mut words = simple.words.iter().filter_map(|word| match word {
+        ArgWord::Word(word) => Some(word),
+        ArgWord::Array(_) => None,
+    });
+    let Some(name) = words.next().and_then(Word::static_text) else {
+        return false;
+    };
+    let (options, operands): (Vec<_>, Vec<_>) = words
+        .map(|word| (word.static_text(), word))
+        .partition(|(text, _)| text.as_deref().is_some_and(|text| text.starts_with('-')));
+    let has = |option: &str| {
+        options
+            .iter()
+            .any(|(text, _)| text.as_deref() == Some(option))
+    };
+    let has_letter = |letters: &[char]| {
+        let text = options.iter().filter_map(|(text, _)| text.as_deref());
+        text.filter(|text| !text.starts_with("--"))
+            .any(|text| text.contains(letters))
+    };
+    let word_is = |at: usize, expected: &str| {
+        operands
+            .get(at)
+            .is_some_and(|(text, _)| text.as_deref() == Some(expected))
+    };
+    match name.as_ref() {
+        "wc" => {
+            operands.is_empty()
+                && options
+                    .iter()
+                    .all(|(text, _)| !takes_files(text.as_deref()))
+        }
+        "grep" => {
+            let one_file = match &operands[..] {
+                [_] => true,
+                [_, (_, file)] => is_one_argument(file),
+                _ => false,
+            };
+            let is_plain = |(text, _): &(Option<Text<'_>>, _)| {
+                text.as_deref().is_some_and(is_plain_grep_option)
+            };
+            (has_letter(&['c']) || has("--count")) && options.iter().all(is_plain) && one_file
+        }
+        "git" => word_is(0, "rev-list") && has("--count"),
+        "date" => is_seconds(simple),
+        _ => false,
+    }
+}
+
+/// Tells whether an option of grep changes neither what is printed nor which file is meant.
+fn is_plain_grep_option(option: &str) -> bool {
+    match option.strip_prefix("--") {
+        Some(long) => matches!(
+            long,
+            "count"
+                | "ignore-case"
+                | "invert-match"
+                | "word-regexp"
+                | "line-regexp"
+                | "extended-regexp"
+                | "fixed-strings"
+                | "perl-regexp"
+                | "no-filename"
+                | "no-messages"
+        ),
+        None => option[1..]
+            .bytes()
+            .all(|letter| b"cviwxEFPGhsna".contains(&letter)),
+    }
+}
+
+/// Tells whether `date` prints the seconds since the epoch.
+fn is_seconds(simple: &SimpleCommand<'_>) -> bool {
+    let words = simple.words.iter().skip(1).map(ArgWord::static_text);
+    let mut found = false;
+    let mut is_value = false;
+    for word in words {
+        if std::mem::take(&mut is_value) {
+            continue;
+        }
+        match word.as_deref() {
+            Some("+%s") => found = true,
+            Some("-d" | "-r" | "--date" | "--reference") => is_value = true,
+            Some("-u" | "--utc") => {}
+            Some(text) if text.starts_with("--date=") || text.starts_with("--reference=") => {}
+            _ => return false,
+        }
+    }
+    found
+}
+
+fn takes_files(option: Option<&str>) -> bool {
+    option.is_none_or(|option| option.starts_with("--f"))
+}
+
+/// Tells whether a word stays one argument whatever its expansions yield.
+fn is_one_argument(word: &Word<'_>) -> bool {
+    word.parts.iter().all(|part| {
+        matches!(
+            part,
+            Part::Literal(_) | Part::Quoted(_) | Part::DoubleQuoted(_)
+        )
+    })
+}

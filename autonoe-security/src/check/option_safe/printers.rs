@@ -1,0 +1,102 @@
+//! Commands whose output can never be taken for an option.
+
+use super::Splits;
+use crate::syntax::{ArgWord, CommandKind, Script, SimpleCommand, Text};
+
+/// Tells whether a script that prints no option prints one word, not a list.
+pub(super) fn prints_one_word(script: &Script<'_>) -> bool {
+    let words: Vec<Text<'_>> = only_command(script).map_or_else(Vec::new, known_words);
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match words[..] {
+        ["git", "rev-parse", ref args @ ..] => {
+            args.iter().filter(|arg| !arg.starts_with('-')).count() <= 1
+        }
+        ["git", "rev-list", ref args @ ..] => args
+            .iter()
+            .any(|arg| matches!(*arg, "-1" | "-n1" | "--count" | "--max-count=1")),
+        ["git", "merge-base", ref args @ ..] => !args.contains(&"--all") && !args.contains(&"-a"),
+        ["git", "hash-object", ref args @ ..] => args.len() <= 2,
+        _ => true,
+    }
+}
+
+/// Tells whether what a script prints can never begin with `-`.
+pub(super) fn prints_no_option(script: &Script<'_>, splits: Splits) -> bool {
+    only_command(script).is_some_and(|simple| is_safe_printer(simple, splits))
+}
+
+/// Returns the one simple command that a script is.
+fn only_command<'t, 's>(script: &'t Script<'s>) -> Option<&'t SimpleCommand<'s>> {
+    match &script.only_command()?.kind {
+        CommandKind::Simple(simple) => Some(simple),
+        _ => None,
+    }
+}
+
+/// Returns the words of a command; those that the shell expands are empty.
+fn known_words<'t>(simple: &'t SimpleCommand<'_>) -> Vec<Text<'t>> {
+    let text = |word: &'t ArgWord<'_>| word.static_text().unwrap_or_default();
+    simple.words.iter().map(text).collect()
+}
+
+fn is_safe_printer(simple: &SimpleCommand<'_>, splits: Splits) -> bool {
+    if !simple.assignments.is_empty() {
+        return false;
+    }
+    let words = known_words(simple);
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match words[..] {
+        ["pwd", ..] => true,
+        ["date", format] => is_plain_format(format, splits),
+        ["git", "branch", "--show-current"] => true,
+        ["git", "rev-parse", ref args @ ..] => args.iter().all(|arg| is_plain_rev_parse(arg)),
+        ["git", "rev-list", ref args @ ..] => !args.iter().any(|arg| {
+            [
+                "--format",
+                "--pretty",
+                "--header",
+                "--no-commit",
+                "--oneline",
+                "--left",
+                "--cherry",
+            ]
+            .iter()
+            .any(|option| arg.starts_with(option))
+        }),
+        [
+            "git",
+            "merge-base" | "describe" | "symbolic-ref" | "hash-object" | "write-tree",
+            ..,
+        ] => true,
+        _ => false,
+    }
+}
+
+/// Tells whether `date` prints digits and the like in this format, in one word if it must be one.
+fn is_plain_format(format: &str, splits: Splits) -> bool {
+    let names_text = ["%n", "%t", "%Z", "%-n"]
+        .iter()
+        .any(|it| format.contains(it));
+    format.starts_with("+%") && !names_text && !(splits == Splits::Yes && format.contains(' '))
+}
+
+/// Tells whether an argument of `git rev-parse` is a revision, or an option that is not printed as it is.
+fn is_plain_rev_parse(arg: &str) -> bool {
+    !arg.starts_with('-')
+        || arg.starts_with("--short")
+        || arg.starts_with("--abbrev-ref")
+        || matches!(
+            arg,
+            "--verify"
+                | "--quiet"
+                | "-q"
+                | "--show-toplevel"
+                | "--git-dir"
+                | "--absolute-git-dir"
+                | "--symbolic-full-name"
+                | "--show-prefix"
+                | "--show-cdup"
+                | "--is-inside-work-tree"
+                | "--git-common-dir"
+        )
+}

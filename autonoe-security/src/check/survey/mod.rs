@@ -1,0 +1,113 @@
+//! What a script does to its variables, anywhere in it.
+
+mod arithmetic;
+mod builtins;
+mod surveyor;
+
+use std::cell::Cell;
+use std::collections::HashMap;
+
+use self::surveyor::Surveyor;
+use crate::syntax::{ArrayElement, Part, Script, Word};
+
+pub(crate) use self::arithmetic::assigned_in;
+
+/// Every variable that a script sets, and to what.
+///
+/// Order and control flow do not count: what holds of a variable must hold of
+/// all that it is ever set to.
+#[derive(Debug, Default)]
+pub(crate) struct Survey<'s> {
+    variables: HashMap<&'s str, Variable<'s>>,
+    /// Patterns that match nothing vanish, because of `shopt -s nullglob`.
+    pub(crate) drops_patterns: bool,
+}
+
+/// What a script does to one variable.
+#[derive(Debug, Default)]
+pub(crate) struct Variable<'s> {
+    /// What it is set to, in the order of the text.
+    pub(crate) given: Vec<Given<'s>>,
+    /// It is an array somewhere.
+    pub(crate) is_array: bool,
+    /// It is named by a declaration without a value, or unset.
+    pub(crate) is_declared: bool,
+    /// From where on it is an associative array for sure.
+    pub(crate) associative_from: Option<usize>,
+    /// It is unset somewhere.
+    pub(crate) is_unset: bool,
+    /// Whether it is always a number, once somebody has asked.
+    pub(crate) is_number: Memo,
+    /// Whether it can never be taken for an option in quotes, once somebody has asked.
+    pub(crate) is_no_option_quoted: Memo,
+    /// The same without quotes.
+    pub(crate) is_no_option_split: Memo,
+}
+
+/// An answer that is worked out once, so that asking often costs little.
+#[derive(Debug, Default)]
+pub(crate) struct Memo(Cell<Option<bool>>);
+
+impl Memo {
+    /// Returns the answer. While it is being worked out it is no.
+    pub(crate) fn or_find(&self, find: impl FnOnce() -> bool) -> bool {
+        if let Some(known) = self.0.get() {
+            return known;
+        }
+        self.0.set(Some(false));
+        let found = find();
+        self.0.set(Some(found));
+        found
+    }
+}
+
+/// One way in which a variable is set.
+#[derive(Debug)]
+pub(crate) struct Given<'s> {
+    pub(crate) value: Value<'s>,
+    pub(crate) stands: Stands,
+    /// Nothing stands in front of it that could fail and take it along.
+    pub(crate) is_sure: bool,
+    /// Where in the text.
+    pub(crate) at: usize,
+}
+
+/// What a variable is set to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Value<'s> {
+    /// A string: `head`, which is literal, and then parts.
+    String { head: &'s str, rest: &'s [Part<'s>] },
+    /// One of the words behind `in`.
+    OneOf(&'s [Word<'s>]),
+    /// An array.
+    Array(&'s [ArrayElement<'s>]),
+    /// The result of arithmetic.
+    Number,
+    /// Something that the text does not tell.
+    Unknown,
+}
+
+/// Where an assignment stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stands {
+    /// Alone, at the top level, first in its item: it takes effect for all that follows.
+    AtTop,
+    Elsewhere,
+}
+
+impl<'s> Survey<'s> {
+    /// Looks through a whole script.
+    pub(crate) fn of(script: &'s Script<'s>) -> Self {
+        Surveyor::default().look_through(script)
+    }
+
+    /// Returns what the script does to `name`; `None` if it never sets it.
+    pub(crate) fn variable(&self, name: &str) -> Option<&Variable<'s>> {
+        self.variables.get(name)
+    }
+
+    /// Returns what the script does to `name`, to add to it.
+    fn variable_mut(&mut self, name: &'s str) -> &mut Variable<'s> {
+        self.variables.entry(name).or_default()
+    }
+}

@@ -1,0 +1,193 @@
+//! Goes through a script and writes down what it does to its variables.
+
+use super::arithmetic::assigned_in;
+use super::{Given, Stands, Survey, Value};
+use crate::syntax::visit::{self, Visitor};
+use crate::syntax::{
+    Arithmetic, AssignedValue, Assignment, CommandKind, For, Item, Operation, Parameter, Runs,
+    Script, SimpleCommand, Substitute,
+};
+
+/// One way through a script.
+pub(super) struct Surveyor<'s> {
+    pub(super) survey: Survey<'s>,
+    /// Where the command stands that is looked at.
+    pub(super) stands: Stands,
+    /// Only plain assignments have been seen so far.
+    is_sure: bool,
+}
+
+impl Default for Surveyor<'_> {
+    fn default() -> Self {
+        Self {
+            survey: Survey::default(),
+            stands: Stands::AtTop,
+            is_sure: true,
+        }
+    }
+}
+
+impl<'s> Surveyor<'s> {
+    pub(super) fn look_through(mut self, script: &'s Script<'s>) -> Survey<'s> {
+        for item in &script.items {
+            self.stands = Stands::AtTop;
+            self.item(item);
+            self.is_sure &= is_plain_assignment(item);
+        }
+        self.survey
+    }
+
+    pub(super) fn set(&mut self, name: &'s str, at: usize, value: Value<'s>, stands: Stands) {
+        // The shell sets these by itself as well.
+        let value = if is_magic(name) {
+            Value::Unknown
+        } else {
+            value
+        };
+        let is_sure = self.is_sure;
+        let variable = self.survey.variable_mut(name);
+        variable.is_array |= matches!(value, Value::Array(_));
+        variable.given.push(Given {
+            value,
+            stands,
+            is_sure,
+            at,
+        });
+    }
+
+    /// Looks at something while it counts as standing at `stands`.
+    fn standing(&mut self, stands: Stands, look: impl FnOnce(&mut Self)) {
+        let before = std::mem::replace(&mut self.stands, stands);
+        look(self);
+        self.stands = before;
+    }
+}
+
+impl<'s> Visitor<'s, 's> for Surveyor<'s> {
+    /// Looks at a script inside of the script.
+    fn script(&mut self, script: &'s Script<'s>) {
+        self.standing(Stands::Elsewhere, |this| visit::script(this, script));
+    }
+
+    fn item(&mut self, item: &'s Item<'s>) {
+        for (number, (_, pipeline)) in item.pipelines.iter().enumerate() {
+            let is_first = number == 0 && item.runs == Runs::InOrder;
+            let stands = match &pipeline.commands[..] {
+                [_] if is_first => self.stands,
+                _ => Stands::Elsewhere,
+            };
+            self.standing(stands, |this| {
+                for command in &pipeline.commands {
+                    this.command(command);
+                }
+            });
+        }
+    }
+
+    fn simple(&mut self, simple: &'s SimpleCommand<'s>) {
+        let stands = match simple.words.is_empty() {
+            true => self.stands,
+            // For that command alone, but what it runs sees it.
+            false => Stands::Elsewhere,
+        };
+        self.standing(stands, |this| visit::simple(this, simple));
+        self.names_of_builtin(simple);
+    }
+
+    fn each(&mut self, each: &'s For<'s>) {
+        let value = each.words.as_deref().map_or(Value::Unknown, Value::OneOf);
+        let at = each.variable_span.start();
+        self.set(&each.variable, at, value, Stands::Elsewhere);
+        visit::each(self, each);
+    }
+
+    fn assignment(&mut self, assignment: &'s Assignment<'s>) {
+        visit::assignment(self, assignment);
+        let value = match &assignment.value {
+            AssignedValue::Word(word) => Value::String {
+                head: "",
+                rest: &word.parts,
+            },
+            AssignedValue::Array(elements) => Value::Array(elements),
+        };
+        // What `+=` and a subscript leave is not what the assignment says.
+        let stands = match !assignment.appends && assignment.subscript.is_none() {
+            true => self.stands,
+            false => Stands::Elsewhere,
+        };
+        self.set(&assignment.name, assignment.span.start(), value, stands);
+        if assignment.subscript.is_some() {
+            self.survey.variable_mut(&assignment.name).is_array = true;
+        }
+    }
+
+    fn parameter(&mut self, parameter: &'s Parameter<'s>) {
+        visit::parameter(self, parameter);
+        if let Operation::Substitute {
+            when: Substitute::Assign,
+            word,
+            ..
+        } = &parameter.operation
+        {
+            let value = Value::String {
+                head: "",
+                rest: &word.parts,
+            };
+            let at = parameter.span.start();
+            self.set(&parameter.name, at, value, Stands::Elsewhere);
+        }
+    }
+
+    fn arithmetic(&mut self, arithmetic: &'s Arithmetic<'s>) {
+        for (name, at) in assigned_in(arithmetic) {
+            self.set(name, at, Value::Number, Stands::Elsewhere);
+        }
+        visit::arithmetic(self, arithmetic);
+    }
+}
+
+/// Tells whether an item only sets variables to plain text, which cannot fail.
+fn is_plain_assignment(item: &Item<'_>) -> bool {
+    item.pipelines.iter().all(|(_, pipeline)| {
+        pipeline.commands.iter().all(|command| match &command.kind {
+            CommandKind::Simple(simple) => {
+                let is_plain = |assignment: &Assignment<'_>| match &assignment.value {
+                    AssignedValue::Word(word) => {
+                        assignment.subscript.is_none()
+                            && !is_magic(&assignment.name)
+                            && word.static_text().is_some()
+                    }
+                    AssignedValue::Array(_) => false,
+                };
+                simple.words.is_empty()
+                    && command.redirects.is_empty()
+                    && simple.assignments.iter().all(is_plain)
+            }
+            _ => false,
+        })
+    })
+}
+
+/// Tells whether the shell sets a variable by itself.
+fn is_magic(name: &str) -> bool {
+    matches!(
+        name,
+        "_" | "REPLY"
+            | "MAPFILE"
+            | "OPTARG"
+            | "OPTIND"
+            | "PWD"
+            | "OLDPWD"
+            | "DIRSTACK"
+            | "PIPESTATUS"
+            | "COLUMNS"
+            | "LINES"
+            | "COPROC"
+            | "HISTCMD"
+            | "FUNCNAME"
+            | "GROUPS"
+            | "UID"
+            | "EUID"
+            | "PPID"
+    ) || name.starts_with("BASH")
+}

@@ -1,0 +1,190 @@
+//! Goes through a script and judges every command in it.
+
+mod expansions;
+mod simple;
+
+use super::directories::Directories;
+use super::report::Report;
+use super::scope::Scope;
+use super::{assignments, conditions, pipes};
+use crate::policy::Policy;
+use crate::syntax::{Command, CommandKind, Connector, Item, Pipeline, Runs, Script};
+use crate::{Denial, ResolveSymlinks};
+
+/// One walk through one script.
+pub(crate) struct Walk<'w, 's> {
+    pub(crate) policy: &'w Policy,
+    pub(crate) scope: &'w Scope<'s>,
+    pub(crate) report: &'w Report,
+    pub(crate) links: Option<&'w dyn ResolveSymlinks>,
+    /// How many wrappers stand around this script: `bash -c`, each of them a text of its own.
+    pub(crate) depth: usize,
+}
+
+type Checked = Result<(), Denial>;
+
+impl<'w, 's> Walk<'w, 's> {
+    /// Judges what runs one after another. Afterwards, `here` is where the shell may be.
+    pub(crate) fn script(&self, script: &'s Script<'s>, here: &mut Directories<'w>) -> Checked {
+        for item in &script.items {
+            match item.runs {
+                Runs::InOrder => self.item(item, here)?,
+                // A job of its own does not move the shell.
+                Runs::InBackground => self.item(item, &mut here.clone())?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges what runs in a shell of its own, which does not move this one.
+    fn apart(&self, script: &'s Script<'s>, here: &Directories<'w>) -> Checked {
+        self.script(script, &mut here.clone())
+    }
+
+    fn item(&self, item: &'s Item<'s>, here: &mut Directories<'w>) -> Checked {
+        if let [(_, pipeline)] = &item.pipelines[..] {
+            if let Some(moved) = self.pipeline(pipeline, here)? {
+                here.include(&moved);
+            }
+            return Ok(());
+        }
+        // Where the next one runs, and wherever the item has been.
+        let (mut now, mut seen) = (here.clone(), here.clone());
+        for (connector, pipeline) in &item.pipelines {
+            if *connector == Connector::Or {
+                now = seen.clone();
+            }
+            if let Some(moved) = self.pipeline(pipeline, &now)? {
+                seen.include(&moved);
+                now = match connector {
+                    // It may have been left out, because what stands in front succeeded.
+                    Connector::Or => seen.clone(),
+                    Connector::First | Connector::And => moved,
+                };
+            }
+        }
+        *here = seen;
+        Ok(())
+    }
+
+    /// Judges a pipeline, and returns where the shell is if it succeeded and moved.
+    fn pipeline(
+        &self,
+        pipeline: &'s Pipeline<'s>,
+        here: &Directories<'w>,
+    ) -> Result<Option<Directories<'w>>, Denial> {
+        let [command] = &pipeline.commands[..] else {
+            // Each runs in a shell of its own.
+            for command in &pipeline.commands {
+                self.command(command, here)?;
+            }
+            pipes::check(self, pipeline)?;
+            return Ok(None);
+        };
+        let moved = self.command(command, here)?;
+        Ok(match (moved, pipeline.negated) {
+            // With `!` it goes on where the command failed.
+            (Some(mut moved), true) => {
+                moved.include(here);
+                Some(moved)
+            }
+            (moved, _) => moved,
+        })
+    }
+
+    fn command(
+        &self,
+        command: &'s Command<'s>,
+        here: &Directories<'w>,
+    ) -> Result<Option<Directories<'w>>, Denial> {
+        if let CommandKind::Simple(simple) = &command.kind {
+            let judged = self.simple(simple, command, here);
+            return self.report.command(simple, command.span, judged);
+        }
+        let moved = self.compound(command, here)?;
+        for redirect in &command.redirects {
+            let judged = self.redirect(redirect, here);
+            self.report.other(redirect.span, judged)?;
+        }
+        Ok(moved)
+    }
+
+    fn compound(
+        &self,
+        command: &'s Command<'s>,
+        here: &Directories<'w>,
+    ) -> Result<Option<Directories<'w>>, Denial> {
+        let mut after = here.clone();
+        match &command.kind {
+            CommandKind::Simple(_) => {}
+            CommandKind::Subshell(script) => self.apart(script, here)?,
+            CommandKind::Group(script) => self.script(script, &mut after)?,
+            CommandKind::If(choice) => {
+                let mut tested = here.clone();
+                for branch in &choice.branches {
+                    self.script(&branch.condition, &mut tested)?;
+                    let mut done = tested.clone();
+                    self.script(&branch.body, &mut done)?;
+                    after.include(&done);
+                }
+                if let Some(script) = &choice.otherwise {
+                    self.script(script, &mut tested)?;
+                }
+                after.include(&tested);
+            }
+            CommandKind::While(repeat) => self.repeated(here, &mut after, |now| {
+                self.script(&repeat.condition, now)?;
+                self.script(&repeat.body, now)
+            })?,
+            CommandKind::For(each) => {
+                let judged = assignments::check_name(&each.variable, each.variable_span);
+                self.report.other(each.variable_span, judged)?;
+                for word in each.words.iter().flatten() {
+                    self.word(word, here)?;
+                }
+                self.repeated(here, &mut after, |now| self.script(&each.body, now))?;
+            }
+            CommandKind::ArithmeticFor(each) => {
+                for clause in &each.clauses {
+                    self.arithmetic(clause, here)?;
+                }
+                self.repeated(here, &mut after, |now| self.script(&each.body, now))?;
+            }
+            CommandKind::Case(case) => {
+                self.word(&case.subject, here)?;
+                // With `;&` an arm goes on into the next one, from wherever it is then.
+                let mut start = here.clone();
+                for arm in &case.arms {
+                    for pattern in &arm.patterns {
+                        self.word(pattern, here)?;
+                    }
+                    let mut done = start.clone();
+                    self.script(&arm.body, &mut done)?;
+                    start.include(&done);
+                    after.include(&done);
+                }
+            }
+            CommandKind::Condition(condition) => conditions::check(self, condition, here)?,
+            CommandKind::Arithmetic(arithmetic) => self.arithmetic(arithmetic, here)?,
+        }
+        Ok((after != *here).then_some(after))
+    }
+
+    /// Judges what may run several times. If it moves the shell, the next time begins elsewhere.
+    fn repeated(
+        &self,
+        here: &Directories<'w>,
+        after: &mut Directories<'w>,
+        body: impl Fn(&mut Directories<'w>) -> Checked,
+    ) -> Checked {
+        let mut now = here.clone();
+        body(&mut now)?;
+        if now != *here {
+            now.include(here);
+            now.include_below();
+            body(&mut now)?;
+        }
+        after.include(&now);
+        Ok(())
+    }
+}

@@ -1,0 +1,159 @@
+//! Judges a simple command.
+
+use super::{Checked, Walk};
+use crate::check::arg::{Arg, mention};
+use crate::check::assignments::{self, Setting};
+use crate::check::directories::Directories;
+use crate::check::resolve::arguments;
+use crate::check::{judge, protected_state, redirects};
+use crate::syntax::{
+    ArgWord, AssignedValue, Assignment, Command, Part, Redirect, RedirectOperator, RedirectTarget,
+    SimpleCommand,
+};
+use crate::{Denial, Rule};
+
+impl<'w, 's> Walk<'w, 's> {
+    pub(super) fn simple(
+        &self,
+        simple: &'s SimpleCommand<'s>,
+        command: &'s Command<'s>,
+        here: &Directories<'w>,
+    ) -> Result<Option<Directories<'w>>, Denial> {
+        for assignment in &simple.assignments {
+            self.assigned(assignment, here)?;
+        }
+        self.name_is_written_out(simple)?;
+        let mut args: Vec<Arg<'s>> = Vec::with_capacity(simple.words.len());
+        for word in &simple.words {
+            match word {
+                ArgWord::Word(word) => {
+                    self.word(word, here)?;
+                    arguments(word, self.scope, &mut args)?;
+                }
+                ArgWord::Array(assignment) => self.assigned(assignment, here)?,
+            }
+        }
+        let setting = match args.first() {
+            Some(name) if name.is("read") => Setting::ForRead,
+            _ => Setting::Other,
+        };
+        for assignment in &simple.assignments {
+            self.assignment(assignment, setting, here)?;
+        }
+        for redirect in &command.redirects {
+            self.redirect(redirect, here)?;
+        }
+        if args.is_empty() {
+            return Ok(None);
+        }
+        let arrays = arrays_of(simple);
+        let judged = judge::Argv {
+            walk: self,
+            here,
+            args: &args,
+            arrays: &arrays,
+            depth: self.depth,
+        }
+        .judge()?;
+        self.inputs(judged.name, &command.redirects)?;
+        Ok(judged.moved)
+    }
+
+    /// Checks that the first word is no expansion: an empty one would leave the name to the next.
+    fn name_is_written_out(&self, simple: &'s SimpleCommand<'s>) -> Checked {
+        let Some(ArgWord::Word(first)) = simple.words.first() else {
+            return Ok(());
+        };
+        let is_text = |part: &Part<'_>| {
+            matches!(
+                part,
+                Part::Literal(_)
+                    | Part::Quoted(_)
+                    | Part::DoubleQuoted(_)
+                    | Part::Glob(_)
+                    | Part::Tilde(_)
+                    | Part::Brace(_)
+            )
+        };
+        match first.parts.iter().all(is_text) {
+            true => Ok(()),
+            // Commands in it come first in the text.
+            false => {
+                let reason = "the name of the command is not known before it runs";
+                Err(Denial::by(Rule::R5, first.span, reason).instead("write the name literally"))
+            }
+        }
+    }
+
+    /// Checks what here-documents and here-strings hand to the command `name`.
+    fn inputs(&self, name: &str, redirects: &'s [Redirect<'s>]) -> Checked {
+        if redirects.is_empty() || protected_state::is_reader(name) {
+            return Ok(());
+        }
+        for redirect in redirects {
+            let parts = match &redirect.target {
+                RedirectTarget::HereDocument(document) => &document.body[..],
+                RedirectTarget::Word(word) if redirect.operator == RedirectOperator::HereString => {
+                    &word.parts[..]
+                }
+                RedirectTarget::Word(_) => continue,
+            };
+            if mention(parts, protected_state::is_mentioned_in) {
+                return Err(protected_state::deny(name, redirect.span));
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges the commands in what is assigned.
+    fn assigned(&self, assignment: &'s Assignment<'s>, here: &Directories<'w>) -> Checked {
+        if let Some(subscript) = &assignment.subscript {
+            self.subscript(&assignment.name, subscript, here)?;
+        }
+        match &assignment.value {
+            AssignedValue::Word(word) => self.word(word, here),
+            AssignedValue::Array(elements) => {
+                for element in elements {
+                    if let Some(subscript) = &element.subscript {
+                        self.subscript(&assignment.name, subscript, here)?;
+                    }
+                    self.word(&element.value, here)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Checks the variable that is assigned to.
+    fn assignment(
+        &self,
+        assignment: &'s Assignment<'s>,
+        setting: Setting,
+        here: &Directories<'w>,
+    ) -> Checked {
+        let is_whole = !assignment.appends && assignment.subscript.is_none();
+        let value = match &assignment.value {
+            AssignedValue::Word(word) if is_whole => Some(&word.parts[..]),
+            _ => None,
+        };
+        let (name, span) = (&assignment.name, assignment.span);
+        assignments::check(self.policy, here, name, value, setting, span)
+    }
+
+    pub(super) fn redirect(&self, redirect: &'s Redirect<'s>, here: &Directories<'w>) -> Checked {
+        match &redirect.target {
+            RedirectTarget::Word(word) => self.word(word, here)?,
+            RedirectTarget::HereDocument(document) => self.parts(&document.body, here)?,
+        }
+        redirects::check(self, here, redirect)
+    }
+}
+
+/// Returns the arrays that are handed to a declaration.
+fn arrays_of<'s>(simple: &'s SimpleCommand<'s>) -> Vec<&'s Assignment<'s>> {
+    let arrays = simple.words.iter().filter_map(|word| match word {
+        ArgWord::Array(assignment) => Some(assignment.as_ref()),
+        ArgWord::Word(_) => None,
+    });
+    arrays.collect()
+}
