@@ -131,3 +131,69 @@ fn is_padded(number: &str) -> bool {
     let digits = number.strip_prefix('-').unwrap_or(number);
     digits.len() > 1 && digits.starts_with('0')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::{ArgWord, commands, parse, static_text};
+
+    /// Returns the words that a word becomes; `None` if they are too many.
+    fn expanded(word: &str) -> Option<Vec<String>> {
+        let text = format!("echo {word}");
+        let script = parse(&text).expect("Bash");
+        let command = commands(&script).next().expect("a command");
+        let [_, ArgWord::Word(word)] = &command.words[..] else {
+            panic!("{text} is not one word");
+        };
+        let words = expand(&word.parts)?.into_iter();
+        let texts = words.map(|parts| static_text(&parts).expect("plain").into_owned());
+        Some(texts.collect())
+    }
+
+    #[test]
+    fn braces_make_the_words_that_bash_makes() {
+        for (word, expected) in [
+            ("a{b,c}d", "abd acd"),
+            ("{a,b}{c,d}", "ac ad bc bd"),
+            ("{a,{b,c}d}", "a bd cd"),
+            ("x{,y}", "x xy"),
+            ("{1..3}", "1 2 3"),
+            ("{3..1}", "3 2 1"),
+            ("{-1..1}", "-1 0 1"),
+            ("{1..9..4}", "1 5 9"),
+            ("{1..10..4}", "1 5 9"),
+            ("{9..1..4}", "9 5 1"),
+            ("{9..1..-4}", "9 5 1"),
+            ("{1..3..0}", "1 2 3"),
+            ("{08..10}", "08 09 10"),
+            ("{1..010..4}", "001 005 009"),
+            ("{-01..1}", "-01 000 001"),
+            ("{0..2}", "0 1 2"),
+            ("{00..2}", "00 01 02"),
+            ("{a..c}", "a b c"),
+            ("{c..a}", "c b a"),
+            ("{a..g..3}", "a d g"),
+            ("p{1..2}{a..b}", "p1a p1b p2a p2b"),
+        ] {
+            let words = expanded(word).expect("few").join(" ");
+            assert_eq!(words, expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn too_many_words_are_not_made() {
+        assert_eq!(expanded("{1..1024}").map(|words| words.len()), Some(1024));
+        assert_eq!(expanded("{1..1025}"), None);
+        assert_eq!(expanded("{1..999999999}"), None);
+        assert_eq!(expanded("{1..33}{1..33}"), None);
+    }
+
+    #[test]
+    fn too_much_text_is_not_made() {
+        let long = "x".repeat(2000);
+
+        assert_eq!(expanded(&format!("{long}{{1..1000}}")), None);
+        assert_eq!(expanded(&format!("{{1..1000}}{long}")), None);
+        assert_eq!(expanded(&format!("{{1..1000}}'{long}'")), None);
+    }
+}

@@ -58,13 +58,23 @@ impl<'w, 's> Call<'_, 'w, 's> {
     /// Makes the denial of an argument that may turn into an option.
     pub(crate) fn deny_dynamic(&self, arg: &Arg<'_>) -> Denial {
         let reason = format!("an argument of {} is not known before it runs", self.name);
-        Denial::by(Rule::R21, arg.span, reason)
-            .instead("put -- before it, or begin it with static text such as ./")
+        let instead = match self.name {
+            _ if self.splits_into_more(arg) => "put it into quotes, behind static text",
+            "find" => "begin it with static text such as ./",
+            "git" => "set it to literal text in this command, or begin it with static text",
+            _ => "put -- before it, or begin it with static text such as ./",
+        };
+        Denial::by(Rule::R21, arg.span, reason).instead(instead)
     }
 
     /// Checks that the command may write to the file that `target` names.
     pub(crate) fn write_target(&self, target: &Arg<'_>, root: Root) -> Checked {
         write_target::check(self.walk, self.here, target, root)
+    }
+
+    /// Checks that a tool may put what it makes, a report or a binary, where `target` says.
+    pub(crate) fn product(&self, target: &Arg<'_>) -> Checked {
+        write_target::check_product(self.walk, self.here, target)
     }
 
     /// Tells whether `arg` can never be taken for an option.

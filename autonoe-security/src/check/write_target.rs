@@ -22,6 +22,27 @@ pub(crate) fn check(
     target: &Arg<'_>,
     root: Root,
 ) -> Result<(), Denial> {
+    check_in(walk.policy.mode(), walk, directories, target, root)
+}
+
+/// Checks that a tool may put what it makes where `target` says.
+///
+/// Sync mode lets tools build, and what they build lies in the project.
+pub(crate) fn check_product(
+    walk: &Walk<'_, '_>,
+    directories: &Directories<'_>,
+    target: &Arg<'_>,
+) -> Result<(), Denial> {
+    check_in(Mode::Run, walk, directories, target, Root::Refused)
+}
+
+fn check_in(
+    mode: Mode,
+    walk: &Walk<'_, '_>,
+    directories: &Directories<'_>,
+    target: &Arg<'_>,
+    root: Root,
+) -> Result<(), Denial> {
     if target.tilde {
         return Err(protected(target, "the home directory"));
     }
@@ -43,13 +64,19 @@ pub(crate) fn check(
         return Err(escapes(target, Rule::R28));
     };
     for place in &places {
-        check_place(walk.policy, target, place, root)?;
+        check_place(walk.policy, mode, target, place, root)?;
         symlinks::check(walk, place, target.span)?;
     }
     Ok(())
 }
 
-fn check_place(policy: &Policy, target: &Arg<'_>, place: &str, root: Root) -> Result<(), Denial> {
+fn check_place(
+    policy: &Policy,
+    mode: Mode,
+    target: &Arg<'_>,
+    place: &str,
+    root: Root,
+) -> Result<(), Denial> {
     let project = policy.project_dir();
     if path::is_within(place, project) {
         if place == project && root == Root::Refused {
@@ -60,7 +87,7 @@ fn check_place(policy: &Policy, target: &Arg<'_>, place: &str, root: Root) -> Re
             return Err(protected(target, &format!("'{}'", target.text)));
         }
         let is_note = below == "/.autonoe-note.md";
-        return match policy.mode() {
+        return match mode {
             Mode::Run => Ok(()),
             Mode::Sync if is_note => Ok(()),
             Mode::Sync => {

@@ -1,10 +1,15 @@
 //! The full verdict of the validator against parsing alone by others, on the same commands in the
 //! same run; and the cost of long texts.
 //!
-//! `cargo run --release --manifest-path benches/peers/Cargo.toml`
+//! `cargo run --release --manifest-path benches/peers/Cargo.toml`; with `-- --plot FILE.svg` it
+//! draws the cost of long texts as well.
 #![allow(clippy::print_stdout)] // A benchmark prints its tables.
 
+mod long_texts;
+mod plot;
+
 use std::hint::black_box;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use autonoe_security::syntax::parse;
@@ -18,10 +23,27 @@ const ROUNDS: usize = 200;
 fn main() {
     let commands = allowed_commands();
     let bytes: usize = commands.iter().map(String::len).sum();
-    println!("{} allowed commands, mean {} bytes\n", commands.len(), bytes / commands.len());
+    println!(
+        "{} allowed commands, mean {} bytes\n",
+        commands.len(),
+        bytes / commands.len()
+    );
     compare(&commands);
     println!();
-    long_texts();
+    let costs = long_texts::measure(&validator());
+    long_texts::print(&costs);
+    if let Some(file) = plot_file() {
+        plot::draw(&costs, &file);
+    }
+}
+
+fn plot_file() -> Option<PathBuf> {
+    let mut arguments = std::env::args_os().skip(1);
+    match arguments.next() {
+        Some(option) if option == "--plot" => Some(arguments.next().expect("a file").into()),
+        Some(other) => panic!("{other:?} is not known; there is --plot FILE.svg"),
+        None => None,
+    }
 }
 
 /// Returns the commands of the corpus that the default policy allows.
@@ -48,7 +70,9 @@ fn compare(commands: &[String]) {
     let validator = validator();
     let mut tree_sitter = tree_sitter::Parser::new();
     let language = tree_sitter_bash::LANGUAGE.into();
-    tree_sitter.set_language(&language).expect("the versions fit");
+    tree_sitter
+        .set_language(&language)
+        .expect("the versions fit");
     let options = ParserOptions::default();
 
     let verdicts = measure(commands, |command| {
@@ -109,68 +133,3 @@ fn median(times: &[Duration]) -> Duration {
 fn mean(times: &[Duration]) -> Duration {
     times.iter().sum::<Duration>() / u32::try_from(times.len()).expect("few")
 }
-
-/// Prints what texts of one construct cost as they get longer.
-fn long_texts() {
-    let validator = validator();
-    let sizes = [1, 2, 4, 8, 16, 32, 64, 128];
-    let titles: Vec<String> = sizes.iter().map(|size| format!("{size} KiB")).collect();
-    println!("| construct | {} |", titles.join(" | "));
-    println!("| --- |{}", " --- |".repeat(sizes.len()));
-    for (what, start, piece, end) in CONSTRUCTS {
-        let times: Vec<String> = sizes
-            .iter()
-            .map(|size| {
-                let room = size * 1024 - start.len() - end.len();
-                let text = format!("{start}{}{end}", piece.repeat(room / piece.len()));
-                let best = (0..5).map(|_| {
-                    let begun = Instant::now();
-                    black_box(validator.check(&text).is_allowed());
-                    begun.elapsed()
-                });
-                let best = best.min().expect("five of them");
-                format!("{:.2} ms", best.as_secs_f64() * 1e3)
-            })
-            .collect();
-        println!("| {what} | {} |", times.join(" | "));
-    }
-}
-
-const CONSTRUCTS: &[(&str, &str, &str, &str)] = &[
-    ("one long word", "echo ", "a", ""),
-    ("many words", "echo", " a", ""),
-    ("many commands", "", "ls;", ""),
-    ("many lines", "", "git status\n", ""),
-    ("a here-document", "cat <<'EOF'\n", "some text $(no) `no`\n", "EOF\n"),
-    ("an open here-document", "cat <<EOF\n", "text $x ${y:-z}\n", "EOF\n"),
-    ("many here-documents", "", "cat <<E\nE\n", ""),
-    ("here-documents on one line", "cat", " <<E", "\n"),
-    ("substitutions side by side", "echo", " $(ls)", ""),
-    ("quoted substitutions", "echo", " \"$(date)\"", ""),
-    ("variables", "x=1; echo", " $x", ""),
-    ("many variables", "", "a=$b b=$a;", ""),
-    ("arithmetic", "i=0;", "i=$((i+1));", ""),
-    ("one long expression", "echo $((1", "+1", "))"),
-    ("subscripts", "echo $((", "a[", "))"),
-    ("open brackets", "", "((", ""),
-    ("open subshells", "", "(", ""),
-    ("open substitutions", "echo ", "$(", ""),
-    ("open quotes in quotes", "echo ", "\"$(", ""),
-    ("back-quotes", "echo ", "`ls` ", ""),
-    ("braces", "echo ", "{a,b}", ""),
-    ("open braces", "echo ", "{", ""),
-    ("patterns", "ls ", "*?[a]", ""),
-    ("open brackets of patterns", "ls ", "[", ""),
-    ("redirections", "ls", " >a", ""),
-    ("assignments", "", "A=1 ", "ls"),
-    ("moves", "", "cd a;", ""),
-    ("moves in a loop", "for i in 1 2; do ", "cd a;", " done"),
-    ("loops in loops", "", "for i in a; do ", ""),
-    ("pipes", "ls", "|cat", ""),
-    ("conditions", "[[ a", " || a", " ]]"),
-    ("a case of many arms", "case x in ", "a) ls;;", " esac"),
-    ("comments", "", "# a\n", ""),
-    ("continuations", "ls", " \\\n", ""),
-    ("options of git", "git log", " -n 1", ""),
-    ("an expression of find", "find .", " -name a", ""),
-];

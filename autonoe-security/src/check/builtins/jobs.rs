@@ -24,7 +24,9 @@ pub(super) fn wait(call: &Call<'_, '_, '_>) -> Checked {
             None => is_own_process(call, arg),
         };
         if !is_fine {
-            return Err(call.deny_flag(Rule::R8, &arg.text, arg.span));
+            let reason = "wait is given something else than a job of this command";
+            return Err(Denial::by(Rule::R8, arg.span, reason)
+                .instead("use wait alone, wait %1, or wait $!"));
         }
     }
     Ok(())

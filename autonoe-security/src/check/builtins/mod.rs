@@ -4,7 +4,7 @@ mod cd;
 mod declare;
 mod jobs;
 mod names;
-mod shell_options;
+pub(super) mod shell_options;
 mod source;
 mod test;
 mod variables;

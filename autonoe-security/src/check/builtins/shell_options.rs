@@ -9,6 +9,11 @@ const SET_NAMES: &[&str] = &[
     "errexit", "nounset", "pipefail", "xtrace", "verbose", "noglob", "errtrace",
 ];
 
+/// Tells whether `set -o name` changes nothing of what a text means.
+pub(crate) fn is_harmless_mode(name: &str) -> bool {
+    SET_NAMES.contains(&name)
+}
+
 const SHOPT_NAMES: &[&str] = &["globstar", "nullglob", "failglob"];
 
 pub(super) fn set(call: &Call<'_, '_, '_>) -> Checked {
@@ -29,7 +34,7 @@ pub(super) fn set(call: &Call<'_, '_, '_>) -> Checked {
             let is_fine = match letter {
                 'o' => args
                     .next()
-                    .is_some_and(|name| name.known().is_some_and(|name| SET_NAMES.contains(&name))),
+                    .is_some_and(|name| name.known().is_some_and(is_harmless_mode)),
                 letter => SET_LETTERS.contains(letter),
             };
             if !is_fine {

@@ -175,7 +175,10 @@ fn is_associative(scope: &Scope<'_>, name: &str, used: Span) -> bool {
 
 fn is_integer(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    match digits.strip_prefix("0x") {
+        Some(hex) => !hex.is_empty() && hex.bytes().all(|byte| byte.is_ascii_hexdigit()),
+        None => !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()),
+    }
 }
 
 fn name_in<'p>(part: &'p Part<'_>) -> &'p str {

@@ -2,7 +2,7 @@
 
 mod printers;
 
-use self::printers::{prints_no_option, prints_one_word};
+use self::printers::{always_prints, prints_no_option, prints_one_word};
 use super::arg::Arg;
 use super::numeric;
 use super::scope::Scope;
@@ -144,6 +144,7 @@ fn begins_with_no_option(scope: &Scope<'_>, parts: &[(&Part<'_>, Splits)]) -> bo
 fn is_never_empty(part: &Part<'_>) -> bool {
     match part {
         Part::Arithmetic(_) => true,
+        Part::CommandSubstitution(inner) => always_prints(&inner.script),
         Part::Parameter(parameter) => {
             parameter.operation == Operation::Length
                 || matches!(parameter.name.as_ref(), "?" | "#" | "$" | "PWD" | "HOME")
@@ -254,6 +255,8 @@ fn brace_is_safe(scope: &Scope<'_>, brace: &Brace<'_>, depth: usize) -> bool {
 fn is_one_safe_word(scope: &Scope<'_>, parts: &[Part<'_>], depth: usize) -> bool {
     match parts {
         [Part::Brace(brace)] => brace_is_safe(scope, brace, depth),
+        // Quotes keep it together where it is assigned, not where it is used.
+        [Part::DoubleQuoted(inner)] => is_one_safe_word(scope, inner, depth),
         [part @ (Part::Parameter(_) | Part::Arithmetic(_) | Part::CommandSubstitution(_))] => {
             yields_no_option(scope, part, Splits::Yes, depth)
         }

@@ -1,7 +1,7 @@
 //! Commands whose output can never be taken for an option.
 
 use super::Splits;
-use crate::syntax::{ArgWord, CommandKind, Script, SimpleCommand, Text};
+use crate::syntax::{ArgWord, CommandKind, Part, Script, SimpleCommand, Text};
 
 /// Tells whether a script that prints no option prints one word, not a list.
 pub(super) fn prints_one_word(script: &Script<'_>) -> bool {
@@ -11,13 +11,24 @@ pub(super) fn prints_one_word(script: &Script<'_>) -> bool {
         ["git", "rev-parse", ref args @ ..] => {
             args.iter().filter(|arg| !arg.starts_with('-')).count() <= 1
         }
-        ["git", "rev-list", ref args @ ..] => args
-            .iter()
-            .any(|arg| matches!(*arg, "-1" | "-n1" | "--count" | "--max-count=1")),
+        ["git", "rev-list", ref args @ ..] => {
+            let is_one = |arg: &&str| matches!(*arg, "-1" | "-n1" | "--count" | "--max-count=1");
+            args.iter().any(is_one)
+                || args
+                    .windows(2)
+                    .any(|pair| matches!(pair, ["-n" | "--max-count", "1"]))
+        }
         ["git", "merge-base", ref args @ ..] => !args.contains(&"--all") && !args.contains(&"-a"),
         ["git", "hash-object", ref args @ ..] => args.len() <= 2,
         _ => true,
     }
+}
+
+/// Tells whether a script prints something, whatever happens.
+pub(super) fn always_prints(script: &Script<'_>) -> bool {
+    let words = only_command(script).map_or_else(Vec::new, known_words);
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    matches!(words[..], ["date", format] if format.starts_with("+%"))
 }
 
 /// Tells whether what a script prints can never begin with `-`.
@@ -63,13 +74,25 @@ fn is_safe_printer(simple: &SimpleCommand<'_>, splits: Splits) -> bool {
             .iter()
             .any(|option| arg.starts_with(option))
         }),
+        ["git", "describe", ..] => splits == Splits::No || marks_are_plain(simple),
         [
             "git",
-            "merge-base" | "describe" | "symbolic-ref" | "hash-object" | "write-tree",
+            "merge-base" | "symbolic-ref" | "hash-object" | "write-tree",
             ..,
         ] => true,
         _ => false,
     }
+}
+
+/// Tells whether the marks that `git describe` puts behind a name have no blanks in them.
+fn marks_are_plain(simple: &SimpleCommand<'_>) -> bool {
+    let begins_mark = |text: &str| text.starts_with("--d") || text.starts_with("--b");
+    simple.words.iter().all(|word| match word.static_text() {
+        Some(text) => !begins_mark(&text) || !text.contains([' ', '\t', '\n', '*', '?', '[']),
+        None => !matches!(word, ArgWord::Word(word)
+            if matches!(word.parts.first(), Some(Part::Literal(text) | Part::Quoted(text))
+                if text.starts_with('-'))),
+    })
 }
 
 /// Tells whether `date` prints digits and the like in this format, in one word if it must be one.

@@ -4,12 +4,13 @@
 //! `$` and `\`, and reads what is left as a script.
 
 use super::dollar::Quoting;
-use super::{Parser, Result};
+use super::{Parser, Result, budget};
 use crate::syntax::{Part, Span, Substitution, SyntaxError};
 
 impl<'a> Parser<'a> {
     /// Reads `` `..` ``.
     pub(super) fn back_quoted(&mut self, quoting: Quoting) -> Result<Part<'a>> {
+        self.spend(budget::EXPANSION)?;
         let start = self.at;
         let (end, has_escapes) = self.closing_back_quote(quoting)?;
         let span = Span::new(start, end + 1);

@@ -25,7 +25,7 @@ impl<'a> Parser<'a> {
             return Err(self.unexpected());
         }
         let words = self.for_words()?;
-        let body = self.do_done("loop", start)?;
+        let body = self.for_body(start)?;
         Ok(CommandKind::For(Box::new(For {
             variable: variable.into(),
             variable_span,
@@ -76,11 +76,22 @@ impl<'a> Parser<'a> {
             self.at += 1;
         }
         self.skip_lines()?;
-        let body = self.do_done("loop", start)?;
+        let body = self.for_body(start)?;
         Ok(CommandKind::ArithmeticFor(Box::new(ArithmeticFor {
             clauses,
             body,
         })))
+    }
+
+    /// Reads `do ..; done` or `{ ..; }`.
+    fn for_body(&mut self, start: usize) -> Result<Script<'a>> {
+        if !self.is_word(Keyword::OpenBrace.text())? {
+            return self.do_done("loop", start);
+        }
+        self.expect(Keyword::OpenBrace, "loop", start)?;
+        let body = self.commands()?;
+        self.expect(Keyword::CloseBrace, "loop", start)?;
+        Ok(body)
     }
 
     /// Reads `do ..; done`.

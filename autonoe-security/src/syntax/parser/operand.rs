@@ -34,7 +34,7 @@ impl<'a> Parser<'a> {
                 b'}' => break,
                 b'/' if up_to_slash && at > start => break,
                 b'$' if quoting != Quoting::None && self.peek_second() == b'\'' => {
-                    return Err(self.unsupported("$'..' in an expansion in quotes", at));
+                    Some(self.decoded_in_quotes(quoting)?)
                 }
                 b'\'' | b'"' if quoting == Quoting::HereDocument => {
                     return Err(self.unsupported("a quote in an expansion in a here-document", at));
@@ -106,6 +106,25 @@ impl<'a> Parser<'a> {
         Some(Part::Tilde(self.slice(start, end).into()))
     }
 
+    /// Reads `$'..'` in an expansion in double quotes.
+    ///
+    /// In some places Bash looks for expansions in what it decodes, so nothing in it may mean
+    /// anything.
+    fn decoded_in_quotes(&mut self, quoting: Quoting) -> Result<Part<'a>> {
+        let at = self.at;
+        if quoting == Quoting::Double {
+            let part = self.ansi_c_quoted()?;
+            let means = ['$', '`', '\\', '\'', '"', '{', '}'];
+            if matches!(&part, Part::Quoted(text) if !text.contains(means)) {
+                return Ok(part);
+            }
+        }
+        Err(self.unsupported(
+            "$'..' with special characters in an expansion in quotes",
+            at,
+        ))
+    }
+
     /// Reads the word behind `:-` and its kin in double quotes or a here-document.
     fn quoted_operand(&mut self, quoting: Quoting) -> Result<Word<'a>> {
         let start = self.at;
@@ -116,8 +135,8 @@ impl<'a> Parser<'a> {
             match self.peek() {
                 b'}' => break,
                 b'$' if self.peek_second() == b'\'' => {
-                    // Bash decodes it and looks for expansions in the result.
-                    return Err(self.unsupported("$'..' in an expansion in quotes", at));
+                    let part = self.decoded_in_quotes(quoting)?;
+                    parts.push(self.slice(parts.start(), at), part, self.at);
                 }
                 b'$' | b'`' => {
                     if let Some(part) = self.quoted_expansion(quoting)? {

@@ -25,7 +25,9 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
     }
     let instead = match git.name {
         "clean" => "look with git clean -n, or ask for --allow-destructive",
-        _ => "use --force-with-lease, name what is pushed, or ask for --allow-destructive",
+        _ => {
+            "use --force-with-lease, write what is pushed literally or in quotes, or ask for --allow-destructive"
+        }
     };
     Err(git
         .deny(Rule::R44, format!("git {} would destroy work", git.name))

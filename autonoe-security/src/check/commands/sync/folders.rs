@@ -1,8 +1,11 @@
 //! Where a tool works, and which code it runs: what lies in the project.
 
-use super::reports;
 use super::tool::Tool;
+use super::{not_verification, reports};
+use crate::Rule;
 use crate::check::arg::Arg;
+use crate::check::call::Checked;
+use crate::check::write_target;
 
 /// Options whose value is the place to work in.
 fn places(tool: &str) -> &'static [&'static str] {
@@ -32,18 +35,21 @@ fn runs_files(tool: &Tool<'_, '_, '_, '_>) -> bool {
     }
 }
 
-/// Tells whether the tool works inside of the project, on files of the project.
-pub(super) fn stay_inside(tool: &Tool<'_, '_, '_, '_>) -> bool {
-    let is_inside = |place: &Arg<'_>| {
-        place
-            .known()
-            .is_some_and(|place| tool.call.is_in_project(place))
-    };
-    let works_inside = tool
-        .values_of(places(tool.name))
-        .iter()
-        .all(|place| place.as_ref().is_some_and(is_inside));
-    works_inside && (!runs_files(tool) || runs_only_what_is_inside(tool))
+/// Checks that the tool works inside of the project, on files of the project.
+pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+    for place in tool.values_of(places(tool.name)) {
+        let Some(place) = place else {
+            return Err(not_verification(tool.call));
+        };
+        let is_inside = |place: &str| tool.call.is_in_project(place);
+        if !place.known().is_some_and(is_inside) {
+            return Err(write_target::escapes(&place, Rule::R64));
+        }
+    }
+    match runs_files(tool) {
+        true => runs_only_what_is_inside(tool),
+        false => Ok(()),
+    }
 }
 
 /// Options whose value is written to, not run.
@@ -54,14 +60,18 @@ const OUTPUTS: &[&str] = &[
     "--output",
 ];
 
-fn runs_only_what_is_inside(tool: &Tool<'_, '_, '_, '_>) -> bool {
+fn runs_only_what_is_inside(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     let is_output =
         |option: &str| OUTPUTS.contains(&option) || reports::targets(tool.name).contains(&option);
     let mut before = "";
-    tool.args.iter().all(|arg| {
+    let outside = tool.args.iter().find(|arg| {
         let is_given_out = is_output(std::mem::replace(&mut before, &arg.text));
-        is_given_out || arg.text.starts_with('-') || may_run(tool, arg)
-    })
+        !is_given_out && !arg.text.starts_with('-') && !may_run(tool, arg)
+    });
+    match outside {
+        Some(file) => Err(write_target::escapes(file, Rule::R64)),
+        None => Ok(()),
+    }
 }
 
 /// Tells whether `file` is no path, or one inside of the project.

@@ -17,6 +17,7 @@ mod tool;
 use self::tool::Tool;
 use super::tools::{self, Words};
 use crate::Rule;
+use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked, Validator};
 use crate::policy::Profile;
 
@@ -26,9 +27,7 @@ pub(super) fn find(_name: &str) -> Validator {
 }
 
 fn check(call: &Call<'_, '_, '_>) -> Checked {
-    if let [only] = call.args
-        && matches!(only.known(), Some("--version" | "-V" | "--help"))
-    {
+    if is_question(call.args) {
         return Ok(());
     }
     if !call.is_in_project(".") {
@@ -45,6 +44,11 @@ fn check(call: &Call<'_, '_, '_>) -> Checked {
         }
     }
     Ok(())
+}
+
+/// Tells whether a tool is only asked what it is.
+fn is_question(args: &[Arg<'_>]) -> bool {
+    matches!(args, [only] if matches!(only.known(), Some("--version" | "-V" | "--help")))
 }
 
 fn not_verification(call: &Call<'_, '_, '_>) -> crate::Denial {
@@ -81,9 +85,13 @@ fn tool_verifies(
     tool: &Tool<'_, '_, '_, '_>,
     holds: impl Fn(&Tool<'_, '_, '_, '_>) -> bool,
 ) -> Checked {
+    if is_question(tool.args) {
+        return Ok(());
+    }
     dynamic::check(tool)?;
-    let is_fine = folders::stay_inside(tool) && reports::go_elsewhere(tool) && holds(tool);
-    match is_fine {
+    folders::check(tool)?;
+    reports::check(tool)?;
+    match holds(tool) {
         true => Ok(()),
         false => Err(not_verification(tool.call)),
     }

@@ -134,9 +134,7 @@ pub(super) fn check<'s>(
             args: options,
             at: None,
         };
-        if !folders::stay_inside(&runner) {
-            return Err(not_verification(call));
-        }
+        folders::check(&runner)?;
     }
     let Some((first, args)) = started.args.split_first() else {
         return Ok(());

@@ -1,6 +1,7 @@
 //! Shells: a text is judged as the script that it is; a script file is the user's affair.
 
 use crate::check::arg::Arg;
+use crate::check::builtins::shell_options::is_harmless_mode;
 use crate::check::call::{Call, Checked};
 use crate::check::{nested, path};
 use crate::{Denial, Rule};
@@ -26,15 +27,19 @@ fn behind_options<'c, 's>(call: &Call<'c, '_, 's>) -> Result<(bool, &'c [Arg<'s>
     let mut args = call.args;
     let mut takes_text = false;
     while let [first, rest @ ..] = args {
+        let mut rest = rest;
         match first.known() {
             Some("--norc" | "--noprofile" | "--posix" | "--login") => {}
             Some("--") => return Ok((takes_text, rest)),
             Some(option) if option.starts_with('-') && !option.starts_with("--") => {
                 let letters = &option[1..];
-                if letters.is_empty() || !letters.bytes().all(|it| b"ceuxvfEl".contains(&it)) {
+                if letters.is_empty() || !letters.bytes().all(|it| b"ceuxvfElno".contains(&it)) {
                     return Err(call.deny_flag(Rule::R72, option, first.span));
                 }
                 takes_text |= letters.contains('c');
+                if letters.contains('o') {
+                    rest = behind_mode(call, rest)?;
+                }
             }
             Some(option) if option.starts_with(['-', '+']) => {
                 return Err(call.deny_flag(Rule::R72, option, first.span));
@@ -44,6 +49,18 @@ fn behind_options<'c, 's>(call: &Call<'c, '_, 's>) -> Result<(bool, &'c [Arg<'s>
         args = rest;
     }
     Ok((takes_text, args))
+}
+
+/// Returns what follows the name behind `-o`.
+fn behind_mode<'c, 's>(
+    call: &Call<'c, '_, 's>,
+    args: &'c [Arg<'s>],
+) -> Result<&'c [Arg<'s>], Denial> {
+    match args {
+        [name, rest @ ..] if name.known().is_some_and(is_harmless_mode) => Ok(rest),
+        [name, ..] => Err(call.deny_flag(Rule::R72, &name.text, name.span)),
+        [] => Err(call.deny_flag(Rule::R72, "-o", call.span)),
+    }
 }
 
 fn text(call: &Call<'_, '_, '_>, script: &Arg<'_>) -> Checked {
