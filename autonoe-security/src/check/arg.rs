@@ -61,6 +61,25 @@ impl<'s> Arg<'s> {
         !self.globs.is_empty()
     }
 
+    /// Tells whether it is a pattern that may match a file called `name`; it may say so of a pattern
+    /// that does not.
+    pub(crate) fn may_match(&self, name: &str) -> bool {
+        let (Some(first), Some(last)) = (self.globs.first(), self.globs.last()) else {
+            return false;
+        };
+        let (front, end) = (&self.text[..*first], &self.text[*last..]);
+        let end = match end.strip_prefix('[') {
+            // The first character behind `[` may be `]` itself.
+            Some(set) => set
+                .char_indices()
+                .skip(1)
+                .find(|(_, c)| *c == ']')
+                .map_or("", |(at, _)| &set[at + 1..]),
+            None => end.get(1..).unwrap_or_default(),
+        };
+        name.starts_with(front) && (!self.is_static() || name.ends_with(end))
+    }
+
     /// Returns its text, if it is known and no pattern.
     pub(crate) fn known(&self) -> Option<&str> {
         (self.is_static() && !self.is_pattern() && !self.tilde).then_some(&self.text)

@@ -66,7 +66,7 @@ pub(crate) fn explain(
     command: &str,
 ) -> Result<Vec<Finding>, Denial> {
     let script = parse(command).map_err(|error| not_understood(&error))?;
-    let scope = Scope::of(&script);
+    let scope = Scope::of(command, &script);
     let report = Report::all();
     let walk = Walk {
         policy,
@@ -89,7 +89,7 @@ fn judge_text(
     depth: usize,
 ) -> Result<(), Denial> {
     let script = parse(text).map_err(|error| not_understood(&error))?;
-    let scope = Scope::of(&script);
+    let scope = Scope::of(text, &script);
     let walk = Walk {
         policy,
         scope: &scope,

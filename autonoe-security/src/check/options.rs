@@ -133,7 +133,7 @@ fn read_long<'c, 's>(
 /// Checks that the value of an option stays one argument, as far as the script shows.
 fn stays_one(call: &Call<'_, '_, '_>, value: Option<&Arg<'_>>) -> Result<(), Denial> {
     match value {
-        Some(value) if call.may_shift(value) => Err(call.deny_dynamic(value)),
+        Some(value) if value.is_pattern() || call.may_shift(value) => Err(call.deny_dynamic(value)),
         _ => Ok(()),
     }
 }

@@ -195,6 +195,7 @@ fn static_value<'s>(scope: &Scope<'s>, name: &str, before: usize) -> Option<(Cow
         return None;
     };
     if given.stands != Stands::AtTop
+        || given.may_be_left_out
         || given.at >= before
         || variable.is_array
         || variable.is_declared

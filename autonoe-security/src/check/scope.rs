@@ -9,13 +9,16 @@ use crate::syntax::Script;
 ///
 /// Most commands have no variables, and then nobody does.
 pub(crate) struct Scope<'s> {
+    text: &'s str,
     script: &'s Script<'s>,
     survey: OnceCell<Survey<'s>>,
 }
 
 impl<'s> Scope<'s> {
-    pub(crate) fn of(script: &'s Script<'s>) -> Self {
+    /// Makes the scope of `script`, which was read from `text`.
+    pub(crate) fn of(text: &'s str, script: &'s Script<'s>) -> Self {
         Self {
+            text,
             script,
             survey: OnceCell::new(),
         }
@@ -26,6 +29,7 @@ impl<'s> Scope<'s> {
     }
 
     pub(crate) fn survey(&self) -> &Survey<'s> {
-        self.survey.get_or_init(|| Survey::of(self.script))
+        self.survey
+            .get_or_init(|| Survey::of(self.text, self.script))
     }
 }

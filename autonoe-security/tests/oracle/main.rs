@@ -42,8 +42,12 @@ fn validator() -> BashValidator {
 }
 
 fn corpus() -> Vec<String> {
-    let lines = include_str!("../../corpus/cases.jsonl").lines();
-    let commands = lines.map(|line| {
+    let files = [
+        include_str!("../../corpus/attacks.jsonl"),
+        include_str!("../../corpus/cases.jsonl"),
+        include_str!("../../corpus/daily.jsonl"),
+    ];
+    let commands = files.into_iter().flat_map(str::lines).map(|line| {
         let case: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
         case["command"].as_str().expect("a text").to_owned()
     });

@@ -2,7 +2,9 @@
 
 /// Returns the names of the simple commands in a trace, in order.
 pub(crate) fn names(trace: &str) -> Vec<String> {
-    let commands = trace.lines().filter_map(|line| {
+    // A trace that was cut off ends in the middle of a line.
+    let whole = trace.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    let commands = whole.lines().filter_map(|line| {
         let command = line.trim_start_matches('+');
         (command.len() < line.len()).then(|| command.strip_prefix(' '))?
     });
@@ -15,15 +17,15 @@ pub(crate) fn names(trace: &str) -> Vec<String> {
 fn name(command: &str) -> Option<String> {
     let mut rest = command;
     loop {
-        let (word, behind) = word(rest);
         if is_assignment(rest) {
             // An array stands alone, and its elements look like words.
             if rest.contains("=(") {
                 return None;
             }
-            rest = behind;
+            (_, rest) = word(behind_subscript(rest));
             continue;
         }
+        let (word, _) = word(rest);
         return match word.as_str() {
             "" | "[[" | "((" | "for" | "case" | "select" => None,
             _ => Some(word),
@@ -45,6 +47,21 @@ fn is_assignment(text: &str) -> bool {
         && end > 0
         && (rest.starts_with('=') || rest.starts_with("+=") || rest.starts_with('['))
         && rest.contains('=')
+}
+
+/// Returns what follows the subscript of an assignment, in which there may be blanks.
+fn behind_subscript(text: &str) -> &str {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '[' => depth += 1,
+            ']' if depth == 1 => return &text[at + 1..],
+            ']' => depth = depth.saturating_sub(1),
+            '=' if depth == 0 => break,
+            _ => {}
+        }
+    }
+    text
 }
 
 /// Splits off the first word, as Bash quotes words in a trace.

@@ -124,9 +124,15 @@ fn is_plain_locale(locale: &str) -> bool {
     let codeset = locale
         .split_once('.')
         .map(|(_, codeset)| codeset.to_ascii_lowercase());
-    codeset.is_none_or(|codeset| {
-        codeset.starts_with("utf") || codeset.starts_with("iso") || codeset.starts_with("ascii")
-    })
+    match codeset {
+        Some(codeset) => ["utf", "iso", "ascii"]
+            .iter()
+            .any(|it| codeset.starts_with(it)),
+        // Without a name of its own, the codeset is an old one of the language.
+        None => !["zh", "ja", "ko"]
+            .iter()
+            .any(|language| locale.starts_with(language)),
+    }
 }
 
 fn is_harmless_node_option(option: &str) -> bool {

@@ -54,7 +54,8 @@ fn check_operand(call: &Call<'_, '_, '_>, operand: &Arg<'_>, makes_array: bool) 
         return names::check(operand);
     };
     let plain = name.strip_suffix('+').unwrap_or(name);
-    if !names::is_identifier(plain) || operand.globs.iter().any(|at| *at < name.len()) {
+    let is_pattern = operand.globs.iter().any(|at| *at < name.len());
+    if !names::is_identifier(plain) || is_pattern || !names_are_written_out(&operand.parts) {
         let reason = "the name of the variable is not a plain name";
         return Err(Denial::by(Rule::R12, operand.span, reason)
             .instead("write the name literally, without a subscript"));
@@ -91,6 +92,17 @@ fn check_operand(call: &Call<'_, '_, '_>, operand: &Arg<'_>, makes_array: bool) 
     let (policy, here) = (call.policy(), call.here);
     let value = value.as_deref();
     assignments::check(policy, here, plain, value, Setting::Other, operand.span)
+}
+
+/// Tells whether what stands in front of `=` is written out.
+fn names_are_written_out(parts: &[Part<'_>]) -> bool {
+    let name = parts.iter().find_map(|part| match part {
+        Part::Literal(text) | Part::Quoted(text) => text.contains('=').then_some(true),
+        Part::DoubleQuoted(inner) => Some(names_are_written_out(inner)),
+        _ => Some(false),
+    });
+    // Plain text has no parts.
+    name.unwrap_or(parts.is_empty())
 }
 
 /// Tells whether a list stands in quotes, which makes several words: `"${a[@]}"`.

@@ -34,7 +34,7 @@ pub(super) fn wait(call: &Call<'_, '_, '_>) -> Checked {
 
 pub(super) fn kill(call: &Call<'_, '_, '_>) -> Checked {
     let mut args = call.args.iter().peekable();
-    if let Some(first) = args.peek()
+    if let Some(&first) = args.peek()
         && let Some(option) = first.known().and_then(|text| text.strip_prefix('-'))
     {
         let is_signal_name =
@@ -43,7 +43,10 @@ pub(super) fn kill(call: &Call<'_, '_, '_>) -> Checked {
             "l" | "L" => return Ok(()),
             "s" | "n" => {
                 args.next();
-                args.next();
+                let signal = args.next().and_then(|signal| signal.known());
+                if !signal.is_some_and(is_signal_name) {
+                    return Err(call.deny_flag(Rule::R9, &first.text, first.span));
+                }
             }
             "-" => {
                 args.next();
@@ -97,7 +100,7 @@ fn is_own_process(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> bool {
     }
     let variable = call.walk.scope.survey().variable(&parameter.name);
     variable.is_some_and(|variable| {
-        variable.given.iter().all(|given| match given.value {
+        variable.always(|given| match given.value {
             Value::String {
                 head: "",
                 rest: [part],

@@ -23,7 +23,8 @@ pub(super) fn check(arg: &Arg<'_>) -> Checked {
 /// Checks that `arg` names a variable, and nothing more.
 fn is_plain(arg: &Arg<'_>) -> Checked {
     match arg.known() {
-        Some(name) if is_identifier(name) => Ok(()),
+        // The survey of variables sees names that are written out.
+        Some(name) if is_identifier(name) && arg.is_written_out() && !arg.braced => Ok(()),
         _ => {
             let reason = "the name of the variable is not a plain name";
             Err(Denial::by(Rule::R12, arg.span, reason)

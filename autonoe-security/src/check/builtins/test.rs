@@ -20,7 +20,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
             names::check(name)?;
         }
         // Names of files may be operators.
-        if arg.is_pattern() && arg.text.chars().all(|c| "*?[]!-".contains(c)) {
+        if arg.may_match("-v") {
             let reason = format!("a pattern in {} may become an operator", call.name);
             return Err(Denial::by(Rule::R12, arg.span, reason).instead("put ./ in front of it"));
         }

@@ -40,7 +40,8 @@ fn after_options<'c, 's>(
             if !attached {
                 args = args.get(1..).unwrap_or_default();
             }
-            if let Some(value) = value.as_ref().filter(|value| call.may_shift(value)) {
+            let is_several = |value: &&Arg<'_>| value.is_pattern() || call.may_shift(value);
+            if let Some(value) = value.as_ref().filter(is_several) {
                 return Err(call.deny_dynamic(value));
             }
             if let Some(value) = value.filter(|_| named.contains(letter)) {
@@ -87,16 +88,27 @@ pub(super) fn getopts(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 pub(super) fn printf(call: &Call<'_, '_, '_>) -> Checked {
-    let Some(first) = call.args.first() else {
-        return Ok(());
-    };
-    if let Some(name) = first.text.strip_prefix("-v") {
-        return match (name.is_empty() && first.is_static(), call.args.get(1)) {
-            (true, Some(name)) => names::check(name),
-            (true, None) => Ok(()),
-            (false, _) => names::check(&first.without_first(2)),
+    let mut args = call.args;
+    // The option may stand there more than once.
+    while let [first, rest @ ..] = args {
+        let Some(name) = first.text.strip_prefix("-v") else {
+            break;
+        };
+        args = match (name.is_empty() && first.is_static(), rest) {
+            (true, [name, rest @ ..]) => {
+                names::check(name)?;
+                rest
+            }
+            (true, []) => rest,
+            (false, rest) => {
+                names::check(&first.without_first(2))?;
+                rest
+            }
         };
     }
+    let Some(first) = args.first() else {
+        return Ok(());
+    };
     let is_wild = first.is_pattern() && first.text.starts_with(['*', '?', '[', '-']);
     match call.is_option_safe(first) && !is_wild {
         true => Ok(()),

@@ -115,7 +115,7 @@ pub(super) fn cp(call: &Call<'_, '_, '_>) -> Checked {
 fn check_source(call: &Call<'_, '_, '_>, source: &Arg<'_>, keeps_path: bool) -> Checked {
     let text = source.text.as_ref();
     let name = path::file_name(text.trim_end_matches('/'));
-    if path::is_protected(name) {
+    if path::is_protected(name) || (keeps_path && path::is_protected(text)) {
         return Err(protected(source, &format!("'{name}'")));
     }
     // Links below /proc lead to everywhere.

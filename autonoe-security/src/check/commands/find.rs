@@ -1,8 +1,8 @@
 //! `find`: looking, and running allowed commands on what was found.
 
-use crate::Rule;
 use crate::check::arg::{Arg, Unknown};
 use crate::check::call::{Call, Checked};
+use crate::{Denial, Rule};
 
 /// Primaries that delete, write, or ask a person.
 const REFUSED: &[&str] = &[
@@ -81,22 +81,32 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 /// Judges what `-exec` starts, and returns how many arguments that takes.
-fn exec<'s>(call: &Call<'_, '_, 's>, args: &[Arg<'s>]) -> Result<usize, crate::Denial> {
+fn exec<'s>(call: &Call<'_, '_, 's>, args: &[Arg<'s>]) -> Result<usize, Denial> {
     let ends = |(at, arg): (usize, &Arg<'_>)| {
         let after_braces = at
             .checked_sub(1)
             .is_some_and(|before| args[before].text.contains("{}"));
         arg.is(";") || (arg.is("+") && after_braces)
     };
+    let is_plus = |pair: &&[Arg<'_>]| {
+        let text = pair[0].text.as_ref();
+        pair[1].is("+") && text.contains("{}") && text != "{}"
+    };
+    if let Some(pair) = args.windows(2).find(is_plus) {
+        // Not every find takes this `+` for the end.
+        let reason = "-exec .. + needs {} as an argument of its own";
+        return Err(Denial::by(Rule::R33, pair[0].span, reason).instead("end it with \\;"));
+    }
     let Some(end) = args.iter().enumerate().position(ends) else {
         return Err(call
             .deny(Rule::R33, "the command of -exec has no end")
             .instead("end it with \\; or +"));
     };
     // What is not known may be the end, and then what follows are primaries again.
-    let unknown = args[..end]
-        .iter()
-        .position(|arg| !arg.is_static() && arg.text.is_empty());
+    let unknown = args[..end].iter().position(|arg| {
+        let is_unknown = !arg.is_static() && arg.text.is_empty();
+        is_unknown || arg.may_match(";") || arg.may_match("+")
+    });
     let behind = unknown.map_or(&args[..0], |at| &args[at..end]);
     if let Some(arg) = behind
         .iter()

@@ -1,26 +1,36 @@
 //! Commands that print a number and nothing else.
 
 use super::is_integer;
-use crate::syntax::{ArgWord, CommandKind, Connector, Part, Script, SimpleCommand, Text, Word};
+use crate::check::option_safe::is_word_option_safe;
+use crate::check::scope::Scope;
+use crate::syntax::{
+    ArgWord, CommandKind, Connector, Part, Redirect, RedirectOperator, RedirectTarget, Script,
+    SimpleCommand, Text, Word,
+};
 
 /// Tells whether a script prints a number and nothing else.
 ///
 /// `cd` may stand in front, since it prints nothing, and `|| true` or
 /// `|| echo 0` behind.
-pub(super) fn prints_a_number(script: &Script<'_>) -> bool {
+pub(super) fn prints_a_number(scope: &Scope<'_>, script: &Script<'_>) -> bool {
     let [item] = &script.items[..] else {
         return false;
     };
     let mut counted = false;
     for (connector, pipeline) in &item.pipelines {
-        let Some(CommandKind::Simple(last)) = pipeline.commands.last().map(|last| &last.kind)
-        else {
+        let Some(command) = pipeline.commands.last() else {
             return false;
         };
+        let CommandKind::Simple(last) = &command.kind else {
+            return false;
+        };
+        if !command.redirects.iter().all(adds_nothing) {
+            return false;
+        }
         let is_alone = pipeline.commands.len() == 1;
         match (connector, counted) {
             (Connector::First | Connector::And, false) if is_alone && is_named(last, "cd") => {}
-            (Connector::First | Connector::And, false) if counts(last) => counted = true,
+            (Connector::First | Connector::And, false) if counts(scope, last) => counted = true,
             (Connector::Or, true) if is_alone && is_fallback(last) => {}
             _ => return false,
         }
@@ -50,7 +60,7 @@ fn is_fallback(simple: &SimpleCommand<'_>) -> bool {
 ///
 /// `wc` and `grep` print the names of files as well when they are given some,
 /// and a name can be an expression too.
-fn counts(simple: &SimpleCommand<'_>) -> bool {
+fn counts(scope: &Scope<'_>, simple: &SimpleCommand<'_>) -> bool {
     let mut words = simple.words.iter().filter_map(|word| match word {
         ArgWord::Word(word) => Some(word),
         ArgWord::Array(_) => None,
@@ -84,9 +94,11 @@ fn counts(simple: &SimpleCommand<'_>) -> bool {
                     .all(|(text, _)| !takes_files(text.as_deref()))
         }
         "grep" => {
+            let is_no_option =
+                |word: &Word<'_>| is_one_argument(word) && is_word_option_safe(scope, word);
             let one_file = match &operands[..] {
-                [_] => true,
-                [_, (_, file)] => is_one_argument(file),
+                [(_, pattern)] => is_no_option(pattern),
+                [(_, pattern), (_, file)] => is_no_option(pattern) && is_no_option(file),
                 _ => false,
             };
             let is_plain = |(text, _): &(Option<Text<'_>>, _)| {
@@ -94,10 +106,44 @@ fn counts(simple: &SimpleCommand<'_>) -> bool {
             };
             (has_letter(&['c']) || has("--count")) && options.iter().all(is_plain) && one_file
         }
-        "git" => word_is(0, "rev-list") && has("--count"),
+        "git" => {
+            word_is(0, "rev-list")
+                && has("--count")
+                && !has("--")
+                && options.iter().all(is_plain_count)
+        }
         "date" => is_seconds(simple),
         _ => false,
     }
+}
+
+/// Tells whether a redirection puts nothing else into what is printed.
+fn adds_nothing(redirect: &Redirect<'_>) -> bool {
+    match redirect.operator {
+        RedirectOperator::Read | RedirectOperator::HereDocument | RedirectOperator::HereString => {
+            true
+        }
+        _ => match &redirect.target {
+            RedirectTarget::Word(word) => word.static_text().as_deref() == Some("/dev/null"),
+            RedirectTarget::HereDocument(_) => false,
+        },
+    }
+}
+
+/// Tells whether an option of `git rev-list` only says which commits are counted.
+fn is_plain_count((option, _): &(Option<Text<'_>>, &Word<'_>)) -> bool {
+    option.as_deref().is_some_and(|option| {
+        let name = option.split('=').next().unwrap_or(option);
+        let takes_next = option == name;
+        match name {
+            "--count" | "--all" | "--merges" | "--no-merges" | "--first-parent" | "--branches"
+            | "--tags" | "--remotes" | "--not" => true,
+            "--since" | "--until" | "--after" | "--before" | "--author" | "--max-count" => {
+                !takes_next
+            }
+            _ => false,
+        }
+    })
 }
 
 /// Tells whether an option of grep changes neither what is printed nor which file is meant.

@@ -19,6 +19,9 @@ const DEEPEST: usize = 8;
 
 /// Checks that an expression looks at numbers only.
 pub(crate) fn check(scope: &Scope<'_>, arithmetic: &Arithmetic<'_>) -> Result<(), Denial> {
+    if let Some(name) = joined_name(&arithmetic.tokens) {
+        return Err(deny(name, arithmetic.span));
+    }
     let mut free_depth = 0_usize;
     let mut opens_free = false;
     for token in &arithmetic.tokens {
@@ -53,6 +56,17 @@ pub(crate) fn check(scope: &Scope<'_>, arithmetic: &Arithmetic<'_>) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Returns a name that goes on in what stands next to it: `x$n` is another variable than `x`.
+fn joined_name<'t>(tokens: &'t [ArithmeticToken<'_>]) -> Option<&'t str> {
+    tokens.windows(2).find_map(|pair| match pair {
+        [ArithmeticToken::Operator(_), _] | [_, ArithmeticToken::Operator(_)] => None,
+        [ArithmeticToken::Name { name, .. }, _] | [_, ArithmeticToken::Name { name, .. }] => {
+            Some(name.as_ref())
+        }
+        _ => None,
+    })
 }
 
 /// Checks the subscript of the variable `name`.
@@ -107,7 +121,7 @@ fn is_numeric_part(scope: &Scope<'_>, part: &Part<'_>, depth: usize) -> bool {
         // What stands in it is checked where it stands.
         Part::Arithmetic(_) => true,
         Part::Parameter(parameter) => is_numeric_parameter(scope, parameter, depth),
-        Part::CommandSubstitution(inner) => prints_a_number(&inner.script),
+        Part::CommandSubstitution(inner) => prints_a_number(scope, &inner.script),
         Part::Brace(brace) => match brace.as_ref() {
             Brace::Sequence { first, last, .. } => is_integer(first) && is_integer(last),
             Brace::Alternatives(alternatives) => alternatives
@@ -131,8 +145,9 @@ fn is_numeric_variable(scope: &Scope<'_>, name: &str, depth: usize) -> bool {
         name,
         "?" | "#" | "$" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "EPOCHSECONDS" | "UID" | "PPID"
     ) {
-        // A script that sets one of these gives it a value of its own.
-        if scope.survey().variable(name).is_none() {
+        // Whatever they are set to, the shell keeps a number in them until they are unset.
+        let variable = scope.survey().variable(name);
+        if variable.is_none_or(|variable| !variable.is_declared && !variable.is_array) {
             return true;
         }
     }
@@ -140,12 +155,7 @@ fn is_numeric_variable(scope: &Scope<'_>, name: &str, depth: usize) -> bool {
     else {
         return false;
     };
-    let given = || {
-        variable
-            .given
-            .iter()
-            .all(|given| is_number(scope, given, depth))
-    };
+    let given = || variable.always(|given| is_number(scope, given, depth));
     variable.is_number.or_find(given)
 }
 

@@ -7,7 +7,7 @@ use super::arg::Arg;
 use super::numeric;
 use super::scope::Scope;
 use super::survey::Value;
-use crate::syntax::{Brace, Operation, Parameter, Part, Subscript, static_text};
+use crate::syntax::{Brace, Operation, Parameter, Part, Subscript, Word, static_text};
 
 /// How many variables are followed that are set to one another.
 const DEEPEST: usize = 8;
@@ -31,12 +31,21 @@ pub(crate) fn is_option_safe(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
     }
     match arg.text.as_bytes().first() {
         Some(first) => *first != b'-',
+        // A program makes it of something that nobody has seen.
+        None if arg.parts.is_empty() => false,
         None => {
             let mut parts = Vec::new();
             flatten(&arg.parts, Splits::Yes, &mut parts);
             begins_with_no_option(scope, &parts)
         }
     }
+}
+
+/// Tells whether a word can never be taken for an option, if it stays one.
+pub(crate) fn is_word_option_safe(scope: &Scope<'_>, word: &Word<'_>) -> bool {
+    let mut parts = Vec::new();
+    flatten(&word.parts, Splits::Yes, &mut parts);
+    begins_with_no_option(scope, &parts)
 }
 
 /// Tells whether an argument may become several, or none.
@@ -183,12 +192,7 @@ fn parameter_is_no_option(
         Splits::No => &variable.is_no_option_quoted,
         Splits::Yes => &variable.is_no_option_split,
     };
-    memo.or_find(|| {
-        let given = &variable.given;
-        given
-            .iter()
-            .all(|given| value_is_no_option(scope, given.value, splits, depth))
-    })
+    memo.or_find(|| variable.always(|given| value_is_no_option(scope, given.value, splits, depth)))
 }
 
 fn value_is_no_option(scope: &Scope<'_>, value: Value<'_>, splits: Splits, depth: usize) -> bool {

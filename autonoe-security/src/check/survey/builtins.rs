@@ -1,8 +1,10 @@
 //! Variables that builtins set, whose names are their arguments.
 
+use std::borrow::Cow;
+
 use super::surveyor::Surveyor;
 use super::{Stands, Value};
-use crate::syntax::{ArgWord, Part, SimpleCommand, Word};
+use crate::syntax::{ArgWord, Part, SimpleCommand, Text, Word};
 
 impl<'s> Surveyor<'s> {
     /// Finds the variables that a builtin sets whose names are its arguments.
@@ -21,28 +23,30 @@ impl<'s> Surveyor<'s> {
         };
         match name.as_ref() {
             "declare" | "typeset" | "local" | "readonly" | "export" => {
-                self.declaration(simple, words);
+                self.declaration(&name, simple, &words.collect::<Vec<_>>());
             }
             "unset" => {
-                for word in words {
-                    if let Some(name) = name_of(word) {
-                        let variable = self.survey.variable_mut(name);
-                        variable.is_declared = true;
-                        variable.is_unset = true;
-                    }
+                for name in words.map(beginning) {
+                    let variable = self.survey.variable_mut(name);
+                    variable.is_declared = true;
+                    variable.is_unset = true;
                 }
             }
-            "read" | "mapfile" | "readarray" | "getopts" | "printf" => {
-                for word in words {
-                    if let Some(text) = name_of(word) {
-                        self.named(text, word.span.start());
-                    }
+            "mapfile" | "readarray" => self.named(words, true),
+            "read" => {
+                let words: Vec<_> = words.collect();
+                let makes_array = words.iter().any(|word| has_letter(&beginning(word), 'a'));
+                self.named(words, makes_array);
+            }
+            "getopts" => self.named(words, false),
+            "printf" => {
+                let words: Vec<_> = words.collect();
+                let first = words.first().map(|word| beginning(word));
+                if first.is_some_and(|first| first.starts_with("-v")) {
+                    self.named(words, false);
                 }
             }
-            "shopt" => {
-                let mut words = words.map(Word::static_text);
-                self.survey.drops_patterns |= words.any(|word| word.as_deref() == Some("nullglob"));
-            }
+            "shopt" => self.option_of_shell(words),
             _ => {}
         }
     }
@@ -50,64 +54,115 @@ impl<'s> Surveyor<'s> {
     /// Takes notice of `NAME`, `NAME=value` and `NAME=( .. )` behind a declaration.
     fn declaration(
         &mut self,
+        builtin: &str,
         simple: &'s SimpleCommand<'s>,
-        words: impl Iterator<Item = &'s Word<'s>>,
+        words: &[&'s Word<'s>],
     ) {
-        let mut associative = false;
+        let has = |letter| {
+            words
+                .iter()
+                .any(|word| has_letter(&beginning(word), letter))
+        };
+        let (indexed, associative) = (has('a'), has('A'));
+        if builtin == "readonly" || has('r') {
+            self.assignments_may_fail();
+        }
+        // The others make such an array in a function only, or not at all without a value.
+        let makes_associative =
+            associative && matches!(builtin, "declare" | "typeset") && self.stands == Stands::AtTop;
         for word in words {
-            let at = word.span.start();
-            let Some((Part::Literal(text) | Part::Quoted(text), rest)) = word.parts.split_first()
-            else {
+            let text = beginning(word);
+            if text.starts_with(['-', '+']) {
                 continue;
+            }
+            let at = word.span.start();
+            let name = match text.split_once('=') {
+                Some((name, _)) => Cow::Owned(name.trim_end_matches('+').to_owned()),
+                None => text.clone(),
             };
-            if let Some(letters) = text.strip_prefix('-') {
-                associative |= letters.contains('A');
+            if makes_associative {
+                self.survey.becomes_associative(name.clone(), at);
             }
-            match text.split_once('=') {
-                Some((name, head)) => {
-                    let name = name.trim_end_matches('+');
-                    self.set(name, at, Value::String { head, rest }, Stands::Elsewhere);
-                }
-                None => {
-                    let variable = self.survey.variable_mut(text);
-                    variable.is_declared = true;
-                    if associative && self.stands == Stands::AtTop {
-                        variable.associative_from.get_or_insert(at);
-                    }
-                }
+            match text.contains('=') {
+                true => self.set(name.clone(), at, value_of(word), Stands::Elsewhere),
+                false => self.survey.variable_mut(name.clone()).is_declared = true,
             }
+            self.survey.variable_mut(name).is_array |= indexed || associative;
         }
         for word in &simple.words {
             if let ArgWord::Array(array) = word
-                && associative
-                && self.stands == Stands::AtTop
+                && makes_associative
             {
-                let variable = self.survey.variable_mut(&array.name);
-                variable.associative_from.get_or_insert(array.span.start());
+                let name = Cow::Borrowed(array.name.as_ref());
+                self.survey.becomes_associative(name, array.span.start());
             }
         }
     }
 
-    /// Takes notice of a name, which may be written together with its option: `-vname`.
-    fn named(&mut self, text: &'s str, at: usize) {
-        let is_option = text.starts_with('-') && text.len() < 40;
-        let starts = if is_option { 1..text.len() } else { 0..1 };
-        for start in starts {
-            if let Some(name) = text.get(start..).filter(|name| !name.is_empty()) {
-                self.set(name, at, Value::Unknown, Stands::Elsewhere);
+    /// Takes notice of names, which may be written together with an option: `-vname`.
+    fn named(&mut self, words: impl IntoIterator<Item = &'s Word<'s>>, are_arrays: bool) {
+        for word in words {
+            let (text, at) = (beginning(word), word.span.start());
+            let is_option = text.starts_with('-') && text.len() < 40;
+            let starts = if is_option { 1..text.len() } else { 0..1 };
+            for start in starts {
+                let name = text.get(start..).filter(|name| !name.is_empty());
+                if let Some(name) = name {
+                    let name: Text<'s> = Cow::Owned(name.to_owned());
+                    self.set(name.clone(), at, Value::Unknown, Stands::Elsewhere);
+                    self.survey.variable_mut(name).is_array |= are_arrays;
+                }
+            }
+        }
+    }
+
+    fn option_of_shell(&mut self, words: impl Iterator<Item = &'s Word<'s>>) {
+        for word in words {
+            match beginning(word).as_ref() {
+                "nullglob" => self.survey.drops_patterns = true,
+                // A pattern that matches nothing ends the line.
+                "failglob" => self.assignments_may_fail(),
+                _ => {}
             }
         }
     }
 }
 
-/// Returns the text with which a word begins, if it begins with text.
-fn name_of<'s>(word: &'s Word<'s>) -> Option<&'s str> {
-    match word.parts.first() {
-        Some(Part::Literal(text) | Part::Quoted(text)) => Some(text),
-        Some(Part::DoubleQuoted(inner)) => match inner.first() {
-            Some(Part::Literal(text) | Part::Quoted(text)) => Some(text),
-            _ => None,
-        },
-        _ => None,
+/// Returns the text with which a word begins, up to the first expansion.
+fn beginning<'s>(word: &'s Word<'s>) -> Text<'s> {
+    fn add(parts: &[Part<'_>], text: &mut String) -> bool {
+        parts.iter().all(|part| match part {
+            Part::Literal(more) | Part::Quoted(more) => {
+                text.push_str(more);
+                true
+            }
+            Part::DoubleQuoted(inner) => add(inner, text),
+            _ => false,
+        })
     }
+    match &word.parts[..] {
+        [Part::Literal(text) | Part::Quoted(text), ..] if word.parts.len() == 1 => {
+            Cow::Borrowed(text)
+        }
+        parts => {
+            let mut text = String::new();
+            add(parts, &mut text);
+            Cow::Owned(text)
+        }
+    }
+}
+
+/// Returns what stands behind `=`, where that is easy to tell.
+fn value_of<'s>(word: &'s Word<'s>) -> Value<'s> {
+    match word.parts.split_first() {
+        Some((Part::Literal(first) | Part::Quoted(first), rest)) => match first.split_once('=') {
+            Some((_, head)) => Value::String { head, rest },
+            None => Value::Unknown,
+        },
+        _ => Value::Unknown,
+    }
+}
+
+fn has_letter(text: &str, letter: char) -> bool {
+    text.starts_with('-') && !text.starts_with("--") && text.contains(letter)
 }

@@ -2,13 +2,14 @@
 
 mod arithmetic;
 mod builtins;
+mod failures;
 mod surveyor;
 
 use std::cell::Cell;
 use std::collections::HashMap;
 
 use self::surveyor::Surveyor;
-use crate::syntax::{ArrayElement, Part, Script, Word};
+use crate::syntax::{ArrayElement, Part, Script, Text, Word};
 
 pub(crate) use self::arithmetic::assigned_in;
 
@@ -18,7 +19,7 @@ pub(crate) use self::arithmetic::assigned_in;
 /// all that it is ever set to.
 #[derive(Debug, Default)]
 pub(crate) struct Survey<'s> {
-    variables: HashMap<&'s str, Variable<'s>>,
+    variables: HashMap<Text<'s>, Variable<'s>>,
     /// Patterns that match nothing vanish, because of `shopt -s nullglob`.
     pub(crate) drops_patterns: bool,
 }
@@ -42,6 +43,14 @@ pub(crate) struct Variable<'s> {
     pub(crate) is_no_option_quoted: Memo,
     /// The same without quotes.
     pub(crate) is_no_option_split: Memo,
+}
+
+impl<'s> Variable<'s> {
+    /// Tells whether `holds` for everything that the script sets it to. It must set it somewhere:
+    /// else the value comes from elsewhere.
+    pub(crate) fn always(&self, holds: impl Fn(&Given<'s>) -> bool) -> bool {
+        !self.given.is_empty() && self.given.iter().all(holds)
+    }
 }
 
 /// An answer that is worked out once, so that asking often costs little.
@@ -68,6 +77,9 @@ pub(crate) struct Given<'s> {
     pub(crate) stands: Stands,
     /// Nothing stands in front of it that could fail and take it along.
     pub(crate) is_sure: bool,
+    /// Something in front of it on the same line may fail, and then the shell goes on with the next
+    /// line.
+    pub(crate) may_be_left_out: bool,
     /// Where in the text.
     pub(crate) at: usize,
 }
@@ -96,9 +108,9 @@ pub(crate) enum Stands {
 }
 
 impl<'s> Survey<'s> {
-    /// Looks through a whole script.
-    pub(crate) fn of(script: &'s Script<'s>) -> Self {
-        Surveyor::default().look_through(script)
+    /// Looks through a whole script, which was read from `text`.
+    pub(crate) fn of(text: &'s str, script: &'s Script<'s>) -> Self {
+        Surveyor::new(text).look_through(script)
     }
 
     /// Returns what the script does to `name`; `None` if it never sets it.
@@ -107,7 +119,48 @@ impl<'s> Survey<'s> {
     }
 
     /// Returns what the script does to `name`, to add to it.
-    fn variable_mut(&mut self, name: &'s str) -> &mut Variable<'s> {
+    fn variable_mut(&mut self, name: Text<'s>) -> &mut Variable<'s> {
         self.variables.entry(name).or_default()
     }
+
+    /// Takes notice that `name` is declared as an associative array, which has an effect only if it
+    /// is nothing else yet.
+    fn becomes_associative(&mut self, name: Text<'s>, at: usize) {
+        let is_new = !self.variables.contains_key(&name) && !is_magic(&name);
+        let variable = self.variables.entry(name).or_default();
+        if is_new {
+            variable.associative_from = Some(at);
+        }
+    }
+}
+
+/// Tells whether the shell sets a variable by itself.
+fn is_magic(name: &str) -> bool {
+    matches!(
+        name,
+        "_" | "REPLY"
+            | "MAPFILE"
+            | "OPTARG"
+            | "OPTIND"
+            | "PWD"
+            | "OLDPWD"
+            | "DIRSTACK"
+            | "PIPESTATUS"
+            | "COLUMNS"
+            | "LINES"
+            | "COPROC"
+            | "HISTCMD"
+            | "FUNCNAME"
+            | "GROUPS"
+            | "UID"
+            | "EUID"
+            | "PPID"
+            | "SECONDS"
+            | "LINENO"
+            | "EPOCHSECONDS"
+            | "EPOCHREALTIME"
+            | "RANDOM"
+            | "SRANDOM"
+            | "SHELLOPTS"
+    ) || name.starts_with("BASH")
 }

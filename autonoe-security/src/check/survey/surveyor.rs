@@ -1,11 +1,14 @@
 //! Goes through a script and writes down what it does to its variables.
 
+use std::borrow::Cow;
+
 use super::arithmetic::assigned_in;
-use super::{Given, Stands, Survey, Value};
+use super::failures::Failures;
+use super::{Given, Stands, Survey, Value, is_magic};
 use crate::syntax::visit::{self, Visitor};
 use crate::syntax::{
-    Arithmetic, AssignedValue, Assignment, CommandKind, For, Item, Operation, Parameter, Runs,
-    Script, SimpleCommand, Substitute,
+    Arithmetic, AssignedValue, Assignment, Command, CommandKind, For, Item, Operation, Parameter,
+    Runs, Script, SimpleCommand, Substitute, Text,
 };
 
 /// One way through a script.
@@ -15,44 +18,51 @@ pub(super) struct Surveyor<'s> {
     pub(super) stands: Stands,
     /// Only plain assignments have been seen so far.
     is_sure: bool,
+    failures: Failures<'s>,
 }
 
-impl Default for Surveyor<'_> {
-    fn default() -> Self {
+impl<'s> Surveyor<'s> {
+    pub(super) fn new(text: &'s str) -> Self {
         Self {
             survey: Survey::default(),
             stands: Stands::AtTop,
             is_sure: true,
+            failures: Failures::in_text(text),
         }
     }
-}
 
-impl<'s> Surveyor<'s> {
     pub(super) fn look_through(mut self, script: &'s Script<'s>) -> Survey<'s> {
         for item in &script.items {
             self.stands = Stands::AtTop;
+            self.failures.next_item(item.span);
             self.item(item);
             self.is_sure &= is_plain_assignment(item);
         }
         self.survey
     }
 
-    pub(super) fn set(&mut self, name: &'s str, at: usize, value: Value<'s>, stands: Stands) {
-        // The shell sets these by itself as well.
-        let value = if is_magic(name) {
-            Value::Unknown
-        } else {
-            value
+    pub(super) fn set(&mut self, name: Text<'s>, at: usize, value: Value<'s>, stands: Stands) {
+        let is_magic = is_magic(&name);
+        if is_magic {
+            // Some of them cannot be set at all.
+            self.failures.may_happen();
+        }
+        let given = Given {
+            // The shell sets these by itself as well.
+            value: if is_magic { Value::Unknown } else { value },
+            stands,
+            is_sure: self.is_sure,
+            may_be_left_out: self.failures.are_possible(),
+            at,
         };
-        let is_sure = self.is_sure;
         let variable = self.survey.variable_mut(name);
         variable.is_array |= matches!(value, Value::Array(_));
-        variable.given.push(Given {
-            value,
-            stands,
-            is_sure,
-            at,
-        });
+        variable.given.push(given);
+    }
+
+    /// Takes notice that from here on any assignment may fail.
+    pub(super) fn assignments_may_fail(&mut self) {
+        self.failures.may_always_happen();
     }
 
     /// Looks at something while it counts as standing at `stands`.
@@ -84,20 +94,29 @@ impl<'s> Visitor<'s, 's> for Surveyor<'s> {
         }
     }
 
+    fn command(&mut self, command: &'s Command<'s>) {
+        let stands = match command.redirects.is_empty() {
+            true => self.stands,
+            // With a redirection that fails it is not carried out.
+            false => Stands::Elsewhere,
+        };
+        self.standing(stands, |this| visit::command(this, command));
+    }
+
     fn simple(&mut self, simple: &'s SimpleCommand<'s>) {
+        self.names_of_builtin(simple);
         let stands = match simple.words.is_empty() {
             true => self.stands,
             // For that command alone, but what it runs sees it.
             false => Stands::Elsewhere,
         };
         self.standing(stands, |this| visit::simple(this, simple));
-        self.names_of_builtin(simple);
     }
 
     fn each(&mut self, each: &'s For<'s>) {
         let value = each.words.as_deref().map_or(Value::Unknown, Value::OneOf);
         let at = each.variable_span.start();
-        self.set(&each.variable, at, value, Stands::Elsewhere);
+        self.set(Cow::Borrowed(&each.variable), at, value, Stands::Elsewhere);
         visit::each(self, each);
     }
 
@@ -115,14 +134,16 @@ impl<'s> Visitor<'s, 's> for Surveyor<'s> {
             true => self.stands,
             false => Stands::Elsewhere,
         };
-        self.set(&assignment.name, assignment.span.start(), value, stands);
+        let name = Cow::Borrowed(assignment.name.as_ref());
+        self.set(name.clone(), assignment.span.start(), value, stands);
         if assignment.subscript.is_some() {
-            self.survey.variable_mut(&assignment.name).is_array = true;
+            self.survey.variable_mut(name).is_array = true;
         }
     }
 
     fn parameter(&mut self, parameter: &'s Parameter<'s>) {
         visit::parameter(self, parameter);
+        self.failures.in_parameter(parameter);
         if let Operation::Substitute {
             when: Substitute::Assign,
             word,
@@ -134,15 +155,16 @@ impl<'s> Visitor<'s, 's> for Surveyor<'s> {
                 rest: &word.parts,
             };
             let at = parameter.span.start();
-            self.set(&parameter.name, at, value, Stands::Elsewhere);
+            self.set(Cow::Borrowed(&parameter.name), at, value, Stands::Elsewhere);
         }
     }
 
     fn arithmetic(&mut self, arithmetic: &'s Arithmetic<'s>) {
         for (name, at) in assigned_in(arithmetic) {
-            self.set(name, at, Value::Number, Stands::Elsewhere);
+            self.set(Cow::Borrowed(name), at, Value::Number, Stands::Elsewhere);
         }
         visit::arithmetic(self, arithmetic);
+        self.failures.in_arithmetic(arithmetic);
     }
 }
 
@@ -166,28 +188,4 @@ fn is_plain_assignment(item: &Item<'_>) -> bool {
             _ => false,
         })
     })
-}
-
-/// Tells whether the shell sets a variable by itself.
-fn is_magic(name: &str) -> bool {
-    matches!(
-        name,
-        "_" | "REPLY"
-            | "MAPFILE"
-            | "OPTARG"
-            | "OPTIND"
-            | "PWD"
-            | "OLDPWD"
-            | "DIRSTACK"
-            | "PIPESTATUS"
-            | "COLUMNS"
-            | "LINES"
-            | "COPROC"
-            | "HISTCMD"
-            | "FUNCNAME"
-            | "GROUPS"
-            | "UID"
-            | "EUID"
-            | "PPID"
-    ) || name.starts_with("BASH")
 }

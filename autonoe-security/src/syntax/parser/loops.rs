@@ -25,7 +25,12 @@ impl<'a> Parser<'a> {
             return Err(self.unexpected());
         }
         let words = self.for_words()?;
-        let body = self.for_body(start)?;
+        let before = self.text[..self.at].trim_end_matches([' ', '\t']);
+        let is_separated = before.ends_with([';', '\n']) && !before.ends_with("\\\n");
+        let body = match is_separated {
+            true => self.for_body(start)?,
+            false => self.do_done("loop", start)?,
+        };
         Ok(CommandKind::For(Box::new(For {
             variable: variable.into(),
             variable_span,

@@ -132,7 +132,7 @@ fn parameter_holds(
             _ => false,
         };
     };
-    variable.given.iter().all(|given| match given.value {
+    variable.always(|given| match given.value {
         Value::Number => holds(Beginning::Number),
         Value::String { head, rest } => {
             parts_hold(scope, &flat(rest), head.to_owned(), holds, depth)

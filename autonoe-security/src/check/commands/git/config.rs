@@ -95,7 +95,17 @@ pub(super) fn check(call: &Call<'_, '_, '_>, subcommand: &Arg<'_>, args: &[Arg<'
             return Err(call.deny_dynamic(arg));
         }
         let text = arg.text.as_ref();
-        if !text.starts_with('-') || !arg.is_static() || !operands.is_empty() && writes {
+        // Behind a key, everything is a value; behind a subcommand come its options.
+        let is_behind_key = match &operands[..] {
+            [] => false,
+            [only] => !is_subcommand(only),
+            _ => true,
+        };
+        if !text.starts_with('-') || !arg.is_static() || is_behind_key {
+            let name = text.split('=').next().unwrap_or(text);
+            if ELSEWHERE.contains(&name) {
+                elsewhere = Some(arg);
+            }
             operands.push(arg);
             continue;
         }
@@ -157,6 +167,19 @@ pub(super) fn check(call: &Call<'_, '_, '_>, subcommand: &Arg<'_>, args: &[Arg<'
                 .instead("leave git's settings to the user"))
         }
     }
+}
+
+fn is_subcommand(arg: &Arg<'_>) -> bool {
+    let names = [
+        "get",
+        "list",
+        "set",
+        "unset",
+        "rename-section",
+        "remove-section",
+        "edit",
+    ];
+    arg.known().is_some_and(|name| names.contains(&name))
 }
 
 fn is_one_value(call: &Call<'_, '_, '_>, value: &Arg<'_>) -> bool {

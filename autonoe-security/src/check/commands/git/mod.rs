@@ -47,6 +47,17 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         if let Some((at, _)) = first.filter(|(_, arg)| arg.is("run")) {
             return call.inner_in(args.get(at + 1..).unwrap_or_default(), &here);
         }
+        // What follows is a subcommand of git, unless it is an option of git log.
+        if let Some((at, view)) = first.filter(|(_, arg)| arg.is("view") || arg.is("visualize"))
+            && args
+                .get(at + 1)
+                .is_some_and(|next| !next.text.starts_with('-'))
+        {
+            let reason = format!("git bisect {} would run another command", view.text);
+            return Err(
+                Denial::by(Rule::R41, view.span, reason).instead("use it with options only")
+            );
+        }
     }
     let git = Git {
         call,

@@ -79,7 +79,9 @@ fn runner<'c, 's>(
         "cargo" if is(&["watch"]) => Some((&CARGO_WATCH, rest)),
         "rustup" if is(&["run"]) => {
             let toolchain = rest.iter().position(|arg| !arg.text.starts_with('-'));
-            let behind = toolchain.map_or(rest.len(), |at| at + 1);
+            // A pattern may become the toolchain and the program.
+            let is_one = |at: usize| usize::from(rest[at].known().is_some());
+            let behind = toolchain.map_or(rest.len(), |at| at + is_one(at));
             Some((&NO_OPTIONS, &rest[behind..]))
         }
         // What they do not know themselves, they look for among scripts and programs.
