@@ -27,6 +27,7 @@ pub fn files() -> &'static [File] {
         file("bypasses", include_str!("../corpus/bypasses.jsonl")),
         file("cases", include_str!("../corpus/cases.jsonl")),
         file("daily", include_str!("../corpus/daily.jsonl")),
+        file("edges", include_str!("../corpus/edges.jsonl")),
         file("git", include_str!("../corpus/git.jsonl")),
         file("programs", include_str!("../corpus/programs.jsonl")),
         file("shell", include_str!("../corpus/shell.jsonl")),

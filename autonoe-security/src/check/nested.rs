@@ -78,6 +78,8 @@ mod tests {
             "if [ -f a ]; then cat a | head -5; fi",
             "for f in *.js; do node --check \"$f\"; done",
             "ls -la",
+            "echo \"$?\" '$(x) `y`' \"it's\"",
+            "! grep -q x y",
         ] {
             assert!(is_same_in_every_shell(text), "{text}");
         }
@@ -101,6 +103,20 @@ mod tests {
             "ls *(.)",
             "ls &! cat",
             "cat << E",
+            "'a' [[ b ]]",
+            "\"a\" (b)",
+            "echo 'a' \"b\" {c}",
+            "echo \"a`b`\"",
+            "echo \"a!b\"",
+            "echo \"a\\b\"",
+            "echo $1",
+            "echo \"$(x)\"",
+            "a;;b",
+            "a ;& b",
+            "!x",
+            "a!",
+            "[a]",
+            "[ a]",
         ] {
             assert!(!is_same_in_every_shell(text), "{text}");
         }

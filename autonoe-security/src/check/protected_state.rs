@@ -75,6 +75,8 @@ mod tests {
             "('.autonoe')",
             "..autonoe",
             ".autonoe.",
+            "a.b/.c/.autonoe",
+            "..x...autonoe/.y",
         ] {
             assert!(is_mentioned_in(text), "{text}");
         }

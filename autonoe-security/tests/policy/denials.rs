@@ -107,3 +107,42 @@ fn explaining_shows_every_command_also_when_all_are_allowed() {
     assert_eq!(found, expected.map(|name| (name, true)));
     assert!(explained.verdict.is_allowed());
 }
+
+#[test]
+fn a_denial_points_to_the_expansion_that_is_to_blame() {
+    let blamed = |command: &'static str| {
+        let verdict = run(command);
+        let span = verdict.denial().and_then(|denial| denial.span.clone());
+        &command[span.expect("a place")]
+    };
+
+    assert_eq!(blamed("echo $((1 + $(cat f)))"), "$(cat f)");
+    assert_eq!(blamed("echo $((1 + \"$x\"))"), "1 + \"$x\"");
+    assert_eq!(blamed("echo $((1 + ${x}))"), "${x}");
+    assert_eq!(blamed("echo a; wait \"$x\""), "\"$x\"");
+}
+
+#[test]
+fn advice_fits_the_command() {
+    let advice = |command| {
+        let verdict = run(command);
+        verdict.denial().and_then(|denial| denial.instead.clone())
+    };
+
+    assert_eq!(
+        advice("find \"$d\"").as_deref(),
+        Some("begin it with static text such as ./")
+    );
+    assert_eq!(
+        advice("git checkout \"$b\"").as_deref(),
+        Some("set it to literal text in this command, or begin it with static text")
+    );
+    assert_eq!(
+        advice("x=$(cat f); sort $x").as_deref(),
+        Some("put it into quotes, behind static text")
+    );
+    assert_eq!(
+        advice("set -o posix").as_deref(),
+        Some("use -e, -u, -x, -v, -f, -E or -o pipefail")
+    );
+}

@@ -85,7 +85,7 @@ fn tool_verifies(
     tool: &Tool<'_, '_, '_, '_>,
     holds: impl Fn(&Tool<'_, '_, '_, '_>) -> bool,
 ) -> Checked {
-    if is_question(tool.args) {
+    if is_question(tool.args) && Profile::of_command(tool.name).is_some() {
         return Ok(());
     }
     dynamic::check(tool)?;
