@@ -71,9 +71,17 @@ fn nothing_runs_that_the_validator_has_not_seen() {
                 batch.push(command);
             }
         }
-        left -= batch.len();
         let traces = Jail::new().run(&batch);
-        for (command, trace) in batch.iter().zip(&traces) {
+        let ran = batch.iter().zip(&traces);
+        let ran: Vec<_> = ran
+            .filter_map(|(command, trace)| Some((command, trace.as_ref()?)))
+            .collect();
+        assert!(
+            ran.len() > batch.len() / 2,
+            "most of a batch was not started"
+        );
+        left -= ran.len();
+        for (command, trace) in ran {
             let names = trace::names(trace);
             started += names.len();
             if let Some(name) = unseen(&validator, command, &names) {
@@ -149,6 +157,7 @@ fn the_oracle_sees_what_runs() {
     for ((command, expected), traces) in hidden.iter().zip(traces.chunks(4)) {
         let names: Vec<String> = traces
             .iter()
+            .flatten()
             .flat_map(|trace| trace::names(trace))
             .collect();
         assert!(
