@@ -59,7 +59,7 @@ impl Exception {
                 Self::Without(&["linker", "wrapper", "codegen-backend", "-Z"])
             }
             "LC_ALL" | "LC_CTYPE" | "LANG" => Self::Locale,
-            "RANDOM" | "OPTIND" => Self::Number,
+            "RANDOM" | "OPTIND" | "SECONDS" => Self::Number,
             "RUSTUP_TOOLCHAIN" => Self::Toolchain,
             "GOFLAGS" => Self::Without(&["exec", "overlay", "vettool"]),
             _ => return None,

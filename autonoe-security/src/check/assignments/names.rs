@@ -83,6 +83,7 @@ const PROTECTED: &[&str] = &[
     "RUSTFMT",
     "RUSTUP_HOME",
     "RUSTUP_TOOLCHAIN",
+    "SECONDS",
     "SHELL",
     "SHELLOPTS",
     "SRANDOM",

@@ -16,6 +16,9 @@ pub(crate) fn enter<'w>(call: &Call<'_, 'w, '_>) -> Result<Directories<'w>, Deni
                 args = rest;
                 break;
             }
+            Some(option) if option.starts_with('-') => {
+                return Err(call.deny_flag(Rule::R25, option, first.span));
+            }
             _ => break,
         }
     }

@@ -25,6 +25,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         if !first.is_static() {
             return Err(call.deny_dynamic(first));
         }
+        names::option_is_written_out(first)?;
         for letter in letters.chars() {
             let is_fine = match call.name {
                 "export" => matches!(letter, 'n'),

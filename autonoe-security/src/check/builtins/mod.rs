@@ -124,6 +124,9 @@ pub(crate) fn behind_command<'c, 's>(
 ) -> Result<Option<&'c [Arg<'s>]>, Denial> {
     let mut rest = call.args;
     while let Some((first, others)) = rest.split_first() {
+        if first.text.starts_with('-') {
+            names::option_is_written_out(first)?;
+        }
         match first.known() {
             Some("-v" | "-V" | "-pv" | "-pV") => return Ok(None),
             Some("-p") => rest = others,

@@ -20,6 +20,16 @@ pub(super) fn check(arg: &Arg<'_>) -> Checked {
     assignments::check_name(&arg.text, arg.span)
 }
 
+/// Checks that an option is written out: the survey of variables looks at options as well.
+pub(super) fn option_is_written_out(option: &Arg<'_>) -> Checked {
+    // What is not static is judged by who reads the option.
+    if !option.is_static() || (option.is_written_out() && !option.braced) {
+        return Ok(());
+    }
+    let reason = "an option is put together by variables or braces";
+    Err(Denial::by(Rule::R12, option.span, reason).instead("write the option literally"))
+}
+
 /// Checks that `arg` names a variable, and nothing more.
 fn is_plain(arg: &Arg<'_>) -> Checked {
     match arg.known() {

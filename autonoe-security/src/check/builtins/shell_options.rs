@@ -1,5 +1,6 @@
 //! `set` and `shopt`.
 
+use super::names;
 use crate::check::call::{Call, Checked};
 use crate::{Denial, Rule};
 
@@ -46,6 +47,9 @@ pub(super) fn set(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 pub(super) fn shopt(call: &Call<'_, '_, '_>) -> Checked {
+    call.args
+        .iter()
+        .try_for_each(names::option_is_written_out)?;
     let is_fine = match call.args {
         [flag, names @ ..] if !names.is_empty() => {
             (flag.is("-s") || flag.is("-u"))

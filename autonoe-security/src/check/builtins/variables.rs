@@ -23,6 +23,7 @@ fn after_options<'c, 's>(
         if first.is("--") {
             break;
         }
+        names::option_is_written_out(first)?;
         let mut took_value = false;
         for (at, letter) in text.char_indices() {
             if free.contains(letter) {
@@ -94,6 +95,7 @@ pub(super) fn printf(call: &Call<'_, '_, '_>) -> Checked {
         let Some(name) = first.text.strip_prefix("-v") else {
             break;
         };
+        names::option_is_written_out(first)?;
         args = match (name.is_empty() && first.is_static(), rest) {
             (true, [name, rest @ ..]) => {
                 names::check(name)?;
@@ -109,6 +111,12 @@ pub(super) fn printf(call: &Call<'_, '_, '_>) -> Checked {
     let Some(first) = args.first() else {
         return Ok(());
     };
+    if sets_variables(first, &args[1..]) {
+        let reason = "with %n printf sets the variables that it is given";
+        return Err(call
+            .deny(Rule::R12, reason)
+            .instead("write the format literally, without %n"));
+    }
     let is_wild = first.is_pattern() && first.text.starts_with(['*', '?', '[', '-']);
     match call.is_option_safe(first) && !is_wild {
         true => Ok(()),
@@ -119,4 +127,31 @@ pub(super) fn printf(call: &Call<'_, '_, '_>) -> Checked {
             )
             .instead("write the format literally: printf '%s\\n' \"$x\"")),
     }
+}
+
+/// Tells whether a format of printf has `%n`, or may have it, with something left to set.
+fn sets_variables(format: &Arg<'_>, rest: &[Arg<'_>]) -> bool {
+    if !format.is_static() {
+        return !rest.is_empty();
+    }
+    let mut conversions = format.text.split('%').skip(1);
+    while let Some(conversion) = conversions.next() {
+        if conversion.is_empty() {
+            // `%%` is a plain character; what follows it is no conversion.
+            conversions.next();
+            continue;
+        }
+        let shape = |c: char| c.is_ascii_digit() || "-+ #'.*hlLjzt".contains(c);
+        if conversion.trim_start_matches(shape).starts_with('n') {
+            return true;
+        }
+    }
+    // Escapes are decoded first.
+    format.text.contains("\\x") || format.text.contains("\\u") || has_octal(&format.text)
+}
+
+/// Tells whether there is an escape such as `\045`, which is a character by its number.
+fn has_octal(text: &str) -> bool {
+    let mut behind = text.split('\\').skip(1);
+    behind.any(|rest| rest.starts_with(|c: char| c.is_digit(8)) && rest.starts_with("04"))
 }

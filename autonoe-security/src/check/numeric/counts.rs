@@ -1,7 +1,7 @@
 //! Commands that print a number and nothing else.
 
 use super::is_integer;
-use crate::check::option_safe::is_word_option_safe;
+use crate::check::option_safe::{is_list_part as is_list, is_word_option_safe};
 use crate::check::scope::Scope;
 use crate::syntax::{
     ArgWord, CommandKind, Connector, Part, Redirect, RedirectOperator, RedirectTarget, Script,
@@ -24,7 +24,10 @@ pub(super) fn prints_a_number(scope: &Scope<'_>, script: &Script<'_>) -> bool {
         let CommandKind::Simple(last) = &command.kind else {
             return false;
         };
-        if !command.redirects.iter().all(adds_nothing) {
+        if !command.redirects.iter().all(adds_nothing) || !last.assignments.is_empty() {
+            return false;
+        }
+        if last.words.iter().any(prints_by_itself) {
             return false;
         }
         let is_alone = pipeline.commands.len() == 1;
@@ -87,12 +90,7 @@ fn counts(scope: &Scope<'_>, simple: &SimpleCommand<'_>) -> bool {
             .is_some_and(|(text, _)| text.as_deref() == Some(expected))
     };
     match name.as_ref() {
-        "wc" => {
-            operands.is_empty()
-                && options
-                    .iter()
-                    .all(|(text, _)| !takes_files(text.as_deref()))
-        }
+        "wc" => operands.is_empty() && options.iter().all(is_plain_wc_option),
         "grep" => {
             let is_no_option =
                 |word: &Word<'_>| is_one_argument(word) && is_word_option_safe(scope, word);
@@ -111,6 +109,9 @@ fn counts(scope: &Scope<'_>, simple: &SimpleCommand<'_>) -> bool {
                 && has("--count")
                 && !has("--")
                 && options.iter().all(is_plain_count)
+                && operands
+                    .iter()
+                    .all(|(_, word)| is_one_argument(word) && is_word_option_safe(scope, word))
         }
         "date" => is_seconds(simple),
         _ => false,
@@ -119,6 +120,9 @@ fn counts(scope: &Scope<'_>, simple: &SimpleCommand<'_>) -> bool {
 
 /// Tells whether a redirection puts nothing else into what is printed.
 fn adds_nothing(redirect: &Redirect<'_>) -> bool {
+    if matches!(&redirect.target, RedirectTarget::Word(word) if has_process(&word.parts)) {
+        return false;
+    }
     match redirect.operator {
         RedirectOperator::Read | RedirectOperator::HereDocument | RedirectOperator::HereString => {
             true
@@ -188,16 +192,41 @@ fn is_seconds(simple: &SimpleCommand<'_>) -> bool {
     found
 }
 
-fn takes_files(option: Option<&str>) -> bool {
-    option.is_none_or(|option| option.starts_with("--f"))
+/// Tells whether an option of wc only says what is counted.
+fn is_plain_wc_option((option, _): &(Option<Text<'_>>, &Word<'_>)) -> bool {
+    option
+        .as_deref()
+        .is_some_and(|option| match option.strip_prefix("--") {
+            Some(long) => matches!(
+                long,
+                "lines" | "words" | "chars" | "bytes" | "max-line-length"
+            ),
+            None => {
+                let letters = option.trim_start_matches('-');
+                !letters.is_empty() && letters.bytes().all(|letter| b"lwcmL".contains(&letter))
+            }
+        })
+}
+
+/// Tells whether a word starts a command that prints to the same place.
+fn prints_by_itself(word: &ArgWord<'_>) -> bool {
+    match word {
+        ArgWord::Word(word) => has_process(&word.parts),
+        ArgWord::Array(_) => true,
+    }
+}
+
+fn has_process(parts: &[Part<'_>]) -> bool {
+    parts
+        .iter()
+        .any(|part| matches!(part, Part::ProcessSubstitution(_)))
 }
 
 /// Tells whether a word stays one argument whatever its expansions yield.
 fn is_one_argument(word: &Word<'_>) -> bool {
-    word.parts.iter().all(|part| {
-        matches!(
-            part,
-            Part::Literal(_) | Part::Quoted(_) | Part::DoubleQuoted(_)
-        )
+    word.parts.iter().all(|part| match part {
+        Part::Literal(_) | Part::Quoted(_) => true,
+        Part::DoubleQuoted(inner) => !inner.iter().any(is_list),
+        _ => false,
     })
 }

@@ -22,6 +22,9 @@ pub(crate) fn check(scope: &Scope<'_>, arithmetic: &Arithmetic<'_>) -> Result<()
     if let Some(name) = joined_name(&arithmetic.tokens) {
         return Err(deny(name, arithmetic.span));
     }
+    if let Some(part) = arithmetic.tokens.iter().find_map(hidden_bracket) {
+        return Err(deny("", span_of(part).unwrap_or(arithmetic.span)));
+    }
     let mut free_depth = 0_usize;
     let mut opens_free = false;
     for token in &arithmetic.tokens {
@@ -67,6 +70,21 @@ fn joined_name<'t>(tokens: &'t [ArithmeticToken<'_>]) -> Option<&'t str> {
         }
         _ => None,
     })
+}
+
+/// Returns a part with a bracket in quotes, which Bash removes before it looks for brackets.
+fn hidden_bracket<'t, 's>(token: &'t ArithmeticToken<'s>) -> Option<&'t Part<'s>> {
+    fn has_bracket(part: &Part<'_>) -> bool {
+        match part {
+            Part::Literal(text) | Part::Quoted(text) => text.contains(['[', ']']),
+            Part::DoubleQuoted(inner) => inner.iter().any(has_bracket),
+            _ => false,
+        }
+    }
+    match token {
+        ArithmeticToken::Part(part) if has_bracket(part) => Some(part),
+        _ => None,
+    }
 }
 
 /// Checks the subscript of the variable `name`.

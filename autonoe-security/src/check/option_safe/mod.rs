@@ -103,7 +103,7 @@ fn is_one_word(scope: &Scope<'_>, part: &Part<'_>) -> bool {
     let is_safe = match part {
         Part::ProcessSubstitution(_) => true,
         Part::CommandSubstitution(inner) => {
-            prints_no_option(&inner.script, Splits::Yes) && prints_one_word(&inner.script)
+            prints_no_option(scope, &inner.script, Splits::Yes) && prints_one_word(&inner.script)
         }
         part => yields_no_option(scope, part, Splits::Yes, DEEPEST),
     };
@@ -115,6 +115,11 @@ fn is_from_elsewhere(scope: &Scope<'_>, parameter: &Parameter<'_>) -> bool {
     parameter.operation == Operation::Value
         && parameter.subscript.is_none()
         && scope.survey().variable(&parameter.name).is_none()
+}
+
+/// Tells whether a part makes several words even in quotes.
+pub(crate) fn is_list_part(part: &Part<'_>) -> bool {
+    matches!(part, Part::Parameter(parameter) if is_list(parameter))
 }
 
 /// Tells whether an expansion makes several words even in quotes.
@@ -167,7 +172,7 @@ fn yields_no_option(scope: &Scope<'_>, part: &Part<'_>, splits: Splits, depth: u
     match part {
         Part::Arithmetic(_) => true,
         Part::Parameter(parameter) => parameter_is_no_option(scope, parameter, splits, depth),
-        Part::CommandSubstitution(inner) => prints_no_option(&inner.script, splits),
+        Part::CommandSubstitution(inner) => prints_no_option(scope, &inner.script, splits),
         _ => false,
     }
 }
@@ -186,7 +191,9 @@ fn parameter_is_no_option(
     let name = parameter.name.as_ref();
     let (Some(depth), Some(variable)) = (depth.checked_sub(1), scope.survey().variable(name))
     else {
-        return matches!(name, "?" | "#" | "$" | "!" | "HOME" | "PWD" | "OLDPWD");
+        let is_place = matches!(name, "PWD" | "OLDPWD")
+            && (splits == Splits::No || !scope.survey().moves_to_blanks);
+        return is_place || matches!(name, "?" | "#" | "$" | "!" | "HOME");
     };
     let memo = match splits {
         Splits::No => &variable.is_no_option_quoted,
@@ -219,7 +226,7 @@ fn is_safe_item(scope: &Scope<'_>, parts: &[Part<'_>], depth: usize) -> bool {
     // What a command prints is split, so the static text in front is only that of the first item.
     let rest = parts.get(1..).unwrap_or_default();
     let splits = rest.iter().any(|part| match part {
-        Part::CommandSubstitution(inner) => !prints_no_option(&inner.script, Splits::Yes),
+        Part::CommandSubstitution(inner) => !prints_no_option(scope, &inner.script, Splits::Yes),
         _ => false,
     });
     !splits && begins_safely(scope, parts, Splits::Yes, depth)
@@ -227,38 +234,43 @@ fn is_safe_item(scope: &Scope<'_>, parts: &[Part<'_>], depth: usize) -> bool {
 
 /// Tells whether a value begins with something other than `-`, whatever follows.
 fn begins_safely(scope: &Scope<'_>, parts: &[Part<'_>], splits: Splits, depth: usize) -> bool {
-    let Some((first, rest)) = parts.split_first() else {
-        // An empty value is no option.
-        return true;
-    };
-    match first {
-        Part::Literal(text) | Part::Quoted(text) if text.is_empty() => {
-            begins_safely(scope, rest, splits, depth)
+    let mut flat = Vec::new();
+    flatten(parts, splits, &mut flat);
+    for (part, splits) in flat {
+        match part {
+            Part::Literal(text) | Part::Quoted(text) if text.is_empty() => {}
+            Part::Literal(text) | Part::Quoted(text) => return !text.starts_with('-'),
+            // A pattern is no option by the rules, and `~` becomes a path.
+            Part::Glob(_) | Part::Tilde(_) => return true,
+            Part::Brace(brace) => return brace_is_safe(brace),
+            part if !yields_no_option(scope, part, splits, depth) => return false,
+            part if is_never_empty(part) => return true,
+            // It may be empty, and then what follows begins the value.
+            _ => {}
         }
-        Part::Literal(text) | Part::Quoted(text) => !text.starts_with('-'),
-        Part::DoubleQuoted(inner) if inner.is_empty() => begins_safely(scope, rest, splits, depth),
-        Part::DoubleQuoted(inner) => begins_safely(scope, inner, Splits::No, depth),
-        // A pattern is no option by the rules, and `~` becomes a path.
-        Part::Glob(_) | Part::Tilde(_) => true,
-        Part::Brace(brace) => brace_is_safe(scope, brace, depth),
-        part => yields_no_option(scope, part, splits, depth),
     }
+    // An empty value is no option.
+    true
 }
 
-fn brace_is_safe(scope: &Scope<'_>, brace: &Brace<'_>, depth: usize) -> bool {
+/// Tells whether braces always begin with text that is there, and no dash.
+fn brace_is_safe(brace: &Brace<'_>) -> bool {
     match brace {
         Brace::Sequence { first, last, .. } => !first.starts_with('-') && !last.starts_with('-'),
-        // What follows an empty alternative would have to be looked at as well.
-        Brace::Alternatives(all) => all
-            .iter()
-            .all(|parts| !parts.is_empty() && begins_safely(scope, parts, Splits::Yes, depth)),
+        Brace::Alternatives(all) => all.iter().all(|parts| match parts.first() {
+            Some(Part::Literal(text) | Part::Quoted(text)) => {
+                !text.is_empty() && !text.starts_with('-')
+            }
+            Some(Part::Glob(_)) => true,
+            _ => false,
+        }),
     }
 }
 
 /// Tells whether a value stays one argument, or none, that is no option.
 fn is_one_safe_word(scope: &Scope<'_>, parts: &[Part<'_>], depth: usize) -> bool {
     match parts {
-        [Part::Brace(brace)] => brace_is_safe(scope, brace, depth),
+        [Part::Brace(brace)] => brace_is_safe(brace),
         // Quotes keep it together where it is assigned, not where it is used.
         [Part::DoubleQuoted(inner)] => is_one_safe_word(scope, inner, depth),
         [part @ (Part::Parameter(_) | Part::Arithmetic(_) | Part::CommandSubstitution(_))] => {

@@ -1,7 +1,11 @@
 //! Commands whose output can never be taken for an option.
 
-use super::Splits;
-use crate::syntax::{ArgWord, CommandKind, Part, Script, SimpleCommand, Text};
+use super::{Splits, is_list_part, is_word_option_safe};
+use crate::check::scope::Scope;
+use crate::syntax::{
+    ArgWord, CommandKind, Part, Redirect, RedirectOperator, RedirectTarget, Script, SimpleCommand,
+    Text,
+};
 
 /// Tells whether a script that prints no option prints one word, not a list.
 pub(super) fn prints_one_word(script: &Script<'_>) -> bool {
@@ -32,15 +36,44 @@ pub(super) fn always_prints(script: &Script<'_>) -> bool {
 }
 
 /// Tells whether what a script prints can never begin with `-`.
-pub(super) fn prints_no_option(script: &Script<'_>, splits: Splits) -> bool {
-    only_command(script).is_some_and(|simple| is_safe_printer(simple, splits))
+pub(super) fn prints_no_option(scope: &Scope<'_>, script: &Script<'_>, splits: Splits) -> bool {
+    only_command(script).is_some_and(|simple| {
+        simple.words.iter().all(|word| is_plain_word(scope, word))
+            && is_safe_printer(scope, simple, splits)
+    })
 }
 
-/// Returns the one simple command that a script is.
+/// Returns the one simple command that a script is, if what it prints goes nowhere else.
 fn only_command<'t, 's>(script: &'t Script<'s>) -> Option<&'t SimpleCommand<'s>> {
-    match &script.only_command()?.kind {
-        CommandKind::Simple(simple) => Some(simple),
+    let command = script.only_command()?;
+    match &command.kind {
+        CommandKind::Simple(simple) if command.redirects.iter().all(hides_errors) => Some(simple),
         _ => None,
+    }
+}
+
+/// Tells whether a redirection only throws away what goes wrong.
+fn hides_errors(redirect: &Redirect<'_>) -> bool {
+    let is_nowhere = matches!(&redirect.target, RedirectTarget::Word(word)
+        if word.static_text().as_deref() == Some("/dev/null"));
+    is_nowhere && redirect.operator == RedirectOperator::Write
+}
+
+/// Tells whether a word is one argument that is known, or can be no option.
+fn is_plain_word(scope: &Scope<'_>, word: &ArgWord<'_>) -> bool {
+    match word {
+        ArgWord::Array(_) => false,
+        ArgWord::Word(word) => {
+            word.static_text().is_some()
+                || (matches!(&word.parts[..], [.., Part::DoubleQuoted(inner)] if !inner.iter().any(is_list_part))
+                    && word.parts.iter().all(|part| {
+                        matches!(
+                            part,
+                            Part::Literal(_) | Part::Quoted(_) | Part::DoubleQuoted(_)
+                        )
+                    })
+                    && is_word_option_safe(scope, word))
+        }
     }
 }
 
@@ -50,14 +83,15 @@ fn known_words<'t>(simple: &'t SimpleCommand<'_>) -> Vec<Text<'t>> {
     simple.words.iter().map(text).collect()
 }
 
-fn is_safe_printer(simple: &SimpleCommand<'_>, splits: Splits) -> bool {
+fn is_safe_printer(scope: &Scope<'_>, simple: &SimpleCommand<'_>, splits: Splits) -> bool {
     if !simple.assignments.is_empty() {
         return false;
     }
     let words = known_words(simple);
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     match words[..] {
-        ["pwd", ..] => true,
+        ["pwd"] | ["pwd", "-P" | "-L"] => stays_one_word(scope, splits),
+        ["git", "rev-parse", "--show-toplevel"] => stays_one_word(scope, splits),
         ["date", format] => is_plain_format(format, splits),
         ["git", "branch", "--show-current"] => true,
         ["git", "rev-parse", ref args @ ..] => args.iter().all(|arg| is_plain_rev_parse(arg)),
@@ -95,12 +129,23 @@ fn marks_are_plain(simple: &SimpleCommand<'_>) -> bool {
     })
 }
 
+/// Tells whether the name of the directory is one word where it is split.
+fn stays_one_word(scope: &Scope<'_>, splits: Splits) -> bool {
+    splits == Splits::No || !scope.survey().moves_to_blanks
+}
+
 /// Tells whether `date` prints digits and the like in this format, in one word if it must be one.
 fn is_plain_format(format: &str, splits: Splits) -> bool {
-    let names_text = ["%n", "%t", "%Z", "%-n"]
-        .iter()
-        .any(|it| format.contains(it));
-    format.starts_with("+%") && !names_text && !(splits == Splits::Yes && format.contains(' '))
+    const PLAIN: &str = "YmdHMSsNjuwFTDRyCegGVUWIklpPhbBaA%";
+    let Some(format) = format.strip_prefix("+%") else {
+        return false;
+    };
+    let mut conversions = format.split('%');
+    let is_plain = conversions.all(|conversion| {
+        let letter = conversion.trim_start_matches(['-', '0']).chars().next();
+        letter.is_none_or(|letter| PLAIN.contains(letter))
+    });
+    is_plain && !(splits == Splits::Yes && format.contains([' ', '\t', '\n', '*', '?', '[']))
 }
 
 /// Tells whether an argument of `git rev-parse` is a revision, or an option that is not printed as it is.
@@ -117,7 +162,6 @@ fn is_plain_rev_parse(arg: &str) -> bool {
                 | "--git-dir"
                 | "--absolute-git-dir"
                 | "--symbolic-full-name"
-                | "--show-prefix"
                 | "--show-cdup"
                 | "--is-inside-work-tree"
                 | "--git-common-dir"

@@ -32,21 +32,26 @@ impl<'s> Surveyor<'s> {
                     variable.is_unset = true;
                 }
             }
-            "mapfile" | "readarray" => self.named(words, true),
+            "mapfile" | "readarray" => self.named(words, "", true),
             "read" => {
                 let words: Vec<_> = words.collect();
                 let makes_array = words.iter().any(|word| has_letter(&beginning(word), 'a'));
-                self.named(words, makes_array);
+                self.named(words, "a", makes_array);
             }
-            "getopts" => self.named(words, false),
+            "getopts" => self.named(words, "", false),
             "printf" => {
                 let words: Vec<_> = words.collect();
                 let first = words.first().map(|word| beginning(word));
                 if first.is_some_and(|first| first.starts_with("-v")) {
-                    self.named(words, false);
+                    self.named(words, "v", false);
                 }
             }
             "shopt" => self.option_of_shell(words),
+            "cd" => {
+                let splits =
+                    |word: &Word<'_>| beginning(word).contains([' ', '\t', '\n', '*', '?', '[']);
+                self.survey.moves_to_blanks |= words.into_iter().any(splits);
+            }
             _ => {}
         }
     }
@@ -68,8 +73,10 @@ impl<'s> Surveyor<'s> {
             self.assignments_may_fail();
         }
         // The others make such an array in a function only, or not at all without a value.
-        let makes_associative =
-            associative && matches!(builtin, "declare" | "typeset") && self.stands == Stands::AtTop;
+        let makes_associative = associative
+            && matches!(builtin, "declare" | "typeset")
+            && self.stands == Stands::AtTop
+            && !self.may_be_left_out();
         for word in words {
             let text = beginning(word);
             if text.starts_with(['-', '+']) {
@@ -99,19 +106,27 @@ impl<'s> Surveyor<'s> {
         }
     }
 
-    /// Takes notice of names, which may be written together with an option: `-vname`.
-    fn named(&mut self, words: impl IntoIterator<Item = &'s Word<'s>>, are_arrays: bool) {
+    /// Takes notice of names, which may be written together with an option, one of `options`.
+    fn named(
+        &mut self,
+        words: impl IntoIterator<Item = &'s Word<'s>>,
+        options: &str,
+        are_arrays: bool,
+    ) {
         for word in words {
             let (text, at) = (beginning(word), word.span.start());
-            let is_option = text.starts_with('-') && text.len() < 40;
-            let starts = if is_option { 1..text.len() } else { 0..1 };
-            for start in starts {
-                let name = text.get(start..).filter(|name| !name.is_empty());
-                if let Some(name) = name {
-                    let name: Text<'s> = Cow::Owned(name.to_owned());
-                    self.set(name.clone(), at, Value::Unknown, Stands::Elsewhere);
-                    self.survey.variable_mut(name).is_array |= are_arrays;
-                }
+            let name = match text.strip_prefix('-') {
+                // Letters may stand in front of the one that takes a name.
+                Some(letters) => letters
+                    .find(|letter| options.contains(letter))
+                    .map(|at| at + 2),
+                None => Some(0),
+            };
+            let name = name.and_then(|start| text.get(start..));
+            if let Some(name) = name.filter(|name| !name.is_empty()) {
+                let name: Text<'s> = Cow::Owned(name.to_owned());
+                self.set(name.clone(), at, Value::Unknown, Stands::Elsewhere);
+                self.survey.variable_mut(name).is_array |= are_arrays;
             }
         }
     }

@@ -64,18 +64,58 @@ impl<'s> Failures<'s> {
     }
 
     pub(super) fn in_arithmetic(&mut self, arithmetic: &Arithmetic<'_>) {
-        let may_fail = arithmetic.tokens.iter().any(|token| match token {
-            ArithmeticToken::Operator(operator) => {
-                operator.contains(['/', '%', '[']) || operator.starts_with("**")
-            }
-            ArithmeticToken::Number(number) => {
-                !number.bytes().all(|byte| byte.is_ascii_digit())
-                    || number.starts_with('0') && number.len() > 1
-            }
-            ArithmeticToken::Name { .. } | ArithmeticToken::Part(_) => self.has_odd_numbers,
-        });
-        self.on_this_line |= may_fail;
+        self.on_this_line |= !always_works(&arithmetic.tokens, self.has_odd_numbers);
     }
+
+    /// Takes notice of what stands in brackets behind a name that is assigned to.
+    pub(super) fn in_subscript(&mut self, subscript: &Subscript<'_>) {
+        let is_plain = matches!(subscript, Subscript::Index(index) if is_plain_number(index));
+        self.on_this_line |= !is_plain;
+    }
+}
+
+/// Operators that work on any two numbers.
+const HARMLESS: &[&str] = &[
+    "+", "-", "*", "<", ">", "<=", ">=", "==", "!=", "&&", "||", "&", "|", "^", ",",
+];
+
+/// Operators that set the name in front of them, and work with any number.
+const SETTING: &[&str] = &["=", "+=", "-=", "*=", "&=", "|=", "^="];
+
+/// Tells whether an expression is one for sure, and has a value whatever its variables are.
+fn always_works(tokens: &[ArithmeticToken<'_>], has_odd_numbers: bool) -> bool {
+    let (mut wants_operand, mut was_name, mut depth) = (true, false, 0_usize);
+    for token in tokens {
+        let operator = match token {
+            ArithmeticToken::Operator(operator) => operator.as_ref(),
+            operand => {
+                let is_known = match operand {
+                    ArithmeticToken::Number(number) => {
+                        let is_decimal = number.bytes().all(|byte| byte.is_ascii_digit());
+                        is_decimal && (number.len() == 1 || !number.starts_with('0'))
+                    }
+                    _ => !has_odd_numbers,
+                };
+                if !wants_operand || !is_known {
+                    return false;
+                }
+                wants_operand = false;
+                was_name = matches!(operand, ArithmeticToken::Name { .. });
+                continue;
+            }
+        };
+        match (operator, wants_operand) {
+            ("(", true) => depth += 1,
+            ("-" | "+" | "!" | "~", true) => {}
+            (")", false) if depth > 0 => depth -= 1,
+            ("++" | "--", false) if was_name => {}
+            (operator, false) if HARMLESS.contains(&operator) => wants_operand = true,
+            (operator, false) if was_name && SETTING.contains(&operator) => wants_operand = true,
+            _ => return false,
+        }
+        was_name = false;
+    }
+    tokens.is_empty() || (!wants_operand && depth == 0)
 }
 
 fn is_plain_number(index: &Arithmetic<'_>) -> bool {

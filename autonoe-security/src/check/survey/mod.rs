@@ -22,6 +22,8 @@ pub(crate) struct Survey<'s> {
     variables: HashMap<Text<'s>, Variable<'s>>,
     /// Patterns that match nothing vanish, because of `shopt -s nullglob`.
     pub(crate) drops_patterns: bool,
+    /// Somewhere it goes to a directory whose name is split without quotes.
+    pub(crate) moves_to_blanks: bool,
 }
 
 /// What a script does to one variable.

@@ -60,6 +60,11 @@ impl<'s> Surveyor<'s> {
         variable.given.push(given);
     }
 
+    /// Tells whether what stands here may be left out, because something in front of it fails.
+    pub(super) fn may_be_left_out(&self) -> bool {
+        self.failures.are_possible()
+    }
+
     /// Takes notice that from here on any assignment may fail.
     pub(super) fn assignments_may_fail(&mut self) {
         self.failures.may_always_happen();
@@ -136,7 +141,8 @@ impl<'s> Visitor<'s, 's> for Surveyor<'s> {
         };
         let name = Cow::Borrowed(assignment.name.as_ref());
         self.set(name.clone(), assignment.span.start(), value, stands);
-        if assignment.subscript.is_some() {
+        if let Some(subscript) = &assignment.subscript {
+            self.failures.in_subscript(subscript);
             self.survey.variable_mut(name).is_array = true;
         }
     }
