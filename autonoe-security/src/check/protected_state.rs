@@ -1,5 +1,6 @@
 //! The state of Autonoe, wherever it is mentioned.
 
+use super::arg::Arg;
 use crate::syntax::Span;
 use crate::{Denial, Rule};
 
@@ -25,6 +26,38 @@ pub(crate) fn is_mentioned_in(text: &str) -> bool {
         from = at + 1;
     }
     false
+}
+
+/// Tells whether a patch, or a list of paths for git, mentions `.autonoe`.
+///
+/// Git writes some bytes of a path as `\\056`, and reads them so.
+pub(crate) fn is_mentioned_in_patch(text: &str) -> bool {
+    is_mentioned_in(text) || (text.contains('\\') && is_mentioned_in(&with_octal_bytes(text)))
+}
+
+fn with_octal_bytes(text: &str) -> String {
+    let mut pieces = text.split('\\');
+    let mut plain = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let byte = piece.get(..3).and_then(|it| u8::from_str_radix(it, 8).ok());
+        match byte {
+            Some(byte) => {
+                plain.push(char::from(byte));
+                plain.push_str(&piece[3..]);
+            }
+            None => {
+                plain.push('\\');
+                plain.push_str(piece);
+            }
+        }
+    }
+    plain
+}
+
+/// Tells whether git with this argument changes the files that its input names.
+pub(crate) fn makes_git_carry_out(arg: &Arg<'_>) -> bool {
+    let subcommands = ["apply", "am", "update-index", "mktree"];
+    subcommands.iter().any(|name| arg.is(name)) || arg.text.starts_with("--pathspec-fr")
 }
 
 /// Tells whether the command `name` only reads, so that it may mention the state.
@@ -88,6 +121,20 @@ mod tests {
             ".autonoe_x",
         ] {
             assert!(!is_mentioned_in(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn patches_may_write_bytes_as_numbers() {
+        for text in [
+            "+++ b/.autonoe/x",
+            r#"+++ "b/\056autonoe/x""#,
+            r"\x\056auton\157e",
+        ] {
+            assert!(is_mentioned_in_patch(text), "{text}");
+        }
+        for text in ["+++ b/src/x", r"\056env", r"\", r"\09", "\\é.auto"] {
+            assert!(!is_mentioned_in_patch(text), "{text}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `mkdir` and `cp`.
 
+use super::copied_name;
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
@@ -114,9 +115,9 @@ pub(super) fn cp(call: &Call<'_, '_, '_>) -> Checked {
 /// Checks that a copy does not land elsewhere because of what its source is called.
 fn check_source(call: &Call<'_, '_, '_>, source: &Arg<'_>, keeps_path: bool) -> Checked {
     let text = source.text.as_ref();
-    let name = path::file_name(text.trim_end_matches('/'));
-    if path::is_protected(name) || (keeps_path && path::is_protected(text)) {
-        return Err(protected(source, &format!("'{name}'")));
+    let may_be = |name| copied_name::may_be(call.walk.scope, source, name, keeps_path);
+    if may_be(".git") || may_be(".autonoe") {
+        return Err(protected(source, &format!("'{text}'")));
     }
     // Links below /proc lead to everywhere.
     let leads_away = path::is_within(&path::resolve("/", text), "/proc") && text.starts_with('/');

@@ -1,5 +1,8 @@
 //! `find`: looking, and running allowed commands on what was found.
 
+use std::borrow::Cow;
+
+use super::found;
 use crate::check::arg::{Arg, Unknown};
 use crate::check::call::{Call, Checked};
 use crate::{Denial, Rule};
@@ -66,7 +69,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
             return Err(call.deny_flag(Rule::R33, text, arg.span));
         }
         if text == "-exec" {
-            at += exec(call, &call.args[at..])?;
+            at += exec(call, at)?;
         } else if WITH_VALUE.contains(&text) || text.starts_with("-newer") {
             if let Some(value) = call.args.get(at).filter(|value| call.may_shift(value)) {
                 return Err(call.deny_dynamic(value));
@@ -80,8 +83,10 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     Ok(())
 }
 
-/// Judges what `-exec` starts, and returns how many arguments that takes.
-fn exec<'s>(call: &Call<'_, '_, 's>, args: &[Arg<'s>]) -> Result<usize, Denial> {
+/// Judges what `-exec` in front of the argument `from` starts, and returns how many arguments that
+/// takes.
+fn exec<'s>(call: &Call<'_, '_, 's>, from: usize) -> Result<usize, Denial> {
+    let (before, args) = call.args.split_at(from);
     let ends = |(at, arg): (usize, &Arg<'_>)| {
         let after_braces = at
             .checked_sub(1)
@@ -103,43 +108,57 @@ fn exec<'s>(call: &Call<'_, '_, 's>, args: &[Arg<'s>]) -> Result<usize, Denial> 
             .instead("end it with \\; or +"));
     };
     // What is not known may be the end, and then what follows are primaries again.
-    let unknown = args[..end].iter().position(|arg| {
-        let is_unknown = !arg.is_static() && arg.text.is_empty();
-        is_unknown || arg.may_match(";") || arg.may_match("+")
-    });
-    let behind = unknown.map_or(&args[..0], |at| &args[at..end]);
+    let unknown = args[..end]
+        .iter()
+        .position(|arg| !arg.is_static() || arg.may_match(";") || arg.may_match("+"));
+    let behind = unknown.map_or(&args[..0], |at| &args[at + 1..end]);
     if let Some(arg) = behind
         .iter()
         .find(|arg| REFUSED.contains(&arg.text.as_ref()) || arg.text.starts_with("-exec"))
     {
         return Err(call.deny_flag(Rule::R33, &arg.text, arg.span));
     }
-    let inner: Vec<Arg<'s>> = args[..end].iter().map(with_found_name).collect();
+    if let Some(arg) = behind.iter().find(|arg| !call.is_option_safe(arg)) {
+        return Err(call.deny_dynamic(arg));
+    }
+    let found = match call.has("-files0-from") {
+        true => "",
+        false => "./",
+    };
+    let inner: Vec<Arg<'s>> = args[..end]
+        .iter()
+        .map(|arg| with_found_name(arg, found))
+        .collect();
     if inner.is_empty() {
         return Err(call
             .deny(Rule::R33, "-exec has no command")
             .instead("name the command"));
     }
+    if inner.iter().any(|arg| arg.is("cp")) {
+        found::check(before)?;
+    }
     call.inner(&inner)?;
     Ok(end + 1)
 }
 
-/// Returns an argument in which `{}` stands for a name that find puts there.
+/// Returns an argument in which `{}` stands for a name that find puts there, which begins with
+/// `found`.
 ///
-/// Such a name begins with the place where the search began, so it is no option
-/// unless that is.
-fn with_found_name<'s>(arg: &Arg<'s>) -> Arg<'s> {
+/// Such a name begins with the place where the search began, so it is no option unless that place
+/// comes from a file.
+fn with_found_name<'s>(arg: &Arg<'s>, found: &'static str) -> Arg<'s> {
     let Some(at) = arg.text.find("{}") else {
         return arg.clone();
     };
     let before = &arg.text[..at];
-    let text = if before.is_empty() { "./" } else { before };
+    let text = if before.is_empty() { found } else { before };
     Arg {
         text: text.to_owned().into(),
         unknown: Some(Unknown {
             part: None,
             quoted: true,
         }),
+        parts: Cow::Borrowed(&[]),
         ..arg.clone()
     }
 }

@@ -1,11 +1,14 @@
 //! Programs: what their arguments may be, each in its own file with its table.
 
+mod aims;
 mod base;
 mod chmod;
+mod copied_name;
 mod copy;
 mod date;
 mod destructive;
 mod find;
+mod found;
 mod git;
 mod pkill;
 mod sync;

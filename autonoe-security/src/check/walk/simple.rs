@@ -55,7 +55,7 @@ impl<'w, 's> Walk<'w, 's> {
             depth: self.depth,
         }
         .judge()?;
-        self.inputs(judged.name, &command.redirects)?;
+        self.inputs(judged.name, &args, &command.redirects)?;
         Ok(judged.moved)
     }
 
@@ -86,10 +86,16 @@ impl<'w, 's> Walk<'w, 's> {
     }
 
     /// Checks what here-documents and here-strings hand to the command `name`.
-    fn inputs(&self, name: &str, redirects: &'s [Redirect<'s>]) -> Checked {
-        if redirects.is_empty() || protected_state::is_reader(name) {
+    fn inputs(&self, name: &str, args: &[Arg<'_>], redirects: &'s [Redirect<'s>]) -> Checked {
+        if redirects.is_empty() {
             return Ok(());
         }
+        let is_patch = name == "git" && args.iter().any(protected_state::makes_git_carry_out);
+        let is_mentioned_in = match is_patch {
+            true => protected_state::is_mentioned_in_patch,
+            false if protected_state::is_reader(name) => return Ok(()),
+            false => protected_state::is_mentioned_in,
+        };
         for redirect in redirects {
             let parts = match &redirect.target {
                 RedirectTarget::HereDocument(document) => &document.body[..],
@@ -98,7 +104,7 @@ impl<'w, 's> Walk<'w, 's> {
                 }
                 RedirectTarget::Word(_) => continue,
             };
-            if mention(parts, protected_state::is_mentioned_in) {
+            if mention(parts, is_mentioned_in) {
                 return Err(protected_state::deny(name, redirect.span));
             }
         }

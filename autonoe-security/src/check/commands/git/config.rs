@@ -31,9 +31,24 @@ const HARMLESS: &[&str] = &[
 /// Tells whether a setting by this name is harmless, whatever its value.
 pub(super) fn is_harmless_key(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
-    HARMLESS.contains(&key.as_str())
-        || (key.starts_with("color.") && key.len() > "color.".len())
-        || (key.starts_with("advice.") && key.len() > "advice.".len())
+    let parts: Vec<&str> = key.split('.').collect();
+    let is_free = match parts[..] {
+        ["advice", name] | ["color", name] => is_plain(name),
+        ["color", group, name] => is_plain(group) && is_plain(name),
+        _ => false,
+    };
+    is_free || HARMLESS.contains(&key.as_str())
+}
+
+fn is_plain(name: &str) -> bool {
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    !name.is_empty() && name.bytes().all(is_of_name)
+}
+
+/// Tells whether the value of a setting becomes the name of a branch, so that it must not be an
+/// option.
+pub(super) fn names_branch(key: &str) -> bool {
+    key.eq_ignore_ascii_case("init.defaultBranch")
 }
 
 /// Options that are never needed to read, or that write elsewhere.
@@ -78,7 +93,6 @@ const WRITING: &[&str] = &[
     "--unset",
     "--unset-all",
     "--replace-all",
-    "--rename-section",
     "--remove-section",
 ];
 
@@ -136,7 +150,11 @@ pub(super) fn check(call: &Call<'_, '_, '_>, subcommand: &Arg<'_>, args: &[Arg<'
     let mut words = operands.iter().map(|operand| operand.known());
     match (words.next(), operands.len()) {
         (Some(Some("get" | "list")), _) => {}
-        (Some(Some("set" | "unset" | "rename-section" | "remove-section")), _) => {
+        // A harmless section could become any other.
+        (Some(Some("rename-section")), _) => {
+            return Err(deny_flag(Rule::R42, "rename-section", subcommand));
+        }
+        (Some(Some("set" | "unset" | "remove-section")), _) => {
             writes = true;
             operands.remove(0);
         }
@@ -156,8 +174,10 @@ pub(super) fn check(call: &Call<'_, '_, '_>, subcommand: &Arg<'_>, args: &[Arg<'
         return Err(deny_flag(Rule::R42, &arg.text, arg));
     }
     let key = operands.first().and_then(|key| key.known());
+    let mut values = operands.iter().skip(1);
+    let is_option = values.any(|it| it.text.starts_with('-') || !call.is_option_safe(it));
     match key {
-        Some(key) if is_harmless_key(key) => Ok(()),
+        Some(key) if is_harmless_key(key) && !(is_option && names_branch(key)) => Ok(()),
         key => {
             let reason = format!(
                 "the setting '{}' of git may not be changed",

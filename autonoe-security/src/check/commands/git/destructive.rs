@@ -18,6 +18,8 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
                 || git.read.may_have(None, "mirror")
                 || operands.any(|operand| may_force(git, operand.arg))
         }
+        // Each push to such a remote is one with --mirror, and each fetch overwrites branches.
+        "remote" => git.read.may_have(None, "mirror"),
         _ => false,
     };
     if !destroys || git.call.policy().allows_destructive() {
@@ -25,6 +27,7 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
     }
     let instead = match git.name {
         "clean" => "look with git clean -n, or ask for --allow-destructive",
+        "remote" => "add it without --mirror, or ask for --allow-destructive",
         _ => {
             "use --force-with-lease, write what is pushed literally or in quotes, or ask for --allow-destructive"
         }

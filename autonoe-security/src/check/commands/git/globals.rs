@@ -71,11 +71,21 @@ fn check_setting(call: &Call<'_, '_, '_>, setting: &Arg<'_>) -> Result<(), Denia
         text,
         "core.pager=cat" | "core.editor=true" | "core.editor=:"
     ) && setting.is_static()
-        || (is_whole && config::is_harmless_key(key));
+        || (is_whole
+            && config::is_harmless_key(key)
+            && !(config::names_branch(key) && may_be_option(setting, key)));
     match is_fine {
         true => Ok(()),
         false => Err(call
             .deny(Rule::R40, format!("git -c {key} is not allowed"))
             .instead("run git without -c")),
+    }
+}
+
+/// Tells whether the value behind `key` begins with `-`, or may do so.
+fn may_be_option(setting: &Arg<'_>, key: &str) -> bool {
+    match setting.text.get(key.len() + 1..) {
+        None | Some("") => !setting.is_static(),
+        Some(value) => value.starts_with('-'),
     }
 }

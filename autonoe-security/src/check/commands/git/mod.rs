@@ -1,6 +1,5 @@
 //! `git`: version control, without its ways to run other programs.
 
-mod aims;
 mod beginnings;
 mod config;
 mod destructive;
@@ -9,9 +8,12 @@ mod outputs;
 mod places;
 mod protected;
 mod reading;
+mod ref_names;
 mod refused;
+mod second_word;
 mod spelling;
 mod splitting;
+mod strategies;
 mod subcommands;
 mod sync_mode;
 mod tables;
@@ -67,7 +69,10 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         args,
         read: Reading::of(call, name, args)?,
     };
+    second_word::check(&git)?;
+    ref_names::check(&git)?;
     refused::check(&git)?;
+    strategies::check(&git)?;
     outputs::check(&git)?;
     places::check(&git)?;
     protected::check(&git)?;

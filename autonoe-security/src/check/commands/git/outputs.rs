@@ -5,11 +5,17 @@ use super::reading::Flag;
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
 use crate::check::write_target::{self, Root};
+use crate::{Denial, Rule};
 
 pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
     let targets = git.read.flags.iter().filter(|flag| names_file(git, flag));
     for target in targets.filter_map(|flag| flag.value.as_ref()) {
         writes_to(git, target)?;
+    }
+    if git.name == "format-patch" {
+        let suffixes = git.read.flags.iter().filter(|flag| flag.may_be("suffix"));
+        let mut values = suffixes.filter_map(|flag| flag.value.as_ref());
+        values.try_for_each(stays_in_name)?;
     }
     // The result of a merge replaces the first file.
     let replaces = git.name == "merge-file" && !git.read.surely_has(Some('p'), "stdout");
@@ -34,6 +40,18 @@ pub(super) fn names_file(git: &Git<'_, '_, '_, '_>, flag: &Flag<'_, '_>) -> bool
             "read-tree" => flag.may_be("index-output"),
             _ => false,
         }
+}
+
+/// Checks that the end of a file's name does not lead to another folder.
+fn stays_in_name(suffix: &Arg<'_>) -> Checked {
+    match suffix.known() {
+        Some(text) if !text.contains('/') => Ok(()),
+        Some(_) => Err(write_target::escapes(suffix, Rule::R28)),
+        None => {
+            let reason = "the end of the file's name is not known before it runs";
+            Err(Denial::by(Rule::R27, suffix.span, reason).instead("write it literally"))
+        }
+    }
 }
 
 fn writes_to(git: &Git<'_, '_, '_, '_>, target: &Arg<'_>) -> Checked {

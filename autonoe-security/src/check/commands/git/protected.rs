@@ -1,9 +1,9 @@
 //! Keeps git from overwriting its own files and the state of Autonoe.
 
 use super::Git;
-use super::aims::aims_at;
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
+use crate::check::commands::aims::aims_at;
 use crate::check::{path, protected_state};
 use crate::{Denial, Rule};
 

@@ -2,8 +2,8 @@
 
 use super::Git;
 use super::reading::Flag;
+use crate::Rule;
 use crate::check::call::Checked;
-use crate::{Denial, Rule};
 
 /// Refused with every subcommand.
 const ANYWHERE: &[&str] = &[
@@ -31,10 +31,6 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
         ANYWHERE.iter().chain(own).any(|name| flag.may_be(name))
             || letters.iter().any(|letter| flag.is_letter(*letter))
     };
-    if let Some(arg) = git.args.iter().find(|arg| names_like_an_option(&arg.text)) {
-        let reason = format!("'{}' is the name of an option below refs/", arg.text);
-        return Err(Denial::by(Rule::R43, arg.span, reason).instead("use another name"));
-    }
     let mut flags = git.read.flags.iter();
     match flags.find(|flag| is_refused(flag) || hands_on_option(git, flag)) {
         Some(flag) => {
@@ -44,14 +40,6 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
         }
         None => Ok(()),
     }
-}
-
-/// Tells whether `text` names a branch or tag like an option.
-///
-/// Commands that print the names of branches count as printing no option.
-fn names_like_an_option(text: &str) -> bool {
-    text.split_once("refs/")
-        .is_some_and(|(_, name)| name.contains("/-"))
 }
 
 /// Tells whether `format-patch` may hand the value of an option to another git as an option of

@@ -28,6 +28,17 @@ pub(super) fn aims_at(component: &str, name: &str) -> bool {
         )
 }
 
+/// Tells whether a pattern of find matches `name`, and is not written for every file.
+pub(super) fn looks_for(pattern: &str, name: &str) -> bool {
+    let is_general = pattern.chars().all(|c| matches!(c, '*' | '?' | '.'));
+    let lower = pattern.to_ascii_lowercase();
+    !is_general
+        && matches(
+            &Vec::from_iter(lower.chars()),
+            &Vec::from_iter(name.chars()),
+        )
+}
+
 /// Tells whether `pattern` matches the whole of `name`.
 fn matches(pattern: &[char], name: &[char]) -> bool {
     // Which beginnings of the name the pattern matches so far.
@@ -125,6 +136,16 @@ mod tests {
             "x.auto*",
         ] {
             assert!(!aims_at(pattern, ".autonoe"), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn find_looks_for_names_that_match_but_not_by_a_pattern_for_every_file() {
+        for pattern in [".git", ".GIT", ".gi[t]", ".g*", "*git", "*.git", "[.]git"] {
+            assert!(looks_for(pattern, ".git"), "{pattern}");
+        }
+        for pattern in ["*", "*.*", ".*", ".gitignore", "*.ts", ".g*e", "src"] {
+            assert!(!looks_for(pattern, ".git"), "{pattern}");
         }
     }
 }

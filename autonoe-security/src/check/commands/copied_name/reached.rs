@@ -1,0 +1,221 @@
+//! The last component of a path, compared with a name letter by letter.
+
+/// What the last component of a path may be so far. Several of these may hold at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reached {
+    /// What it is compared with; at most 15 bytes of ASCII in lower case, the first of them a dot.
+    name: &'static str,
+    /// Bit `n`: the first `n` letters of the name.
+    beginnings: u16,
+    /// Something of which nothing is known.
+    is_unknown: bool,
+    /// A beginning of the name and then a set of letters; what follows is not looked at.
+    is_open: bool,
+    /// Nothing yet, behind the name and slashes.
+    is_closed: bool,
+    /// Anything, with the name as a component in front.
+    is_above: bool,
+}
+
+const EMPTY: u16 = 1;
+
+impl Reached {
+    /// Begins a path.
+    pub(super) fn start(name: &'static str) -> Self {
+        Self {
+            name,
+            beginnings: EMPTY,
+            is_unknown: false,
+            is_open: false,
+            is_closed: false,
+            is_above: false,
+        }
+    }
+
+    /// Tells whether the last component may be the name.
+    pub(super) fn is_name(self) -> bool {
+        self.beginnings & self.whole() != 0 || self.is_open || self.is_closed
+    }
+
+    /// Tells whether the last component is nothing that has to do with the name.
+    fn is_something_else(self) -> bool {
+        self.beginnings == 0 && !self.is_unknown && !self.is_open && !self.is_closed
+    }
+
+    /// Tells whether a component in front may be the name.
+    pub(super) fn is_above(self) -> bool {
+        self.is_above
+    }
+
+    /// One or the other.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self {
+            name: self.name,
+            beginnings: self.beginnings | other.beginnings,
+            is_unknown: self.is_unknown || other.is_unknown,
+            is_open: self.is_open || other.is_open,
+            is_closed: self.is_closed || other.is_closed,
+            is_above: self.is_above || other.is_above,
+        }
+    }
+
+    /// Goes on with `text`, in which patterns stand at `globs`.
+    pub(super) fn written(self, text: &str, globs: &[usize]) -> Self {
+        let mut now = self;
+        for (at, c) in text.char_indices() {
+            // Nothing but a slash begins anew.
+            if now.is_something_else() && !matches!(c, '/' | '\\') {
+                continue;
+            }
+            now = match globs.contains(&at) {
+                true => now.glob(c),
+                false => now.letter(c),
+            };
+        }
+        now
+    }
+
+    fn letter(self, letter: char) -> Self {
+        // A backslash separates in tools of other systems.
+        if matches!(letter, '/' | '\\') {
+            return Self {
+                is_closed: self.is_name(),
+                is_above: self.is_above || self.is_name(),
+                ..Self::start(self.name)
+            };
+        }
+        let from = match self.is_unknown {
+            true => u16::MAX,
+            false => self.beginnings,
+        };
+        let letter = letter.to_ascii_lowercase();
+        let mut beginnings = 0;
+        for (at, next) in self.name.chars().enumerate() {
+            if next == letter && from & (1 << at) != 0 {
+                beginnings |= 1 << (at + 1);
+            }
+        }
+        Self {
+            beginnings,
+            is_unknown: false,
+            is_closed: false,
+            ..self
+        }
+    }
+
+    /// Goes on with `*`, `?` or `[` of the shell, none of which matches the dot in front of a name.
+    pub(super) fn glob(self, glob: char) -> Self {
+        let begun = self.beginnings & !EMPTY;
+        let beginnings = match glob {
+            '*' => self.and_longer(begun),
+            '?' => (begun << 1) & (self.whole() | (self.whole() - 1)),
+            _ => 0,
+        };
+        Self {
+            beginnings,
+            is_open: self.is_open || (glob == '[' && begun != 0),
+            is_closed: false,
+            ..self
+        }
+    }
+
+    /// Goes on with something that is not known, or with nothing.
+    pub(super) fn unknown(self) -> Self {
+        Self {
+            beginnings: self.and_longer(self.beginnings & !EMPTY),
+            is_unknown: self.is_unknown || self.beginnings & EMPTY != 0,
+            ..self
+        }
+    }
+
+    /// Returns the bit of the whole name.
+    fn whole(self) -> u16 {
+        1 << self.name.len()
+    }
+
+    /// Returns these beginnings and all that are longer.
+    fn and_longer(self, beginnings: u16) -> u16 {
+        let up_to_whole = self.whole() | (self.whole() - 1);
+        match beginnings {
+            0 => 0,
+            some => up_to_whole & !((1 << some.trailing_zeros()) - 1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn end(text: &str) -> Reached {
+        let is_glob = |(at, c): (usize, char)| matches!(c, '*' | '?' | '[').then_some(at);
+        let globs: Vec<usize> = text.char_indices().filter_map(is_glob).collect();
+        // `$` stands for what is not known.
+        let pieces = text.split('$').enumerate();
+        let mut from = 0;
+        pieces.fold(Reached::start(".git"), |now, (number, piece)| {
+            let now = if number == 0 { now } else { now.unknown() };
+            let here: Vec<usize> = globs.iter().filter_map(|at| at.checked_sub(from)).collect();
+            from += piece.len() + 1;
+            now.written(piece, &here)
+        })
+    }
+
+    #[test]
+    fn the_last_component_may_be_the_name() {
+        for text in [
+            ".git",
+            "x/.GIT",
+            "/x/.git//",
+            ".gi[t]",
+            ".gi?",
+            ".g*",
+            ".*",
+            ".??*",
+            ".[a-z]*",
+            "$.git",
+            "$/.git",
+            ".g$",
+            ".git/$",
+            "$git",
+            "x\\.git",
+        ] {
+            assert!(end(text).is_name(), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_names_and_what_is_not_known_are_not_the_name() {
+        for text in [
+            "",
+            ".",
+            "*",
+            "*.*",
+            "[.]git",
+            "?git",
+            ".e*",
+            ".env$",
+            ".gitignore",
+            ".gitlab*",
+            ".git/x",
+            "$",
+            "x/$",
+            "x$",
+            "$/x",
+            ".git/$/x",
+            "x.git",
+            "a$.git",
+            "template/.",
+        ] {
+            assert!(!end(text).is_name(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_component_in_front_may_be_the_name() {
+        for text in [".git/x", "x/.gi[t]/y", "$/.git/x"] {
+            assert!(end(text).is_above(), "{text}");
+        }
+        assert!(!end("x/.gitignore/y").is_above());
+    }
+}

@@ -1,0 +1,40 @@
+//! The second word of subcommands that have subcommands of their own.
+
+use super::Git;
+use crate::check::call::Checked;
+use crate::{Denial, Rule};
+
+/// Subcommands whose second word says what they do.
+const WITH_SECOND_WORD: &[&str] = &[
+    "bisect",
+    "bundle",
+    "notes",
+    "reflog",
+    "remote",
+    "sparse-checkout",
+    "stash",
+    "submodule",
+    "worktree",
+];
+
+/// Checks that the second word is known, for what follows means something else with each.
+pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
+    let has_one = WITH_SECOND_WORD.contains(&git.name) && !names_files_only(git);
+    match git.read.at(0).find(|word| word.known().is_none()) {
+        Some(word) if has_one => {
+            let reason = format!(
+                "the second word of git {} is not known before it runs",
+                git.name
+            );
+            Err(Denial::by(Rule::R21, word.span, reason).instead("write it literally"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Tells whether only options stand in front of `--`, as in `git stash -- FILE`.
+fn names_files_only(git: &Git<'_, '_, '_, '_>) -> bool {
+    let mut before = git.args.iter().take_while(|arg| !arg.is("--"));
+    let all_are_options = before.all(|arg| arg.text.starts_with('-'));
+    git.name == "stash" && all_are_options && git.args.iter().any(|arg| arg.is("--"))
+}
