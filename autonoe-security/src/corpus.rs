@@ -29,7 +29,7 @@ pub fn files() -> &'static [File] {
         file("daily", include_str!("../corpus/daily.jsonl")),
         file("edges", include_str!("../corpus/edges.jsonl")),
         file("git", include_str!("../corpus/git.jsonl")),
-        file("holesgit", include_str!("../corpus/holesgit.jsonl")),
+        file("repositories", include_str!("../corpus/repositories.jsonl")),
         file("programs", include_str!("../corpus/programs.jsonl")),
         file("shell", include_str!("../corpus/shell.jsonl")),
         file("tools", include_str!("../corpus/tools.jsonl")),
