@@ -30,6 +30,7 @@ pub fn files() -> &'static [File] {
         file("edges", include_str!("../corpus/edges.jsonl")),
         file("git", include_str!("../corpus/git.jsonl")),
         file("repositories", include_str!("../corpus/repositories.jsonl")),
+        file("settings", include_str!("../corpus/settings.jsonl")),
         file("programs", include_str!("../corpus/programs.jsonl")),
         file("shell", include_str!("../corpus/shell.jsonl")),
         file("tools", include_str!("../corpus/tools.jsonl")),

@@ -31,6 +31,8 @@ pub(crate) struct Call<'c, 'w, 's> {
     pub(crate) is_bare: bool,
     /// Arrays that are handed to a declaration.
     pub(crate) arrays: &'c [&'s Assignment<'s>],
+    /// Variables that a wrapper in front sets or unsets.
+    pub(crate) handed: &'c [String],
     /// How many wrappers stand in front.
     pub(crate) depth: usize,
 }
@@ -99,16 +101,26 @@ impl<'w, 's> Call<'_, 'w, 's> {
 
     /// Judges a command that this one starts.
     pub(crate) fn inner(&self, args: &[Arg<'s>]) -> Checked {
-        self.inner_in(args, self.here)
+        self.start(args, self.here, self.handed)
+    }
+
+    /// Judges a command that this one starts with other values of the variables `handed`.
+    pub(crate) fn inner_with(&self, args: &[Arg<'s>], handed: &[String]) -> Checked {
+        self.start(args, self.here, handed)
     }
 
     /// Judges a command that this one starts in another directory.
     pub(crate) fn inner_in(&self, args: &[Arg<'s>], here: &Directories<'w>) -> Checked {
+        self.start(args, here, self.handed)
+    }
+
+    fn start(&self, args: &[Arg<'s>], here: &Directories<'w>, handed: &[String]) -> Checked {
         let argv = Argv {
             walk: self.walk,
             here,
             args,
             arrays: &[],
+            handed,
             depth: self.depth + 1,
         };
         argv.judge().map(|_moved| ())

@@ -19,6 +19,8 @@ pub(crate) struct Argv<'c, 'w, 's> {
     pub(crate) here: &'c Directories<'w>,
     pub(crate) args: &'c [Arg<'s>],
     pub(crate) arrays: &'c [&'s Assignment<'s>],
+    /// Variables that a wrapper sets or unsets for it.
+    pub(crate) handed: &'c [String],
     pub(crate) depth: usize,
 }
 
@@ -82,6 +84,7 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
             args,
             is_bare: first.parts.is_empty() && self.depth == 0,
             arrays: self.arrays,
+            handed: self.handed,
             depth: self.depth,
         };
         if written.is_empty() {

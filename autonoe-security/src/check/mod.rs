@@ -53,7 +53,7 @@ pub(crate) fn check(
     command: &str,
 ) -> Verdict {
     let here = Directories::at(policy.project_dir());
-    match judge_text(policy, links, command, here, 0) {
+    match judge_text(policy, links, command, here, 0, Vec::new()) {
         Ok(()) => Verdict::Allow,
         Err(denial) => Verdict::Deny(denial),
     }
@@ -66,7 +66,7 @@ pub(crate) fn explain(
     command: &str,
 ) -> Result<Vec<Finding>, Denial> {
     let script = parse(command).map_err(|error| not_understood(&error))?;
-    let scope = Scope::of(command, &script);
+    let scope = Scope::of(command, &script, Vec::new());
     let report = Report::all();
     let walk = Walk {
         policy,
@@ -87,9 +87,10 @@ fn judge_text(
     text: &str,
     here: Directories<'_>,
     depth: usize,
+    handed: Vec<String>,
 ) -> Result<(), Denial> {
     let script = parse(text).map_err(|error| not_understood(&error))?;
-    let scope = Scope::of(text, &script);
+    let scope = Scope::of(text, &script, handed);
     let walk = Walk {
         policy,
         scope: &scope,

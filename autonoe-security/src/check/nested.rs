@@ -5,13 +5,18 @@ use super::judge_text;
 use crate::syntax::Span;
 
 /// Judges `text` as a whole script of Bash; what is wrong in it is told about `span`.
+///
+/// Whatever the script around it sets may be in its environment.
 pub(crate) fn check(call: &Call<'_, '_, '_>, text: &str, span: Span) -> Checked {
+    let set_outside = call.walk.scope.survey().names().map(str::to_owned);
+    let handed = set_outside.chain(call.handed.iter().cloned()).collect();
     judge_text(
         call.policy(),
         call.walk.links,
         text,
         call.here.clone(),
         call.depth + 1,
+        handed,
     )
     .map_err(|denial| denial.at(span.range()))
 }
@@ -20,15 +25,21 @@ pub(crate) fn check(call: &Call<'_, '_, '_>, text: &str, span: Span) -> Checked 
 ///
 /// Words, quotes, `$NAME`, lists, pipelines and plain redirections are alike in all of them.
 /// Anything else may mean something else: `[[ a > b ]]` writes a file in `sh`, `$'..'` ends
-/// elsewhere, `>! file` is another file in zsh.
+/// elsewhere, and in zsh `>! file` is another file, `$f:h` a part of a value and `=ls` a program.
 pub(crate) fn is_same_in_every_shell(text: &str) -> bool {
     let mut quote = None;
     let mut before = ' ';
+    let mut in_variable = false;
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
         let next = rest.peek().copied().unwrap_or(' ');
+        let is_part = c.is_ascii_alphanumeric() || c == '_';
+        let was_variable = in_variable;
+        in_variable = quote != Some('\'') && (c == '$' || (was_variable && is_part));
         let is_plain = match (quote, c) {
             (Some('\''), _) => true,
+            (_, ':') if was_variable => !next.is_ascii_alphabetic() && next != '&',
+            (None, '=') => before.is_ascii_alphanumeric() || before == '_' || next == ' ',
             (_, '$') => next == '?' || next == '_' || next.is_ascii_alphabetic(),
             (Some(_), _) => !matches!(c, '\\' | '`' | '!'),
             (None, ' ' | '\t' | '\n' | '\'' | '"' | '*') => true,
@@ -79,6 +90,7 @@ mod tests {
             "for f in *.js; do node --check \"$f\"; done",
             "ls -la",
             "echo \"$?\" '$(x) `y`' \"it's\"",
+            "x=1; [ $x = 1 ] && echo \"$x: $y:$z\" '$x:h'",
             "! grep -q x y",
         ] {
             assert!(is_same_in_every_shell(text), "{text}");
@@ -117,6 +129,11 @@ mod tests {
             "a!",
             "[a]",
             "[ a]",
+            "cat $f:h",
+            "cat \"$f_1:t\"",
+            "cat $f:&",
+            "echo x > =ls",
+            "x=a:=ls",
         ] {
             assert!(!is_same_in_every_shell(text), "{text}");
         }

@@ -11,15 +11,18 @@ use crate::syntax::Script;
 pub(crate) struct Scope<'s> {
     text: &'s str,
     script: &'s Script<'s>,
+    /// Variables that a script around this one hands over, with values that nobody knows.
+    handed: Vec<String>,
     survey: OnceCell<Survey<'s>>,
 }
 
 impl<'s> Scope<'s> {
-    /// Makes the scope of `script`, which was read from `text`.
-    pub(crate) fn of(text: &'s str, script: &'s Script<'s>) -> Self {
+    /// Makes the scope of `script`, which was read from `text` and gets the variables `handed`.
+    pub(crate) fn of(text: &'s str, script: &'s Script<'s>, handed: Vec<String>) -> Self {
         Self {
             text,
             script,
+            handed,
             survey: OnceCell::new(),
         }
     }
@@ -29,7 +32,10 @@ impl<'s> Scope<'s> {
     }
 
     pub(crate) fn survey(&self) -> &Survey<'s> {
-        self.survey
-            .get_or_init(|| Survey::of(self.text, self.script))
+        self.survey.get_or_init(|| {
+            let mut survey = Survey::of(self.text, self.script);
+            survey.take_over(&self.handed);
+            survey
+        })
     }
 }

@@ -103,17 +103,21 @@ const PROTECTED_PREFIXES: &[&str] = &[
     "BASH_",
     "GIT_",
     "SSH_",
-    "NPM_CONFIG_",
-    "npm_config_",
-    "YARN_",
     "PIP_",
     "UV_",
     "XDG_",
     "RUSTC_",
+    "CARGO_ALIAS_",
     "CARGO_BUILD_",
+    "CARGO_CREDENTIAL",
+    "CARGO_DOC_",
+    "CARGO_REGISTR",
     "CARGO_TARGET_",
     "CGO_",
 ];
+
+/// Prefixes that count in any letter case, because that is how their tools read them.
+const PREFIXES_IN_ANY_CASE: &[&str] = &["npm_config_", "pnpm_config_", "yarn_"];
 
 const PROXIES: &[&str] = &[
     "http_proxy",
@@ -129,6 +133,10 @@ pub(crate) fn is_protected(name: &str) -> bool {
         || PROTECTED_PREFIXES
             .iter()
             .any(|prefix| name.starts_with(prefix))
+        || PREFIXES_IN_ANY_CASE.iter().any(|prefix| {
+            let start = name.get(..prefix.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+        })
         || PROXIES.iter().any(|proxy| name.eq_ignore_ascii_case(proxy))
 }
 
@@ -144,7 +152,14 @@ mod tests {
         for prefix in PROTECTED_PREFIXES {
             assert!(is_protected(&format!("{prefix}X")), "{prefix}");
         }
-        for name in ["https_proxy", "HTTPS_PROXY", "Ftp_Proxy"] {
+        for name in [
+            "https_proxy",
+            "HTTPS_PROXY",
+            "Ftp_Proxy",
+            "NPM_CONFIG_X",
+            "Npm_Config_X",
+            "yarn_X",
+        ] {
             assert!(is_protected(name), "{name}");
         }
         for name in ["", "A", "Path", "PATHS", "PROXY", "X_LD_"] {

@@ -5,6 +5,7 @@ mod builtins;
 mod failures;
 mod surveyor;
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
 
@@ -113,6 +114,26 @@ impl<'s> Survey<'s> {
     /// Looks through a whole script, which was read from `text`.
     pub(crate) fn of(text: &'s str, script: &'s Script<'s>) -> Self {
         Surveyor::new(text).look_through(script)
+    }
+
+    /// Takes notice that the variables `names` have values from elsewhere before the script begins.
+    pub(crate) fn take_over(&mut self, names: &[String]) {
+        for name in names {
+            let variable = self.variable_mut(Cow::Owned(name.clone()));
+            variable.associative_from = None;
+            variable.given.push(Given {
+                value: Value::Unknown,
+                stands: Stands::Elsewhere,
+                is_sure: false,
+                may_be_left_out: false,
+                at: 0,
+            });
+        }
+    }
+
+    /// Returns the names of all variables that the script sets or gets.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.variables.keys().map(AsRef::as_ref)
     }
 
     /// Returns what the script does to `name`; `None` if it never sets it.

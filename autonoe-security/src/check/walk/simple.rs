@@ -52,6 +52,7 @@ impl<'w, 's> Walk<'w, 's> {
             here,
             args: &args,
             arrays: &arrays,
+            handed: &[],
             depth: self.depth,
         }
         .judge()?;

@@ -2,15 +2,22 @@
 
 use super::Words;
 use crate::Rule;
+use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::nested;
 
-pub(in crate::check::commands) fn check(call: &Call<'_, '_, '_>, words: &Words<'_, '_>) -> Checked {
+pub(in crate::check::commands) fn check<'c, 's>(
+    call: &Call<'c, '_, 's>,
+    words: &Words<'c, 's>,
+) -> Checked {
     let subcommand = match call.name {
         "cargo-watch" => Some("watch"),
         "cargo" => words.first(),
         _ => None,
     };
+    if let Some(toolchain) = toolchain(call, words).filter(|it| it.text.contains('/')) {
+        return Err(call.deny_flag(Rule::R53, &toolchain.text, toolchain.span));
+    }
     // What follows `--` is for the compiler there.
     let hands_on = matches!(subcommand, Some("rustc" | "rustdoc"));
     let own = call.args.iter().take_while(|arg| hands_on || !arg.is("--"));
@@ -41,6 +48,19 @@ pub(in crate::check::commands) fn check(call: &Call<'_, '_, '_>, words: &Words<'
     Ok(())
 }
 
+/// Returns the toolchain that takes the place of the usual one. By its path it is any program.
+fn toolchain<'c, 's>(call: &Call<'c, '_, 's>, words: &Words<'c, 's>) -> Option<&'c Arg<'s>> {
+    match call.name {
+        "rustup" if words.first() == Some("run") => {
+            let mut rest = words.rest().iter();
+            rest.find(|arg| !arg.text.starts_with('-'))
+        }
+        "cargo" | "cargo-clippy" | "cargo-fmt" | "clippy" | "rust-analyzer" | "rustc"
+        | "rustfmt" | "rustup" => call.args.first().filter(|arg| arg.text.starts_with('+')),
+        _ => None,
+    }
+}
+
 fn chooses_linker(before: &str, text: &str) -> bool {
     text.starts_with("-Clinker")
         || text.starts_with("--codegen=linker")
@@ -68,11 +88,7 @@ fn is_shell_of_watch(name: &str) -> bool {
 }
 
 /// Tells whether `-x TASK` of cargo-watch is a task that cargo may not do.
-fn is_refused_task(
-    call: &Call<'_, '_, '_>,
-    before: &str,
-    arg: &crate::check::arg::Arg<'_>,
-) -> bool {
+fn is_refused_task(call: &Call<'_, '_, '_>, before: &str, arg: &Arg<'_>) -> bool {
     let is_task = matches!(before, "-x" | "--exec");
     let task = match arg.known() {
         Some(text) if is_task => Some(text),

@@ -35,7 +35,8 @@ pub(super) fn find(name: &str) -> Validator {
     match name {
         "npm" | "npx" | "yarn" | "pnpm" | "bun" | "bunx" | "deno" | "pip" | "pip3" | "pipx"
         | "uv" | "conda" | "poetry" | "pdm" | "hatch" | "flit" | "gem" | "bundle" | "bundler"
-        | "go" | "goreleaser" | "rustc" | "rustup" | "cargo" | "cargo-watch" | "composer" => check,
+        | "go" | "goreleaser" | "rustc" | "rustup" | "rustfmt" | "rust-analyzer" | "cargo"
+        | "cargo-clippy" | "cargo-fmt" | "cargo-watch" | "clippy" | "composer" => check,
         "python" | "python3" => delegates::python,
         _ => super::free,
     }

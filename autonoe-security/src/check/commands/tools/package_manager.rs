@@ -38,22 +38,29 @@ pub(in crate::check::commands) fn check(call: &Call<'_, '_, '_>) -> Checked {
 
 fn option(call: &Call<'_, '_, '_>, arg: &Arg<'_>, name: &str, value: Option<&Arg<'_>>) -> Checked {
     let is_npm = matches!(call.name, "npm" | "npx");
+    let (word, is_negated) = match is_npm {
+        true => long_name(name),
+        false => (name.strip_prefix("--").unwrap_or_default(), false),
+    };
+    let is_local = |value: &Arg<'_>| value.known().is_some_and(|value| value != "global");
+    let is_off = is_negated && !value.is_some_and(|value| value.is("false"));
+    let is_location = is_short_for(word, "location", 3) || (is_npm && ends_with_letter(name, 'L'));
     let is_global = call.name != "npx"
-        && (is_cluster_with_g(name)
-            || name.starts_with("--gl")
+        && (has_letter(name, 'g')
+            || (word.starts_with("gl") && !is_off)
             || is_short_for(name, "-global", 4)
-            || (is_short_for(name, "--location", 5) && !value.is_some_and(is_local)));
+            || (is_location && !value.is_some_and(is_local)));
     let leaves = is_npm
-        && (is_short_for(name, "--prefix", 6) || name == "-C")
+        && (is_short_for(word, "prefix", 4) || ends_with_letter(name, 'C'))
         && !value.is_some_and(|folder| is_inside(call, folder));
     let reads_other_settings = is_npm
         && call.mode() == Mode::Sync
-        && (is_short_for(name, "--userconfig", 7) || is_short_for(name, "--globalconfig", 4));
-    let has_own_shell = is_npm && is_short_for(name, "--script-shell", 10);
+        && (is_short_for(word, "userconfig", 5) || is_short_for(word, "globalconfig", 2));
+    let has_own_shell = is_npm && is_short_for(word, "script-shell", 3);
     if is_global || leaves || reads_other_settings || has_own_shell {
         return Err(call.deny_flag(Rule::R52, name, arg.span));
     }
-    if is_npm && is_short_for(name, "--node-options", 6) {
+    if is_npm && is_short_for(word, "node-options", 4) {
         return node_options(call, arg, value);
     }
     Ok(())
@@ -73,20 +80,39 @@ fn node_options(call: &Call<'_, '_, '_>, arg: &Arg<'_>, value: Option<&Arg<'_>>)
     )
 }
 
-/// Tells whether `name` is a cluster of short options with `-g` among them.
-fn is_cluster_with_g(name: &str) -> bool {
-    name.strip_prefix('-').is_some_and(|letters| {
-        letters.contains('g') && letters.chars().all(|letter| LETTERS.contains(letter))
-    })
+/// Returns the name of a long option of npm, and whether it is negated.
+///
+/// Any number of dashes will do, and of `no-`, which does not keep a value from being taken.
+fn long_name(name: &str) -> (&str, bool) {
+    let mut word = name.trim_start_matches('-');
+    let mut is_negated = false;
+    while let Some((first, rest)) = word.split_once('-')
+        && first.eq_ignore_ascii_case("no")
+    {
+        (word, is_negated) = (rest, !is_negated);
+    }
+    (word, is_negated)
+}
+
+/// Returns the letters of one or more short options.
+fn letters(name: &str) -> Option<&str> {
+    name.strip_prefix('-')
+        .filter(|letters| letters.chars().all(|letter| LETTERS.contains(letter)))
+}
+
+/// Tells whether `letter` is among short options.
+fn has_letter(name: &str, letter: char) -> bool {
+    letters(name).is_some_and(|letters| letters.contains(letter))
+}
+
+/// Tells whether `letter` is the last of the short options, the one that a value is for.
+fn ends_with_letter(name: &str, letter: char) -> bool {
+    letters(name).is_some_and(|letters| letters.ends_with(letter))
 }
 
 /// Tells whether `name` is `option`, maybe shortened to no less than `least` bytes.
 fn is_short_for(name: &str, option: &str, least: usize) -> bool {
     name.len() >= least && option.starts_with(name)
-}
-
-fn is_local(value: &Arg<'_>) -> bool {
-    value.known().is_some_and(|value| value != "global")
 }
 
 fn is_inside(call: &Call<'_, '_, '_>, folder: &Arg<'_>) -> bool {

@@ -11,19 +11,27 @@ use crate::syntax::Part;
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let mut args = call.args;
+    let mut handed = call.handed.to_vec();
     while let [first, rest @ ..] = args {
         let text = first.text.as_ref();
         if let Some((name, _)) = text.split_once('=').filter(|(name, _)| is_identifier(name)) {
             variable(call, first, name, rest)?;
+            handed.push(name.to_owned());
             args = rest;
             continue;
         }
         match first.known() {
-            Some("-i" | "-" | "--ignore-environment" | "-0" | "--null") => args = rest,
+            Some("-i" | "-" | "--ignore-environment") => {
+                // A shell does not set them again, or not for sure.
+                handed.extend(["HOME", "PWD", "OLDPWD"].map(str::to_owned));
+                args = rest;
+            }
+            Some("-0" | "--null") => args = rest,
             Some("-u" | "--unset") => {
                 let name = rest.first().and_then(|name| name.known());
                 match name {
                     Some(name) if !assignments::is_protected(name) => {
+                        handed.push(name.to_owned());
                         args = rest.get(1..).unwrap_or_default();
                     }
                     _ => return Err(call.deny_flag(Rule::R72, "-u", first.span)),
@@ -39,7 +47,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
             _ => break,
         }
     }
-    call.inner(args)
+    call.inner_with(args, &handed)
 }
 
 fn variable(call: &Call<'_, '_, '_>, arg: &Arg<'_>, name: &str, rest: &[Arg<'_>]) -> Checked {

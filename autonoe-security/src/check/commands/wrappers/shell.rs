@@ -11,7 +11,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     match args {
         [script, ..] if takes_text => text(call, script),
         [] if takes_text => Ok(()),
-        [file, ..] if file.known().is_some_and(is_file) => Ok(()),
+        [file, ..] if file.known().is_some_and(|file| is_file(call, file)) => Ok(()),
         // It would read commands from somewhere.
         _ => Err(call
             .deny(
@@ -37,7 +37,8 @@ fn behind_options<'c, 's>(call: &Call<'c, '_, 's>) -> Result<(bool, &'c [Arg<'s>
                     return Err(call.deny_flag(Rule::R72, option, first.span));
                 }
                 takes_text |= letters.contains('c');
-                if letters.contains('o') {
+                // Each takes a name of its own.
+                for _ in letters.matches('o') {
                     rest = behind_mode(call, rest)?;
                 }
             }
@@ -99,9 +100,11 @@ fn inherits_numbers(call: &Call<'_, '_, '_>, text: &str) -> bool {
 }
 
 /// Tells whether `file` is a file, and not what is piped in.
-fn is_file(file: &str) -> bool {
-    let place = path::resolve("/", file);
-    let is_device = file.starts_with('/')
-        && (path::is_within(&place, "/dev") || path::is_within(&place, "/proc"));
-    !is_device && file != "-"
+fn is_file(call: &Call<'_, '_, '_>, file: &str) -> bool {
+    let is_device = |place: &String| {
+        let mut devices = ["/dev", "/proc"].into_iter();
+        devices.any(|folder| path::is_within(place, folder))
+    };
+    let places = call.here.resolve(file);
+    file != "-" && places.is_some_and(|places| !places.iter().any(is_device))
 }

@@ -40,6 +40,8 @@ struct Input {
     placeholder: Option<String>,
     /// Whether lines may be appended nevertheless.
     appends: bool,
+    /// Whether each command gets no more than one argument.
+    is_single: bool,
 }
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
@@ -61,7 +63,9 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         None => command.to_vec(),
     };
     if input.placeholder.is_none() || input.appends {
-        inner.push(unknown("", first.span));
+        // The first may be the value of an option, and then the next one is not.
+        let count = if input.is_single { 1 } else { 2 };
+        inner.extend((0..count).map(|_| unknown("", first.span)));
     }
     call.inner(&inner)
 }
@@ -84,7 +88,14 @@ fn option(
                 None => return Err(call.deny_flag(Rule::R72, name, arg.span)),
             }
         }
-        ("-n" | "-L" | "-l" | "--max-args" | "--max-lines", _) => input.appends = true,
+        ("-n" | "--max-args", value) => {
+            input.appends = true;
+            input.is_single = value.is_some_and(|value| value.is("1"));
+        }
+        ("-L" | "-l" | "--max-lines", _) => {
+            input.appends = true;
+            input.is_single = false;
+        }
         ("--process-slot-var", Some(variable)) => match variable.known() {
             Some(variable) => assignments::check_name(variable, arg.span)?,
             None => return Err(call.deny_dynamic(variable)),
