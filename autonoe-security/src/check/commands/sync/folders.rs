@@ -1,7 +1,8 @@
 //! Where a tool works, and which code it runs: what lies in the project.
 
+use super::not_verification;
+use super::targets::is_target;
 use super::tool::Tool;
-use super::{not_verification, reports};
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
@@ -29,7 +30,7 @@ fn runs_files(tool: &Tool<'_, '_, '_, '_>) -> bool {
         "node" => tool.has("--test"),
         "jest" | "vitest" | "mocha" | "ava" | "tap" | "playwright" | "deno" | "bun" | "pytest"
         | "python" | "python3" | "rspec" | "cucumber" | "minitest" | "rails" | "phpunit"
-        | "pest" | "codeception" | "go" => true,
+        | "pest" | "codeception" | "go" | "vite" | "next" | "nuxt" | "astro" => true,
         "ruby" => !tool.has("-c") && !tool.has("-wc"),
         _ => false,
     }
@@ -52,21 +53,13 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     }
 }
 
-/// Options whose value is written to, not run.
-const OUTPUTS: &[&str] = &[
-    "--basetemp",
-    "--cacheDirectory",
-    "--coverageDirectory",
-    "--output",
-];
-
 fn runs_only_what_is_inside(tool: &Tool<'_, '_, '_, '_>) -> Checked {
-    let is_output =
-        |option: &str| OUTPUTS.contains(&option) || reports::targets(tool.name).contains(&option);
+    // What is written to is not run, nor is an address below the root of a server.
+    let is_no_file = |option: &str| option == "--base" || is_target(tool.name, option);
     let mut before = "";
     let outside = tool.args.iter().find(|arg| {
-        let is_given_out = is_output(std::mem::replace(&mut before, &arg.text));
-        !is_given_out && !arg.text.starts_with('-') && !may_run(tool, arg)
+        let is_exempt = is_no_file(std::mem::replace(&mut before, &arg.text));
+        !is_exempt && !arg.text.starts_with('-') && !may_run(tool, arg)
     });
     match outside {
         Some(file) => Err(write_target::escapes(file, Rule::R64)),
@@ -76,6 +69,8 @@ fn runs_only_what_is_inside(tool: &Tool<'_, '_, '_, '_>) -> Checked {
 
 /// Tells whether `file` is no path, or one inside of the project.
 fn may_run(tool: &Tool<'_, '_, '_, '_>, file: &Arg<'_>) -> bool {
-    let is_path = file.text.starts_with('/') || file.text.split('/').any(|name| name == "..");
-    !file.is_static() || !is_path || tool.call.is_in_project(&file.text)
+    // `@` stands in front of a file with arguments.
+    let text = file.text.strip_prefix('@').unwrap_or(&file.text);
+    let is_path = file.tilde || text.starts_with('/') || text.split('/').any(|name| name == "..");
+    !file.is_static() || !is_path || (!file.tilde && tool.call.is_in_project(text))
 }

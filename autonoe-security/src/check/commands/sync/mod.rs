@@ -1,7 +1,9 @@
 //! What the language profiles open in sync mode: tests, type checks, linters and builds.
 
 mod dynamic;
+mod elsewhere;
 mod folders;
+mod given_code;
 mod go;
 mod node;
 mod php;
@@ -12,6 +14,8 @@ mod ruby;
 mod runners;
 mod rust;
 mod scripts;
+mod spelling;
+mod targets;
 mod tool;
 
 use self::tool::Tool;
@@ -90,11 +94,18 @@ fn tool_verifies(
     }
     dynamic::check(tool)?;
     folders::check(tool)?;
-    reports::check(tool)?;
+    options_are_harmless(tool)?;
     match holds(tool) {
         true => Ok(()),
         false => Err(not_verification(tool.call)),
     }
+}
+
+/// Checks that no option writes a source, or runs what is not of the project.
+fn options_are_harmless(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+    reports::check(tool)?;
+    elsewhere::check(tool)?;
+    given_code::check(tool)
 }
 
 fn by_language(tool: &Tool<'_, '_, '_, '_>) -> bool {

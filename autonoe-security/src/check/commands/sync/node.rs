@@ -57,7 +57,7 @@ fn emits_nothing(tool: &Tool<'_, '_, '_, '_>) -> bool {
         let option = arg.text.strip_prefix('-').unwrap_or_default();
         let option = option.strip_prefix('-').unwrap_or(option);
         let is = |name: &str| option.eq_ignore_ascii_case(name);
-        if is("init") {
+        if is("init") || is("clean") {
             return false;
         }
         if is("noEmit") {

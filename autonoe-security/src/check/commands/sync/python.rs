@@ -1,7 +1,7 @@
 //! Python.
 
 use super::tool::Tool;
-use super::{reports, rewrites};
+use super::{options_are_harmless, rewrites};
 use crate::check::arg::Arg;
 
 pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
@@ -58,5 +58,7 @@ fn is_module<'s>(tool: &Tool<'_, '_, '_, 's>, name: &str, args: &[Arg<'s>]) -> b
         "black" => black(&inner),
         _ => false,
     };
-    verifies && rewrites::check(tool.call, name, args).is_ok() && reports::check(&inner).is_ok()
+    verifies
+        && rewrites::check(tool.call, name, args).is_ok()
+        && options_are_harmless(&inner).is_ok()
 }

@@ -1,59 +1,47 @@
 //! Files that a tool writes because an option names them.
 
+use super::targets::{Listing, listings, targets};
 use super::tool::Tool;
+use crate::check::arg::Arg;
 use crate::check::call::Checked;
 use crate::check::write_target::Root;
 
-/// Options of a tool that name a file or folder to write.
-pub(super) fn targets(tool: &str) -> &'static [&'static str] {
-    match tool {
-        "eslint" => &["-o", "--output-file"],
-        "jest" | "vitest" => &["--outputFile"],
-        "vite" => &["--outDir"],
-        "tsc" | "vue-tsc" => &["--generateTrace"],
-        "pytest" => &["--junitxml", "--junit-xml", "--junitx", "--junit-x"],
-        "mypy" => &[
-            "--junit-xml",
-            "--html-report",
-            "--txt-report",
-            "--xml-report",
-        ],
-        "ruff" => &["-o", "--output-file"],
-        "flake8" | "pylint" => &["--output-file", "--output"],
-        "go" => &[
-            "-o",
-            "--o",
-            "-coverprofile",
-            "--coverprofile",
-            "-cpuprofile",
-            "-memprofile",
-            "-trace",
-        ],
-        "rubocop" | "rspec" | "cucumber" => &["-o", "--out"],
-        "phpunit" | "pest" => &["--log-junit", "--coverage-clover"],
-        "cargo" => &["--target-dir"],
-        _ => &[],
-    }
-}
-
 /// Folders in which projects keep what is made.
 const FOLDERS: &[&str] = &[
+    ".nox",
+    ".nyc_output",
+    ".tox",
     "bin",
     "build",
     "coverage",
     "dist",
+    "htmlcov",
     "out",
     "output",
+    "playwright-report",
     "report",
     "reports",
     "target",
+    "test-reports",
     "test-results",
     "tmp",
 ];
 
 /// Endings of files that are made, and that nobody writes by hand.
 const ENDINGS: &[&str] = &[
-    ".cov", ".exe", ".html", ".lcov", ".log", ".out", ".prof", ".sarif", ".test", ".xml",
+    ".cov",
+    ".cpuprofile",
+    ".exe",
+    ".html",
+    ".lcov",
+    ".log",
+    ".out",
+    ".prof",
+    ".sarif",
+    ".test",
+    ".tsbuildinfo",
+    ".xml",
+    "coverage.json",
 ];
 
 /// Checks that all that options name lies where it may be written.
@@ -61,23 +49,76 @@ const ENDINGS: &[&str] = &[
 /// Tools put what they make into the project without an option too. An option may name such a
 /// place, but no source.
 pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
-    let targets = targets(tool.name);
-    if targets.is_empty() {
-        return Ok(());
+    for option in targets(tool.name) {
+        // The rules refuse this one.
+        let is_refused = tool.name == "eslint" && matches!(*option, "-o" | "--output-file");
+        for target in tool.values_of(&[option]).into_iter().flatten() {
+            match is_refused {
+                true => tool.call.write_target(&target, Root::Refused)?,
+                false => written(tool, &target)?,
+            }
+        }
     }
-    for target in tool.values_of(targets).into_iter().flatten() {
-        match tool.name != "eslint" && target.known().is_some_and(is_made) {
-            true => tool.call.product(&target)?,
-            false => tool.call.write_target(&target, Root::Refused)?,
+    for listing in listings(tool.name) {
+        for value in tool.values_of(listing.options).into_iter().flatten() {
+            listed(tool, listing, &value)?;
+        }
+    }
+    match prints_into_file(tool) {
+        Some(file) => written(tool, file),
+        None => Ok(()),
+    }
+}
+
+fn written(tool: &Tool<'_, '_, '_, '_>, target: &Arg<'_>) -> Checked {
+    match target.known() {
+        Some("-" | "stdout" | "stderr") => Ok(()),
+        Some(path) if is_made(path) => tool.call.product(target),
+        _ => tool.call.write_target(target, Root::Refused),
+    }
+}
+
+/// Checks the places in `html:folder,xml:file` or `output=file`.
+fn listed(tool: &Tool<'_, '_, '_, '_>, listing: &Listing, value: &Arg<'_>) -> Checked {
+    let is_place = |key: &str| match listing.keys {
+        [] => !key.starts_with("term"),
+        keys => keys.contains(&key.trim()),
+    };
+    for item in value.text.split(',') {
+        let Some((key, path)) = item.split_once(listing.separator) else {
+            continue;
+        };
+        if is_place(key) {
+            let place = Arg {
+                text: path.trim().to_owned().into(),
+                ..value.clone()
+            };
+            written(tool, &place)?;
         }
     }
     Ok(())
+}
+
+/// Returns the file behind `--print-config KIND` of rustfmt.
+fn prints_into_file<'t, 's>(tool: &Tool<'t, '_, '_, 's>) -> Option<&'t Arg<'s>> {
+    if !matches!(tool.name, "rustfmt" | "cargo-fmt" | "cargo") {
+        return None;
+    }
+    let is_option = |arg: &Arg<'_>| arg.text.split('=').next() == Some("--print-config");
+    let at = tool.args.iter().position(is_option)?;
+    let is_kind = |arg: &Arg<'_>| {
+        arg.known()
+            .is_some_and(|kind| matches!(kind, "default" | "minimal" | "current"))
+    };
+    let mut operands = tool.args[at + 1..].iter();
+    operands.find(|arg| !arg.text.starts_with('-') && !is_kind(arg))
 }
 
 /// Tells whether a path is one of something that is made.
 fn is_made(path: &str) -> bool {
     let path = path.strip_prefix("./").unwrap_or(path);
     let folder = path.split('/').next().unwrap_or(path);
-    FOLDERS.contains(&folder) && !path.contains("..")
-        || ENDINGS.iter().any(|ending| path.ends_with(ending))
+    let is_cache = |name: &str| name.starts_with('.') && name.contains("cache");
+    let is_made_in = FOLDERS.contains(&folder) || path.split('/').any(is_cache);
+    (is_made_in && !path.contains("..")) || ENDINGS.iter().any(|ending| path.ends_with(ending))
 }

@@ -1,5 +1,6 @@
 //! Options that let a tool rewrite files, also behind `--`.
 
+use super::spelling::flags;
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
@@ -17,7 +18,9 @@ const COMMON: &[&str] = &[
 /// Options of one tool that rewrite sources, settings or baselines.
 fn of_tool(name: &str) -> &'static [&'static str] {
     match name {
+        "biome" => &["--suppress"],
         "ruff" => &["--add-noqa"],
+        "tap" => &["--snapshot", "-S"],
         "mypy" => &["--install-types"],
         "pyright" => &["--createstub"],
         "phpstan" => &["--generate-baseline", "-b"],
@@ -48,7 +51,8 @@ pub(super) fn check(call: &Call<'_, '_, '_>, name: &str, args: &[Arg<'_>]) -> Ch
         let mut refused = COMMON.iter().chain(of_tool(name));
         let is_refused =
             refused.any(|it| means(option, it)) || (of_node && is_cluster_with_u(option));
-        if is_refused {
+        let is_setting = name == "ruff" && sets_fix(text.strip_prefix("--config=").unwrap_or(text));
+        if is_refused || is_setting {
             return Err(call.deny_flag(Rule::R65, option, arg.span));
         }
     }
@@ -58,8 +62,22 @@ pub(super) fn check(call: &Call<'_, '_, '_>, name: &str, args: &[Arg<'_>]) -> Ch
 /// `-u` for updating snapshots, alone or with other letters.
 fn is_cluster_with_u(option: &str) -> bool {
     option.strip_prefix('-').is_some_and(|letters| {
-        letters.contains('u')
+        let is_short = letters.contains('u')
             && letters.len() <= 3
-            && letters.bytes().all(|letter| letter.is_ascii_alphabetic())
+            && letters.bytes().all(|letter| letter.is_ascii_alphabetic());
+        let behind_flags = letters.trim_start_matches(|letter| flags("jest").contains(letter));
+        is_short || behind_flags.starts_with('u')
+    })
+}
+
+/// Tells whether `settings` of ruff, written as TOML, let it fix files.
+fn sets_fix(settings: &str) -> bool {
+    settings.lines().any(|line| {
+        let Some((key, _)) = line.split_once('=') else {
+            return false;
+        };
+        let key = key.trim().trim_matches(['"', '\'']);
+        // An escape may stand for any letter.
+        matches!(key, "fix" | "fix-only" | "extend") || key.contains('\\')
     })
 }

@@ -49,7 +49,14 @@ fn rake(tool: &Tool<'_, '_, '_, '_>) -> bool {
             task.known()
                 .is_some_and(|text| is_variable(text) || is_verifying(text))
         })
-        && !tool.has_option_like(&["-e", "-E", "-f", "-r", "-I", "-R", "--e", "--r", "--l"])
+        && !tool.has_option_like(&["--di", "--e", "--l", "--r", "--sy"])
+        && !tool.args.iter().any(|arg| is_foreign_code(&arg.text))
+}
+
+/// Short options of rake that run code of the command line, or of another place.
+fn is_foreign_code(text: &str) -> bool {
+    let letters = text.strip_prefix('-').filter(|it| !it.starts_with('-'));
+    letters.is_some_and(|letters| letters.contains(['e', 'E', 'p', 'f', 'r', 'I', 'R', 'C', 'g']))
 }
 
 fn interpreter(tool: &Tool<'_, '_, '_, '_>) -> bool {

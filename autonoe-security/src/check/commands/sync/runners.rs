@@ -207,5 +207,13 @@ fn inner<'s>(call: &Call<'_, '_, 's>, name: &str, args: &[Arg<'s>]) -> Checked {
             tool_verifies(&tool, by_language)?;
         }
     }
-    Ok(())
+    match owner {
+        // What is refused when it runs by itself is refused here as well.
+        Some(_) => {
+            let mut inner = vec![Arg::plain(name.to_owned(), call.span)];
+            inner.extend_from_slice(args);
+            call.inner(&inner)
+        }
+        None => Ok(()),
+    }
 }

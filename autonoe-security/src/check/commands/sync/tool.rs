@@ -1,5 +1,6 @@
 //! A tool and its arguments, whoever starts it.
 
+use super::spelling::{flags, means};
 use crate::check::arg::Arg;
 use crate::check::call::Call;
 
@@ -55,24 +56,49 @@ impl<'t, 's> Tool<'t, '_, '_, 's> {
         options.any(|text| starts.iter().any(|start| text.starts_with(start)))
     }
 
-    /// Returns the values of the options `names`: written together, behind `=`, or next.
+    /// Returns the values of the options `names`: written together, behind `=`, or next. A name
+    /// that ends in `=` has a value only behind that.
     pub(super) fn values_of(&self, names: &[&str]) -> Vec<Option<Arg<'s>>> {
         let mut values = Vec::new();
         for (at, arg) in self.args.iter().enumerate() {
             let text = arg.text.as_ref();
             let name = text.split('=').next().unwrap_or(text);
-            if names.contains(&name) {
-                values.push(match text.len() > name.len() || !arg.is_static() {
+            let next = || self.args.get(at + 1).cloned();
+            let has_value = text.len() > name.len() || !arg.is_static();
+            let is_named = |option: &&&str| match option.strip_suffix('=') {
+                Some(option) => has_value && means(self.name, name, option),
+                None => means(self.name, name, option),
+            };
+            if names.iter().any(|option| is_named(&option)) {
+                values.push(match has_value {
                     true => Some(arg.without_first(name.len() + 1)),
-                    false => self.args.get(at + 1).cloned(),
+                    false => next(),
                 });
                 continue;
             }
-            let is_attached = |short: &&&str| short.len() == 2 && text.starts_with(**short);
-            if let Some(short) = names.iter().find(is_attached) {
-                values.push(Some(arg.without_first(short.len())));
+            let short = names.iter().filter(|option| option.len() == 2);
+            let ends = short.filter_map(|option| end_of_letter(self.name, text, &option[1..]));
+            for end in ends {
+                values.push(match end < text.len() || !arg.is_static() {
+                    true => Some(arg.without_first(end)),
+                    false => next(),
+                });
             }
         }
         values
     }
+}
+
+/// Returns where `letter` ends in `text`, one or more short options of `tool`.
+fn end_of_letter(tool: &str, text: &str, letter: &str) -> Option<usize> {
+    let letters = text.strip_prefix('-')?;
+    let behind = letters.trim_start_matches(|flag| flags(tool).contains(flag));
+    // A flag that is called so counts as well.
+    let behind = if letters.starts_with(letter) {
+        letters
+    } else {
+        behind
+    };
+    let rest = behind.strip_prefix(letter)?;
+    Some(text.len() - rest.len())
 }

@@ -1,0 +1,158 @@
+//! Options that make a tool load code or settings: from the project only.
+
+use super::spelling::{has_one_dash, plain, shortens};
+use super::targets::{is_key_of_target, is_target};
+use super::tool::Tool;
+use crate::Rule;
+use crate::check::arg::Arg;
+use crate::check::call::Checked;
+use crate::check::write_target;
+
+/// What the names of such options have in them, whichever tool has them.
+const WORDS: &[&str] = &[
+    "autoload",
+    "blob",
+    "bootstrap",
+    "config",
+    "cwd",
+    "dir",
+    "discover",
+    "environment",
+    "executable",
+    "file",
+    "format",
+    "hook",
+    "import",
+    "include",
+    "load",
+    "module",
+    "plugin",
+    "prettierpath",
+    "preset",
+    "processor",
+    "project",
+    "python",
+    "report",
+    "require",
+    "resolve",
+    "root",
+    "runner",
+    "sequencer",
+    "serializer",
+    "setup",
+    "standard",
+    "transform",
+];
+
+/// Short options that do so with one tool or another.
+const LETTERS: &str = "CIOPRacdfoprs";
+
+/// Checks that no option names something outside of the project to load.
+pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+    if hands_on(tool) {
+        return Ok(());
+    }
+    for (at, arg) in tool.args.iter().enumerate() {
+        let next = tool.args.get(at + 1);
+        match loaded(tool, arg, next) {
+            Some(value) if is_elsewhere(tool, &value) => {
+                return Err(write_target::escapes(&value, Rule::R64));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Tells whether the options are for a script of the project, or for a module that is asked about
+/// by itself.
+fn hands_on(tool: &Tool<'_, '_, '_, '_>) -> bool {
+    match tool.name {
+        "npm" | "pnpm" | "yarn" | "composer" => true,
+        "bun" => tool.first() == Some("run"),
+        "python" | "python3" => tool.args.first().is_some_and(|arg| arg.is("-m")),
+        _ => false,
+    }
+}
+
+/// Returns the value of an option that loads something.
+fn loaded<'s>(
+    tool: &Tool<'_, '_, '_, 's>,
+    arg: &Arg<'s>,
+    next: Option<&Arg<'s>>,
+) -> Option<Arg<'s>> {
+    let text = arg.text.as_ref();
+    let name = text.split('=').next().unwrap_or(text);
+    if !text.starts_with('-') || is_target(tool.name, name) {
+        return None;
+    }
+    if text.starts_with("--") || has_one_dash(tool.name) {
+        return match text.len() > name.len() {
+            _ if !loads(tool.name, name) => None,
+            true => Some(arg.without_first(name.len() + 1)),
+            false => next.cloned(),
+        };
+    }
+    if text
+        .get(..2)
+        .is_some_and(|short| is_target(tool.name, short))
+    {
+        return None;
+    }
+    let is_loading = |letter: char| LETTERS.contains(letter);
+    match text[1..].starts_with(is_loading) {
+        true if text.len() > 2 => Some(arg.without_first(2)),
+        // The last letter of a cluster may be one of them.
+        _ if text.ends_with(is_loading) => next.cloned(),
+        _ => None,
+    }
+}
+
+/// Tells whether the long option `name` loads something.
+fn loads(tool: &str, name: &str) -> bool {
+    let name = plain(tool, name);
+    let is_cut = |word: &str| {
+        let mut cuts = (3..word.len()).rev();
+        shortens(tool) && cuts.any(|length| name.ends_with(&word[..length]))
+    };
+    WORDS.iter().any(|word| name.contains(word) || is_cut(word))
+        // A module that chooses the tests.
+        || (tool, name.as_str()) == ("jest", "filter")
+}
+
+/// Tells whether one of the places that `value` names is not in the project.
+fn is_elsewhere(tool: &Tool<'_, '_, '_, '_>, value: &Arg<'_>) -> bool {
+    if !value.is_static() {
+        return false;
+    }
+    let text = value.text.trim_start_matches(['=', '@']);
+    if text.starts_with('{') {
+        return settings_reach_out(text);
+    }
+    value.tilde || text.split(',').any(|item| item_is_elsewhere(tool, item))
+}
+
+fn item_is_elsewhere(tool: &Tool<'_, '_, '_, '_>, item: &str) -> bool {
+    let item = item.strip_prefix("file://").unwrap_or(item);
+    let mut schemes = ["data:", "http:", "https:"].iter();
+    if schemes.any(|scheme| item.starts_with(scheme)) {
+        return true;
+    }
+    let key = item.split('=').next().unwrap_or(item);
+    if is_key_of_target(tool.name, key) {
+        return false;
+    }
+    // The address of a server is nothing to load.
+    let item = item.split("://").next().unwrap_or(item);
+    item.split([':', '=']).any(|place| {
+        let is_path = place.starts_with('/') || place.split('/').any(|name| name == "..");
+        is_path && !tool.call.is_in_project(place)
+    })
+}
+
+/// Tells whether settings, written out as JSON, have paths in them that may lead out of the
+/// project, or folders that are written to.
+fn settings_reach_out(json: &str) -> bool {
+    const SIGNS: &[&str] = &["\"/", "..", "\\", "data:", "Directory", "Folder", "Dir\""];
+    SIGNS.iter().any(|sign| json.contains(sign))
+}
