@@ -34,6 +34,7 @@ pub fn files() -> &'static [File] {
         file("programs", include_str!("../corpus/programs.jsonl")),
         file("shell", include_str!("../corpus/shell.jsonl")),
         file("tools", include_str!("../corpus/tools.jsonl")),
+        file("tricks", include_str!("../corpus/tricks.jsonl")),
     ];
     FILES
 }
