@@ -29,9 +29,9 @@ pub fn files() -> &'static [File] {
         file("daily", include_str!("../corpus/daily.jsonl")),
         file("edges", include_str!("../corpus/edges.jsonl")),
         file("git", include_str!("../corpus/git.jsonl")),
+        file("programs", include_str!("../corpus/programs.jsonl")),
         file("repositories", include_str!("../corpus/repositories.jsonl")),
         file("settings", include_str!("../corpus/settings.jsonl")),
-        file("programs", include_str!("../corpus/programs.jsonl")),
         file("shell", include_str!("../corpus/shell.jsonl")),
         file("tools", include_str!("../corpus/tools.jsonl")),
         file("tricks", include_str!("../corpus/tricks.jsonl")),
@@ -41,4 +41,23 @@ pub fn files() -> &'static [File] {
 
 const fn file(name: &'static str, text: &'static str) -> File {
     File { name, text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_corpus_is_listed() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus");
+        let mut there: Vec<String> = std::fs::read_dir(folder)
+            .expect("the corpus is there")
+            .map(|file| file.expect("readable").path())
+            .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
+            .collect();
+        there.sort();
+
+        let listed: Vec<&str> = files().iter().map(|file| file.name).collect();
+        assert_eq!(listed, there);
+    }
 }

@@ -1,5 +1,8 @@
 //! Policies for tests.
 
+use std::fs;
+use std::path::Path;
+
 use autonoe_security::{
     AllowCommands, BashSecurity, BashValidator, Destructive, Mode, Policy, PolicyConfig, Profile,
     Verdict,
@@ -45,20 +48,21 @@ pub(crate) struct Case {
     pub(crate) spec: Vec<String>,
 }
 
-/// Reads the corpus.
+/// Reads the whole corpus: every file that is there, so that none is forgotten.
 pub(crate) fn corpus() -> Vec<Case> {
-    let files = [
-        include_str!("../../corpus/bypasses.jsonl"),
-        include_str!("../../corpus/cases.jsonl"),
-        include_str!("../../corpus/git.jsonl"),
-        include_str!("../../corpus/programs.jsonl"),
-        include_str!("../../corpus/shell.jsonl"),
-        include_str!("../../corpus/tools.jsonl"),
-    ];
-    let lines = files.into_iter().flat_map(str::lines);
-    lines
-        .map(|line| case(&serde_json::from_str(line).expect("a line of JSON")))
-        .collect()
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let files = fs::read_dir(folder).expect("the corpus is there");
+    let mut files: Vec<_> = files.map(|file| file.expect("readable").path()).collect();
+    files.sort();
+    let texts = files
+        .iter()
+        .map(|file| fs::read_to_string(file).expect("readable"));
+    let mut cases = Vec::new();
+    for text in texts {
+        let lines = text.lines();
+        cases.extend(lines.map(|line| case(&serde_json::from_str(line).expect("a line of JSON"))));
+    }
+    cases
 }
 
 fn case(value: &Value) -> Case {

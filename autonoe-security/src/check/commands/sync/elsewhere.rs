@@ -111,6 +111,10 @@ fn loaded<'s>(
 /// Tells whether the long option `name` loads something.
 fn loads(tool: &str, name: &str) -> bool {
     let name = plain(tool, name);
+    // The compiler writes nothing in sync mode, wherever it is told to.
+    if matches!(tool, "tsc" | "vue-tsc") && name.starts_with("out") {
+        return false;
+    }
     let is_cut = |word: &str| {
         let mut cuts = (3..word.len()).rev();
         shortens(tool) && cuts.any(|length| name.ends_with(&word[..length]))
