@@ -14,6 +14,8 @@
 //!   turn, and resumed.
 //! - [`conformance`]: what every implementation of a port must do, as
 //!   functions to call from a test.
+//! - `model_server` (feature `model-servers`): the model API of a vendor from a
+//!   script, so that the vendor's real program runs offline.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -65,6 +67,8 @@ mod clock;
 pub mod conformance;
 mod crash;
 mod event_log;
+#[cfg(feature = "model-servers")]
+pub mod model_server;
 mod script;
 mod temp_project;
 

@@ -1,0 +1,62 @@
+//! Ids of what a server sends.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Counts the servers of this process: a conversation may go on with another server, and a
+/// program takes two messages of one id for the same.
+static SERVERS: AtomicUsize = AtomicUsize::new(1);
+
+/// Makes the ids of one answer. They are the same each time the same script is played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ids {
+    server: usize,
+    answer: usize,
+}
+
+/// Hands out ids, answer by answer.
+#[derive(Debug)]
+pub(super) struct IdCounter {
+    server: usize,
+    answers: AtomicUsize,
+}
+
+impl IdCounter {
+    /// Begins to count for another server.
+    pub(super) fn for_new_server() -> Self {
+        Self {
+            server: SERVERS.fetch_add(1, Ordering::Relaxed),
+            answers: AtomicUsize::new(1),
+        }
+    }
+
+    /// Returns the ids of another answer.
+    pub(super) fn next(&self) -> Ids {
+        Ids {
+            server: self.server,
+            answer: self.answers.fetch_add(1, Ordering::Relaxed),
+        }
+    }
+}
+
+impl Ids {
+    #[cfg(test)]
+    pub(super) fn fixed() -> Self {
+        Self {
+            server: 1,
+            answer: 1,
+        }
+    }
+
+    pub(super) fn message(self) -> String {
+        format!("msg_scripted_{}_{}", self.server, self.answer)
+    }
+
+    pub(super) fn request(self) -> String {
+        format!("req_scripted_{}_{}", self.server, self.answer)
+    }
+
+    /// Returns the id of the tool use in block `index`.
+    pub(super) fn tool_use(self, index: usize) -> String {
+        format!("toolu_scripted_{}_{}_{index}", self.server, self.answer)
+    }
+}

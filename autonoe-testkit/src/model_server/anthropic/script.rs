@@ -1,0 +1,159 @@
+//! What a scripted model answers.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use super::{MessagesRequest, Turn};
+
+/// Answers by what the model was told.
+pub(super) type Responder = Arc<dyn Fn(&MessagesRequest) -> Turn + Send + Sync>;
+
+/// What a scripted model answers, request by request.
+///
+/// Each *main* request takes the next turn; a request that is sent again after a fault
+/// takes another. What a program asks on the side, such as a title for the conversation,
+/// takes none. Functions run on the thread of the server: they must not wait for it.
+///
+/// ```
+/// use autonoe_testkit::model_server::anthropic::{Script, Turn};
+/// use serde_json::json;
+///
+/// // One turn after the other; then what a function makes of the request.
+/// let script = Script::new([Turn::tool("Bash", json!({"command": "cargo test"}))])
+///     .then_by(|request| {
+///         let results = request.tool_results();
+///         match results.last() {
+///             Some(tests) if !tests.is_error => Turn::text("All tests pass."),
+///             _ => Turn::tool("Bash", json!({"command": "cargo test -- --nocapture"})),
+///         }
+///     })
+///     .then(Turn::text("Done."));
+///
+/// // Everything by a function.
+/// let echo = Script::by(|request| Turn::text(request.user_texts().concat()));
+/// ```
+#[derive(Clone)]
+pub struct Script {
+    pub(super) steps: VecDeque<Step>,
+    pub(super) rest: Option<Responder>,
+    pub(super) side: Turn,
+    pub(super) main: MainRequests,
+}
+
+/// An answer, or how to find it.
+#[derive(Clone)]
+pub(super) enum Step {
+    Turn(Box<Turn>),
+    By(Responder),
+}
+
+/// Which requests take turns of the script.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MainRequests {
+    /// Those that offer tools to the model. A program asks for titles and the like without.
+    #[default]
+    WithTools,
+    /// All of them: for programs that are told to offer no tools.
+    All,
+}
+
+impl Script {
+    /// Answers with these turns, one after the other.
+    pub fn new<T: Into<Turn>>(turns: impl IntoIterator<Item = T>) -> Self {
+        let script = Self {
+            steps: VecDeque::new(),
+            rest: None,
+            side: Turn::text("ok"),
+            main: MainRequests::default(),
+        };
+        turns.into_iter().fold(script, Self::then)
+    }
+
+    /// Answers every request with what `answer` makes of it.
+    pub fn by(answer: impl Fn(&MessagesRequest) -> Turn + Send + Sync + 'static) -> Self {
+        Self::new::<Turn>([]).rest_by(answer)
+    }
+
+    /// Then answers one request with this turn.
+    #[must_use]
+    pub fn then(mut self, turn: impl Into<Turn>) -> Self {
+        self.steps.push_back(Step::Turn(Box::new(turn.into())));
+        self
+    }
+
+    /// Then answers one request with what `answer` makes of it.
+    #[must_use]
+    pub fn then_by(
+        mut self,
+        answer: impl Fn(&MessagesRequest) -> Turn + Send + Sync + 'static,
+    ) -> Self {
+        self.steps.push_back(Step::By(Arc::new(answer)));
+        self
+    }
+
+    /// Answers all requests after the last turn with what `answer` makes of them.
+    #[must_use]
+    pub fn rest_by(
+        mut self,
+        answer: impl Fn(&MessagesRequest) -> Turn + Send + Sync + 'static,
+    ) -> Self {
+        self.rest = Some(Arc::new(answer));
+        self
+    }
+
+    /// Answers side requests with this turn; without it, a text comes back.
+    #[must_use]
+    pub fn with_side_answer(mut self, turn: impl Into<Turn>) -> Self {
+        self.side = turn.into();
+        self
+    }
+
+    /// Says which requests take turns.
+    #[must_use]
+    pub fn with_main_requests(mut self, main: MainRequests) -> Self {
+        self.main = main;
+        self
+    }
+}
+
+impl MainRequests {
+    /// Says whether `request` takes a turn.
+    pub(super) fn include(self, request: &MessagesRequest) -> bool {
+        match self {
+            Self::WithTools => !request.tools.is_empty(),
+            Self::All => true,
+        }
+    }
+}
+
+impl<T: Into<Turn>, const N: usize> From<[T; N]> for Script {
+    fn from(turns: [T; N]) -> Self {
+        Self::new(turns)
+    }
+}
+
+impl<T: Into<Turn>> From<Vec<T>> for Script {
+    fn from(turns: Vec<T>) -> Self {
+        Self::new(turns)
+    }
+}
+
+impl fmt::Debug for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Script")
+            .field("steps", &self.steps)
+            .field("main", &self.main)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Turn(turn) => turn.fmt(f),
+            Self::By(_) => f.write_str("<function>"),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What goes wrong in the middle of a stream.
+
+/// What goes wrong in the middle of a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StreamFault {
+    /// The connection is closed.
+    Cut,
+    /// Nothing more is said until the client leaves.
+    Hang,
+    /// An event comes whose data is no JSON; then the stream goes on.
+    Malformed,
+    /// An `error` event of this type comes, such as `overloaded_error`, and the stream ends.
+    Error {
+        /// The type of the error.
+        kind: String,
+        /// What it says.
+        message: String,
+    },
+}
+
+/// Where in a stream something goes wrong. Blocks are counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Place {
+    /// After so many events; 0 is before the first.
+    AfterEvents(usize),
+    /// In the middle of a block: it was begun, and not finished.
+    InBlock(usize),
+    /// Right after a block was finished.
+    AfterBlock(usize),
+}

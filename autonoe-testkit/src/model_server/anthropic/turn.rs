@@ -1,0 +1,85 @@
+//! One answer of the scripted model.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{Message, Refusal};
+
+/// One answer of the scripted model: a message, a refusal, a closed connection or silence.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use autonoe_testkit::model_server::anthropic::{Message, Refusal, Turn};
+/// use serde_json::json;
+///
+/// let turns = [
+///     Turn::from(Refusal::overloaded()),
+///     Turn::tool("Bash", json!({"command": "cargo test"})),
+///     Turn::from(Message::new().thinks("It passes.").says("Done.")),
+///     Turn::text("I am late.").after(Duration::from_millis(50)),
+///     Turn::hang(),
+/// ];
+/// ```
+#[derive(Clone, Debug)]
+pub struct Turn {
+    pub(super) kind: Kind,
+    pub(super) delay: Duration,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    Message(Message),
+    Refusal(Refusal),
+    Disconnect,
+    Hang,
+}
+
+impl Turn {
+    /// Says something and ends the turn.
+    pub fn text(text: impl Into<String>) -> Self {
+        Message::new().says(text).into()
+    }
+
+    /// Calls one tool.
+    pub fn tool(name: impl Into<String>, input: Value) -> Self {
+        Message::new().uses_tool(name, input).into()
+    }
+
+    /// Closes the connection without an answer.
+    pub fn disconnect() -> Self {
+        Self::at_once(Kind::Disconnect)
+    }
+
+    /// Says nothing at all until the client leaves.
+    pub fn hang() -> Self {
+        Self::at_once(Kind::Hang)
+    }
+
+    /// Waits before anything is answered, in real time.
+    #[must_use]
+    pub fn after(mut self, delay: Duration) -> Self {
+        self.delay = delay;
+        self
+    }
+
+    fn at_once(kind: Kind) -> Self {
+        Self {
+            kind,
+            delay: Duration::ZERO,
+        }
+    }
+}
+
+impl From<Message> for Turn {
+    fn from(message: Message) -> Self {
+        Self::at_once(Kind::Message(message))
+    }
+}
+
+impl From<Refusal> for Turn {
+    fn from(refusal: Refusal) -> Self {
+        Self::at_once(Kind::Refusal(refusal))
+    }
+}

@@ -1,0 +1,170 @@
+//! What a server was asked, to look at and to wait for.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+use super::{Ending, Exchange};
+
+/// What a server was asked so far.
+///
+/// Clones show the same log. It outlives its server.
+pub struct RequestLog<R> {
+    shared: Arc<Shared<R>>,
+}
+
+struct Shared<R> {
+    started: Instant,
+    exchanges: Mutex<Vec<Exchange<R>>>,
+    /// Counts the changes, so that one who waits misses none.
+    changes: watch::Sender<u64>,
+    /// The runtime of the server: the deadlines of those who wait are kept there, in
+    /// real time, whatever the clock of their own runtime shows.
+    timer: Handle,
+}
+
+/// Nobody asked in time for what was waited for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{why}; the server saw:{seen}")]
+pub struct NotSeen {
+    why: String,
+    seen: String,
+}
+
+impl<R> RequestLog<R> {
+    pub(super) fn new(timer: Handle) -> Self {
+        let shared = Shared {
+            started: Instant::now(),
+            exchanges: Mutex::default(),
+            changes: watch::Sender::new(0),
+            timer,
+        };
+        Self {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// Returns all exchanges so far, in the order of their numbers.
+    pub fn exchanges(&self) -> Vec<Exchange<R>> {
+        self.lock().clone()
+    }
+
+    /// Returns the exchanges for which the script had no answer.
+    pub fn unanswered(&self) -> Vec<Exchange<R>> {
+        let mut exchanges = self.exchanges();
+        exchanges.retain(|exchange| exchange.unanswered().is_some());
+        exchanges
+    }
+
+    /// Writes down what came, and returns its number.
+    pub(super) fn record(&self, new: impl FnOnce(usize, Duration) -> Exchange<R>) -> usize {
+        let number = {
+            let mut exchanges = self.lock();
+            let number = exchanges.len() + 1;
+            exchanges.push(new(number, self.shared.started.elapsed()));
+            number
+        };
+        self.tell();
+        number
+    }
+
+    /// Writes down how exchange `number` ended, unless that is known already.
+    pub(super) fn ended(&self, number: usize, ending: Ending) {
+        if let Some(exchange) = self.lock().get_mut(number - 1) {
+            exchange.ending.get_or_insert(ending);
+        }
+        self.tell();
+    }
+
+    fn tell(&self) {
+        self.shared.changes.send_modify(|count| *count += 1);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Exchange<R>>> {
+        let exchanges = self.shared.exchanges.lock();
+        exchanges.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<R: fmt::Display> RequestLog<R> {
+    /// Waits until an exchange is as `wanted`, and returns the first that is.
+    ///
+    /// Exchanges of the past count. Each is looked at again when it changes, so that one
+    /// can also wait for its end. The time is real time, also where tokio's is paused.
+    ///
+    /// # Errors
+    ///
+    /// There was none `within` that time, or the server was stopped. The error shows
+    /// what came instead.
+    pub async fn wait_for(
+        &self,
+        within: Duration,
+        mut wanted: impl FnMut(&Exchange<R>) -> bool,
+    ) -> Result<Exchange<R>, NotSeen> {
+        let mut changes = self.shared.changes.subscribe();
+        let mut expired = AbortOnDrop(self.shared.timer.spawn(tokio::time::sleep(within)));
+        loop {
+            changes.mark_unchanged();
+            let found = self.lock().iter().find(|seen| wanted(seen)).cloned();
+            if let Some(found) = found {
+                return Ok(found);
+            }
+            tokio::select! {
+                biased;
+                // It cannot fail: `self` holds the sender.
+                _ = changes.changed() => {}
+                end = &mut expired.0 => return Err(self.not_seen(within, end.is_ok())),
+            }
+        }
+    }
+
+    /// Renders the log, one line per exchange.
+    pub fn render(&self) -> String {
+        let lines = self.lock();
+        lines
+            .iter()
+            .map(|exchange| format!("{exchange}\n"))
+            .collect()
+    }
+
+    fn not_seen(&self, within: Duration, server_lives: bool) -> NotSeen {
+        let why = match server_lives {
+            true => format!("nothing of the kind came within {within:?}"),
+            false => "nothing of the kind came before the server was stopped".to_owned(),
+        };
+        let seen = match self.render() {
+            empty if empty.is_empty() => " nothing".to_owned(),
+            lines => format!("\n{}", lines.trim_end()),
+        };
+        NotSeen { why, seen }
+    }
+}
+
+/// Ends a task when nobody waits for it any more.
+struct AbortOnDrop(tokio::task::JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl<R> Clone for RequestLog<R> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: self.shared.clone(),
+        }
+    }
+}
+
+impl<R: fmt::Display> fmt::Debug for RequestLog<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let exchanges = self.lock();
+        f.debug_list()
+            .entries(exchanges.iter().map(ToString::to_string))
+            .finish()
+    }
+}

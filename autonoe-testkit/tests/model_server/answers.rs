@@ -1,0 +1,179 @@
+//! What a turn looks like to a client.
+
+use autonoe_testkit::model_server::anthropic::{
+    AnthropicServer, Message, Refusal, StopReason, Turn, Usage,
+};
+use autonoe_testkit::model_server::{Answer, Ending};
+use serde_json::{Value, json};
+
+use crate::client::{End, ask, prompt, send, streamed};
+
+fn looks_around() -> Message {
+    Message::new()
+        .thinks("Where am I?")
+        .says("I look around, in more than forty characters.")
+        .uses_tool_as("toolu_1", "Bash", json!({"command": "ls"}))
+        .uses_tool_as("toolu_2", "Read", json!({"file_path": "/a"}))
+        .with_usage(Usage::new(7, 5).with_cache_read(3).with_cache_creation(2))
+}
+
+/// Takes the id out, which depends on how many servers the process has had.
+fn without_id(text: &str) -> String {
+    let (before, rest) = text.split_once("msg_scripted_").expect("it has an id");
+    let (_, after) = rest.split_once('"').expect("it ends");
+    format!("{before}msg_scripted\"{after}")
+}
+
+#[tokio::test]
+async fn a_message_comes_as_a_stream_of_events() {
+    let server = AnthropicServer::start([looks_around()]).unwrap();
+
+    let heard = ask(&server, &streamed("go")).await;
+
+    assert_eq!((heard.status, heard.end), (200, End::Proper));
+    let kind = heard.header("content-type");
+    assert_eq!(kind, Some("text/event-stream; charset=utf-8"));
+    insta::assert_snapshot!(without_id(&heard.body));
+}
+
+#[tokio::test]
+async fn a_message_comes_whole_where_no_stream_is_asked_for() {
+    let server = AnthropicServer::start([looks_around()]).unwrap();
+
+    let heard = ask(&server, &prompt("go")).await;
+
+    assert_eq!(heard.status, 200);
+    assert_eq!(heard.header("content-type"), Some("application/json"));
+    let whole: Value = serde_json::from_str(&without_id(&heard.body)).unwrap();
+    insta::assert_json_snapshot!(whole);
+}
+
+#[tokio::test]
+async fn stop_reason_and_model_are_what_the_script_says() {
+    let cut_short = Message::new()
+        .uses_tool("Bash", json!({}))
+        .stops(StopReason::MaxTokens)
+        .with_model("claude-y");
+    let server = AnthropicServer::start([cut_short, Message::new().says("done")]).unwrap();
+
+    let first = ask(&server, &prompt("go")).await.json();
+    let second = ask(&server, &prompt("go on")).await.json();
+
+    assert_eq!(first["stop_reason"], "max_tokens");
+    assert_eq!(first["model"], "claude-y");
+    assert_eq!(second["stop_reason"], "end_turn");
+    assert_eq!(second["model"], "claude-x");
+    assert_ne!(first["id"], second["id"]);
+}
+
+#[tokio::test]
+async fn a_refusal_has_status_type_and_reason() {
+    for (refusal, status, kind, says) in [
+        (
+            Refusal::unauthorized(),
+            401,
+            "authentication_error",
+            "invalid",
+        ),
+        (Refusal::forbidden(), 403, "permission_error", "may not"),
+        (
+            Refusal::credit_exhausted(),
+            400,
+            "invalid_request_error",
+            "credit balance is too low",
+        ),
+        (
+            Refusal::model_not_found("claude-z"),
+            404,
+            "not_found_error",
+            "model: claude-z",
+        ),
+        (Refusal::rate_limited(), 429, "rate_limit_error", "too many"),
+        (
+            Refusal::server_error(),
+            500,
+            "api_error",
+            "Internal server error",
+        ),
+        (Refusal::overloaded(), 529, "overloaded_error", "Overloaded"),
+        (
+            Refusal::new(418, "tea", "short").with_message("stout"),
+            418,
+            "tea",
+            "stout",
+        ),
+    ] {
+        let server = AnthropicServer::start([refusal]).unwrap();
+
+        let heard = ask(&server, &streamed("go")).await;
+
+        let body = heard.json();
+        assert_eq!(
+            (heard.status, body["error"]["type"].as_str()),
+            (status, Some(kind))
+        );
+        let message = body["error"]["message"].as_str().unwrap();
+        assert!(message.contains(says), "{status}: {message}");
+        assert_eq!(heard.header("request-id"), body["request_id"].as_str());
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_may_have_headers_and_a_body_of_its_own() {
+    let proxy = Refusal::new(502, "api_error", "-")
+        .with_body("<h1>Bad gateway</h1>")
+        .with_header("content-type", "text/html")
+        .retry_after(3);
+    let server = AnthropicServer::start([proxy]).unwrap();
+
+    let heard = ask(&server, &prompt("go")).await;
+
+    assert_eq!(
+        (heard.status, heard.body.as_str()),
+        (502, "<h1>Bad gateway</h1>")
+    );
+    assert_eq!(heard.header("content-type"), Some("text/html"));
+    assert_eq!(heard.header("retry-after"), Some("3"));
+}
+
+#[tokio::test]
+async fn what_programs_ask_beside_messages_is_answered_without_the_script() {
+    let server = AnthropicServer::start([Turn::text("done")]).unwrap();
+    let count = prompt("count me").to_string();
+    let tokens = "/v1/messages/count_tokens";
+
+    for (method, path, body, status, answer) in [
+        ("HEAD", "/", "", 200, Answer::Fixed),
+        ("HEAD", "/api/hello", "", 200, Answer::Fixed),
+        ("GET", "/", "", 200, Answer::Fixed),
+        ("POST", tokens, count.as_str(), 200, Answer::Fixed),
+        ("POST", "/api/events", "{}", 404, Answer::NotFound),
+        ("GET", "/v1/messages", "", 404, Answer::NotFound),
+    ] {
+        let heard = send(&server, method, path, body).await;
+
+        assert_eq!(heard.status, status, "{method} {path}");
+        let seen = server.log().exchanges().pop().unwrap();
+        assert_eq!(
+            (seen.answer, seen.ending),
+            (answer, Some(Ending::Sent)),
+            "{method} {path}"
+        );
+        if path == tokens {
+            assert_eq!(heard.json()["input_tokens"], count.len() / 4);
+        }
+    }
+    assert_eq!(ask(&server, &prompt("go")).await.status, 200);
+}
+
+#[test]
+#[should_panic(expected = "HTTP does not allow the header `no blanks: x`")]
+fn a_header_that_cannot_be_fails_where_the_script_is_written() {
+    let _ = Message::new().with_header("no blanks", "x");
+}
+
+#[test]
+#[should_panic(expected = "200 is not the HTTP status of an error")]
+fn a_refusal_with_the_status_of_success_fails_where_the_script_is_written() {
+    let _ = Refusal::new(200, "api_error", "fine");
+}

@@ -1,0 +1,175 @@
+//! What goes wrong inside an answer.
+
+use std::time::{Duration, Instant};
+
+use autonoe_testkit::model_server::Ending;
+use autonoe_testkit::model_server::anthropic::{
+    AnthropicServer, Message, Place, StreamFault, Turn,
+};
+
+use crate::client::{End, PATIENCE, ask, prompt, streamed};
+
+const START: &str = "message_start";
+const BLOCK: &str = "content_block_start";
+const PIECE: &str = "content_block_delta";
+const STOP: &str = "content_block_stop";
+
+fn two_texts() -> Message {
+    Message::new().says("one").says("two")
+}
+
+async fn ending(server: &AnthropicServer) -> Option<Ending> {
+    let ended = server
+        .log()
+        .wait_for(PATIENCE, |seen| seen.ending.is_some());
+    ended.await.expect("it comes to its end").ending
+}
+
+#[tokio::test]
+async fn a_cut_connection_ends_right_where_the_script_says() {
+    let full = [
+        START,
+        BLOCK,
+        PIECE,
+        STOP,
+        BLOCK,
+        PIECE,
+        STOP,
+        "message_delta",
+        "message_stop",
+    ];
+    for (place, events) in [
+        (Place::AfterEvents(0), 0),
+        (Place::AfterEvents(1), 1),
+        (Place::InBlock(0), 3),
+        (Place::AfterBlock(0), 4),
+        (Place::InBlock(1), 6),
+        (Place::AfterEvents(9), 9),
+    ] {
+        let broken = two_texts().breaks(place, StreamFault::Cut);
+        let server = AnthropicServer::start([broken]).unwrap();
+
+        let heard = ask(&server, &streamed("go")).await;
+
+        assert_eq!(heard.events(), full[..events], "{place:?}");
+        assert_eq!((heard.status, heard.end), (200, End::Broken), "{place:?}");
+        assert_eq!(ending(&server).await, Some(Ending::Cut));
+    }
+}
+
+#[tokio::test]
+async fn all_that_comes_before_a_cut_arrives_however_much_it_is() {
+    // More than the buffers of both sides hold.
+    let length = 8 << 20;
+    let message = Message::new()
+        .says("#".repeat(length))
+        .in_pieces_of(100_000);
+    let broken = message.breaks(Place::AfterBlock(0), StreamFault::Cut);
+    let server = AnthropicServer::start([broken]).unwrap();
+
+    let heard = ask(&server, &streamed("go")).await;
+
+    assert_eq!(heard.body.matches('#').count(), length);
+    assert_eq!(
+        (heard.events().last(), heard.end),
+        (Some(&STOP), End::Broken)
+    );
+}
+
+#[tokio::test]
+async fn an_event_without_json_comes_between_the_others() {
+    let broken = two_texts().breaks(Place::AfterBlock(0), StreamFault::Malformed);
+    let server = AnthropicServer::start([broken]).unwrap();
+
+    let heard = ask(&server, &streamed("go")).await;
+
+    let data = heard
+        .body
+        .lines()
+        .filter_map(|line| line.strip_prefix("data: "));
+    let readable: Vec<bool> = data
+        .map(|data| serde_json::from_str::<serde_json::Value>(data).is_ok())
+        .collect();
+    assert_eq!(heard.events().len(), 10);
+    assert_eq!(readable.iter().filter(|ok| !**ok).count(), 1);
+    assert!(!readable[4], "{}", heard.body);
+    assert_eq!(heard.end, End::Proper);
+}
+
+#[tokio::test]
+async fn an_error_event_ends_the_stream() {
+    let error = StreamFault::Error {
+        kind: "overloaded_error".into(),
+        message: "Overloaded".into(),
+    };
+    let broken = two_texts().breaks(Place::InBlock(0), error);
+    let server = AnthropicServer::start([broken]).unwrap();
+
+    let heard = ask(&server, &streamed("go")).await;
+
+    assert_eq!(heard.events(), [START, BLOCK, PIECE, "error"]);
+    let told = r#"{"error":{"message":"Overloaded","type":"overloaded_error"},"type":"error"}"#;
+    assert!(
+        heard
+            .body
+            .ends_with(&format!("event: error\ndata: {told}\n\n"))
+    );
+    assert_eq!(heard.end, End::Proper);
+}
+
+#[tokio::test]
+async fn a_request_without_a_stream_gets_the_whole_message() {
+    let broken = two_texts().breaks(Place::InBlock(0), StreamFault::Cut);
+    let server = AnthropicServer::start([broken]).unwrap();
+
+    let heard = ask(&server, &prompt("go")).await;
+
+    assert_eq!(heard.json()["content"].as_array().map(Vec::len), Some(2));
+}
+
+#[tokio::test]
+async fn a_place_that_the_message_does_not_have_leaves_the_request_unanswered() {
+    let broken = two_texts().breaks(Place::AfterBlock(2), StreamFault::Cut);
+    let server = AnthropicServer::start([broken]).unwrap().unverified();
+
+    let heard = ask(&server, &streamed("go")).await;
+
+    assert_eq!(heard.status, 400);
+    let reason = "the message breaks at AfterBlock(2), and has 2 blocks in 9 events";
+    assert_eq!(server.log().unanswered()[0].unanswered(), Some(reason));
+}
+
+#[tokio::test]
+async fn a_closed_connection_says_nothing() {
+    let server = AnthropicServer::start([Turn::disconnect()]).unwrap();
+
+    let heard = ask(&server, &streamed("go")).await;
+
+    assert_eq!((heard.status, heard.body.as_str()), (0, ""));
+    assert_eq!(ending(&server).await, Some(Ending::Cut));
+}
+
+#[tokio::test]
+async fn a_slow_stream_takes_its_time_between_events() {
+    let pace = Duration::from_millis(20);
+    let server = AnthropicServer::start([two_texts().slowly(pace)]).unwrap();
+    let started = Instant::now();
+
+    let heard = ask(&server, &streamed("go")).await;
+
+    // Nine events have eight waits between them.
+    assert!(started.elapsed() >= 8 * pace, "{:?}", started.elapsed());
+    assert_eq!((heard.events().len(), heard.end), (9, End::Proper));
+}
+
+#[tokio::test]
+async fn an_answer_can_come_late() {
+    let delay = Duration::from_millis(100);
+    let server = AnthropicServer::start([Turn::text("at last").after(delay)]).unwrap();
+    let started = Instant::now();
+
+    let heard = ask(&server, &prompt("go")).await;
+
+    assert!(started.elapsed() >= delay);
+    assert_eq!(heard.status, 200);
+}

@@ -1,0 +1,152 @@
+//! What a test can see of the requests.
+
+use std::time::Duration;
+
+use autonoe_testkit::model_server::anthropic::{AnthropicServer, Request, Turn};
+use autonoe_testkit::model_server::{Credential, Exchange};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::client::{PATIENCE, ask, open, prompt, send, streamed};
+
+#[tokio::test]
+async fn a_request_is_logged_without_its_secrets() {
+    let server = AnthropicServer::start([Turn::text("done")]).unwrap();
+
+    ask(&server, &prompt("go")).await;
+
+    let seen = server.log().exchanges().remove(0);
+    assert_eq!((seen.number, seen.method.as_str()), (1, "POST"));
+    assert_eq!(seen.path, "/v1/messages?beta=true");
+    assert_eq!(seen.headers.get("user-agent"), Some("test/1"));
+    assert_eq!(seen.headers.credential(), Some(Credential::ApiKey));
+    assert_eq!(seen.headers.get("x-api-key"), Some("[redacted]"));
+    assert!(!format!("{seen:?}").contains("hunter2"));
+    let asked = seen.request.messages().unwrap();
+    assert_eq!(asked.model, "claude-x");
+    assert_eq!(asked.tool("Bash").unwrap().input_schema["type"], "object");
+}
+
+#[tokio::test]
+async fn the_log_reads_as_lines() {
+    let server = AnthropicServer::start([Turn::text("done")])
+        .unwrap()
+        .unverified();
+    send(&server, "HEAD", "/", "").await;
+    ask(&server, &prompt("go")).await;
+    ask(&server, &streamed("more")).await;
+
+    assert_eq!(
+        server.log().render(),
+        "1. HEAD / (0 bytes): fixed answer, sent\n\
+         2. POST /v1/messages?beta=true (claude-x, 1 tools, 1 messages): turn 1, sent\n\
+         3. POST /v1/messages?beta=true (claude-x, 1 tools, 1 messages): \
+         UNANSWERED, the script ends after 1 turns, sent\n"
+    );
+}
+
+#[tokio::test]
+async fn one_who_waits_gets_the_exchange_when_it_comes() {
+    let server = AnthropicServer::start([Turn::text("one"), Turn::text("two")]).unwrap();
+    let log = server.log().clone();
+    let told = |word: &'static str| {
+        let log = log.clone();
+        async move {
+            let wanted = |seen: &Exchange<Request>| {
+                seen.request
+                    .messages()
+                    .is_some_and(|asked| asked.user_texts() == [word])
+            };
+            log.wait_for(PATIENCE, wanted).await
+        }
+    };
+
+    let second = tokio::spawn(told("second"));
+    ask(&server, &prompt("first")).await;
+    ask(&server, &prompt("second")).await;
+
+    assert_eq!(second.await.unwrap().unwrap().number, 2);
+    // What is past is found as well.
+    assert_eq!(told("first").await.unwrap().number, 1);
+}
+
+#[tokio::test]
+async fn one_who_waits_in_vain_is_told_what_came_instead() {
+    let server = AnthropicServer::start([Turn::text("done")]).unwrap();
+    ask(&server, &prompt("go")).await;
+    // Whoever waits in virtual time waits here in real time.
+    tokio::time::pause();
+
+    let wait = server
+        .log()
+        .wait_for(Duration::from_millis(50), |seen| seen.number == 2);
+
+    assert_eq!(
+        wait.await.unwrap_err().to_string(),
+        "nothing of the kind came within 50ms; the server saw:\n\
+         1. POST /v1/messages?beta=true (claude-x, 1 tools, 1 messages): turn 1, sent"
+    );
+}
+
+#[tokio::test]
+async fn waiting_ends_with_the_server() {
+    let server = AnthropicServer::start([Turn::text("done")])
+        .unwrap()
+        .unverified();
+    let log = server.log().clone();
+    let wait = tokio::spawn({
+        let log = log.clone();
+        async move { log.wait_for(PATIENCE, |seen| seen.number == 1).await }
+    });
+    tokio::task::yield_now().await;
+
+    drop(server);
+
+    let said = "nothing of the kind came before the server was stopped; the server saw: nothing";
+    assert_eq!(wait.await.unwrap().unwrap_err().to_string(), said);
+    let late = log.wait_for(PATIENCE, |_| true).await;
+    assert_eq!(late.unwrap_err().to_string(), said);
+}
+
+#[tokio::test]
+async fn one_connection_can_carry_several_requests() {
+    let server = AnthropicServer::start([Turn::text("one"), Turn::text("two")]).unwrap();
+    let body = prompt("go").to_string();
+    let request = format!(
+        "POST /v1/messages HTTP/1.1\r\nhost: model\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut connection = tokio::net::TcpStream::connect(server.address())
+        .await
+        .unwrap();
+
+    for word in ["one", "two"] {
+        connection.write_all(request.as_bytes()).await.unwrap();
+        let mut heard = String::new();
+        while !heard.contains(word) {
+            let mut piece = [0; 1024];
+            let read = tokio::time::timeout(PATIENCE, connection.read(&mut piece)).await;
+            let length = read.expect("it comes in time").unwrap();
+            assert_ne!(length, 0, "closed after {heard}");
+            heard.push_str(&String::from_utf8_lossy(&piece[..length]));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_in_the_middle_of_its_request_is_not_logged() {
+    let server = AnthropicServer::start([Turn::text("done")]).unwrap();
+
+    let mut half = tokio::net::TcpStream::connect(server.address())
+        .await
+        .unwrap();
+    let head = "POST /v1/messages HTTP/1.1\r\nhost: model\r\ncontent-length: 100\r\n\r\n{";
+    half.write_all(head.as_bytes()).await.unwrap();
+    drop(half);
+    drop(open(&server, "HEAD", "/", "").await);
+    ask(&server, &prompt("go")).await;
+
+    let wanted = |seen: &Exchange<Request>| seen.method == "HEAD";
+    server.log().wait_for(PATIENCE, wanted).await.unwrap();
+    assert_eq!(server.log().main_requests().len(), 1);
+    assert_eq!(server.log().exchanges().len(), 2);
+}

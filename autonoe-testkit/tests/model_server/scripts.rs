@@ -1,0 +1,168 @@
+//! Who gets which turn.
+
+use autonoe_testkit::model_server::Answer;
+use autonoe_testkit::model_server::anthropic::{
+    AnthropicServer, MainRequests, Message, Script, Turn,
+};
+use serde_json::{Value, json};
+
+use crate::client::{Heard, ask, prompt, send, streamed};
+
+fn text(heard: &Heard) -> String {
+    let body = heard.json();
+    body["content"][0]["text"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// A request as it is made for the title of a conversation: it offers no tools.
+fn title() -> Value {
+    json!({"model": "claude-x", "messages": [{"role": "user", "content": "A title, please."}]})
+}
+
+#[tokio::test]
+async fn each_request_takes_the_next_turn() {
+    let server = AnthropicServer::start([Turn::text("one"), Turn::text("two")]).unwrap();
+
+    assert_eq!(text(&ask(&server, &prompt("a")).await), "one");
+    assert_eq!(text(&ask(&server, &prompt("b")).await), "two");
+    let answers: Vec<Answer> = server
+        .log()
+        .exchanges()
+        .into_iter()
+        .map(|seen| seen.answer)
+        .collect();
+    assert_eq!(answers, [Answer::Turn(1), Answer::Turn(2)]);
+    server.verify();
+}
+
+#[tokio::test]
+async fn side_requests_take_no_turn() {
+    let script = Script::new([Turn::text("done")]).with_side_answer(Turn::text("A title"));
+    let server = AnthropicServer::start(script).unwrap();
+
+    assert_eq!(text(&ask(&server, &title()).await), "A title");
+    assert_eq!(text(&ask(&server, &prompt("go")).await), "done");
+    assert_eq!(text(&ask(&server, &title()).await), "A title");
+    let main = server.log().main_requests();
+    assert_eq!(main.len(), 1);
+    assert_eq!(main[0].user_texts(), ["go"]);
+}
+
+#[tokio::test]
+async fn a_program_without_tools_can_be_served_too() {
+    let script = Script::new([Turn::text("done")]).with_main_requests(MainRequests::All);
+    let server = AnthropicServer::start(script).unwrap();
+
+    assert_eq!(text(&ask(&server, &title()).await), "done");
+}
+
+#[tokio::test]
+async fn a_function_answers_by_what_the_model_is_told() {
+    let script = Script::new([Turn::text("first")])
+        .then_by(|request| Turn::text(format!("you said {}", request.user_texts()[0])))
+        .then(Turn::text("third"))
+        .rest_by(|request| Turn::text(format!("{} again", request.user_texts()[0])));
+    let server = AnthropicServer::start(script).unwrap();
+
+    let mut said = Vec::new();
+    for word in ["a", "b", "c", "d", "e"] {
+        said.push(text(&ask(&server, &prompt(word)).await));
+    }
+
+    assert_eq!(said, ["first", "you said b", "third", "d again", "e again"]);
+    server.verify();
+}
+
+#[tokio::test]
+async fn a_request_after_the_last_turn_fails_loudly() {
+    let server = AnthropicServer::start([Turn::text("done")])
+        .unwrap()
+        .unverified();
+    ask(&server, &prompt("go")).await;
+
+    let heard = ask(&server, &streamed("and now?")).await;
+
+    assert_eq!(heard.status, 400);
+    let error = heard.json();
+    assert_eq!(
+        error["error"]["message"],
+        "the scripted model server has no answer: the script ends after 1 turns"
+    );
+    let unanswered = server.log().unanswered();
+    assert_eq!(unanswered.len(), 1);
+    assert_eq!(unanswered[0].number, 2);
+    assert_eq!(
+        unanswered[0].unanswered(),
+        Some("the script ends after 1 turns")
+    );
+    assert_eq!(server.log().main_requests().len(), 2);
+}
+
+#[tokio::test]
+async fn a_function_that_panics_leaves_the_request_unanswered_and_the_server_alive() {
+    let script = Script::new::<Turn>([])
+        .then_by(|request| panic!("no idea what {} means", request.user_texts()[0]))
+        .then(Turn::text("still here"));
+    let server = AnthropicServer::start(script).unwrap().unverified();
+
+    let failed = ask(&server, &prompt("this")).await;
+    let next = ask(&server, &prompt("that")).await;
+
+    assert_eq!(failed.status, 400);
+    let reason = "the function of turn 1 panicked: no idea what this means";
+    assert_eq!(server.log().unanswered()[0].unanswered(), Some(reason));
+    assert_eq!(text(&next), "still here");
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_request_is_unanswered_and_takes_no_turn() {
+    let server = AnthropicServer::start([Turn::text("done")])
+        .unwrap()
+        .unverified();
+
+    for path in ["/v1/messages", "/v1/messages/count_tokens"] {
+        assert_eq!(
+            send(&server, "POST", path, "{}").await.status,
+            400,
+            "{path}"
+        );
+    }
+
+    assert_eq!(server.log().unanswered().len(), 2);
+    assert_eq!(text(&ask(&server, &prompt("go")).await), "done");
+}
+
+#[tokio::test]
+async fn an_input_that_is_no_json_needs_a_stream() {
+    let broken = || Message::new().uses_tool_with_text("Bash", r#"{"command": "#);
+    let server = AnthropicServer::start([broken(), broken()])
+        .unwrap()
+        .unverified();
+
+    let streamed = ask(&server, &streamed("go")).await;
+    let whole = ask(&server, &prompt("go")).await;
+
+    assert!(
+        streamed.body.contains(r#""partial_json":"{\"command\": ""#),
+        "{}",
+        streamed.body
+    );
+    assert_eq!(whole.status, 400);
+    assert_eq!(server.log().unanswered().len(), 1);
+}
+
+#[tokio::test]
+#[should_panic(expected = "nobody asked for the last 1 of 2 turns")]
+async fn a_turn_that_is_left_over_fails_the_test_on_drop() {
+    let server = AnthropicServer::start([Turn::text("one"), Turn::text("two")]).unwrap();
+    ask(&server, &prompt("go")).await;
+}
+
+#[tokio::test]
+#[should_panic(expected = "UNANSWERED, the script ends after 0 turns")]
+async fn a_request_without_an_answer_fails_the_test_on_drop() {
+    let server = AnthropicServer::start(Script::new::<Turn>([])).unwrap();
+    ask(&server, &prompt("go")).await;
+}

@@ -1,0 +1,99 @@
+//! Servers that say nothing, and servers that go.
+
+use autonoe_testkit::model_server::Ending;
+use autonoe_testkit::model_server::anthropic::{
+    AnthropicServer, Message, Place, StreamFault, Turn,
+};
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpStream;
+
+use crate::client::{PATIENCE, open, streamed};
+
+async fn asked(server: &AnthropicServer) -> TcpStream {
+    let body = streamed("go").to_string();
+    open(server, "POST", "/v1/messages", &body).await
+}
+
+/// Silence before anything, and silence in the middle of a stream.
+fn silences() -> [Turn; 2] {
+    let message = Message::new().says("I was about to");
+    [
+        Turn::hang(),
+        message.breaks(Place::InBlock(0), StreamFault::Hang).into(),
+    ]
+}
+
+#[tokio::test]
+async fn silence_lasts_until_the_client_leaves() {
+    for turn in silences() {
+        let server = AnthropicServer::start([turn.clone()]).unwrap();
+        let client = asked(&server).await;
+
+        let under_way = server.log().wait_for(PATIENCE, |seen| seen.number == 1);
+        assert_eq!(under_way.await.unwrap().ending, None, "{turn:?}");
+        drop(client);
+
+        let gone = server
+            .log()
+            .wait_for(PATIENCE, |seen| seen.ending.is_some());
+        assert_eq!(
+            gone.await.unwrap().ending,
+            Some(Ending::PeerLeft),
+            "{turn:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_comes_before_the_silence_arrives() {
+    let [_, in_a_block] = silences();
+    let server = AnthropicServer::start([in_a_block]).unwrap();
+    let mut client = asked(&server).await;
+
+    let mut heard = String::new();
+    while !heard.contains("I was about to") {
+        let mut piece = [0; 1024];
+        let read = tokio::time::timeout(PATIENCE, client.read(&mut piece)).await;
+        let length = read.expect("it comes in time").unwrap();
+        assert_ne!(length, 0, "closed after {heard}");
+        heard.push_str(&String::from_utf8_lossy(&piece[..length]));
+    }
+
+    assert_eq!(server.log().exchanges()[0].ending, None);
+}
+
+#[tokio::test]
+async fn a_dropped_server_closes_its_connections_and_its_port() {
+    for turn in silences() {
+        let server = AnthropicServer::start([turn.clone()]).unwrap();
+        let (log, address) = (server.log().clone(), server.address());
+        let mut client = asked(&server).await;
+        log.wait_for(PATIENCE, |seen| seen.number == 1)
+            .await
+            .unwrap();
+
+        drop(server);
+
+        assert_eq!(log.exchanges()[0].ending, Some(Ending::Stopped), "{turn:?}");
+        let mut rest = Vec::new();
+        let end = tokio::time::timeout(PATIENCE, client.read_to_end(&mut rest)).await;
+        end.expect("the connection ends").ok();
+        assert!(
+            TcpStream::connect(address).await.is_err(),
+            "the port is closed"
+        );
+    }
+}
+
+#[test]
+fn a_server_needs_no_runtime_of_the_test() {
+    let server = AnthropicServer::start([Turn::text("done")])
+        .unwrap()
+        .unverified();
+
+    assert_eq!(
+        server.url(),
+        format!("http://127.0.0.1:{}", server.address().port())
+    );
+    assert!(std::net::TcpStream::connect(server.address()).is_ok());
+}
