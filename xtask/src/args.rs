@@ -8,6 +8,7 @@ Usage: cargo xtask COMMAND
 
 Commands:
   test [--quick]  run every check; --quick stops after the doctests
+  clis            install the real CLIs that tests run, pinned, into target/clis
   schemas         regenerate the committed JSON Schemas
   bench           run the benchmarks
   torture         stop writers by kills, takeovers and power cuts, thousands of times, and
@@ -20,6 +21,7 @@ Commands:
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     Test(Scope),
+    Clis,
     Schemas,
     Bench,
     Torture,
@@ -47,6 +49,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Request, F
             Some((first, rest)) if first == "--quick" => (Request::Test(Scope::Quick), rest),
             _ => (Request::Test(Scope::Full), rest),
         },
+        "clis" => (Request::Clis, rest),
         "schemas" => (Request::Schemas, rest),
         "bench" => (Request::Bench, rest),
         "torture" => (Request::Torture, rest),
@@ -75,6 +78,7 @@ mod tests {
         for (line, request) in [
             ("test", Request::Test(Scope::Full)),
             ("test --quick", Request::Test(Scope::Quick)),
+            ("clis", Request::Clis),
             ("schemas", Request::Schemas),
             ("bench", Request::Bench),
             ("torture", Request::Torture),

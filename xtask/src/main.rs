@@ -17,6 +17,7 @@ mod allow_list;
 mod args;
 mod cargo;
 mod chores;
+mod clis;
 mod counts;
 mod deadline;
 mod failure;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
 fn carry_out(request: Request) -> Result<ExitCode, Failure> {
     match request {
         Request::Help => println!("{}", args::HELP),
+        Request::Clis => clis::install(&Cargo::from_env()?)?,
         Request::Schemas => chores::update_schemas(&Cargo::from_env()?)?,
         Request::Bench => chores::bench(&Cargo::from_env()?)?,
         Request::Torture => torture::run(&Cargo::from_env()?)?,

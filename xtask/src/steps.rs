@@ -8,12 +8,13 @@ mod tests;
 
 use crate::args::Scope;
 use crate::cargo;
+use crate::clis;
 use crate::pipeline::Step;
 
 /// How many of the first steps make up the quick run.
-const QUICK: usize = 4;
+const QUICK: usize = 5;
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step {
         name: "format",
         check: |cargo, _| cargo.run(["fmt", "--all", "--check"]),
@@ -24,6 +25,10 @@ const STEPS: [Step; 9] = [
             let scope = ["clippy", "--workspace", "--all-targets", "--all-features"];
             cargo.run(scope.into_iter().chain(["--", "-D", "warnings"]))
         },
+    },
+    Step {
+        name: "clis",
+        check: |cargo, _| clis::install(cargo),
     },
     Step {
         name: "tests",
@@ -75,6 +80,6 @@ mod order {
     fn the_quick_run_ends_with_the_doctests() {
         let names: Vec<_> = of(Scope::Quick).iter().map(|step| step.name).collect();
 
-        assert_eq!(names, ["format", "clippy", "tests", "doctests"]);
+        assert_eq!(names, ["format", "clippy", "clis", "tests", "doctests"]);
     }
 }

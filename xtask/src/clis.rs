@@ -1,0 +1,36 @@
+//! The real command-line programs of vendors that tests run.
+//!
+//! Each lives in a folder of its own under `target/clis`, and is there only once it is
+//! whole and tells the pinned version.
+
+mod folder;
+mod npm;
+mod pins;
+mod sandbox_tools;
+
+use std::env::consts::{ARCH, OS};
+use std::path::PathBuf;
+
+use crate::cargo::Cargo;
+use crate::failure::Failure;
+
+use folder::Folder;
+use npm::Npm;
+
+/// Installs what is missing or wrong: the pinned CLIs, and what their sandbox needs.
+pub(crate) fn install(cargo: &Cargo) -> Result<(), Failure> {
+    let folder = Folder::open(clis_dir(cargo))?;
+    for pin in pins::of(OS, ARCH)? {
+        let state = folder.ensure(&pin, &Npm::default())?;
+        println!("{pin}: {state}");
+    }
+    sandbox_tools::ensure();
+    Ok(())
+}
+
+/// Returns the folder of all CLIs.
+///
+/// It is a fixed one, wherever cargo puts what it builds, because tests look for it.
+fn clis_dir(cargo: &Cargo) -> PathBuf {
+    cargo.root().join("target").join("clis")
+}

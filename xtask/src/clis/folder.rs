@@ -1,0 +1,301 @@
+//! The folder of the installed CLIs.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::deadline::{self, Ending};
+use crate::failure::Failure;
+
+use super::npm::Npm;
+use super::pins::Pin;
+
+/// The program in each folder.
+const PROGRAM: &str = "claude";
+
+/// How the names of folders begin in which a CLI is not whole yet.
+const INCOMING: &str = ".incoming-";
+
+/// How long a CLI may take to tell its version.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The folder of all CLIs, held by this process alone.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    /// Another process that installs waits until this is closed.
+    _lock: File,
+}
+
+/// What became of one CLI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    WasThere,
+    Installed,
+}
+
+impl Folder {
+    /// Opens the folder, and waits for whoever installs there now.
+    pub(super) fn open(path: PathBuf) -> Result<Self, Failure> {
+        let lock = fs::create_dir_all(&path)
+            .and_then(|()| File::create(path.join(".lock")))
+            .and_then(|lock| lock.lock().map(|()| lock))
+            .map_err(|source| failed("open", &path, &source))?;
+        Ok(Self { path, _lock: lock })
+    }
+
+    /// Installs the CLI, unless the right one is there.
+    pub(super) fn ensure(&self, pin: &Pin, npm: &Npm) -> Result<State, Failure> {
+        let place = self.path.join(pin.folder());
+        if self.check(pin, &place).is_ok() {
+            return Ok(State::WasThere);
+        }
+
+        // Under another name until it is whole and has told its version. The name is new each
+        // time: an npm whose xtask was killed may still be at work on an old one.
+        self.remove_leftovers()?;
+        let name = format!("{INCOMING}{}-{}", pin.folder(), std::process::id());
+        let incoming = self.path.join(name);
+        fs::create_dir(&incoming).map_err(|source| failed("make", &incoming, &source))?;
+        let installed = npm.fetch(pin, &incoming).and_then(|package| {
+            self.check(pin, &package)?;
+            remove(&place)?;
+            fs::rename(&package, &place).map_err(|source| failed("fill", &place, &source))
+        });
+        let tidied = remove(&incoming);
+        installed.and(tidied).map(|()| State::Installed)
+    }
+
+    /// Removes what killed processes were about to install.
+    fn remove_leftovers(&self) -> Result<(), Failure> {
+        let entries =
+            fs::read_dir(&self.path).map_err(|source| failed("list", &self.path, &source))?;
+        let left = entries.flatten().map(|entry| entry.path());
+        left.filter(|path| {
+            let name = path.file_name().unwrap_or_default();
+            name.to_string_lossy().starts_with(INCOMING)
+        })
+        .try_for_each(|path| remove(&path))
+    }
+
+    /// Refuses a CLI that does not tell the pinned version.
+    fn check(&self, pin: &Pin, package: &Path) -> Result<(), Failure> {
+        let program = package.join(PROGRAM);
+        let nowhere = self.path.join(".no-settings");
+        let mut command = Command::new(&program);
+        // It finds no settings of the user, and leaves none.
+        command.arg("--version").env_clear();
+        command
+            .env("HOME", &nowhere)
+            .env("CLAUDE_CONFIG_DIR", &nowhere);
+
+        let ending = deadline::run(&mut command, LIMIT)
+            .map_err(|source| failed("run", &program, &source))?;
+
+        let wrong = |what: &str| {
+            let program = program.display();
+            Failure::new(format!("{program} --version {what}; {pin} is pinned"))
+        };
+        match ending {
+            Ending::Exited { status, stdout } if status.success() => {
+                let said = String::from_utf8_lossy(&stdout);
+                match said.trim() == pin.version_line() {
+                    true => Ok(()),
+                    false => Err(wrong(&format!("prints {:?}", said.trim()))),
+                }
+            }
+            Ending::Exited { status, .. } => Err(wrong(&format!("ends with {status}"))),
+            Ending::TimedOut | Ending::LeftOutputOpen => Err(wrong("does not end")),
+        }
+    }
+}
+
+/// Removes a folder with all that is in it, if it is there.
+fn remove(path: &Path) -> Result<(), Failure> {
+    match fs::remove_dir_all(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(failed("remove", path, &source))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn failed(what: &str, path: &Path, source: &io::Error) -> Failure {
+    Failure::new(format!("cannot {what} {}: {source}", path.display()))
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::WasThere => "already there",
+            Self::Installed => "installed",
+        })
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::super::pins;
+    use super::*;
+
+    /// A folder, and beside it programs that play npm and count how often they are asked.
+    struct Stand {
+        dir: tempfile::TempDir,
+        pin: Pin,
+    }
+
+    impl Stand {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().expect("a directory can be made");
+            let pin = pins::of("linux", "x86_64").expect("it is known")[0];
+            Self { dir, pin }
+        }
+
+        fn folder(&self) -> Folder {
+            Folder::open(self.dir.path().join("clis")).expect("it can be made")
+        }
+
+        /// An npm that does this in the folder of the package.
+        fn npm(&self, does: &str) -> Npm {
+            let package = format!("node_modules/{}", self.pin.package);
+            let count = self.dir.path().join("fetched");
+            let count = count.display();
+            let text = format!(
+                "#!/bin/sh\n[ \"$1\" = ci ] || exit 0\necho >> '{count}'\n\
+                 mkdir -p '{package}' && cd '{package}' || exit 9\n{does}\n"
+            );
+            let program = self.dir.path().join("npm");
+            write_program(&program, &text);
+            Npm::at(program)
+        }
+
+        fn fetched(&self) -> usize {
+            let count = fs::read_to_string(self.dir.path().join("fetched"));
+            count.unwrap_or_default().lines().count()
+        }
+
+        /// Returns what lies in the folder, but for the lock.
+        fn left(&self) -> Vec<String> {
+            let entries = fs::read_dir(self.dir.path().join("clis")).expect("it is there");
+            let names = entries.map(|entry| entry.expect("it can be read").file_name());
+            let names = names.map(|name| name.to_string_lossy().into_owned());
+            names.filter(|name| name != ".lock").collect()
+        }
+    }
+
+    /// Lets a shell write the program: a file that this process has open for writing, be it
+    /// in a child that another test is about to start, cannot be run.
+    fn write_program(path: &Path, text: &str) {
+        let script = r#"printf %s "$2" > "$1" && chmod +x "$1""#;
+        let mut shell = Command::new("sh");
+        let written = shell
+            .args(["-c", script, "sh"])
+            .arg(path)
+            .arg(text)
+            .status();
+        assert!(written.expect("there is a shell").success());
+    }
+
+    /// Writes a `claude` of this version, in shell.
+    fn brings(version: &str) -> String {
+        format!(
+            "printf '#!/bin/sh\\necho \"{version} (Claude Code)\"\\n' > claude && chmod +x claude"
+        )
+    }
+
+    #[test]
+    fn what_is_there_and_right_is_not_fetched_again() {
+        let stand = Stand::new();
+        let (folder, npm) = (stand.folder(), stand.npm(&brings("2.1.197")));
+
+        assert_eq!(folder.ensure(&stand.pin, &npm), Ok(State::Installed));
+        assert_eq!(folder.ensure(&stand.pin, &npm), Ok(State::WasThere));
+
+        assert_eq!(stand.fetched(), 1);
+        assert_eq!(stand.left(), ["claude-code-2.1.197"]);
+    }
+
+    #[test]
+    fn a_broken_download_leaves_nothing() {
+        let stand = Stand::new();
+        let npm = stand.npm(&format!(
+            "{}\necho 'npm error code ENOTFOUND' >&2; exit 1",
+            brings("2.1.197")
+        ));
+
+        let said = stand
+            .folder()
+            .ensure(&stand.pin, &npm)
+            .unwrap_err()
+            .to_string();
+
+        assert!(said.contains("the registry cannot be reached"), "{said}");
+        assert_eq!(stand.left(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn another_version_than_the_pinned_is_not_installed() {
+        let stand = Stand::new();
+        let npm = stand.npm(&brings("2.1.198"));
+
+        let said = stand
+            .folder()
+            .ensure(&stand.pin, &npm)
+            .unwrap_err()
+            .to_string();
+
+        let prints = r#"claude --version prints "2.1.198 (Claude Code)""#;
+        assert!(said.contains(prints), "{said}");
+        assert!(
+            said.ends_with("claude-code-linux-x64 2.1.197 is pinned"),
+            "{said}"
+        );
+        assert_eq!(stand.left(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_is_there_and_wrong_is_replaced_once_the_right_one_has_come() {
+        let stand = Stand::new();
+        let folder = stand.folder();
+        let place = stand.dir.path().join("clis/claude-code-2.1.197");
+        fs::create_dir(&place).expect("it can be made");
+        write_program(&place.join("claude"), "#!/bin/sh\nexit 1\n");
+
+        assert!(folder.ensure(&stand.pin, &stand.npm("exit 1")).is_err());
+        assert!(place.exists(), "nothing better has come");
+
+        let state = folder.ensure(&stand.pin, &stand.npm(&brings("2.1.197")));
+        assert_eq!(state, Ok(State::Installed));
+        assert!(folder.check(&stand.pin, &place).is_ok());
+    }
+
+    #[test]
+    fn what_a_killed_run_left_behind_does_not_disturb() {
+        let stand = Stand::new();
+        let folder = stand.folder();
+        let half = stand
+            .dir
+            .path()
+            .join("clis/.incoming-claude-code-2.1.197-1");
+        fs::create_dir_all(half.join("node_modules")).expect("it can be made");
+        fs::write(half.join("node_modules/half"), "").expect("it can be written");
+
+        let state = folder.ensure(&stand.pin, &stand.npm(&brings("2.1.197")));
+
+        assert_eq!(state, Ok(State::Installed));
+        assert_eq!(stand.left(), ["claude-code-2.1.197"]);
+    }
+
+    #[test]
+    fn only_one_process_installs_at_a_time() {
+        let stand = Stand::new();
+        let _held = stand.folder();
+
+        let other = File::open(stand.dir.path().join("clis/.lock")).expect("it is there");
+
+        assert!(other.try_lock().is_err());
+    }
+}

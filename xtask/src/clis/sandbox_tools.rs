@@ -1,0 +1,174 @@
+//! The programs that the sandbox of a CLI needs, from Debian's packages.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::cargo;
+use crate::failure::Failure;
+
+/// A program and the Debian package that has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Tool {
+    program: &'static str,
+    package: &'static str,
+}
+
+const TOOLS: [Tool; 2] = [
+    Tool {
+        program: "bwrap",
+        package: "bubblewrap",
+    },
+    Tool {
+        program: "socat",
+        package: "socat",
+    },
+];
+
+/// What to do about missing programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Plan {
+    Nothing,
+    /// Install these packages.
+    Install(Vec<&'static str>),
+    /// Say this: somebody else has to install them.
+    Tell(String),
+}
+
+/// Who this process is, as far as packages go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rights {
+    /// Root, where there is `apt-get`.
+    CanInstall,
+    CannotInstall,
+}
+
+/// Installs the programs if they are missing and it can, and otherwise says what is missing.
+///
+/// It never fails: the tests that need a sandbox do, and the others are worth running.
+pub(super) fn ensure() {
+    let missing = || {
+        let tools = TOOLS.into_iter();
+        tools
+            .filter(|tool| !on_path(tool.program))
+            .collect::<Vec<_>>()
+    };
+    match plan(&missing(), rights()) {
+        Plan::Nothing => println!("bubblewrap, socat: already there"),
+        Plan::Tell(message) => println!("{message}"),
+        Plan::Install(packages) => match apt_get(&packages) {
+            Ok(()) if missing().is_empty() => println!("{}: installed", packages.join(", ")),
+            Ok(()) => println!("{}", lacking(&packages, "apt-get did not bring them")),
+            Err(failure) => println!("{}", lacking(&packages, &failure.to_string())),
+        },
+    }
+}
+
+fn plan(missing: &[Tool], rights: Rights) -> Plan {
+    let packages: Vec<_> = missing.iter().map(|tool| tool.package).collect();
+    match rights {
+        _ if packages.is_empty() => Plan::Nothing,
+        Rights::CanInstall => Plan::Install(packages),
+        Rights::CannotInstall => {
+            let why = "this is not root on a system with apt-get";
+            Plan::Tell(lacking(&packages, why))
+        }
+    }
+}
+
+fn lacking(packages: &[&str], why: &str) -> String {
+    let packages = packages.join(" ");
+    format!(
+        "WARNING: not there and not installed: {packages} ({why}).\n\
+         The tests with a sandbox will fail. On Debian: apt-get install {packages}"
+    )
+}
+
+fn rights() -> Rights {
+    match is_root() && on_path("apt-get") {
+        true => Rights::CanInstall,
+        false => Rights::CannotInstall,
+    }
+}
+
+/// Installs the packages, with fresh lists if the lists at hand do not do.
+fn apt_get(packages: &[&str]) -> Result<(), Failure> {
+    let install = || {
+        let mut command = apt_get_command("install");
+        command
+            .args(["--yes", "--no-install-recommends"])
+            .args(packages);
+        cargo::run(command)
+    };
+    install().or_else(|_| {
+        cargo::run(apt_get_command("update"))?;
+        install()
+    })
+}
+
+fn apt_get_command(what: &str) -> Command {
+    let mut command = Command::new("apt-get");
+    command.arg(what).stdin(Stdio::null());
+    command.env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}
+
+fn on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|dir| is_program(&dir.join(program)))
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let file = path.metadata().ok().filter(|data| data.is_file());
+    file.is_some_and(|data| data.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    path.is_file()
+}
+
+/// Says whether this process is root's.
+#[cfg(target_os = "linux")]
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    Path::new("/proc/self")
+        .metadata()
+        .is_ok_and(|data| data.uid() == 0)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_root() -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_installed_only_by_who_can() {
+        let [bwrap, socat] = TOOLS;
+
+        assert_eq!(plan(&[], Rights::CanInstall), Plan::Nothing);
+        assert_eq!(plan(&[], Rights::CannotInstall), Plan::Nothing);
+        assert_eq!(
+            plan(&[bwrap, socat], Rights::CanInstall),
+            Plan::Install(vec!["bubblewrap", "socat"])
+        );
+        assert_eq!(
+            plan(&[socat], Rights::CanInstall),
+            Plan::Install(vec!["socat"])
+        );
+        assert_eq!(
+            plan(&[bwrap, socat], Rights::CannotInstall),
+            Plan::Tell(
+                "WARNING: not there and not installed: bubblewrap socat \
+                 (this is not root on a system with apt-get).\n\
+                 The tests with a sandbox will fail. On Debian: apt-get install bubblewrap socat"
+                    .to_owned()
+            )
+        );
+    }
+}
