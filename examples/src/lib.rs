@@ -58,6 +58,9 @@ mod guides {
     #[doc = include_str!("../../docs/guides/project.md")]
     mod project {}
 
+    #[doc = include_str!("../../docs/guides/model-servers.md")]
+    mod model_servers {}
+
     #[doc = include_str!("../../docs/guides/run-machine.md")]
     mod run_machine {}
 }

@@ -26,7 +26,7 @@ fn without_id(text: &str) -> String {
 
 #[tokio::test]
 async fn a_message_comes_as_a_stream_of_events() {
-    let server = AnthropicServer::start([looks_around()]).unwrap();
+    let server = AnthropicServer::start([looks_around()]);
 
     let heard = ask(&server, &streamed("go")).await;
 
@@ -38,7 +38,7 @@ async fn a_message_comes_as_a_stream_of_events() {
 
 #[tokio::test]
 async fn a_message_comes_whole_where_no_stream_is_asked_for() {
-    let server = AnthropicServer::start([looks_around()]).unwrap();
+    let server = AnthropicServer::start([looks_around()]);
 
     let heard = ask(&server, &prompt("go")).await;
 
@@ -54,7 +54,7 @@ async fn stop_reason_and_model_are_what_the_script_says() {
         .uses_tool("Bash", json!({}))
         .stops(StopReason::MaxTokens)
         .with_model("claude-y");
-    let server = AnthropicServer::start([cut_short, Message::new().says("done")]).unwrap();
+    let server = AnthropicServer::start([cut_short, Message::new().says("done")]);
 
     let first = ask(&server, &prompt("go")).await.json();
     let second = ask(&server, &prompt("go on")).await.json();
@@ -103,7 +103,7 @@ async fn a_refusal_has_status_type_and_reason() {
             "stout",
         ),
     ] {
-        let server = AnthropicServer::start([refusal]).unwrap();
+        let server = AnthropicServer::start([refusal]);
 
         let heard = ask(&server, &streamed("go")).await;
 
@@ -124,7 +124,7 @@ async fn a_refusal_may_have_headers_and_a_body_of_its_own() {
         .with_body("<h1>Bad gateway</h1>")
         .with_header("content-type", "text/html")
         .retry_after(3);
-    let server = AnthropicServer::start([proxy]).unwrap();
+    let server = AnthropicServer::start([proxy]);
 
     let heard = ask(&server, &prompt("go")).await;
 
@@ -138,7 +138,7 @@ async fn a_refusal_may_have_headers_and_a_body_of_its_own() {
 
 #[tokio::test]
 async fn what_programs_ask_beside_messages_is_answered_without_the_script() {
-    let server = AnthropicServer::start([Turn::text("done")]).unwrap();
+    let server = AnthropicServer::start([Turn::text("done")]);
     let count = prompt("count me").to_string();
     let tokens = "/v1/messages/count_tokens";
 

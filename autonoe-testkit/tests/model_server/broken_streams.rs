@@ -47,7 +47,7 @@ async fn a_cut_connection_ends_right_where_the_script_says() {
         (Place::AfterEvents(9), 9),
     ] {
         let broken = two_texts().breaks(place, StreamFault::Cut);
-        let server = AnthropicServer::start([broken]).unwrap();
+        let server = AnthropicServer::start([broken]);
 
         let heard = ask(&server, &streamed("go")).await;
 
@@ -65,7 +65,7 @@ async fn all_that_comes_before_a_cut_arrives_however_much_it_is() {
         .says("#".repeat(length))
         .in_pieces_of(100_000);
     let broken = message.breaks(Place::AfterBlock(0), StreamFault::Cut);
-    let server = AnthropicServer::start([broken]).unwrap();
+    let server = AnthropicServer::start([broken]);
 
     let heard = ask(&server, &streamed("go")).await;
 
@@ -79,7 +79,7 @@ async fn all_that_comes_before_a_cut_arrives_however_much_it_is() {
 #[tokio::test]
 async fn an_event_without_json_comes_between_the_others() {
     let broken = two_texts().breaks(Place::AfterBlock(0), StreamFault::Malformed);
-    let server = AnthropicServer::start([broken]).unwrap();
+    let server = AnthropicServer::start([broken]);
 
     let heard = ask(&server, &streamed("go")).await;
 
@@ -103,7 +103,7 @@ async fn an_error_event_ends_the_stream() {
         message: "Overloaded".into(),
     };
     let broken = two_texts().breaks(Place::InBlock(0), error);
-    let server = AnthropicServer::start([broken]).unwrap();
+    let server = AnthropicServer::start([broken]);
 
     let heard = ask(&server, &streamed("go")).await;
 
@@ -120,7 +120,7 @@ async fn an_error_event_ends_the_stream() {
 #[tokio::test]
 async fn a_request_without_a_stream_gets_the_whole_message() {
     let broken = two_texts().breaks(Place::InBlock(0), StreamFault::Cut);
-    let server = AnthropicServer::start([broken]).unwrap();
+    let server = AnthropicServer::start([broken]);
 
     let heard = ask(&server, &prompt("go")).await;
 
@@ -130,18 +130,18 @@ async fn a_request_without_a_stream_gets_the_whole_message() {
 #[tokio::test]
 async fn a_place_that_the_message_does_not_have_leaves_the_request_unanswered() {
     let broken = two_texts().breaks(Place::AfterBlock(2), StreamFault::Cut);
-    let server = AnthropicServer::start([broken]).unwrap().unverified();
+    let server = AnthropicServer::start([broken]).unverified();
 
     let heard = ask(&server, &streamed("go")).await;
 
-    assert_eq!(heard.status, 400);
+    assert_eq!(heard.status, 418);
     let reason = "the message breaks at AfterBlock(2), and has 2 blocks in 9 events";
     assert_eq!(server.log().unanswered()[0].unanswered(), Some(reason));
 }
 
 #[tokio::test]
 async fn a_closed_connection_says_nothing() {
-    let server = AnthropicServer::start([Turn::disconnect()]).unwrap();
+    let server = AnthropicServer::start([Turn::disconnect()]);
 
     let heard = ask(&server, &streamed("go")).await;
 
@@ -152,7 +152,7 @@ async fn a_closed_connection_says_nothing() {
 #[tokio::test]
 async fn a_slow_stream_takes_its_time_between_events() {
     let pace = Duration::from_millis(20);
-    let server = AnthropicServer::start([two_texts().slowly(pace)]).unwrap();
+    let server = AnthropicServer::start([two_texts().slowly(pace)]);
     let started = Instant::now();
 
     let heard = ask(&server, &streamed("go")).await;
@@ -165,7 +165,7 @@ async fn a_slow_stream_takes_its_time_between_events() {
 #[tokio::test]
 async fn an_answer_can_come_late() {
     let delay = Duration::from_millis(100);
-    let server = AnthropicServer::start([Turn::text("at last").after(delay)]).unwrap();
+    let server = AnthropicServer::start([Turn::text("at last").after(delay)]);
     let started = Instant::now();
 
     let heard = ask(&server, &prompt("go")).await;

@@ -43,7 +43,7 @@ async fn a_spent_limit_is_told_by_its_claim_and_reset() {
         (Claim::Other("lunar".into()), "lunar"),
     ] {
         let limits = RateLimits::rejected(claim, at(1_794_715_200));
-        let server = AnthropicServer::start([Refusal::quota(&limits)]).unwrap();
+        let server = AnthropicServer::start([Refusal::quota(&limits)]);
 
         let heard = ask(&server, &streamed("go")).await;
 
@@ -101,7 +101,7 @@ async fn each_part_of_the_limits_can_be_left_out_or_added() {
     ] {
         let refused = Turn::from(Refusal::quota(&limits));
         let said = Turn::from(Message::new().says("hm").with_rate_limits(&limits));
-        let server = AnthropicServer::start([refused, said]).unwrap();
+        let server = AnthropicServer::start([refused, said]);
 
         assert_eq!(told(&ask(&server, &streamed("go")).await), headers);
         assert_eq!(told(&ask(&server, &streamed("go")).await), headers);

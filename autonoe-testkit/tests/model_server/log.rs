@@ -10,7 +10,7 @@ use crate::client::{PATIENCE, ask, open, prompt, send, streamed};
 
 #[tokio::test]
 async fn a_request_is_logged_without_its_secrets() {
-    let server = AnthropicServer::start([Turn::text("done")]).unwrap();
+    let server = AnthropicServer::start([Turn::text("done")]);
 
     ask(&server, &prompt("go")).await;
 
@@ -28,9 +28,7 @@ async fn a_request_is_logged_without_its_secrets() {
 
 #[tokio::test]
 async fn the_log_reads_as_lines() {
-    let server = AnthropicServer::start([Turn::text("done")])
-        .unwrap()
-        .unverified();
+    let server = AnthropicServer::start([Turn::text("done")]).unverified();
     send(&server, "HEAD", "/", "").await;
     ask(&server, &prompt("go")).await;
     ask(&server, &streamed("more")).await;
@@ -46,7 +44,7 @@ async fn the_log_reads_as_lines() {
 
 #[tokio::test]
 async fn one_who_waits_gets_the_exchange_when_it_comes() {
-    let server = AnthropicServer::start([Turn::text("one"), Turn::text("two")]).unwrap();
+    let server = AnthropicServer::start([Turn::text("one"), Turn::text("two")]);
     let log = server.log().clone();
     let told = |word: &'static str| {
         let log = log.clone();
@@ -71,7 +69,7 @@ async fn one_who_waits_gets_the_exchange_when_it_comes() {
 
 #[tokio::test]
 async fn one_who_waits_in_vain_is_told_what_came_instead() {
-    let server = AnthropicServer::start([Turn::text("done")]).unwrap();
+    let server = AnthropicServer::start([Turn::text("done")]);
     ask(&server, &prompt("go")).await;
     // Whoever waits in virtual time waits here in real time.
     tokio::time::pause();
@@ -89,9 +87,7 @@ async fn one_who_waits_in_vain_is_told_what_came_instead() {
 
 #[tokio::test]
 async fn waiting_ends_with_the_server() {
-    let server = AnthropicServer::start([Turn::text("done")])
-        .unwrap()
-        .unverified();
+    let server = AnthropicServer::start([Turn::text("done")]).unverified();
     let log = server.log().clone();
     let wait = tokio::spawn({
         let log = log.clone();
@@ -109,7 +105,7 @@ async fn waiting_ends_with_the_server() {
 
 #[tokio::test]
 async fn one_connection_can_carry_several_requests() {
-    let server = AnthropicServer::start([Turn::text("one"), Turn::text("two")]).unwrap();
+    let server = AnthropicServer::start([Turn::text("one"), Turn::text("two")]);
     let body = prompt("go").to_string();
     let request = format!(
         "POST /v1/messages HTTP/1.1\r\nhost: model\r\ncontent-length: {}\r\n\r\n{body}",
@@ -134,7 +130,7 @@ async fn one_connection_can_carry_several_requests() {
 
 #[tokio::test]
 async fn a_client_that_leaves_in_the_middle_of_its_request_is_not_logged() {
-    let server = AnthropicServer::start([Turn::text("done")]).unwrap();
+    let server = AnthropicServer::start([Turn::text("done")]);
 
     let mut half = tokio::net::TcpStream::connect(server.address())
         .await

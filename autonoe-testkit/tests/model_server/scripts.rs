@@ -23,7 +23,7 @@ fn title() -> Value {
 
 #[tokio::test]
 async fn each_request_takes_the_next_turn() {
-    let server = AnthropicServer::start([Turn::text("one"), Turn::text("two")]).unwrap();
+    let server = AnthropicServer::start([Turn::text("one"), Turn::text("two")]);
 
     assert_eq!(text(&ask(&server, &prompt("a")).await), "one");
     assert_eq!(text(&ask(&server, &prompt("b")).await), "two");
@@ -40,7 +40,7 @@ async fn each_request_takes_the_next_turn() {
 #[tokio::test]
 async fn side_requests_take_no_turn() {
     let script = Script::new([Turn::text("done")]).with_side_answer(Turn::text("A title"));
-    let server = AnthropicServer::start(script).unwrap();
+    let server = AnthropicServer::start(script);
 
     assert_eq!(text(&ask(&server, &title()).await), "A title");
     assert_eq!(text(&ask(&server, &prompt("go")).await), "done");
@@ -53,7 +53,7 @@ async fn side_requests_take_no_turn() {
 #[tokio::test]
 async fn a_program_without_tools_can_be_served_too() {
     let script = Script::new([Turn::text("done")]).with_main_requests(MainRequests::All);
-    let server = AnthropicServer::start(script).unwrap();
+    let server = AnthropicServer::start(script);
 
     assert_eq!(text(&ask(&server, &title()).await), "done");
 }
@@ -64,7 +64,7 @@ async fn a_function_answers_by_what_the_model_is_told() {
         .then_by(|request| Turn::text(format!("you said {}", request.user_texts()[0])))
         .then(Turn::text("third"))
         .rest_by(|request| Turn::text(format!("{} again", request.user_texts()[0])));
-    let server = AnthropicServer::start(script).unwrap();
+    let server = AnthropicServer::start(script);
 
     let mut said = Vec::new();
     for word in ["a", "b", "c", "d", "e"] {
@@ -77,14 +77,12 @@ async fn a_function_answers_by_what_the_model_is_told() {
 
 #[tokio::test]
 async fn a_request_after_the_last_turn_fails_loudly() {
-    let server = AnthropicServer::start([Turn::text("done")])
-        .unwrap()
-        .unverified();
+    let server = AnthropicServer::start([Turn::text("done")]).unverified();
     ask(&server, &prompt("go")).await;
 
     let heard = ask(&server, &streamed("and now?")).await;
 
-    assert_eq!(heard.status, 400);
+    assert_eq!(heard.status, 418);
     let error = heard.json();
     assert_eq!(
         error["error"]["message"],
@@ -105,12 +103,12 @@ async fn a_function_that_panics_leaves_the_request_unanswered_and_the_server_ali
     let script = Script::new::<Turn>([])
         .then_by(|request| panic!("no idea what {} means", request.user_texts()[0]))
         .then(Turn::text("still here"));
-    let server = AnthropicServer::start(script).unwrap().unverified();
+    let server = AnthropicServer::start(script).unverified();
 
     let failed = ask(&server, &prompt("this")).await;
     let next = ask(&server, &prompt("that")).await;
 
-    assert_eq!(failed.status, 400);
+    assert_eq!(failed.status, 418);
     let reason = "the function of turn 1 panicked: no idea what this means";
     assert_eq!(server.log().unanswered()[0].unanswered(), Some(reason));
     assert_eq!(text(&next), "still here");
@@ -118,14 +116,12 @@ async fn a_function_that_panics_leaves_the_request_unanswered_and_the_server_ali
 
 #[tokio::test]
 async fn a_body_that_is_no_request_is_unanswered_and_takes_no_turn() {
-    let server = AnthropicServer::start([Turn::text("done")])
-        .unwrap()
-        .unverified();
+    let server = AnthropicServer::start([Turn::text("done")]).unverified();
 
     for path in ["/v1/messages", "/v1/messages/count_tokens"] {
         assert_eq!(
             send(&server, "POST", path, "{}").await.status,
-            400,
+            418,
             "{path}"
         );
     }
@@ -137,9 +133,7 @@ async fn a_body_that_is_no_request_is_unanswered_and_takes_no_turn() {
 #[tokio::test]
 async fn an_input_that_is_no_json_needs_a_stream() {
     let broken = || Message::new().uses_tool_with_text("Bash", r#"{"command": "#);
-    let server = AnthropicServer::start([broken(), broken()])
-        .unwrap()
-        .unverified();
+    let server = AnthropicServer::start([broken(), broken()]).unverified();
 
     let streamed = ask(&server, &streamed("go")).await;
     let whole = ask(&server, &prompt("go")).await;
@@ -149,20 +143,20 @@ async fn an_input_that_is_no_json_needs_a_stream() {
         "{}",
         streamed.body
     );
-    assert_eq!(whole.status, 400);
+    assert_eq!(whole.status, 418);
     assert_eq!(server.log().unanswered().len(), 1);
 }
 
 #[tokio::test]
 #[should_panic(expected = "nobody asked for the last 1 of 2 turns")]
 async fn a_turn_that_is_left_over_fails_the_test_on_drop() {
-    let server = AnthropicServer::start([Turn::text("one"), Turn::text("two")]).unwrap();
+    let server = AnthropicServer::start([Turn::text("one"), Turn::text("two")]);
     ask(&server, &prompt("go")).await;
 }
 
 #[tokio::test]
 #[should_panic(expected = "UNANSWERED, the script ends after 0 turns")]
 async fn a_request_without_an_answer_fails_the_test_on_drop() {
-    let server = AnthropicServer::start(Script::new::<Turn>([])).unwrap();
+    let server = AnthropicServer::start(Script::new::<Turn>([]));
     ask(&server, &prompt("go")).await;
 }

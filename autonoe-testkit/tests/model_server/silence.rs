@@ -26,7 +26,7 @@ fn silences() -> [Turn; 2] {
 #[tokio::test]
 async fn silence_lasts_until_the_client_leaves() {
     for turn in silences() {
-        let server = AnthropicServer::start([turn.clone()]).unwrap();
+        let server = AnthropicServer::start([turn.clone()]);
         let client = asked(&server).await;
 
         let under_way = server.log().wait_for(PATIENCE, |seen| seen.number == 1);
@@ -47,7 +47,7 @@ async fn silence_lasts_until_the_client_leaves() {
 #[tokio::test]
 async fn what_comes_before_the_silence_arrives() {
     let [_, in_a_block] = silences();
-    let server = AnthropicServer::start([in_a_block]).unwrap();
+    let server = AnthropicServer::start([in_a_block]);
     let mut client = asked(&server).await;
 
     let mut heard = String::new();
@@ -65,7 +65,7 @@ async fn what_comes_before_the_silence_arrives() {
 #[tokio::test]
 async fn a_dropped_server_closes_its_connections_and_its_port() {
     for turn in silences() {
-        let server = AnthropicServer::start([turn.clone()]).unwrap();
+        let server = AnthropicServer::start([turn.clone()]);
         let (log, address) = (server.log().clone(), server.address());
         let mut client = asked(&server).await;
         log.wait_for(PATIENCE, |seen| seen.number == 1)
@@ -87,9 +87,7 @@ async fn a_dropped_server_closes_its_connections_and_its_port() {
 
 #[test]
 fn a_server_needs_no_runtime_of_the_test() {
-    let server = AnthropicServer::start([Turn::text("done")])
-        .unwrap()
-        .unverified();
+    let server = AnthropicServer::start([Turn::text("done")]).unverified();
 
     assert_eq!(
         server.url(),

@@ -41,10 +41,11 @@ impl AnthropicApi {
         }
     }
 
-    /// Refuses in a way that programs do not try again and show to their users.
+    /// Refuses in a way that programs show to their users and do not try again. A newer
+    /// Claude Code asks six times where the status is 400, with less in each request.
     fn unanswered(&self, reason: String) -> (Answer, Duration, Reply) {
         let message = format!("the scripted model server has no answer: {reason}");
-        let refusal = Refusal::new(400, "invalid_request_error", message);
+        let refusal = Refusal::new(418, "api_error", message);
         let reply = reply::refuse(&refusal, self.ids.next());
         (Answer::Unanswered(reason), Duration::ZERO, reply)
     }

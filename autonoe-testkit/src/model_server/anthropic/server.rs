@@ -1,6 +1,5 @@
 //! A server that plays a script.
 
-use std::io;
 use std::sync::Arc;
 
 use crate::model_server::RequestLog;
@@ -25,7 +24,7 @@ use super::{Request, Script};
 /// use tokio::net::TcpStream;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-/// let server = AnthropicServer::start([Turn::text("Good morning.")])?;
+/// let server = AnthropicServer::start([Turn::text("Good morning.")]);
 ///
 /// // In the place of a program that speaks to a model.
 /// let body = r#"{"model": "claude-x", "messages": [{"role": "user", "content": "Hello."}],
@@ -65,18 +64,19 @@ enum OnDrop {
 impl AnthropicServer {
     /// Starts a server. Once this returns, clients can connect.
     ///
-    /// # Errors
+    /// # Panics
     ///
-    /// The system has no port or no thread to give.
-    pub fn start(script: impl Into<Script>) -> io::Result<Self> {
+    /// The system has no port or no thread to give: a test cannot go on then.
+    pub fn start(script: impl Into<Script>) -> Self {
         let playing = Arc::new(Playing::new(script.into()));
-        let (listener, log) = Listener::start(AnthropicApi::new(playing.clone()))?;
-        Ok(Self {
+        let (listener, log) = Listener::start(AnthropicApi::new(playing.clone()))
+            .expect("a server can be started on the loopback address");
+        Self {
             listener,
             log,
             playing,
             on_drop: OnDrop::Verify,
-        })
+        }
     }
 
     /// Does not fail the test on drop: for programs that are meant to be broken off.
