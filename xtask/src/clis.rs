@@ -7,6 +7,7 @@ mod folder;
 mod npm;
 mod pins;
 mod sandbox_tools;
+mod version;
 
 use std::env::consts::{ARCH, OS};
 use std::path::PathBuf;

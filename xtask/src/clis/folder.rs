@@ -4,23 +4,15 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
 
-use crate::deadline::{self, Ending};
 use crate::failure::Failure;
 
 use super::npm::Npm;
 use super::pins::Pin;
-
-/// The program in each folder.
-const PROGRAM: &str = "claude";
+use super::version;
 
 /// How the names of folders begin in which a CLI is not whole yet.
 const INCOMING: &str = ".incoming-";
-
-/// How long a CLI may take to tell its version.
-const LIMIT: Duration = Duration::from_secs(60);
 
 /// The folder of all CLIs, held by this process alone.
 #[derive(Debug)]
@@ -50,7 +42,7 @@ impl Folder {
     /// Installs the CLI, unless the right one is there.
     pub(super) fn ensure(&self, pin: &Pin, npm: &Npm) -> Result<State, Failure> {
         let place = self.path.join(pin.folder());
-        if self.check(pin, &place).is_ok() {
+        if version::check(pin, &place).is_ok() {
             return Ok(State::WasThere);
         }
 
@@ -61,7 +53,7 @@ impl Folder {
         let incoming = self.path.join(name);
         fs::create_dir(&incoming).map_err(|source| failed("make", &incoming, &source))?;
         let installed = npm.fetch(pin, &incoming).and_then(|package| {
-            self.check(pin, &package)?;
+            version::check(pin, &package)?;
             remove(&place)?;
             fs::rename(&package, &place).map_err(|source| failed("fill", &place, &source))
         });
@@ -79,37 +71,6 @@ impl Folder {
             name.to_string_lossy().starts_with(INCOMING)
         })
         .try_for_each(|path| remove(&path))
-    }
-
-    /// Refuses a CLI that does not tell the pinned version.
-    fn check(&self, pin: &Pin, package: &Path) -> Result<(), Failure> {
-        let program = package.join(PROGRAM);
-        let nowhere = self.path.join(".no-settings");
-        let mut command = Command::new(&program);
-        // It finds no settings of the user, and leaves none.
-        command.arg("--version").env_clear();
-        command
-            .env("HOME", &nowhere)
-            .env("CLAUDE_CONFIG_DIR", &nowhere);
-
-        let ending = deadline::run(&mut command, LIMIT)
-            .map_err(|source| failed("run", &program, &source))?;
-
-        let wrong = |what: &str| {
-            let program = program.display();
-            Failure::new(format!("{program} --version {what}; {pin} is pinned"))
-        };
-        match ending {
-            Ending::Exited { status, stdout } if status.success() => {
-                let said = String::from_utf8_lossy(&stdout);
-                match said.trim() == pin.version_line() {
-                    true => Ok(()),
-                    false => Err(wrong(&format!("prints {:?}", said.trim()))),
-                }
-            }
-            Ending::Exited { status, .. } => Err(wrong(&format!("ends with {status}"))),
-            Ending::TimedOut | Ending::LeftOutputOpen => Err(wrong("does not end")),
-        }
     }
 }
 
@@ -138,6 +99,8 @@ impl fmt::Display for State {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::process::Command;
+
     use super::super::pins;
     use super::*;
 
@@ -269,7 +232,7 @@ mod tests {
 
         let state = folder.ensure(&stand.pin, &stand.npm(&brings("2.1.197")));
         assert_eq!(state, Ok(State::Installed));
-        assert!(folder.check(&stand.pin, &place).is_ok());
+        assert!(version::check(&stand.pin, &place).is_ok());
     }
 
     #[test]

@@ -1,0 +1,48 @@
+//! Whether a CLI is the pinned one.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::deadline::{self, Ending};
+use crate::failure::Failure;
+
+use super::pins::Pin;
+
+/// The program in each folder.
+const PROGRAM: &str = "claude";
+
+/// How long a CLI may take to tell its version.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Refuses a folder whose program does not tell the pinned version.
+pub(super) fn check(pin: &Pin, folder: &Path) -> Result<(), Failure> {
+    let program = folder.join(PROGRAM);
+    let nowhere = folder.join("no-settings");
+    let mut command = Command::new(&program);
+    // It finds no settings of the user, and leaves none.
+    command.arg("--version").env_clear();
+    command.env("HOME", &nowhere);
+    command.env("CLAUDE_CONFIG_DIR", &nowhere);
+
+    let ending = deadline::run(&mut command, LIMIT).map_err(|source| {
+        let program = program.display();
+        Failure::new(format!("cannot run {program}: {source}"))
+    })?;
+
+    let wrong = |what: &str| {
+        let program = program.display();
+        Failure::new(format!("{program} --version {what}; {pin} is pinned"))
+    };
+    match ending {
+        Ending::Exited { status, stdout } if status.success() => {
+            let said = String::from_utf8_lossy(&stdout);
+            match said.trim() == pin.version_line() {
+                true => Ok(()),
+                false => Err(wrong(&format!("prints {:?}", said.trim()))),
+            }
+        }
+        Ending::Exited { status, .. } => Err(wrong(&format!("ends with {status}"))),
+        Ending::TimedOut | Ending::LeftOutputOpen => Err(wrong("does not end")),
+    }
+}
