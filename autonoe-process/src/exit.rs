@@ -1,0 +1,59 @@
+//! How a process ended.
+
+use std::fmt;
+
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+/// How a process ended.
+///
+/// ```
+/// use autonoe_process::Exit;
+///
+/// assert!(Exit::Code(0).is_success());
+/// assert_eq!(Exit::Signal(9).to_string(), "ended by signal 9");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Exit {
+    /// It ended with this code.
+    Code(i32),
+    /// A signal of this number ended it.
+    Signal(i32),
+    /// It ended, and nobody knows how: the program that started it lets the
+    /// system forget its children (`SIGCHLD` is ignored), or waits for any child.
+    Unknown,
+}
+
+impl Exit {
+    /// Tells whether it ended with code 0.
+    pub fn is_success(self) -> bool {
+        self == Self::Code(0)
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "ended with code {code}"),
+            Self::Signal(number) => write!(f, "ended by signal {number}"),
+            Self::Unknown => f.write_str("ended in an unknown way"),
+        }
+    }
+}
+
+/// Waits until the child `pid` has ended, and leaves it to be waited for again.
+///
+/// As long as nobody takes its status, its number is not given to another process.
+pub(crate) fn wait_and_leave(pid: Pid) -> Exit {
+    loop {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        match waitid(WaitId::Pid(pid), options) {
+            Ok(Some(status)) => {
+                let code = status.exit_status().map(Exit::Code);
+                let signal = status.terminating_signal().map(Exit::Signal);
+                return code.or(signal).unwrap_or(Exit::Unknown);
+            }
+            Ok(None) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return Exit::Unknown,
+        }
+    }
+}

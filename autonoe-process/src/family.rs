@@ -1,0 +1,176 @@
+//! A child and all that it has started.
+
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::Marker;
+use crate::shut_down::{ProcessInfo, Sweep};
+use crate::table::{self, Identity, Kin, Row};
+
+/// How long a killed process gets before it is looked for again.
+pub(crate) const BETWEEN_ROUNDS: Duration = Duration::from_millis(10);
+
+/// A child and all that it has started, also what has gone away from it since.
+#[derive(Debug)]
+pub(crate) struct Family {
+    marker: Marker,
+    /// The child, as long as its number is certain to be its own.
+    child: Option<Pid>,
+    known: HashSet<Identity>,
+    killed: HashMap<Identity, ProcessInfo>,
+}
+
+impl Family {
+    pub(crate) fn of(child: Pid, marker: Marker) -> Self {
+        Self {
+            child: Some(child),
+            ..Self::marked(marker)
+        }
+    }
+
+    /// Makes a family of which no child is known, only its marker.
+    pub(crate) fn marked(marker: Marker) -> Self {
+        Self {
+            marker,
+            child: None,
+            known: HashSet::new(),
+            killed: HashMap::new(),
+        }
+    }
+
+    /// Forgets the number of the child: it may be another's by now.
+    pub(crate) fn forget_child(&mut self) {
+        self.child = None;
+    }
+
+    /// Looks who lives, and remembers them for when they have lost their parents.
+    ///
+    /// The child itself is left out.
+    pub(crate) fn look(&mut self) -> Vec<Row> {
+        let kin = Kin {
+            host: std::process::id(),
+            child: self.child.map(number),
+            known: &self.known,
+        };
+        let mut living = table::members(&table::read(&self.marker), &kin);
+        self.known.extend(living.iter().map(Row::identity));
+        let child = self.child.map(number);
+        living.retain(|row| Some(row.pid) != child);
+        living
+    }
+
+    /// Finds those that have the marker, the child left out.
+    pub(crate) fn marked_now(&self) -> Vec<ProcessInfo> {
+        let others = [Some(std::process::id()), self.child.map(number)];
+        let mut rows = table::read(&self.marker);
+        rows.retain(|row| row.marked && !row.ended && !others.contains(&Some(row.pid)));
+        rows.iter().map(Row::info).collect()
+    }
+
+    /// Finds those that descend from the child.
+    pub(crate) fn descendants(&self) -> Vec<ProcessInfo> {
+        let Some(child) = self.child.map(number) else {
+            return Vec::new();
+        };
+        let table = table::read(&self.marker);
+        let found = table::descendants(&table, child, std::process::id());
+        found.iter().map(Row::info).collect()
+    }
+
+    /// Kills `living`, and with each of them its whole group.
+    pub(crate) fn kill(&mut self, living: &[Row]) {
+        for row in living {
+            self.killed.insert(row.identity(), row.info());
+            end(row);
+        }
+    }
+
+    /// Kills the group of the child.
+    pub(crate) fn kill_group_of_child(&self) {
+        if let Some(child) = self.child {
+            // It may have no members left, which is as good.
+            let _ = kill_process_group(child, Signal::KILL);
+        }
+    }
+
+    /// Returns those that were killed so far, the child left out.
+    pub(crate) fn killed(&self) -> Vec<ProcessInfo> {
+        let mut killed: Vec<_> = self.killed.values().cloned().collect();
+        killed.sort_by_key(|process| process.pid);
+        killed
+    }
+
+    /// Kills all of them again and again, until none is left or the limit is over.
+    pub(crate) fn kill_all(mut self, limit: Duration) -> Sweep {
+        let deadline = Instant::now() + limit;
+        let mut clean = CleanLooks::default();
+        loop {
+            let living = self.look();
+            let done = clean.enough(living.is_empty());
+            self.kill(&living);
+            if done || Instant::now() >= deadline {
+                return Sweep {
+                    killed: self.killed(),
+                    left: living.iter().map(Row::info).collect(),
+                };
+            }
+            std::thread::sleep(BETWEEN_ROUNDS);
+        }
+    }
+}
+
+/// Counts looks that found nobody.
+///
+/// One is not enough: a process can start another with a smaller number, which the
+/// look has passed already, and end before the look comes to it.
+#[derive(Debug, Default)]
+pub(crate) struct CleanLooks(u32);
+
+impl CleanLooks {
+    /// Takes note of a look, and tells whether it can be believed by now.
+    pub(crate) fn enough(&mut self, found_nobody: bool) -> bool {
+        self.0 = if found_nobody { self.0 + 1 } else { 0 };
+        self.0 >= 2
+    }
+}
+
+fn number(pid: Pid) -> u32 {
+    pid.as_raw_nonzero().get().unsigned_abs()
+}
+
+#[cfg(target_os = "linux")]
+fn end(row: &Row) {
+    use rustix::process::{PidfdFlags, getsid, kill_process, pidfd_open, pidfd_send_signal};
+
+    let as_pid = |number: u32| Pid::from_raw(number.try_into().ok()?);
+    let Some(pid) = as_pid(row.pid) else { return };
+    // The descriptor stands for one process, so what was checked with it open is what is
+    // killed, also when the number goes to another one meanwhile. Systems before Linux 5.3
+    // have none; there the moment between check and kill stays.
+    let descriptor = pidfd_open(pid, PidfdFlags::empty());
+    if !table::still_is(row.identity()) {
+        return;
+    }
+    // A group is killed at once, so that its members cannot go on by starting others. All
+    // of it came from the child, which got a session of its own: groups do not reach across.
+    let own_session = getsid(None).map_or(0, number);
+    if let Some(group) = as_pid(row.group).filter(|_| row.session != own_session && row.group > 1) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let result = match descriptor {
+        Ok(descriptor) => pidfd_send_signal(descriptor, Signal::KILL),
+        Err(rustix::io::Errno::NOSYS) => kill_process(pid, Signal::KILL),
+        Err(error) => Err(error),
+    };
+    match result {
+        Ok(()) | Err(rustix::io::Errno::SRCH) => {}
+        Err(error) => {
+            tracing::warn!(pid = row.pid, name = row.name, %error, "a process cannot be killed");
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end(_row: &Row) {}

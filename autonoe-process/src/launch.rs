@@ -1,0 +1,184 @@
+//! What to start, and how.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use crate::{Ladder, LaunchError, Marker, SessionFolder};
+
+/// What to start, and how.
+///
+/// The environment begins empty: the child gets the variables that were given and its
+/// [`Marker`], and nothing of this process. It gets a session and a process group of
+/// its own and no terminal. Of open files it gets its three pipes and what is to be
+/// [inherited](Self::inherit).
+///
+/// ```
+/// use autonoe_process::{EndedBy, Exit, Ladder, Launch, Marker, Started};
+/// use tokio::io::{AsyncReadExt, AsyncWriteExt};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let marker = Marker::new("AUTONOE_SESSION", format!("example-{}", std::process::id()))?;
+/// let launch = Launch::new("/bin/sh", "/", marker)
+///     .args(["-c", "read line; echo \"$GREETING, $line\" >&2; echo done; exit 3"])
+///     .env("GREETING", "Good morning");
+///
+/// let Started { process, mut stdin, mut stdout } = launch.start().await?;
+/// stdin.write_all(b"Ada\n").await?;
+/// let mut said = String::new();
+/// stdout.read_to_string(&mut said).await?;
+///
+/// assert_eq!(said, "done\n");
+/// assert_eq!(process.exited().await, Exit::Code(3));
+/// assert_eq!(process.stderr_tail(), "Good morning, Ada\n");
+///
+/// let end = process.shut_down(Ladder::default()).await;
+/// assert_eq!(end.ended_by, EndedBy::Itself);
+/// assert!(end.is_complete());
+/// # Ok(())
+/// # }
+/// ```
+pub struct Launch {
+    pub(crate) program: PathBuf,
+    pub(crate) directory: PathBuf,
+    pub(crate) marker: Marker,
+    pub(crate) inherited: Vec<Arc<File>>,
+    pub(crate) stderr_limit: usize,
+    pub(crate) ladder: Ladder,
+    pub(crate) folder: Option<SessionFolder>,
+    args: Vec<OsString>,
+    env: BTreeMap<OsString, OsString>,
+}
+
+impl Launch {
+    /// How much of the standard error is kept if nothing else is said: 64 KiB.
+    pub const STDERR_LIMIT: usize = 64 * 1024;
+
+    /// Makes a launch of `program`, an absolute path, in `directory`.
+    pub fn new(program: impl Into<PathBuf>, directory: impl Into<PathBuf>, marker: Marker) -> Self {
+        Self {
+            program: program.into(),
+            directory: directory.into(),
+            marker,
+            inherited: Vec::new(),
+            stderr_limit: Self::STDERR_LIMIT,
+            ladder: Ladder::interrupt_first(),
+            folder: None,
+            args: Vec::new(),
+            env: BTreeMap::new(),
+        }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<A: Into<OsString>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets a variable of the environment. The marker's own cannot be set.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.insert(name.into(), value.into());
+        self
+    }
+
+    /// Sets variables of the environment.
+    #[must_use]
+    pub fn envs<N: Into<OsString>, V: Into<OsString>>(
+        self,
+        variables: impl IntoIterator<Item = (N, V)>,
+    ) -> Self {
+        let set = |launch: Self, (name, value)| launch.env(name, value);
+        variables.into_iter().fold(self, set)
+    }
+
+    /// Lets the child inherit an open file, for example a lock.
+    ///
+    /// No other child does, also if it is started at the same time. What the child starts
+    /// inherits it too, unless the child sees to it that it does not: Node hands on what
+    /// has a high number, so it gets one of 100 or more; Bun, and with it Claude Code, hands
+    /// on nothing.
+    #[must_use]
+    pub fn inherit(mut self, file: Arc<File>) -> Self {
+        self.inherited.push(file);
+        self
+    }
+
+    /// Sets how much of the end of the standard error is kept.
+    #[must_use]
+    pub fn stderr_limit(mut self, bytes: usize) -> Self {
+        self.stderr_limit = bytes;
+        self
+    }
+
+    /// Sets what is done when the handle is dropped without being shut down, instead of
+    /// [`Ladder::interrupt_first`].
+    #[must_use]
+    pub fn when_dropped(mut self, ladder: Ladder) -> Self {
+        self.ladder = ladder;
+        self
+    }
+
+    /// Hands over a folder, to be removed when the last process is gone.
+    #[must_use]
+    pub fn folder(mut self, folder: SessionFolder) -> Self {
+        self.folder = Some(folder);
+        self
+    }
+
+    /// Makes the command, as far as it can be said without the child's help.
+    pub(crate) fn command(&self) -> Result<Command, LaunchError> {
+        if !self.program.is_absolute() {
+            return Err(LaunchError::NotAbsolute {
+                program: self.program.clone(),
+            });
+        }
+        if let Some((name, _)) = self.env.iter().find(|(name, value)| !is_valid(name, value)) {
+            return Err(LaunchError::Variable {
+                name: name.to_string_lossy().into_owned(),
+            });
+        }
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.args)
+            .current_dir(&self.directory)
+            .env_clear()
+            .envs(&self.env)
+            .env(self.marker.name(), self.marker.value())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Ok(command)
+    }
+}
+
+fn is_valid(name: &OsStr, value: &OsStr) -> bool {
+    let (name, value) = (name.as_bytes(), value.as_bytes());
+    !name.is_empty() && !name.contains(&b'=') && !name.contains(&0) && !value.contains(&0)
+}
+
+impl fmt::Debug for Launch {
+    // Arguments and values may hold secrets, so they are not shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Launch")
+            .field("program", &self.program)
+            .field("directory", &self.directory)
+            .field("marker", &self.marker)
+            .field("variables", &self.env.keys())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,59 @@
+//! Child processes that leave nothing behind.
+//!
+//! Agents are programs that start programs, which make sessions of their own, go into
+//! the background and outlive them. Here a child is started so that everything it starts
+//! can be found again, and ended so that nothing of it is left: when it is shut down,
+//! when its handle is dropped, and as far as that is possible when this program dies.
+//!
+//! - [`Launch`] says what to start: the environment begins empty, and an open file such
+//!   as a lock can be [inherited](Launch::inherit).
+//! - [`Process`] is a child, [`Stdin`] and [`Stdout`] its pipes. Its standard error is read
+//!   all the time and the end of it kept.
+//! - [`Ladder`] says how a child is ended, step by step; [`ShutDown`] tells how it went.
+//! - [`Marker`] finds what is left, also of a program that was killed.
+//! - [`SessionFolder`] is a folder that goes with the last process.
+//! - [`find_program`] looks for a program.
+//!
+//! The crate is made for Linux. Other Unix systems have the process group only: no signal
+//! when this program dies, and what leaves the group of a child is not found.
+//!
+//! It does not read the environment, install signal handlers or print; it needs a tokio
+//! runtime to start a child and to talk to it, but none to end it.
+
+#![deny(unsafe_code)]
+
+#[cfg(not(unix))]
+compile_error!("autonoe-process needs a Unix system");
+
+mod before_exec;
+mod endings;
+mod exit;
+mod family;
+mod find_program;
+mod keeper;
+mod ladder;
+mod launch;
+mod launch_error;
+mod marker;
+mod process;
+mod session_folder;
+mod shut_down;
+mod signal;
+mod start;
+mod stderr_tail;
+mod stdio;
+mod table;
+
+pub use endings::wait_for_shut_downs;
+pub use exit::Exit;
+pub use find_program::find_program;
+pub use ladder::{Action, Ladder, Step};
+pub use launch::Launch;
+pub use launch_error::LaunchError;
+pub use marker::{InvalidMarker, Marker};
+pub use process::Process;
+pub use session_folder::SessionFolder;
+pub use shut_down::{EndedBy, ProcessInfo, ShutDown, Sweep};
+pub use signal::Signal;
+pub use start::Started;
+pub use stdio::{Stdin, Stdout};

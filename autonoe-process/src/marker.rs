@@ -1,0 +1,130 @@
+//! What a process and everything that it starts is known by.
+
+use std::time::Duration;
+
+use crate::family::Family;
+use crate::shut_down::{ProcessInfo, Sweep};
+
+/// An environment variable that a child gets and hands on to all that it starts.
+///
+/// Tools of an agent make sessions of their own and outlive it, so neither the
+/// process group nor the parent finds them again; the environment does. The value
+/// must be one that nothing else on the machine has, for example the id of a run
+/// and the number of a session.
+///
+/// A program that is started with another environment, or that writes over its
+/// own (as some daemons do to show a title), is not found by it.
+///
+/// ```
+/// use autonoe_process::Marker;
+///
+/// let marker = Marker::new("AUTONOE_SESSION", "6f1c9a02-1")?;
+///
+/// assert_eq!(marker.processes(), []);
+/// # Ok::<(), autonoe_process::InvalidMarker>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Marker {
+    name: String,
+    value: String,
+}
+
+impl Marker {
+    /// Makes the marker `name` with `value`.
+    ///
+    /// # Errors
+    ///
+    /// The name is not one that every shell hands on (letters, digits and `_`, not
+    /// a digit first), or the value is empty or holds a zero byte.
+    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Result<Self, InvalidMarker> {
+        let (name, value) = (name.into(), value.into());
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let named = name.chars().all(plain) && !name.starts_with(|c: char| c.is_ascii_digit());
+        if name.is_empty() || !named || value.is_empty() || value.contains('\0') {
+            return Err(InvalidMarker { name });
+        }
+        Ok(Self { name, value })
+    }
+
+    /// Returns the name of the variable.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the value of the variable.
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+
+    /// Finds the processes that live and have the marker, except this one.
+    ///
+    /// It finds what this user may look at. Only on Linux; elsewhere it finds nothing.
+    pub fn processes(&self) -> Vec<ProcessInfo> {
+        Family::marked(self.clone()).marked_now()
+    }
+
+    /// Kills the processes that have the marker, and what they have started, until
+    /// none is left or the limit is over.
+    ///
+    /// This is for a program that comes after one that was killed. It blocks the
+    /// thread. Only on Linux; elsewhere it finds nothing.
+    pub fn kill_all(&self, limit: Duration) -> Sweep {
+        Family::marked(self.clone()).kill_all(limit)
+    }
+
+    /// Tells whether `environ`, with a zero byte after each variable, holds the marker.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+    pub(crate) fn is_in(&self, environ: &[u8]) -> bool {
+        environ.split(|byte| *byte == 0).any(|entry| {
+            entry
+                .strip_prefix(self.name.as_bytes())
+                .and_then(|rest| rest.strip_prefix(b"="))
+                == Some(self.value.as_bytes())
+        })
+    }
+}
+
+/// A name or a value that no marker can have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name:?} with this value cannot be a marker")]
+pub struct InvalidMarker {
+    name: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_marker_is_found_as_a_whole_variable_only() {
+        let marker = Marker::new("MARK", "one").expect("valid");
+
+        for (environ, found) in [
+            (&b"MARK=one\0"[..], true),
+            (b"A=b\0MARK=one\0C=d\0", true),
+            (b"A=b\0MARK=one", true),
+            (b"MARK=one-more\0", false),
+            (b"XMARK=one\0", false),
+            (b"A=MARK=one\0", false),
+            (b"MARK=\0one\0", false),
+            (b"", false),
+        ] {
+            assert_eq!(marker.is_in(environ), found, "{environ:?}");
+        }
+    }
+
+    #[test]
+    fn a_marker_that_a_shell_would_drop_is_refused() {
+        for (name, value) in [
+            ("", "x"),
+            ("A-B", "x"),
+            ("1A", "x"),
+            ("A=B", "x"),
+            ("A\0", "x"),
+            ("A", ""),
+            ("A", "x\0y"),
+        ] {
+            assert!(Marker::new(name, value).is_err(), "{name:?}={value:?}");
+        }
+    }
+}

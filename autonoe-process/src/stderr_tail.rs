@@ -1,0 +1,79 @@
+//! The end of a long text.
+
+use std::collections::VecDeque;
+
+/// Keeps the last bytes of what is written to it, and forgets the rest.
+#[derive(Debug)]
+pub(crate) struct StderrTail {
+    bytes: VecDeque<u8>,
+    limit: usize,
+    forgot: bool,
+}
+
+impl StderrTail {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self {
+            bytes: VecDeque::new(),
+            limit,
+            forgot: false,
+        }
+    }
+
+    pub(crate) fn push(&mut self, new: &[u8]) {
+        let kept = &new[new.len().saturating_sub(self.limit)..];
+        let room = self.limit - kept.len();
+        let surplus = self.bytes.len().saturating_sub(room);
+        self.forgot |= surplus > 0 || kept.len() < new.len();
+        self.bytes.drain(..surplus);
+        self.bytes.extend(kept);
+    }
+
+    /// Returns the text; what is not UTF-8 is replaced.
+    pub(crate) fn text(&self) -> String {
+        let (first, second) = self.bytes.as_slices();
+        let bytes = [first, second].concat();
+        // A character that was cut at the limit is left out rather than shown as garbage.
+        let cut = |byte: &&u8| self.forgot && **byte & 0b1100_0000 == 0b1000_0000;
+        let skipped = bytes.iter().take(3).take_while(cut).count();
+        String::from_utf8_lossy(&bytes[skipped..]).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_character_that_was_cut_is_left_out() {
+        let mut tail = StderrTail::new(4);
+
+        tail.push("aéü.".as_bytes());
+        assert_eq!(tail.text(), "ü.");
+    }
+
+    #[test]
+    fn what_never_was_a_character_is_shown_as_such() {
+        let mut tail = StderrTail::new(4);
+
+        tail.push(b"\x80.");
+        assert_eq!(tail.text(), "\u{fffd}.");
+    }
+
+    proptest! {
+        #[test]
+        fn the_tail_is_the_end_of_all_that_was_written(
+            pieces in prop::collection::vec("[a-z]{0,20}", 0..20),
+            limit in 0_usize..50,
+        ) {
+            let mut tail = StderrTail::new(limit);
+            for piece in &pieces {
+                tail.push(piece.as_bytes());
+            }
+
+            let all = pieces.concat();
+            prop_assert_eq!(tail.text(), &all[all.len().saturating_sub(limit)..]);
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Which processes of a list belong to a child.
+
+use std::collections::HashSet;
+
+use super::{Identity, Row};
+
+/// What is known of a child and its kin before a list is looked at.
+#[derive(Debug)]
+pub(crate) struct Kin<'a> {
+    /// This process, which never belongs to its child.
+    pub(crate) host: u32,
+    /// The child, as long as its number is certain to be its own.
+    pub(crate) child: Option<u32>,
+    /// Processes that belonged to it before.
+    pub(crate) known: &'a HashSet<Identity>,
+}
+
+/// Selects what belongs to the child: the child, what has its marker, its group and
+/// session, what was known before, and everything that descends from any of these.
+///
+/// What has ended already is left out.
+pub(crate) fn members(table: &[Row], kin: &Kin<'_>) -> Vec<Row> {
+    let of_child = |number| kin.child == Some(number);
+    let is_kin = |row: &Row| {
+        row.marked
+            || of_child(row.pid)
+            || of_child(row.group)
+            || of_child(row.session)
+            || kin.known.contains(&row.identity())
+    };
+    let first = table.iter().filter(|row| is_kin(row)).map(|row| row.pid);
+    with_descendants(table, first.collect(), kin.host)
+}
+
+/// Selects what descends from the process `root`, itself left out.
+pub(crate) fn descendants(table: &[Row], root: u32, host: u32) -> Vec<Row> {
+    let mut found = with_descendants(table, HashSet::from([root]), host);
+    found.retain(|row| row.pid != root);
+    found
+}
+
+fn with_descendants(table: &[Row], mut pids: HashSet<u32>, host: u32) -> Vec<Row> {
+    // The first process adopts orphans of everybody, and the host has other children.
+    let may_belong = |row: &&Row| row.pid != host && row.pid > 1;
+    pids.retain(|pid| *pid != host && *pid > 1);
+    loop {
+        let before = pids.len();
+        let children = table.iter().filter(|row| pids.contains(&row.parent));
+        let children: Vec<_> = children.filter(may_belong).map(|row| row.pid).collect();
+        pids.extend(children);
+        if pids.len() == before {
+            break;
+        }
+    }
+    let belongs = |row: &&Row| pids.contains(&row.pid) && !row.ended;
+    table.iter().filter(belongs).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const HOST: u32 = 10;
+    const CHILD: u32 = 20;
+
+    /// A process with a group and a session of its own.
+    fn row(pid: u32, parent: u32) -> Row {
+        Row {
+            pid,
+            parent,
+            group: pid,
+            session: pid,
+            started: u64::from(pid) * 100,
+            ended: false,
+            name: format!("p{pid}"),
+            marked: false,
+        }
+    }
+
+    fn marked(pid: u32, parent: u32) -> Row {
+        Row {
+            marked: true,
+            ..row(pid, parent)
+        }
+    }
+
+    fn pids_of(table: &[Row], child: Option<u32>, known: &[Identity]) -> Vec<u32> {
+        let known = known.iter().copied().collect();
+        let kin = Kin {
+            host: HOST,
+            child,
+            known: &known,
+        };
+        let found = members(table, &kin);
+        found.iter().map(|row| row.pid).collect()
+    }
+
+    fn pids(table: &[Row]) -> Vec<u32> {
+        pids_of(table, Some(CHILD), &[])
+    }
+
+    #[test]
+    fn descendants_belong_and_others_do_not() {
+        let table = [
+            row(1, 0),
+            row(HOST, 1),
+            row(CHILD, HOST),
+            row(21, CHILD),
+            row(22, 21),
+        ];
+        let others = [row(30, HOST), row(31, 1), row(32, 31)];
+
+        assert_eq!(pids(&[&table[..], &others].concat()), [CHILD, 21, 22]);
+    }
+
+    #[test]
+    fn an_orphan_belongs_by_marker_group_or_session() {
+        let of_group = Row {
+            group: CHILD,
+            ..row(32, 1)
+        };
+        let of_session = Row {
+            session: CHILD,
+            ..row(33, 1)
+        };
+
+        let table = [
+            row(CHILD, HOST),
+            marked(31, 1),
+            of_group,
+            of_session,
+            row(34, 1),
+        ];
+
+        assert_eq!(pids(&table), [CHILD, 31, 32, 33]);
+    }
+
+    #[test]
+    fn what_a_marked_orphan_started_without_the_marker_belongs() {
+        assert_eq!(pids(&[row(41, 40), marked(40, 1)]), [41, 40]);
+    }
+
+    #[test]
+    fn an_orphan_that_was_known_belongs_and_a_later_one_with_its_number_does_not() {
+        let known = row(31, 21).identity();
+        let later = Row {
+            started: 999_999,
+            ..row(31, 1)
+        };
+
+        assert_eq!(pids_of(&[row(31, 1)], Some(CHILD), &[known]), [31]);
+        assert_eq!(pids_of(&[later], Some(CHILD), &[known]), Vec::<u32>::new());
+    }
+
+    #[test]
+    fn a_number_that_is_not_certain_to_be_the_childs_is_not_used() {
+        let of_session = Row {
+            session: CHILD,
+            ..row(33, 1)
+        };
+
+        let found = pids_of(&[row(CHILD, 1), of_session, marked(34, 1)], None, &[]);
+
+        assert_eq!(found, [34]);
+    }
+
+    #[test]
+    fn the_host_does_not_belong_even_with_the_marker_nor_do_its_other_children() {
+        let table = [marked(HOST, CHILD), row(CHILD, HOST), row(30, HOST)];
+
+        assert_eq!(pids(&table), [CHILD]);
+    }
+
+    #[test]
+    fn what_has_ended_is_left_out() {
+        let ended = Row {
+            ended: true,
+            ..row(21, CHILD)
+        };
+
+        assert_eq!(pids(&[row(CHILD, HOST), ended]), [CHILD]);
+    }
+
+    #[test]
+    fn descendants_leave_out_the_root_and_orphans() {
+        let table = [row(CHILD, HOST), row(21, CHILD), row(22, 21), marked(31, 1)];
+
+        let found = descendants(&table, CHILD, HOST);
+
+        assert_eq!(
+            found.iter().map(|row| row.pid).collect::<Vec<_>>(),
+            [21, 22]
+        );
+    }
+
+    proptest! {
+        // Lists are read while the system goes on, so parents may be missing or in a circle.
+        #[test]
+        fn any_list_is_closed_and_spares_host_and_first_process(
+            parents in prop::collection::vec((0_u32..40, any::<bool>()), 0..40),
+        ) {
+            let table: Vec<_> = (1..)
+                .zip(&parents)
+                .map(|(pid, (parent, marked))| Row { marked: *marked, ..row(pid, *parent) })
+                .collect();
+
+            let found = pids(&table);
+
+            prop_assert!(!found.contains(&HOST) && !found.contains(&1));
+            for row in &table {
+                let expected = row.marked || row.pid == CHILD || found.contains(&row.parent);
+                let spared = row.pid == HOST || row.pid == 1;
+                prop_assert_eq!(found.contains(&row.pid), expected && !spared, "{:?}", row);
+            }
+        }
+    }
+}

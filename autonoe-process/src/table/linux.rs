@@ -1,0 +1,150 @@
+//! The list of processes, read from `/proc`.
+//!
+//! Five fields of one file and the environment are all that is needed; the
+//! `procfs` crate would bring a dozen others for it.
+
+use std::collections::HashSet;
+use std::fs;
+
+use super::{Identity, Row};
+use crate::Marker;
+
+/// How often it is looked for processes that were started while the list was read.
+const PASSES: usize = 16;
+
+/// Lists all processes, and marks those whose environment has `marker`.
+pub(crate) fn read(marker: &Marker) -> Vec<Row> {
+    let mut seen = HashSet::new();
+    let mut rows = Vec::new();
+    // A process that starts its successor and ends could stay ahead of a long list.
+    // The passes after the first look at what is new only, so they are fast.
+    for _ in 0..PASSES {
+        let before = seen.len();
+        for pid in pids() {
+            if seen.insert(pid) {
+                rows.extend(row(pid, marker));
+            }
+        }
+        if seen.len() == before {
+            break;
+        }
+    }
+    rows
+}
+
+/// Tells whether `identity` is still the process that it was.
+pub(crate) fn still_is(identity: Identity) -> bool {
+    stat(identity.pid).is_some_and(|row| row.identity() == identity)
+}
+
+fn pids() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+fn row(pid: u32, marker: &Marker) -> Option<Row> {
+    // What may not be looked at, or is gone by now, is not marked.
+    let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let mut row = stat(pid)?;
+    row.marked = marker.is_in(&environ);
+    Some(row)
+}
+
+fn stat(pid: u32) -> Option<Row> {
+    parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// Reads `pid (name) state parent group session ... started ...`.
+fn parse(stat: &[u8]) -> Option<Row> {
+    // A name may hold anything, brackets and line ends too, so its end is the last bracket.
+    let open = stat.iter().position(|byte| *byte == b'(')?;
+    let close = stat.iter().rposition(|byte| *byte == b')')?;
+    let pid = str::from_utf8(&stat[..open]).ok()?.trim().parse().ok()?;
+    let name = String::from_utf8_lossy(stat.get(open + 1..close)?).into_owned();
+    let rest = str::from_utf8(&stat[close + 1..]).ok()?;
+    let fields: Vec<_> = rest.split_ascii_whitespace().collect();
+    let number = |index: usize| fields.get(index)?.parse().ok();
+    Some(Row {
+        pid,
+        parent: number(1)?,
+        group: number(2)?,
+        session: number(3)?,
+        started: fields.get(19)?.parse().ok()?,
+        ended: matches!(*fields.first()?, "Z" | "X"),
+        name,
+        marked: false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn line(name: &[u8], state: &str) -> Vec<u8> {
+        let mut line = b"42 (".to_vec();
+        line.extend(name);
+        line.extend(format!(") {state} 7 41 40 0 -1 4194304 91 0 0 0 0 0 0 0 20 0 1 0 ").bytes());
+        line.extend(b"123456 2600960 198 18446744073709551615");
+        line
+    }
+
+    #[test]
+    fn a_line_of_the_system_is_read() {
+        let row = parse(&line(b"bash", "S")).expect("a whole line");
+
+        let expected = Row {
+            pid: 42,
+            parent: 7,
+            group: 41,
+            session: 40,
+            started: 123_456,
+            ended: false,
+            name: "bash".into(),
+            marked: false,
+        };
+        assert_eq!(row, expected);
+    }
+
+    #[test]
+    fn a_process_that_nobody_waited_for_has_ended() {
+        assert!(parse(&line(b"bash", "Z")).expect("a whole line").ended);
+    }
+
+    #[test]
+    fn this_process_is_listed_as_the_system_says() {
+        let row = stat(std::process::id()).expect("it lives");
+
+        assert_eq!(row.parent, std::os::unix::process::parent_id());
+        assert!(still_is(row.identity()));
+        let other = Identity {
+            started: row.started + 1,
+            ..row.identity()
+        };
+        assert!(!still_is(other));
+    }
+
+    proptest! {
+        #[test]
+        fn no_name_hides_the_numbers(name in prop::collection::vec(any::<u8>(), 0..16)) {
+            let row = parse(&line(&name, "S")).expect("a whole line");
+
+            prop_assert_eq!((row.pid, row.parent, row.started), (42, 7, 123_456));
+            prop_assert_eq!(row.name, String::from_utf8_lossy(&name));
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = parse(&bytes);
+        }
+
+        #[test]
+        fn a_line_that_was_cut_is_refused_or_read_right(end in 0_usize..100) {
+            let whole = line(b"bash", "S");
+            let row = parse(&whole[..end.min(whole.len())]);
+
+            prop_assert!(row.is_none_or(|row| row.parent == 7 && row.session == 40));
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! A host that dies. Each test is the host too: it starts itself again in that role.
+
+use autonoe_process::{Exit, Process, Started};
+use rustix::thread::gettid;
+use std::fs;
+use std::path::Path;
+use std::sync::mpsc::channel;
+use tokio::io::{AsyncWriteExt, BufReader};
+use tokio::runtime::{Builder, Handle};
+
+use crate::trial::{CLOSE, Pipes, STUBBORN, Trial, eventually, ladder, line, lives, ready, within};
+
+/// An agent: it does not read its input, and ends its tool when it is interrupted.
+///
+/// The tool has a session of its own and does not mind what becomes of others.
+const AGENT: &str = r#"
+    setsid bash -c 'trap "" HUP INT; echo $$ >tool; exec sleep 600' &
+    trap 'kill -KILL $(<tool); echo interrupted >how; exit 0' INT
+    while [ ! -s tool ]; do sleep 0.01; done
+    echo ready
+    while :; do sleep 0.01; done
+"#;
+
+/// Starts an agent, and returns when it works.
+async fn start(trial: &Trial) -> (Process, Pipes) {
+    let started = trial.bash(AGENT).start().await.expect("it starts");
+    let Started {
+        process,
+        stdin,
+        stdout,
+    } = started;
+    let stdout = ready(stdout).await;
+    fs::write(trial.path("agent"), format!("{}\n", process.pid())).expect("writable");
+    (process, (stdin, stdout))
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime").block_on(future)
+}
+
+fn assert_both_were_there(trial: &Trial) {
+    for name in ["agent", "tool"] {
+        let pid = trial.told_in(name).parse().expect("a number");
+        eventually(name, || !lives(pid));
+    }
+}
+
+#[test]
+fn nothing_is_left_when_the_host_is_killed() {
+    if let Some(trial) = Trial::as_host() {
+        let held = block_on(start(&trial));
+        loop {
+            std::thread::park();
+            let _ = &held;
+        }
+    }
+    let trial = Trial::new();
+    let mut host = trial.start_host("host_death::nothing_is_left_when_the_host_is_killed");
+    trial.told_in("agent");
+    assert!(!trial.marker.processes().is_empty());
+
+    host.kill();
+
+    // It was told, rather than that it saw its input end.
+    assert_eq!(trial.told_in("how"), "interrupted");
+    trial.eventually_nothing_is_left();
+    assert_both_were_there(&trial);
+}
+
+#[test]
+fn nothing_is_left_when_the_host_panics() {
+    if let Some(trial) = Trial::as_host() {
+        let _held = block_on(start(&trial));
+        panic!("as it must");
+    }
+    let trial = Trial::new();
+    let mut host = trial.start_host("host_death::nothing_is_left_when_the_host_panics");
+
+    let log = host.end().expect_err("it panics");
+    assert!(log.contains("as it must"), "{log}");
+
+    trial.eventually_nothing_is_left();
+    assert_both_were_there(&trial);
+}
+
+#[test]
+fn nothing_is_left_when_the_host_exits_without_a_word() {
+    if let Some(trial) = Trial::as_host() {
+        let _held = block_on(start(&trial));
+        #[expect(clippy::exit, reason = "that is what the test is about")]
+        std::process::exit(0);
+    }
+    let trial = Trial::new();
+    let mut host =
+        trial.start_host("host_death::nothing_is_left_when_the_host_exits_without_a_word");
+
+    host.end().expect("it passes");
+
+    trial.eventually_nothing_is_left();
+    assert_both_were_there(&trial);
+}
+
+#[test]
+fn a_host_that_comes_after_a_killed_one_can_end_what_did_not_listen() {
+    if let Some(trial) = Trial::as_host() {
+        let _held = block_on(async {
+            let started = trial.bash(STUBBORN).start().await.expect("it starts");
+            let stdout = ready(started.stdout).await;
+            let pid = started.process.pid();
+            fs::write(trial.path("agent"), format!("{pid}\n")).expect("writable");
+            (started.process, started.stdin, stdout)
+        });
+        loop {
+            std::thread::park();
+        }
+    }
+    let trial = Trial::new();
+    let mut host = trial
+        .start_host("host_death::a_host_that_comes_after_a_killed_one_can_end_what_did_not_listen");
+    let agent: u32 = trial.told_in("agent").parse().expect("a number");
+    host.kill();
+    assert!(
+        trial
+            .marker
+            .processes()
+            .iter()
+            .any(|process| process.pid == agent)
+    );
+
+    let sweep = trial.marker.kill_all(crate::trial::DEADLINE);
+
+    assert!(
+        sweep.killed.iter().any(|process| process.pid == agent),
+        "{sweep:?}"
+    );
+    assert_eq!(sweep.left, []);
+    trial.assert_nothing_is_left();
+}
+
+#[test]
+fn a_child_outlives_the_thread_that_asked_for_it() {
+    let trial = Trial::new();
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_keep_alive(std::time::Duration::from_millis(1))
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let launch = trial.bash("echo ready; exec cat");
+    let (tell, told) = channel();
+
+    let started = runtime.block_on(runtime.spawn_blocking(move || {
+        tell.send(gettid()).expect("somebody listens");
+        Handle::current().block_on(launch.start())
+    }));
+    let Started {
+        process,
+        mut stdin,
+        stdout,
+    } = started.expect("no panic").expect("it starts");
+    let thread = told.recv().expect("it has told").as_raw_pid();
+    let entry = format!("/proc/self/task/{thread}");
+    eventually("the end of the thread", || !Path::new(&entry).exists());
+
+    runtime.block_on(async {
+        let mut stdout = BufReader::new(stdout);
+        assert_eq!(line(&mut stdout).await, "ready\n");
+        stdin.write_all(b"still here\n").await.expect("it reads");
+        assert_eq!(line(&mut stdout).await, "still here\n");
+        assert_eq!(process.try_exit(), None);
+        let end = within(process.shut_down(ladder(&[], CLOSE))).await;
+        assert_eq!(end.exit, Some(Exit::Code(0)));
+    });
+    trial.assert_nothing_is_left();
+}

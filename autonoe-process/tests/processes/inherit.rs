@@ -1,0 +1,138 @@
+//! Open files that a child gets, and those that it does not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use autonoe_process::{Ladder, Started};
+use futures::future::join_all;
+
+use crate::trial::{DEADLINE, Trial, eventually, ready, within};
+
+/// What a process has open, by number.
+fn open_files(pid: u32) -> BTreeMap<u32, PathBuf> {
+    let entries = fs::read_dir(format!("/proc/{pid}/fd")).expect("it lives");
+    let entry = |path: PathBuf| {
+        let number = path.file_name()?.to_str()?.parse().ok()?;
+        Some((number, fs::read_link(path).ok()?))
+    };
+    entries
+        .flatten()
+        .filter_map(|found| entry(found.path()))
+        .collect()
+}
+
+fn numbers_of(pid: u32, file: &Path) -> Vec<u32> {
+    let open = open_files(pid);
+    let is_it = |(number, path): (u32, PathBuf)| (path == file).then_some(number);
+    open.into_iter().filter_map(is_it).collect()
+}
+
+fn is_locked(path: &Path) -> bool {
+    let file = File::open(path).expect("it is there");
+    match file.try_lock() {
+        Ok(()) => false,
+        Err(TryLockError::WouldBlock) => true,
+        Err(TryLockError::Error(error)) => panic!("{error}"),
+    }
+}
+
+#[tokio::test]
+async fn a_lock_is_held_by_the_child_and_its_tools_until_they_are_gone() {
+    let trial = Trial::new();
+    let path = trial.path("run.lock");
+    let lock = Arc::new(File::create(&path).expect("writable"));
+    lock.lock().expect("nobody else");
+    let script = "sleep 600 & setsid sleep 600 & echo ready; wait";
+    let launch = trial.bash(script).inherit(lock.clone());
+    let Started {
+        process,
+        stdin: _stdin,
+        stdout,
+    } = launch.start().await.expect("it starts");
+    let _stdout = ready(stdout).await;
+    let without = Trial::new();
+    let other = without
+        .bash("echo ready; exec sleep 600")
+        .start()
+        .await
+        .expect("it starts");
+    let _others = ready(other.stdout).await;
+    eventually("both tools", || {
+        let named = process.descendants();
+        named
+            .iter()
+            .filter(|process| process.name == "sleep")
+            .count()
+            == 2
+    });
+
+    let tools = process.descendants().into_iter().map(|process| process.pid);
+    let found: Vec<_> = tools
+        .chain([process.pid()])
+        .map(|pid| numbers_of(pid, &path))
+        .collect();
+    assert_eq!(found, [[100], [100], [100]]);
+    assert_eq!(numbers_of(other.process.pid(), &path), Vec::<u32>::new());
+
+    // After a kill, the system closes what this process has open; the lock stays.
+    assert_eq!(Arc::strong_count(&lock), 1);
+    drop(lock);
+    assert!(is_locked(&path));
+    let end = within(process.shut_down(Ladder::kill_at_once().kill_within(DEADLINE))).await;
+    assert!(end.is_complete(), "{end:?}");
+    eventually("the lock to be free", || !is_locked(&path));
+
+    trial.assert_nothing_is_left();
+    within(other.process.shut_down(Ladder::kill_at_once())).await;
+    without.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn children_that_start_at_the_same_time_get_nothing_of_each_other() {
+    let trials: Vec<_> = (0..12).map(|_| Trial::new()).collect();
+    let starts = trials.iter().map(|trial| {
+        let path = trial.path("own");
+        let own = Arc::new(File::create(&path).expect("writable"));
+        let launch = trial.bash("echo ready; exec sleep 600").inherit(own);
+        async move {
+            let started = launch.start().await.expect("it starts");
+            let Started {
+                process,
+                stdin,
+                stdout,
+            } = started;
+            (process, path, (stdin, ready(stdout).await))
+        }
+    });
+
+    let children = join_all(starts).await;
+
+    let mut pipes = BTreeSet::new();
+    for (process, path, _) in &children {
+        eventually("the program", || {
+            let name = fs::read_to_string(format!("/proc/{}/comm", process.pid()));
+            name.expect("it lives") == "sleep\n"
+        });
+        let open = open_files(process.pid());
+        let numbers: Vec<_> = open.keys().copied().collect();
+        let [0, 1, 2, own @ 100..=u32::MAX] = numbers[..] else {
+            panic!("{open:?}");
+        };
+        assert_eq!(&open[&own], path);
+        let theirs: Vec<_> = [0, 1, 2]
+            .iter()
+            .map(|number| open[number].clone())
+            .collect();
+        assert!(
+            theirs.iter().all(|pipe| pipes.insert(pipe.clone())),
+            "{theirs:?}"
+        );
+    }
+    for (process, ..) in children {
+        let end = within(process.shut_down(Ladder::kill_at_once())).await;
+        assert!(end.is_complete(), "{end:?}");
+    }
+    trials.iter().for_each(Trial::assert_nothing_is_left);
+}

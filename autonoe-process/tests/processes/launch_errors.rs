@@ -1,0 +1,173 @@
+//! Programs that cannot be started.
+
+use std::error::Error;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
+use autonoe_process::{Launch, LaunchError, SessionFolder};
+
+use crate::trial::{Trial, within};
+
+async fn refused(launch: Launch) -> LaunchError {
+    within(launch.start())
+        .await
+        .expect_err("it cannot be started")
+}
+
+fn launch(trial: &Trial, program: &str) -> Launch {
+    Launch::new(trial.path(program), trial.folder(), trial.marker.clone())
+}
+
+fn write(trial: &Trial, name: &str, text: &str, mode: u32) {
+    let path = trial.path(name);
+    fs::write(&path, text).expect("writable");
+    fs::set_permissions(&path, Permissions::from_mode(mode)).expect("ours");
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_named() {
+    let trial = Trial::new();
+
+    let error = refused(launch(&trial, "nothing")).await;
+
+    assert_eq!(error.code(), "program_not_found");
+    assert_eq!(
+        error.to_string(),
+        format!("there is no program {:?}", trial.path("nothing"))
+    );
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_file_in_the_place_of_a_folder_is_no_program() {
+    let trial = Trial::new();
+    write(&trial, "file", "", 0o755);
+
+    assert_eq!(
+        refused(launch(&trial, "file/program")).await.code(),
+        "program_not_found"
+    );
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_be_executed_is_named_with_the_reason() {
+    let trial = Trial::new();
+    write(&trial, "plain", "#!/bin/sh\n", 0o644);
+    fs::create_dir(trial.path("folder")).expect("writable");
+
+    for program in ["plain", "folder"] {
+        let error = refused(launch(&trial, program)).await;
+
+        assert_eq!(error.code(), "program_not_executable", "{program}");
+        let expected = format!("{:?} cannot be executed", trial.path(program));
+        assert_eq!(error.to_string(), expected);
+        let source = error.source().expect("a reason").to_string();
+        assert!(source.starts_with("Permission denied"), "{source}");
+    }
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_script_without_its_interpreter_is_not_said_to_be_missing() {
+    let trial = Trial::new();
+    write(&trial, "script", "#!/nowhere/interpreter\n", 0o755);
+
+    assert_eq!(
+        refused(launch(&trial, "script")).await.code(),
+        "interpreter_not_found"
+    );
+}
+
+#[tokio::test]
+async fn a_directory_that_cannot_be_worked_in_is_named() {
+    let trial = Trial::new();
+    write(&trial, "file", "", 0o644);
+
+    for directory in ["nowhere", "file"] {
+        let directory = trial.path(directory);
+        let error = refused(Launch::new("/bin/sh", &directory, trial.marker.clone())).await;
+
+        assert_eq!(error.code(), "bad_directory");
+        let expected = format!("{directory:?} is not a directory that one can work in");
+        assert_eq!(error.to_string(), expected);
+    }
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_path_that_is_not_absolute_is_refused() {
+    let trial = Trial::new();
+
+    for program in ["sh", "./sh", "bin/sh"] {
+        let error = refused(Launch::new(program, "/", trial.marker.clone())).await;
+
+        assert_eq!(error.code(), "program_not_absolute");
+        assert_eq!(
+            error.to_string(),
+            format!("{program:?} is not an absolute path")
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_variable_that_cannot_be_one_is_refused_without_its_value() {
+    let trial = Trial::new();
+
+    for (name, value) in [
+        ("", "secret"),
+        ("A=B", "secret"),
+        ("A\0", "secret"),
+        ("A", "sec\0ret"),
+    ] {
+        let error = refused(trial.bash("true").env(name, value)).await;
+
+        assert_eq!(error.code(), "bad_variable");
+        assert!(!error.to_string().contains("sec"), "{error}");
+    }
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn arguments_that_the_system_does_not_take_are_its_reason() {
+    let trial = Trial::new();
+
+    for (argument, reason) in [
+        ("x".repeat(1 << 20), "Argument list too long"),
+        ("\0".into(), "nul"),
+    ] {
+        let error = refused(trial.bash("true").arg(argument)).await;
+
+        assert_eq!(error.code(), "not_started");
+        let source = error.source().expect("a reason").to_string();
+        assert!(source.contains(reason), "{source}");
+    }
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn the_folder_of_what_is_not_started_is_removed() {
+    let trial = Trial::new();
+    let folder = SessionFolder::create_in(trial.folder(), "session-").expect("writable");
+    let path = folder.path().to_owned();
+    assert!(path.is_dir());
+
+    let error = refused(launch(&trial, "nothing").folder(folder)).await;
+
+    assert_eq!(error.code(), "program_not_found");
+    crate::trial::eventually("the folder to go", || !path.exists());
+}
+
+#[test]
+fn what_may_be_secret_is_not_shown() {
+    let trial = Trial::new();
+    let launch = trial
+        .bash("echo secret-argument")
+        .env("TOKEN", "secret-value");
+
+    let shown = format!("{launch:?}");
+
+    assert!(
+        shown.contains("TOKEN") && !shown.contains("secret"),
+        "{shown}"
+    );
+}

@@ -1,0 +1,192 @@
+//! Tools that go their own ways.
+
+use std::collections::HashSet;
+use std::fs;
+
+use autonoe_process::{EndedBy, Exit, Ladder, Process, ProcessInfo, Started};
+
+use crate::trial::{CLOSE, DEADLINE, Pipes, Trial, eventually, ladder, lives, ready, within};
+
+/// A tool in a session of its own that ignores everything but a kill.
+const TOOL: &str = r#"setsid bash -c 'trap "" HUP INT TERM; echo $$ >tool; exec sleep 600'"#;
+
+fn pids(processes: &[ProcessInfo]) -> HashSet<u32> {
+    processes.iter().map(|process| process.pid).collect()
+}
+
+async fn start(trial: &Trial, script: &str) -> (Process, Pipes) {
+    let started = trial.bash(script).start().await.expect("it starts");
+    let Started {
+        process,
+        stdin,
+        stdout,
+    } = started;
+    (process, (stdin, ready(stdout).await))
+}
+
+fn kill_at_once() -> Ladder {
+    Ladder::kill_at_once().kill_within(DEADLINE)
+}
+
+#[tokio::test]
+async fn a_tool_in_a_session_of_its_own_is_killed_with_the_child() {
+    let trial = Trial::new();
+    let (process, _pipes) = start(&trial, &format!("{TOOL} & echo ready; wait")).await;
+    let tool = trial.told_in("tool").parse().expect("a number");
+    assert!(pids(&process.descendants()).contains(&tool));
+
+    let end = within(process.shut_down(kill_at_once())).await;
+
+    assert_eq!(end.ended_by, EndedBy::Kill);
+    assert_eq!(pids(&end.killed), [tool].into());
+    assert!(!lives(tool));
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_tool_that_was_orphaned_by_the_death_of_the_child_is_killed() {
+    let trial = Trial::new();
+    let (process, _pipes) = start(&trial, &format!("{TOOL} & echo ready; wait")).await;
+    let tool = trial.told_in("tool").parse().expect("a number");
+    process
+        .signal(autonoe_process::Signal::Kill)
+        .expect("it lives");
+    assert_eq!(within(process.exited()).await, Exit::Signal(9));
+    assert_eq!(pids(&process.descendants()), [].into());
+    assert_eq!(pids(&process.leftovers()), [tool].into());
+
+    let end = within(process.shut_down(kill_at_once())).await;
+
+    assert_eq!(
+        (end.ended_by, pids(&end.killed)),
+        (EndedBy::Itself, [tool].into())
+    );
+    assert!(!lives(tool));
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn what_was_put_into_the_background_does_not_survive_a_clean_end() {
+    let trial = Trial::new();
+    let script = "nohup sleep 600 >/dev/null 2>&1 & echo ready; read -r _; exit 0";
+    let (process, _pipes) = start(&trial, script).await;
+    eventually("the program in the background", || {
+        let found = process.leftovers();
+        found.iter().any(|process| process.name == "sleep")
+    });
+
+    let end = within(process.shut_down(ladder(&[], CLOSE))).await;
+
+    assert_eq!(
+        (end.exit, end.ended_by),
+        (Some(Exit::Code(0)), EndedBy::Step(CLOSE))
+    );
+    let killed: Vec<_> = end
+        .killed
+        .iter()
+        .map(|process| process.name.as_str())
+        .collect();
+    assert_eq!(killed, ["sleep"]);
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_daemon_without_the_marker_is_found_as_long_as_the_child_lives() {
+    let trial = Trial::new();
+    // The shell between ends at once, so the daemon is an orphan, and has no environment.
+    let daemon =
+        r#"(env -i "$(type -P setsid)" "$(type -P bash)" -c 'echo $$ >daemon; read -r _ <hold' &)"#;
+    let script = format!("mkfifo hold; {daemon}; echo ready; read -r _; exit 0");
+    let (process, _pipes) = start(&trial, &script).await;
+    let daemon = trial.told_in("daemon").parse().expect("a number");
+    assert!(
+        !pids(&process.leftovers()).contains(&daemon),
+        "it has the marker"
+    );
+    assert!(pids(&process.descendants()).contains(&daemon));
+
+    let end = within(process.shut_down(ladder(&[], CLOSE))).await;
+
+    assert_eq!(end.ended_by, EndedBy::Step(CLOSE));
+    assert!(pids(&end.killed).contains(&daemon), "{end:?}");
+    eventually("the end of the daemon", || !lives(daemon));
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn what_a_leftover_started_without_the_marker_is_killed_too() {
+    let trial = Trial::new();
+    let inner = r#"env -i "$(type -P bash)" -c "echo \$\$ >inner; read -r _ <hold"; true"#;
+    let script = format!("mkfifo hold; setsid bash -c '{inner}' & echo ready; read -r _; exit 0");
+    let (process, _pipes) = start(&trial, &script).await;
+    let inner = trial.told_in("inner").parse().expect("a number");
+
+    let end = within(process.shut_down(ladder(&[], CLOSE))).await;
+
+    assert!(pids(&end.killed).contains(&inner), "{end:?}");
+    eventually("the end of what it started", || !lives(inner));
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_process_that_goes_on_by_starting_its_successor_is_caught() {
+    // It lives for two milliseconds, each time in a session of its own; to be caught once
+    // could be chance.
+    for _ in 0..10 {
+        let trial = Trial::new();
+        fs::write(trial.path("hop"), "echo x >>hops; setsid bash hop &\n").expect("writable");
+        let (process, _pipes) =
+            start(&trial, "setsid bash hop & echo ready; wait; read -r _").await;
+        let hops = || fs::metadata(trial.path("hops")).map_or(0, |file| file.len() / 2);
+        eventually("a few hops", || hops() > 10);
+
+        let end = within(process.shut_down(kill_at_once())).await;
+
+        assert!(end.is_complete(), "{end:?}");
+        let then = hops();
+        for _ in 0..10 {
+            trial.assert_nothing_is_left();
+        }
+        assert_eq!(hops(), then, "it goes on");
+    }
+}
+
+#[tokio::test]
+async fn only_what_has_the_marker_is_found() {
+    let (trial, other) = (Trial::new(), Trial::new());
+    let (process, _pipes) = start(&trial, "sleep 600 & echo ready; wait").await;
+    let (stranger, _others) = start(&other, "sleep 600 & echo ready; wait").await;
+
+    let found = pids(&process.leftovers());
+
+    assert_eq!(found, pids(&process.descendants()));
+    assert_eq!(found.len(), 1);
+    let mut all = found.clone();
+    all.insert(process.pid());
+    assert_eq!(pids(&trial.marker.processes()), all);
+    let end = within(process.shut_down(kill_at_once())).await;
+    assert_eq!(pids(&end.killed), found);
+    assert_eq!(stranger.try_exit(), None);
+    assert_eq!(stranger.leftovers().len(), 1);
+    let end = within(stranger.shut_down(kill_at_once())).await;
+    assert!(end.is_complete(), "{end:?}");
+    trial.assert_nothing_is_left();
+    other.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn all_that_has_a_marker_is_killed_without_a_handle() {
+    let trial = Trial::new();
+    let (process, _pipes) = start(&trial, &format!("{TOOL} & echo ready; wait")).await;
+    let tool = trial.told_in("tool").parse().expect("a number");
+
+    let sweep = trial.marker.kill_all(DEADLINE);
+
+    assert!(
+        pids(&sweep.killed).is_superset(&[tool, process.pid()].into()),
+        "{sweep:?}"
+    );
+    assert_eq!(sweep.left, []);
+    trial.assert_nothing_is_left();
+    assert_eq!(within(process.exited()).await, Exit::Signal(9));
+}

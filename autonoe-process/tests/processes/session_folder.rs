@@ -1,0 +1,140 @@
+//! Folders that go with a session.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use autonoe_process::{SessionFolder, Started};
+use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+
+use crate::trial::{Trial, eventually, ready, short_ladder, within};
+
+/// Makes this thread obey permissions, also if root runs the tests.
+fn be_nobody_special() {
+    let mut sets = capabilities(None).expect("they can be looked at");
+    sets.effective -= CapabilitySet::DAC_OVERRIDE | CapabilitySet::DAC_READ_SEARCH;
+    set_capabilities(None, sets).expect("one may always have less");
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("ours");
+}
+
+fn create(trial: &Trial) -> SessionFolder {
+    SessionFolder::create_in(trial.folder(), "session-").expect("writable")
+}
+
+#[test]
+fn a_folder_is_new_and_only_its_owner_can_look_into_it() {
+    let trial = Trial::new();
+    let (one, other) = (create(&trial), create(&trial));
+
+    assert_ne!(one.path(), other.path());
+    let mode = fs::metadata(one.path())
+        .expect("there")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o700);
+    let name = one.path().file_name().and_then(|name| name.to_str());
+    assert!(name.expect("a name").starts_with("session-"));
+}
+
+#[test]
+fn what_was_made_read_only_is_removed_and_what_a_link_shows_is_not() {
+    be_nobody_special();
+    let trial = Trial::new();
+    let folder = create(&trial);
+    let (inner, outer) = (folder.path().join("a/b"), trial.path("outer"));
+    fs::create_dir_all(&inner).expect("writable");
+    fs::create_dir(&outer).expect("writable");
+    fs::write(outer.join("kept"), "").expect("writable");
+    fs::write(inner.join("file"), "").expect("writable");
+    symlink(&outer, folder.path().join("link")).expect("writable");
+    set_mode(&inner.join("file"), 0o400);
+    set_mode(&outer, 0o500);
+    set_mode(&inner, 0o500);
+    set_mode(&folder.path().join("a"), 0o000);
+    set_mode(folder.path(), 0o500);
+    let path = folder.path().to_owned();
+    assert!(
+        fs::remove_dir_all(&path).is_err(),
+        "it is easier than it should be"
+    );
+
+    folder.remove().expect("all of it is ours");
+
+    assert!(!path.exists());
+    assert!(outer.join("kept").exists());
+    let mode = fs::metadata(&outer).expect("there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o500);
+}
+
+#[test]
+fn a_folder_that_cannot_be_removed_is_an_error_and_stays() {
+    be_nobody_special();
+    let trial = Trial::new();
+    let parent = trial.path("parent");
+    fs::create_dir(&parent).expect("writable");
+    let folder = SessionFolder::create_in(&parent, "session-").expect("writable");
+    let path = folder.path().to_owned();
+    set_mode(&parent, 0o500);
+
+    let error = folder.remove().expect_err("the parent is not writable");
+
+    assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied);
+    assert!(path.exists());
+    set_mode(&parent, 0o700);
+}
+
+#[test]
+fn a_folder_that_is_gone_already_is_as_good_as_removed() {
+    let trial = Trial::new();
+    let folder = create(&trial);
+    fs::remove_dir_all(folder.path()).expect("ours");
+
+    assert!(folder.remove().is_ok());
+}
+
+#[tokio::test]
+async fn the_folder_of_a_child_is_gone_when_it_is_shut_down() {
+    let trial = Trial::new();
+    let folder = create(&trial);
+    let path = folder.path().to_owned();
+    // What writes without pause would fill a folder again that is removed too early.
+    let writer = "while :; do mkdir -p deep/$RANDOM; done";
+    let script = format!("cd {path:?}; setsid bash -c '{writer}' & echo ready; wait");
+    let launch = trial.bash(&script).folder(folder);
+    let Started {
+        process, stdout, ..
+    } = launch.start().await.expect("it starts");
+    let _stdout = ready(stdout).await;
+    eventually("its first folder", || path.join("deep").exists());
+
+    let end = within(process.shut_down(short_ladder())).await;
+
+    assert!(end.is_complete(), "{end:?}");
+    assert!(!path.exists());
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn the_folder_of_a_child_that_was_dropped_goes_after_its_processes() {
+    let trial = Trial::new();
+    let folder = create(&trial);
+    let path = folder.path().to_owned();
+    let script =
+        format!("cd {path:?}; trap '' INT TERM; echo ready; while :; do mkdir -p $RANDOM; done");
+    let launch = trial
+        .bash(&script)
+        .folder(folder)
+        .when_dropped(short_ladder());
+    let Started {
+        process, stdout, ..
+    } = launch.start().await.expect("it starts");
+    let _stdout = ready(stdout).await;
+
+    drop(process);
+
+    eventually("the folder to go", || !path.exists());
+    trial.assert_nothing_is_left();
+}

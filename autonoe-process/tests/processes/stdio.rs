@@ -1,0 +1,196 @@
+//! What is written and read.
+
+use std::io::ErrorKind;
+
+use autonoe_process::{EndedBy, Exit, Launch, Started, Stdin};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
+
+use crate::trial::{CLOSE, INTERRUPT, Trial, ladder, line, ready, short_ladder, within};
+
+#[tokio::test]
+async fn lines_go_to_the_child_and_back() {
+    let trial = Trial::new();
+    let launch = trial.bash("while read -r word; do echo \"got $word\"; done");
+    let Started {
+        process,
+        mut stdin,
+        stdout,
+    } = launch.start().await.expect("it starts");
+    let mut stdout = BufReader::new(stdout);
+
+    for word in ["one", "two", "three"] {
+        stdin
+            .write_all(format!("{word}\n").as_bytes())
+            .await
+            .expect("it reads");
+        assert_eq!(line(&mut stdout).await, format!("got {word}\n"));
+    }
+    stdin.shutdown().await.expect("it is open");
+
+    assert_eq!(within(process.exited()).await, Exit::Code(0));
+    assert!(
+        within(process.shut_down(short_ladder()))
+            .await
+            .is_complete()
+    );
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_megabyte_goes_through_in_both_directions() {
+    let trial = Trial::new();
+    let started = trial.bash("exec cat").start().await.expect("it starts");
+    let Started {
+        process,
+        mut stdin,
+        mut stdout,
+    } = started;
+    let sent: Vec<u8> = (0..1 << 20)
+        .map(|number: u32| (number % 251) as u8)
+        .collect();
+
+    let (mut received, copy) = (Vec::new(), sent.clone());
+    let writing = tokio::spawn(async move {
+        stdin.write_all(&copy).await?;
+        stdin.shutdown().await
+    });
+    within(stdout.read_to_end(&mut received))
+        .await
+        .expect("readable");
+
+    writing.await.expect("no panic").expect("it reads");
+    assert!(
+        received == sent,
+        "{} of {} bytes",
+        received.len(),
+        sent.len()
+    );
+    assert_eq!(within(process.exited()).await, Exit::Code(0));
+    assert!(
+        within(process.shut_down(short_ladder()))
+            .await
+            .is_complete()
+    );
+    trial.assert_nothing_is_left();
+}
+
+/// Writes more than a pipe holds, and waits for as long as it takes.
+async fn written_in_vain(mut stdin: Stdin) -> ErrorKind {
+    let much = vec![b'x'; 1 << 20];
+    let error = stdin.write_all(&much).await.expect_err("nobody reads");
+    error.kind()
+}
+
+#[tokio::test]
+async fn a_child_that_closed_its_input_lets_writes_fail() {
+    let trial = Trial::new();
+    let launch =
+        trial.bash("exec 0<&-; echo ready; trap 'exit 0' INT; while :; do sleep 0.01; done");
+    let Started {
+        process,
+        stdin,
+        stdout,
+    } = launch.start().await.expect("it starts");
+    let _stdout = ready(stdout).await;
+
+    assert_eq!(within(written_in_vain(stdin)).await, ErrorKind::BrokenPipe);
+
+    let end = within(process.shut_down(ladder(&[CLOSE], INTERRUPT))).await;
+    assert_eq!(end.exit, Some(Exit::Code(0)));
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_write_that_waits_fails_when_the_ladder_closes_the_input() {
+    let trial = Trial::new();
+    let launch = trial.bash("echo ready; trap 'exit 0' INT; while :; do sleep 0.01; done");
+    let Started {
+        process,
+        stdin,
+        stdout,
+    } = launch.start().await.expect("it starts");
+    let _stdout = ready(stdout).await;
+    let writing = tokio::spawn(written_in_vain(stdin));
+    // On this one thread, it goes on when the write waits.
+    tokio::task::yield_now().await;
+    assert!(!writing.is_finished());
+
+    let end = within(process.shut_down(ladder(&[CLOSE], INTERRUPT))).await;
+
+    assert_eq!(
+        within(writing).await.expect("no panic"),
+        ErrorKind::BrokenPipe
+    );
+    assert_eq!(end.ended_by, EndedBy::Step(INTERRUPT));
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn ten_megabytes_of_complaints_are_read_and_the_last_of_them_kept() {
+    let trial = Trial::new();
+    let script = "head -c 10485760 /dev/zero | tr '\\0' x >&2; printf 'the end' >&2; echo ready";
+    let Started {
+        process, stdout, ..
+    } = trial.bash(script).start().await.expect("it starts");
+    // Nobody reads its standard error here, and it is not held up.
+    let _stdout = ready(stdout).await;
+    assert_eq!(within(process.exited()).await, Exit::Code(0));
+
+    let tail = process.stderr_tail();
+
+    assert_eq!(tail.len(), Launch::STDERR_LIMIT);
+    let before = tail.strip_suffix("the end").expect("the end");
+    assert!(before.bytes().all(|byte| byte == b'x'));
+    let end = within(process.shut_down(short_ladder())).await;
+    assert_eq!(end.stderr_tail, tail);
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn as_much_is_kept_as_was_asked_for() {
+    let trial = Trial::new();
+    let launch = trial.bash("printf 0123456789 >&2").stderr_limit(4);
+    let process = launch.start().await.expect("it starts").process;
+
+    within(process.exited()).await;
+
+    assert_eq!(process.stderr_tail(), "6789");
+    assert!(
+        within(process.shut_down(short_ladder()))
+            .await
+            .is_complete()
+    );
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn an_end_is_seen_while_a_tool_goes_on_to_complain() {
+    let trial = Trial::new();
+    let script = "setsid yes complaint >&2 & printf 'last words' >&2; exit 3";
+    let process = trial.bash(script).start().await.expect("it starts").process;
+
+    assert_eq!(within(process.exited()).await, Exit::Code(3));
+
+    assert!(!process.stderr_tail().is_empty());
+    let end = within(process.shut_down(short_ladder())).await;
+    assert_eq!(end.killed.len(), 1, "{end:?}");
+    assert!(end.is_complete());
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn the_last_words_are_there_when_the_end_is_seen_though_a_tool_holds_the_pipe() {
+    let trial = Trial::new();
+    let script = "sleep 600 & printf 'last words' >&2; exit 3";
+    let process = trial.bash(script).start().await.expect("it starts").process;
+
+    assert_eq!(within(process.exited()).await, Exit::Code(3));
+
+    assert_eq!(process.stderr_tail(), "last words");
+    assert!(
+        within(process.shut_down(short_ladder()))
+            .await
+            .is_complete()
+    );
+    trial.assert_nothing_is_left();
+}

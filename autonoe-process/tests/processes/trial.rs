@@ -1,0 +1,229 @@
+//! What the tests share: a folder, a marker, and waiting with a deadline.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use autonoe_process::{Action, Ladder, Launch, Marker, Signal, Stdin, Stdout, find_program};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader};
+
+/// Far longer than anything takes here.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Long enough to pass a step of a ladder that is expected to do nothing.
+pub(crate) const MOMENT: Duration = Duration::from_millis(50);
+
+const MARKER: &str = "AUTONOE_PROCESS_TEST";
+const HOST_MARKER: &str = "AUTONOE_PROCESS_HOST_MARKER";
+const HOST_FOLDER: &str = "AUTONOE_PROCESS_HOST_FOLDER";
+
+/// One test: its marker, and a folder that children work in.
+pub(crate) struct Trial {
+    pub(crate) marker: Marker,
+    folder: PathBuf,
+    /// `None` in a host, which works in the folder of the test that started it.
+    owned: Option<TempDir>,
+}
+
+impl Trial {
+    pub(crate) fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let owned = tempfile::tempdir().expect("a folder");
+        // The random name of the folder tells this run of the tests from others.
+        let value = format!("{}-{number}", owned.path().display());
+        Self {
+            marker: Marker::new(MARKER, value).expect("valid"),
+            folder: owned.path().to_owned(),
+            owned: Some(owned),
+        }
+    }
+
+    /// In a process that [`start_host`](Self::start_host) started, returns its trial.
+    pub(crate) fn as_host() -> Option<Self> {
+        let value = std::env::var(HOST_MARKER).ok()?;
+        let folder = std::env::var_os(HOST_FOLDER)?;
+        Some(Self {
+            marker: Marker::new(MARKER, value).expect("valid"),
+            folder: folder.into(),
+            owned: None,
+        })
+    }
+
+    /// Starts this program again, to execute only `test` and to be the host in it.
+    pub(crate) fn start_host(&self, test: &str) -> Host {
+        self.start_host_with(&[], test)
+    }
+
+    /// The same, started by the command `before`.
+    pub(crate) fn start_host_with(&self, before: &[&str], test: &str) -> Host {
+        let log = File::create(self.path("host.log")).expect("writable");
+        let own = std::env::current_exe().expect("this program");
+        let mut words = before.iter().map(OsStr::new).chain([own.as_os_str()]);
+        let process = Command::new(words.next().expect("at least one"))
+            .args(words)
+            .args([test, "--exact", "--nocapture"])
+            .env(HOST_MARKER, self.marker.value())
+            .env(HOST_FOLDER, &self.folder)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().expect("open"))
+            .stderr(log)
+            .spawn()
+            .expect("it starts");
+        Host {
+            process,
+            log: self.path("host.log"),
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Launches Bash with `script`, and with `PATH` as the only variable.
+    pub(crate) fn bash(&self, script: &str) -> Launch {
+        let path = std::env::var_os("PATH").expect("set");
+        let bash = find_program("bash", &path).expect("Bash is there");
+        Launch::new(bash, &self.folder, self.marker.clone())
+            .args(["-c", script])
+            .env("PATH", path)
+    }
+
+    /// Waits for a script or a host to write the file `name`, and returns its text.
+    pub(crate) fn told_in(&self, name: &str) -> String {
+        let path = self.path(name);
+        let read = || {
+            fs::read_to_string(&path)
+                .ok()
+                .filter(|text| text.ends_with('\n'))
+        };
+        eventually(&format!("the file {name}"), || read().is_some());
+        read().expect("it was there").trim().to_owned()
+    }
+
+    /// Waits until nothing of the test lives any more.
+    pub(crate) fn eventually_nothing_is_left(&self) {
+        eventually("the end of the last process", || {
+            self.marker.processes().is_empty()
+        });
+    }
+
+    /// Looks whether anything of the test lives now.
+    pub(crate) fn assert_nothing_is_left(&self) {
+        assert_eq!(self.marker.processes(), []);
+    }
+}
+
+impl Drop for Trial {
+    fn drop(&mut self) {
+        // A test that has failed leaves nothing behind either.
+        if self.owned.is_some() {
+            self.marker.kill_all(DEADLINE);
+        }
+    }
+}
+
+/// This program as a host in a process of its own, killed at the latest when it is dropped.
+pub(crate) struct Host {
+    process: Child,
+    log: PathBuf,
+}
+
+impl Host {
+    pub(crate) fn kill(&mut self) {
+        self.process.kill().expect("ours");
+        self.process.wait().expect("ours");
+    }
+
+    /// Waits until it ends by itself, and returns what it wrote, as an error if it has failed.
+    pub(crate) fn end(&mut self) -> Result<String, String> {
+        eventually("the end of the host", || {
+            self.process.try_wait().expect("ours").is_some()
+        });
+        let log = fs::read_to_string(&self.log).expect("readable");
+        let passed = self.process.wait().expect("ours").success();
+        if passed { Ok(log) } else { Err(log) }
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        // It may be gone already, which is as good.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Waits until `is_so`, and fails when that takes too long.
+pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < DEADLINE, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Waits for `future`, and fails when that takes too long.
+pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
+    let answer = tokio::time::timeout(DEADLINE, future).await;
+    answer.expect("it does not take as long as that")
+}
+
+/// The pipes of a child, to be held.
+pub(crate) type Pipes = (Stdin, BufReader<Stdout>);
+
+/// Reads one line.
+pub(crate) async fn line(stdout: &mut BufReader<Stdout>) -> String {
+    let mut line = String::new();
+    within(stdout.read_line(&mut line)).await.expect("readable");
+    line
+}
+
+/// Reads the line `ready`, and returns the rest to read.
+pub(crate) async fn ready(stdout: Stdout) -> BufReader<Stdout> {
+    let mut stdout = BufReader::new(stdout);
+    assert_eq!(line(&mut stdout).await, "ready\n");
+    stdout
+}
+
+/// A ladder of `actions` that have no time to work, and one that has all of it.
+pub(crate) fn ladder(without_effect: &[Action], at_last: Action) -> Ladder {
+    let step = |ladder: Ladder, action: &Action| ladder.then(*action, MOMENT);
+    let ladder = without_effect.iter().fold(Ladder::kill_at_once(), step);
+    ladder.then(at_last, DEADLINE).kill_within(DEADLINE)
+}
+
+pub(crate) const CLOSE: Action = Action::CloseStdin;
+pub(crate) const INTERRUPT: Action = Action::Signal(Signal::Interrupt);
+pub(crate) const TERMINATE: Action = Action::Signal(Signal::Terminate);
+
+/// The whole ladder, for a child that is expected to ignore it.
+pub(crate) fn short_ladder() -> Ladder {
+    let steps = [CLOSE, INTERRUPT, TERMINATE];
+    let step = |ladder: Ladder, action| ladder.then(action, MOMENT);
+    let ladder = steps.into_iter().fold(Ladder::kill_at_once(), step);
+    ladder.kill_within(DEADLINE)
+}
+
+/// Ignores everything but a kill, and tells when it does.
+pub(crate) const STUBBORN: &str = "trap '' HUP INT TERM; echo ready; while :; do sleep 1; done";
+
+/// Tells whether the system has an entry for the process, be it alive or ended.
+pub(crate) fn is_listed(pid: u32) -> bool {
+    Path::new(&format!("/proc/{pid}")).exists()
+}
+
+/// Tells whether the process lives.
+pub(crate) fn lives(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").map(|(_, rest)| &rest[..1]);
+    state.is_some_and(|state| !matches!(state, "Z" | "X"))
+}
