@@ -1,11 +1,12 @@
 //! A child and all that it has started.
 
 use std::collections::{HashMap, HashSet};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::Marker;
+use crate::deadline::Deadline;
 use crate::shut_down::{ProcessInfo, Sweep};
 use crate::table::{self, Identity, Kin, Row};
 
@@ -104,13 +105,13 @@ impl Family {
 
     /// Kills all of them again and again, until none is left or the limit is over.
     pub(crate) fn kill_all(mut self, limit: Duration) -> Sweep {
-        let deadline = Instant::now() + limit;
+        let deadline = Deadline::after(limit);
         let mut clean = CleanLooks::default();
         loop {
             let living = self.look();
             let done = clean.enough(living.is_empty());
             self.kill(&living);
-            if done || Instant::now() >= deadline {
+            if done || deadline.has_come() {
                 return Sweep {
                     killed: self.killed(),
                     left: living.iter().map(Row::info).collect(),

@@ -16,7 +16,8 @@ use crate::{Ladder, LaunchError, Marker, SessionFolder};
 /// The environment begins empty: the child gets the variables that were given and its
 /// [`Marker`], and nothing of this process. It gets a session and a process group of
 /// its own and no terminal. Of open files it gets its three pipes and what is to be
-/// [inherited](Self::inherit).
+/// [inherited](Self::inherit). (Before Linux 5.11 and on other systems, also those that
+/// were not opened to be closed on exec, which Rust does.)
 ///
 /// ```
 /// use autonoe_process::{EndedBy, Exit, Ladder, Launch, Marker, Started};

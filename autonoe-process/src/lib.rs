@@ -26,6 +26,7 @@
 compile_error!("autonoe-process needs a Unix system");
 
 mod before_exec;
+mod deadline;
 mod endings;
 mod exit;
 mod family;

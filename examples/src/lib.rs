@@ -55,6 +55,10 @@ mod guides {
     #[doc = include_str!("../../docs/guides/configuration.md")]
     mod configuration {}
 
+    #[cfg(target_os = "linux")]
+    #[doc = include_str!("../../docs/guides/processes.md")]
+    mod processes {}
+
     #[doc = include_str!("../../docs/guides/project.md")]
     mod project {}
 

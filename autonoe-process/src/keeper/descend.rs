@@ -1,11 +1,10 @@
 //! Down the ladder.
 
-use std::time::Instant;
-
 use rustix::process::{Signal, kill_process};
 
 use super::Keeper;
 use super::watch::Seen;
+use crate::deadline::Deadline;
 use crate::family::{BETWEEN_ROUNDS, CleanLooks};
 use crate::shut_down::ProcessInfo;
 use crate::table::Row;
@@ -46,7 +45,7 @@ impl Keeper {
                 Action::CloseStdin => self.shared.stdin.close(),
                 Action::Signal(signal) => self.signal(signal.to_system()),
             }
-            self.wait_for_exit(Instant::now() + step.wait);
+            self.wait_for_exit(Deadline::after(step.wait));
             if self.exit.is_some() {
                 return EndedBy::Step(step.action);
             }
@@ -56,7 +55,7 @@ impl Keeper {
 
     /// Kills until nothing is left or the limit is over, and returns what is left.
     fn kill_the_rest(&mut self, ladder: &Ladder) -> Vec<ProcessInfo> {
-        let deadline = Instant::now() + ladder.kill_limit();
+        let deadline = Deadline::after(ladder.kill_limit());
         let mut clean = CleanLooks::default();
         loop {
             let living = self.family.look();
@@ -68,15 +67,15 @@ impl Keeper {
             self.signal(Signal::KILL);
             self.family.kill_group_of_child();
             self.family.kill(&living);
-            if Instant::now() >= deadline {
+            if deadline.has_come() {
                 return living.iter().map(Row::info).collect();
             }
-            self.wait_for_exit(deadline.min(Instant::now() + BETWEEN_ROUNDS));
+            self.wait_for_exit(deadline.or_after(BETWEEN_ROUNDS));
         }
     }
 
-    fn wait_for_exit(&mut self, deadline: Instant) {
-        if self.watch.until(Some(deadline), &self.shared) == Seen::Exit {
+    fn wait_for_exit(&mut self, deadline: Deadline) {
+        if self.watch.until(deadline, &self.shared) == Seen::Exit {
             self.take_note_of_exit();
         }
     }

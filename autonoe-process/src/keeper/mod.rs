@@ -22,6 +22,7 @@ use rustix::process::Pid;
 
 use self::lifeline::{HangUp, Order};
 use self::watch::{Seen, Watch};
+use crate::deadline::Deadline;
 use crate::family::Family;
 use crate::{Exit, Ladder, Launch, SessionFolder, exit};
 
@@ -85,7 +86,7 @@ impl Keeper {
     }
 
     fn run(mut self) {
-        while self.watch.until(None, &self.shared) == Seen::Exit {
+        while self.watch.until(Deadline::NEVER, &self.shared) == Seen::Exit {
             self.take_note_of_exit();
         }
         let order = self.orders.try_recv();
@@ -102,7 +103,7 @@ impl Keeper {
 
         // What not even a kill has ended yet is still waited for.
         while self.exit.is_none() {
-            if self.watch.until(None, &self.shared) == Seen::Exit {
+            if self.watch.until(Deadline::NEVER, &self.shared) == Seen::Exit {
                 self.take_note_of_exit();
                 self.release();
             }

@@ -3,12 +3,13 @@
 use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::ChildStderr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 
 use super::Shared;
+use crate::deadline::Deadline;
 
 /// As much as is read at once.
 const PIECE: usize = 16 * 1024;
@@ -50,9 +51,9 @@ impl Watch {
     /// Waits for the next thing to happen, and reads the child's standard error meanwhile.
     ///
     /// Each is seen once.
-    pub(super) fn until(&mut self, deadline: Option<Instant>, shared: &Shared) -> Seen {
+    pub(super) fn until(&mut self, deadline: Deadline, shared: &Shared) -> Seen {
         loop {
-            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+            let left = deadline.left();
             let ready = self.wait(left);
             if ready.stderr {
                 self.read(PIECE, shared);
@@ -170,7 +171,7 @@ mod tests {
         ends.stderr.write_all(words.as_bytes()).expect("room");
         drop(ends.exit);
 
-        assert_eq!(watch.until(None, &shared), Seen::Exit);
+        assert_eq!(watch.until(Deadline::NEVER, &shared), Seen::Exit);
 
         assert_eq!(shared.stderr().text(), words);
     }
@@ -180,7 +181,7 @@ mod tests {
         let (mut watch, ends, shared) = watch();
         drop(ends);
 
-        let seen = [(); 3].map(|()| watch.until(Some(Instant::now()), &shared));
+        let seen = [(); 3].map(|()| watch.until(Deadline::after(Duration::ZERO), &shared));
 
         assert_eq!(seen, [Seen::Exit, Seen::HangUp, Seen::Deadline]);
     }
@@ -193,7 +194,7 @@ mod tests {
             (ends.exit, ends.hang_up)
         });
 
-        let seen = watch.until(Some(Instant::now() + Duration::from_millis(20)), &shared);
+        let seen = watch.until(Deadline::after(Duration::from_millis(20)), &shared);
 
         assert_eq!(seen, Seen::Deadline);
         drop(watch);

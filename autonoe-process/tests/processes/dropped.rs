@@ -1,6 +1,7 @@
 //! Handles that are dropped instead of shut down.
 
 use autonoe_process::{Process, Started};
+use futures::FutureExt;
 use tokio::runtime::Builder;
 
 use crate::trial::{
@@ -87,11 +88,8 @@ async fn a_child_whose_start_nobody_waits_for_is_ended() {
     let launch = trial.bash("echo begun >begun; read -r _; echo ended >ended");
     let start = launch.when_dropped(ladder(&[], CLOSE)).start();
 
-    tokio::select! {
-        biased;
-        _ = start => panic!("a process is not as fast as that"),
-        () = std::future::ready(()) => {}
-    }
+    // On a busy machine it may be there already, and is dropped then.
+    drop(start.now_or_never());
 
     // It is started all the same, and then ended by the ladder.
     trial.told_in("begun");

@@ -146,6 +146,22 @@ async fn a_signal_reaches_the_child_and_not_its_tools() {
 }
 
 #[tokio::test]
+async fn a_step_can_have_all_the_time_there_is() {
+    let trial = Trial::new();
+    let launch = trial.bash("echo ready; exec cat");
+    let Started {
+        process, stdout, ..
+    } = launch.start().await.expect("it starts");
+    let _stdout = ready(stdout).await;
+    let endless = Ladder::kill_at_once().then(CLOSE, Duration::MAX);
+
+    let end = within(process.shut_down(endless.kill_within(Duration::MAX))).await;
+
+    assert_eq!(end.ended_by, EndedBy::Step(CLOSE));
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
 async fn what_lives_when_the_limit_is_over_is_told_and_gone_a_little_later() {
     let trial = Trial::new();
     let launch = trial.bash("sleep 600 & echo ready; wait");

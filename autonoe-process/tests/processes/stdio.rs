@@ -15,7 +15,10 @@ async fn lines_go_to_the_child_and_back() {
         process,
         mut stdin,
         stdout,
-    } = launch.start().await.expect("it starts");
+    } = tokio::spawn(launch.start())
+        .await
+        .expect("no panic")
+        .expect("it starts");
     let mut stdout = BufReader::new(stdout);
 
     for word in ["one", "two", "three"] {

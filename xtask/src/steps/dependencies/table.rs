@@ -12,9 +12,10 @@ enum Allowed {
 }
 
 /// Every crate of the workspace has a line here.
-const TABLE: [(&str, Allowed); 6] = [
+const TABLE: [(&str, Allowed); 7] = [
     ("autonoe-security", Only(&[])),
     ("autonoe-core", Only(&["autonoe-security"])),
+    ("autonoe-process", Only(&[])),
     (
         "autonoe-testkit",
         Only(&["autonoe-core", "autonoe-security"]),
