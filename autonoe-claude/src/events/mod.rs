@@ -1,0 +1,18 @@
+//! What the messages mean as they come.
+//!
+//! [`Translator`] makes [`StreamEvent`](autonoe_core::StreamEvent)s of messages.
+//! It keeps [`Turns`], which know whether a turn is under way, which tasks live
+//! and whether the session is over, [`Spending`], which makes what a turn cost
+//! out of what the process has cost so far, and the calls that have no result yet.
+
+mod calls;
+mod sentences;
+mod spending;
+mod tasks;
+mod translator;
+mod turns;
+
+pub use spending::{Spending, Spent};
+pub use tasks::{Task, Tasks};
+pub use translator::{Finished, Translator};
+pub use turns::{Standing, Turns};

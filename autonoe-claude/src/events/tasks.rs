@@ -1,0 +1,90 @@
+//! The tasks that live.
+
+use std::collections::BTreeMap;
+
+use crate::wire::{BackgroundTasks, TaskStarted};
+
+/// The tasks of a session that live: commands in the background, long commands, sub-agents.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tasks {
+    live: BTreeMap<String, Task>,
+}
+
+/// A task that lives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Task {
+    /// What it is, for example `local_bash` or `local_agent`.
+    pub kind: Option<String>,
+    /// What it does, in words of the agent.
+    pub description: Option<String>,
+    /// The call that started it.
+    pub call: Option<String>,
+    /// Whether the program lists it as one in the background.
+    listed: bool,
+}
+
+impl Tasks {
+    /// Returns how many live.
+    pub fn len(&self) -> usize {
+        self.live.len()
+    }
+
+    /// Tells whether none lives.
+    pub fn is_empty(&self) -> bool {
+        self.live.is_empty()
+    }
+
+    /// Returns those that live, by their ids.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Task)> {
+        self.live.iter().map(|(id, task)| (id.as_str(), task))
+    }
+
+    /// Tells whether one of them is a sub-agent.
+    pub(super) fn any_agent(&self) -> bool {
+        let kind = |task: &Task| task.kind.as_deref() == Some("local_agent");
+        self.live.values().any(kind)
+    }
+
+    pub(super) fn start(&mut self, started: &TaskStarted<'_>) {
+        let Some(id) = started.task_id.as_deref() else {
+            return;
+        };
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        let task = self.live.entry(id.to_owned()).or_default();
+        // A list tells less than the start: what is known stays.
+        task.kind = owned(started.task_type.as_deref()).or(task.kind.take());
+        task.description = owned(started.description.as_deref()).or(task.description.take());
+        task.call = owned(started.tool_use_id.as_deref()).or(task.call.take());
+    }
+
+    /// Removes the task that is over, if it lived.
+    pub(super) fn end(&mut self, id: Option<&str>) -> Option<Task> {
+        self.live.remove(id?)
+    }
+
+    /// Takes over the list of tasks in the background; returns those that are over.
+    ///
+    /// A task that was never listed is in the foreground, so that it says
+    /// nothing that it is missing.
+    pub(super) fn list(&mut self, listed: &BackgroundTasks<'_>) -> Vec<Task> {
+        for task in &listed.tasks {
+            self.start(task);
+        }
+        let is_listed = |id: &str| {
+            let mut ids = listed.tasks.iter().map(|task| task.task_id.as_deref());
+            ids.any(|listed| listed == Some(id))
+        };
+        let mut over = Vec::new();
+        self.live.retain(|id, task| {
+            let now = is_listed(id);
+            if task.listed && !now {
+                over.push(std::mem::take(task));
+                return false;
+            }
+            task.listed = now;
+            true
+        });
+        over
+    }
+}

@@ -1,0 +1,171 @@
+//! The decision.
+
+use super::{ApiFailure, Evidence, Exit, HostAction, Outcome, TurnResult};
+use super::{is_quota_text, last_words, reset_time};
+
+/// Decides how a session ended.
+///
+/// A turn without a result never counts as completed, whatever the process
+/// exited with. What the process did after its last result is about its
+/// shutdown, not about the work.
+///
+/// ```
+/// use autonoe_claude::outcome::{Evidence, Exit, Outcome, outcome};
+///
+/// let mut evidence = Evidence::new("2026-11-15T00:00:00Z".parse()?);
+/// evidence.exit = Some(Exit::Code(1));
+/// evidence.stderr = "error: unknown option '--wat'".into();
+///
+/// assert_eq!(
+///     outcome(&evidence),
+///     Outcome::StartFailed { message: "Claude Code exited with code 1: error: unknown option '--wat'".into() }
+/// );
+/// # Ok::<(), jiff::Error>(())
+/// ```
+pub fn outcome(evidence: &Evidence) -> Outcome {
+    match &evidence.result {
+        Some(result) => with_result(evidence, result),
+        None => without_result(evidence),
+    }
+}
+
+fn with_result(evidence: &Evidence, result: &TurnResult) -> Outcome {
+    let succeeded = result.subtype == "success" && !result.is_error;
+    if succeeded {
+        return match evidence.exit {
+            Some(exit) if evidence.live_tasks > 0 && evidence.host == HostAction::Nothing => {
+                let tasks = evidence.live_tasks;
+                crashed(evidence, &format!("{exit} while {tasks} of its tasks ran"))
+            }
+            _ => Outcome::Completed,
+        };
+    }
+    if result.subtype == "error_during_execution" {
+        if result.startup_failure_reason.is_some() || !evidence.begun {
+            let message = said(result, "Claude Code could not start");
+            return Outcome::StartFailed { message };
+        }
+        if let Some(stopped) = stopped(evidence) {
+            return stopped;
+        }
+    }
+    if let Some(quota) = quota(evidence, result) {
+        return quota;
+    }
+    match result.subtype.as_str() {
+        "error_max_turns" => Outcome::MaxTurns,
+        "error_max_budget_usd" => Outcome::BudgetSpent,
+        "success" => failed_call(evidence, result),
+        _ => failed(result),
+    }
+}
+
+/// Returns what it means that the host stopped the session, if it did.
+fn stopped(evidence: &Evidence) -> Option<Outcome> {
+    match evidence.host {
+        HostAction::Nothing => None,
+        HostAction::Stopped => Some(Outcome::Interrupted),
+        HostAction::GaveUp => {
+            let message = ended(evidence, "got no answer of the model and kept asking");
+            let transient = Outcome::Transient {
+                message: message.clone(),
+            };
+            Some(by_failure(evidence.retrying, message).unwrap_or(transient))
+        }
+    }
+}
+
+/// Says what a failure of a call means; `None` if it is the agent's own.
+fn by_failure(failure: Option<ApiFailure>, message: String) -> Option<Outcome> {
+    Some(match failure? {
+        ApiFailure::Authentication => Outcome::Authentication { message },
+        ApiFailure::Billing => Outcome::Billing { message },
+        ApiFailure::ModelNotFound => Outcome::ModelNotFound { message },
+        ApiFailure::RateLimit | ApiFailure::Server => Outcome::Transient { message },
+        ApiFailure::InvalidRequest | ApiFailure::Other => return None,
+    })
+}
+
+/// Returns that the quota is spent, if that is so.
+fn quota(evidence: &Evidence, result: &TurnResult) -> Option<Outcome> {
+    let rejected = evidence.rejected.as_ref();
+    let by_event = rejected.is_some_and(|quota| quota.claim.is_some());
+    let by_name = result.api_error.as_deref() == Some("usage_limit_reached");
+    let by_text =
+        matches!(result.api_error_status, None | Some(429)) && is_quota_text(&result.text);
+    if !by_event && !by_name && !by_text {
+        return None;
+    }
+    let told = rejected.and_then(|quota| quota.resets_at);
+    Some(Outcome::QuotaSpent {
+        message: said(result, SPENT),
+        resets_at: told.or_else(|| reset_time(&result.text, evidence.now)),
+    })
+}
+
+const SPENT: &str = "the quota of the subscription is spent";
+
+/// Says what a failed call of the model means.
+fn failed_call(evidence: &Evidence, result: &TurnResult) -> Outcome {
+    let by_status = result.api_error_status.map(ApiFailure::from_status);
+    let failure = match evidence.blamed {
+        // The name tells more than the status, unless it tells nothing.
+        Some(ApiFailure::Other) | None => by_status,
+        named => named,
+    };
+    let message = said(result, "a call of the model failed");
+    by_failure(failure, message).unwrap_or_else(|| failed(result))
+}
+
+fn failed(result: &TurnResult) -> Outcome {
+    let mut messages = result.complaints();
+    if messages.is_empty() {
+        let reason = result
+            .terminal_reason
+            .as_deref()
+            .unwrap_or("no reason told");
+        messages.push(format!("{} ({reason})", result.subtype));
+    }
+    Outcome::Failed { messages }
+}
+
+fn said(result: &TurnResult, otherwise: &str) -> String {
+    match result.complaints() {
+        complaints if complaints.is_empty() => otherwise.to_owned(),
+        complaints => complaints.join("; "),
+    }
+}
+
+fn without_result(evidence: &Evidence) -> Outcome {
+    if let Some(stopped) = stopped(evidence) {
+        return stopped;
+    }
+    if let Some(quota) = &evidence.rejected
+        && quota.claim.is_some()
+    {
+        return Outcome::QuotaSpent {
+            message: SPENT.to_owned(),
+            resets_at: quota.resets_at,
+        };
+    }
+    match (evidence.exit, evidence.begun) {
+        (Some(exit @ Exit::Code(1..)), false) => Outcome::StartFailed {
+            message: ended(evidence, &exit.to_string()),
+        },
+        (Some(exit), _) => crashed(evidence, &format!("{exit} in the middle of a turn")),
+        (None, _) => crashed(evidence, "broke off in the middle of a turn"),
+    }
+}
+
+fn crashed(evidence: &Evidence, how: &str) -> Outcome {
+    Outcome::Crashed {
+        message: ended(evidence, how),
+    }
+}
+
+fn ended(evidence: &Evidence, how: &str) -> String {
+    match last_words(&evidence.stderr) {
+        Some(words) => format!("Claude Code {how}: {words}"),
+        None => format!("Claude Code {how}"),
+    }
+}

@@ -1,0 +1,185 @@
+//! What is known at the end of a session.
+
+use jiff::Timestamp;
+
+use super::Exit;
+use crate::wire::{RateLimitEvent, ResultMessage};
+
+/// What is known at the end of a session.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Evidence {
+    /// How the last turn ended; `None` if it has no result.
+    pub result: Option<TurnResult>,
+    /// The quota that a call of the last turn ran into.
+    pub rejected: Option<RejectedQuota>,
+    /// What the program last blamed in place of an answer of the model.
+    pub blamed: Option<ApiFailure>,
+    /// Why the program is calling the model again, if that is the last it said.
+    pub retrying: Option<ApiFailure>,
+    /// Whether a turn ever began.
+    pub begun: bool,
+    /// How many tasks of the session live.
+    pub live_tasks: usize,
+    /// How the process ended; `None` if it lives or nobody looked.
+    pub exit: Option<Exit>,
+    /// The end of what the program wrote to its standard error.
+    pub stderr: String,
+    /// What the host did to it.
+    pub host: HostAction,
+    /// When this is looked at. A text may tell a time of day only.
+    pub now: Timestamp,
+}
+
+impl Evidence {
+    /// Makes the evidence of a session of which nothing is known.
+    pub fn new(now: Timestamp) -> Self {
+        Self {
+            result: None,
+            rejected: None,
+            blamed: None,
+            retrying: None,
+            begun: false,
+            live_tasks: 0,
+            exit: None,
+            stderr: String::new(),
+            host: HostAction::Nothing,
+            now,
+        }
+    }
+}
+
+/// What the host did to a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum HostAction {
+    /// It let it run.
+    #[default]
+    Nothing,
+    /// It was told to stop it: it interrupted the turn or ended the process.
+    Stopped,
+    /// It stopped it because calls of the model kept failing; see [`Evidence::retrying`].
+    GaveUp,
+}
+
+/// How a turn ended, without what it cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TurnResult {
+    /// `success`, or what stopped it.
+    pub subtype: String,
+    /// Whether it failed.
+    pub is_error: bool,
+    /// The text of the failure, or what the agent said last.
+    pub text: String,
+    /// What went wrong.
+    pub errors: Vec<String>,
+    /// Why it ended.
+    pub terminal_reason: Option<String>,
+    /// The HTTP status of the failure.
+    pub api_error_status: Option<u64>,
+    /// The name of the failure.
+    pub api_error: Option<String>,
+    /// Why it could not start.
+    pub startup_failure_reason: Option<String>,
+}
+
+impl From<&ResultMessage<'_>> for TurnResult {
+    fn from(result: &ResultMessage<'_>) -> Self {
+        let owned = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);
+        let subtype = owned(&result.subtype).unwrap_or_default();
+        Self {
+            // A result that does not say that it succeeded did not.
+            is_error: result.is_error.unwrap_or(subtype != "success"),
+            subtype,
+            text: owned(&result.result).unwrap_or_default(),
+            errors: result
+                .errors
+                .iter()
+                .map(|error| error.to_string())
+                .collect(),
+            terminal_reason: owned(&result.terminal_reason),
+            api_error_status: result.api_error_status,
+            api_error: owned(&result.api_error),
+            startup_failure_reason: owned(&result.startup_failure_reason),
+        }
+    }
+}
+
+impl TurnResult {
+    /// Returns what went wrong, in the words of the program.
+    pub fn complaints(&self) -> Vec<String> {
+        let mut all: Vec<String> = self.errors.clone();
+        if all.is_empty() && !self.text.trim().is_empty() {
+            all.push(self.text.clone());
+        }
+        all
+    }
+}
+
+/// A quota that a call ran into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RejectedQuota {
+    /// Which quota; without one it is the server protecting itself.
+    pub claim: Option<String>,
+    /// When it comes back.
+    pub resets_at: Option<Timestamp>,
+}
+
+impl RejectedQuota {
+    /// Returns the quota that `event` says a call ran into, if it says so.
+    pub fn of(event: &RateLimitEvent<'_>) -> Option<Self> {
+        event.is_rejected().then(|| Self {
+            claim: event.claim.as_deref().map(str::to_owned),
+            resets_at: event.resets_at,
+        })
+    }
+}
+
+/// What a call of the model failed of, by the program's name for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ApiFailure {
+    /// The credentials are missing or were refused.
+    Authentication,
+    /// The account cannot pay.
+    Billing,
+    /// The model does not exist, or not for this account.
+    ModelNotFound,
+    /// Too many calls.
+    RateLimit,
+    /// The service is overloaded or failing.
+    Server,
+    /// The call makes no sense to the service.
+    InvalidRequest,
+    /// Something else.
+    Other,
+}
+
+impl ApiFailure {
+    /// Reads the name that the program has for it.
+    pub fn from_name(name: &str) -> Self {
+        match name {
+            "authentication_failed" => Self::Authentication,
+            "billing_error" => Self::Billing,
+            "model_not_found" => Self::ModelNotFound,
+            "rate_limit" => Self::RateLimit,
+            "server_error" | "overloaded" => Self::Server,
+            "invalid_request" => Self::InvalidRequest,
+            _ => Self::Other,
+        }
+    }
+
+    /// Reads the HTTP status of the failure.
+    pub(super) fn from_status(status: u64) -> Self {
+        match status {
+            401 | 403 => Self::Authentication,
+            402 => Self::Billing,
+            404 => Self::ModelNotFound,
+            429 => Self::RateLimit,
+            408 | 500..=599 => Self::Server,
+            400..=499 => Self::InvalidRequest,
+            _ => Self::Other,
+        }
+    }
+}

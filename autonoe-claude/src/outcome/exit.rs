@@ -1,0 +1,91 @@
+//! How a process ended, and what it said at last.
+
+use std::fmt;
+use std::process::ExitStatus;
+
+/// How the program's process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Exit {
+    /// It exited with this code.
+    Code(i32),
+    /// It was ended by this signal.
+    Signal(i32),
+    /// It is gone, and nobody knows how.
+    Unknown,
+}
+
+impl From<ExitStatus> for Exit {
+    fn from(status: ExitStatus) -> Self {
+        #[cfg(unix)]
+        if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+            return Self::Signal(signal);
+        }
+        status.code().map_or(Self::Unknown, Self::Code)
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exited with code {code}"),
+            Self::Signal(signal) => write!(f, "was ended by signal {signal}"),
+            Self::Unknown => f.write_str("ended in an unknown way"),
+        }
+    }
+}
+
+/// The most lines of a complaint that are worth repeating.
+const LINES: usize = 5;
+
+/// The most characters of a complaint that are worth repeating.
+const CHARACTERS: usize = 600;
+
+/// Returns the last lines that are not blank of what the program wrote to its standard error.
+///
+/// ```
+/// use autonoe_claude::outcome::last_words;
+///
+/// assert_eq!(last_words("\nerror: unknown option\n\n  --wat  \n"), Some("error: unknown option; --wat".into()));
+/// assert_eq!(last_words(" \n"), None);
+/// ```
+pub fn last_words(stderr: &str) -> Option<String> {
+    let lines: Vec<&str> = stderr
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let from = lines.len().saturating_sub(LINES);
+    let said = lines.get(from..).unwrap_or_default().join("; ");
+    let skipped = said.chars().count().saturating_sub(CHARACTERS);
+    let said: String = said.chars().skip(skipped).collect();
+    (!said.is_empty()).then_some(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_words_are_few() {
+        let long = "é".repeat(10_000);
+        let many = "one\n".repeat(100);
+
+        assert_eq!(
+            last_words(&long).map(|said| said.chars().count()),
+            Some(600)
+        );
+        assert_eq!(
+            last_words(&many).as_deref(),
+            Some("one; one; one; one; one")
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_exit_is_a_code_or_a_signal() {
+        use std::os::unix::process::ExitStatusExt;
+
+        assert_eq!(Exit::from(ExitStatus::from_raw(1 << 8)), Exit::Code(1));
+        assert_eq!(Exit::from(ExitStatus::from_raw(9)), Exit::Signal(9));
+    }
+}

@@ -1,0 +1,176 @@
+//! One line, and what it is about.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use bytes::Bytes;
+use serde::Deserialize;
+
+use super::peek::peek;
+use super::repair::repair;
+
+/// One line that the program wrote: what it is about, and its text.
+///
+/// It is cheap to make: only the names of its type and subtype are looked for,
+/// and the rest is looked at when somebody [reads](Self::read) it. It shares the
+/// memory that it was read into with its neighbours, so it should not be kept
+/// for long.
+///
+/// ```
+/// use autonoe_claude::wire::{Kind, Line};
+///
+/// let line = Line::from_text(r#"{"subtype":"init","type":"system","cwd":"/srv/app"}"#)?;
+///
+/// assert_eq!(line.kind(), Kind::System);
+/// assert_eq!(line.subtype(), Some("init"));
+/// # Ok::<(), autonoe_claude::wire::NotAMessage>(())
+/// ```
+pub struct Line {
+    raw: Bytes,
+    kind: Kind,
+    name: Range<usize>,
+    subtype: Option<Range<usize>>,
+    repaired: OnceLock<Option<String>>,
+}
+
+impl Line {
+    /// Takes the bytes of one line, or gives them back if they are no object.
+    pub(super) fn new(bytes: Bytes) -> Result<Self, Bytes> {
+        let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
+        match bytes.iter().position(|byte| !blank(byte)) {
+            Some(start) if bytes.get(start) == Some(&b'{') => {
+                let raw = bytes.slice(start..);
+                let found = peek(&raw);
+                Ok(Self {
+                    kind: Kind::from_name(raw.get(found.name.clone()).unwrap_or_default()),
+                    name: found.name,
+                    subtype: found.subtype,
+                    raw,
+                    repaired: OnceLock::new(),
+                })
+            }
+            _ => Err(bytes),
+        }
+    }
+
+    /// Takes `text` as one line.
+    ///
+    /// # Errors
+    ///
+    /// It does not start with `{`, or it is more than one line.
+    pub fn from_text(text: impl Into<String>) -> Result<Self, NotAMessage> {
+        let text = text.into();
+        if memchr::memchr(b'\n', text.as_bytes()).is_some() {
+            return Err(NotAMessage);
+        }
+        Self::new(Bytes::from(text)).map_err(|_| NotAMessage)
+    }
+
+    /// Returns what the line is about.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Returns the name of its type, as it is spelled; empty if it has none.
+    pub fn type_name(&self) -> &str {
+        self.text(&self.name)
+    }
+
+    /// Returns its subtype, for the types that have one.
+    pub fn subtype(&self) -> Option<&str> {
+        self.subtype.as_ref().map(|place| self.text(place))
+    }
+
+    /// Returns the whole line as it came, without its end.
+    pub fn raw(&self) -> &[u8] {
+        &self.raw
+    }
+
+    fn text(&self, place: &Range<usize>) -> &str {
+        let bytes = self.raw.get(place.clone()).unwrap_or_default();
+        std::str::from_utf8(bytes).unwrap_or_default()
+    }
+
+    /// Reads the line as a `T`; if it cannot be read as it is, as it is repaired.
+    pub(super) fn view<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
+        // One check of the whole line is faster than one of each string.
+        let read = match std::str::from_utf8(&self.raw) {
+            Ok(text) => serde_json::from_str(text),
+            Err(error) => Err(serde::de::Error::custom(error)),
+        };
+        read.or_else(|error| {
+            let repaired = self.repaired.get_or_init(|| repair(&self.raw));
+            match repaired {
+                Some(repaired) => serde_json::from_str(repaired),
+                None => Err(error),
+            }
+        })
+    }
+}
+
+impl fmt::Debug for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Line")
+            .field("kind", &self.kind)
+            .field("subtype", &self.subtype())
+            .field("raw", &self.raw)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a line is about: its `type`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Something about the session; the subtype says what.
+    System,
+    /// What the agent says, thinks or wants to do.
+    Assistant,
+    /// What the agent is told, results of tools above all.
+    User,
+    /// The end of a turn.
+    Result,
+    /// What is left of a quota.
+    RateLimitEvent,
+    /// A question to the host that must be answered.
+    ControlRequest,
+    /// The answer to a question of the host.
+    ControlResponse,
+    /// The end of a question: its answer is not wanted any more.
+    ControlCancelRequest,
+    /// A part of what the agent is about to say.
+    StreamEvent,
+    /// Anything else.
+    Other,
+}
+
+impl Kind {
+    fn from_name(name: &[u8]) -> Self {
+        match name {
+            b"system" => Self::System,
+            b"assistant" => Self::Assistant,
+            b"user" => Self::User,
+            b"result" => Self::Result,
+            b"rate_limit_event" => Self::RateLimitEvent,
+            b"control_request" => Self::ControlRequest,
+            b"control_response" => Self::ControlResponse,
+            b"control_cancel_request" => Self::ControlCancelRequest,
+            b"stream_event" => Self::StreamEvent,
+            _ => Self::Other,
+        }
+    }
+
+    /// Tells whether it belongs to the talk between program and host, which must not wait.
+    pub fn is_control(self) -> bool {
+        matches!(
+            self,
+            Self::ControlRequest | Self::ControlResponse | Self::ControlCancelRequest
+        )
+    }
+}
+
+/// A text is not one line that starts with `{`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a message is one line that starts with a brace")]
+pub struct NotAMessage;

@@ -1,0 +1,43 @@
+//! The protocol: lines of JSON in both directions.
+//!
+//! [`LineReader`] cuts bytes into [`Line`]s, [`Line::read`] says what a line
+//! means, and [`OutgoingLine`]s are what the host sends. Nothing here waits or
+//! does I/O.
+
+mod assistant;
+mod control;
+mod init;
+mod json;
+mod lenient;
+mod limits;
+mod line;
+mod message;
+mod notice;
+mod outgoing;
+mod peek;
+mod reader;
+mod repair;
+mod result;
+mod task;
+mod user;
+
+pub use assistant::{Assistant, Block, ToolUse};
+pub use control::{
+    CanUseTool, ControlCancel, ControlRequest, ControlResponse, HookCallback, HookInput,
+    McpMessage, Question,
+};
+pub use init::{Init, McpServerState};
+pub use json::Json;
+pub use limits::{ApiRetry, RateLimitEvent};
+pub use line::{Kind, Line, NotAMessage};
+pub use message::Message;
+pub use notice::{
+    CompactBoundary, CompactMetadata, Informational, PermissionDenied, SessionState, Status,
+};
+pub use outgoing::{HookMatcher, Initialize, OnHookFailure, OutgoingLine, PermissionMode, Request};
+pub use reader::{LineReader, LineTooLong};
+pub use result::{DeniedCall, ModelUsage, ResultMessage, TurnUsage};
+pub use task::{
+    BackgroundTasks, TaskNotification, TaskPatch, TaskProgress, TaskStarted, TaskUpdated,
+};
+pub use user::{CallDecision, ToolResult, User, UserBlock};

@@ -1,0 +1,265 @@
+//! What the host asks the program.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::OutgoingLine;
+
+/// What the host asks the program.
+///
+/// ```
+/// use autonoe_claude::wire::Request;
+///
+/// assert_eq!(
+///     Request::Interrupt.to_line("req_1").as_bytes(),
+///     br#"{"request":{"subtype":"interrupt"},"request_id":"req_1","type":"control_request"}
+/// "#
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Request {
+    /// To begin, with our hooks and servers.
+    Initialize(Initialize),
+    /// To stop the turn. The program lives on.
+    Interrupt,
+    /// To end: what runs is stopped, and the program exits.
+    EndSession,
+    /// To use another model.
+    SetModel {
+        /// The model.
+        model: String,
+    },
+    /// To change the permission mode.
+    SetPermissionMode {
+        /// The mode.
+        mode: PermissionMode,
+    },
+    /// To change how much the agent may think.
+    SetMaxThinkingTokens {
+        /// The tokens; 0 for none.
+        tokens: u32,
+    },
+    /// How the MCP servers are.
+    McpStatus,
+    /// Which settings are in force.
+    GetSettings,
+    /// How full the context is.
+    GetContextUsage,
+    /// What the session cost.
+    GetSessionCost,
+    /// Which version of the program it is.
+    GetBinaryVersion,
+}
+
+impl Request {
+    /// Makes the line that asks it. The id must not be used twice.
+    pub fn to_line(&self, request_id: &str) -> OutgoingLine {
+        OutgoingLine::from_value(&json!({
+            "type": "control_request",
+            "request_id": request_id,
+            "request": self.body(),
+        }))
+    }
+
+    fn body(&self) -> Value {
+        match self {
+            Self::Initialize(initialize) => initialize.body(),
+            Self::Interrupt => json!({"subtype": "interrupt"}),
+            Self::EndSession => json!({"subtype": "end_session"}),
+            Self::SetModel { model } => json!({"subtype": "set_model", "model": model}),
+            Self::SetPermissionMode { mode } => {
+                json!({"subtype": "set_permission_mode", "mode": mode.as_str()})
+            }
+            Self::SetMaxThinkingTokens { tokens } => {
+                json!({"subtype": "set_max_thinking_tokens", "max_thinking_tokens": tokens})
+            }
+            Self::McpStatus => json!({"subtype": "mcp_status"}),
+            Self::GetSettings => json!({"subtype": "get_settings"}),
+            Self::GetContextUsage => json!({"subtype": "get_context_usage"}),
+            Self::GetSessionCost => json!({"subtype": "get_session_cost"}),
+            Self::GetBinaryVersion => json!({"subtype": "get_binary_version"}),
+        }
+    }
+}
+
+/// What the program is told at the beginning.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Initialize {
+    /// Hooks by their event, for example `PreToolUse`.
+    pub hooks: BTreeMap<String, Vec<HookMatcher>>,
+    /// Our MCP servers, which are reached through this talk.
+    pub sdk_mcp_servers: Vec<String>,
+    /// What to add to the program's own system prompt.
+    pub append_system_prompt: Option<String>,
+}
+
+impl Initialize {
+    fn body(&self) -> Value {
+        let mut body = Map::new();
+        body.insert("subtype".into(), "initialize".into());
+        let hooks = if self.hooks.is_empty() {
+            Value::Null
+        } else {
+            let of_event = |(event, matchers): (&String, &Vec<HookMatcher>)| {
+                let matchers: Value = matchers.iter().map(HookMatcher::body).collect();
+                (event.clone(), matchers)
+            };
+            self.hooks.iter().map(of_event).collect()
+        };
+        body.insert("hooks".into(), hooks);
+        if !self.sdk_mcp_servers.is_empty() {
+            body.insert("sdkMcpServers".into(), json!(self.sdk_mcp_servers));
+        }
+        if let Some(text) = &self.append_system_prompt {
+            body.insert("appendSystemPrompt".into(), json!(text));
+        }
+        Value::Object(body)
+    }
+}
+
+/// Which calls a hook is asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookMatcher {
+    /// The tools, as a name, a list (`Bash|Write`) or a pattern; `None` for all.
+    pub matcher: Option<String>,
+    /// The ids that the questions will carry.
+    pub callback_ids: Vec<String>,
+    /// How many seconds an answer may take. Then the call is blocked.
+    pub timeout_seconds: u32,
+    /// What a failed answer means, where the build knows the choice.
+    pub on_failure: OnHookFailure,
+}
+
+impl HookMatcher {
+    /// Makes a matcher of every call, whose failures block.
+    pub fn every_call(callback_id: impl Into<String>, timeout_seconds: u32) -> Self {
+        Self {
+            matcher: None,
+            callback_ids: vec![callback_id.into()],
+            timeout_seconds,
+            on_failure: OnHookFailure::Block,
+        }
+    }
+
+    fn body(&self) -> Value {
+        let mut body = Map::new();
+        body.insert("matcher".into(), json!(self.matcher));
+        body.insert("hookCallbackIds".into(), json!(self.callback_ids));
+        body.insert("timeout".into(), json!(self.timeout_seconds));
+        if self.on_failure == OnHookFailure::Block {
+            body.insert("onFailure".into(), "block".into());
+        }
+        Value::Object(body)
+    }
+}
+
+/// What an answer of a hook means that is a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OnHookFailure {
+    /// The call is blocked. Older builds do not know this and go on.
+    Block,
+    /// The program decides as if there were no hook. For hooks that only take notice.
+    Ignore,
+}
+
+/// How the program decides about calls that no hook decided about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PermissionMode {
+    /// It asks.
+    Default,
+    /// Files in the project may be changed; it asks about the rest.
+    AcceptEdits,
+    /// It only makes plans.
+    Plan,
+    /// It refuses what is not allowed.
+    DontAsk,
+}
+
+impl PermissionMode {
+    /// Returns the name that the program has for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::AcceptEdits => "acceptEdits",
+            Self::Plan => "plan",
+            Self::DontAsk => "dontAsk",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(request: &Request) -> Value {
+        serde_json::from_slice(request.to_line("req_1").as_bytes()).expect("JSON")
+    }
+
+    #[test]
+    fn the_beginning_has_the_shape_that_was_recorded() {
+        let initialize = Initialize {
+            hooks: BTreeMap::from([(
+                "PreToolUse".into(),
+                vec![HookMatcher::every_call("gate", 30)],
+            )]),
+            sdk_mcp_servers: vec!["autonoe".into()],
+            append_system_prompt: None,
+        };
+
+        assert_eq!(
+            sent(&Request::Initialize(initialize)),
+            json!({"type": "control_request", "request_id": "req_1", "request": {
+                "subtype": "initialize",
+                "hooks": {"PreToolUse": [{
+                    "matcher": null, "hookCallbackIds": ["gate"], "timeout": 30, "onFailure": "block"
+                }]},
+                "sdkMcpServers": ["autonoe"],
+            }})
+        );
+        assert_eq!(
+            sent(&Request::Initialize(Initialize::default()))["request"],
+            json!({"subtype": "initialize", "hooks": null})
+        );
+    }
+
+    #[test]
+    fn the_other_requests_have_the_shapes_that_were_recorded() {
+        for (request, expected) in [
+            (Request::EndSession, json!({"subtype": "end_session"})),
+            (
+                Request::SetModel {
+                    model: "claude-sonnet-4-5".into(),
+                },
+                json!({"subtype": "set_model", "model": "claude-sonnet-4-5"}),
+            ),
+            (
+                Request::SetPermissionMode {
+                    mode: PermissionMode::Plan,
+                },
+                json!({"subtype": "set_permission_mode", "mode": "plan"}),
+            ),
+            (
+                Request::SetMaxThinkingTokens { tokens: 2048 },
+                json!({"subtype": "set_max_thinking_tokens", "max_thinking_tokens": 2048}),
+            ),
+            (Request::McpStatus, json!({"subtype": "mcp_status"})),
+            (Request::GetSettings, json!({"subtype": "get_settings"})),
+            (
+                Request::GetContextUsage,
+                json!({"subtype": "get_context_usage"}),
+            ),
+            (
+                Request::GetSessionCost,
+                json!({"subtype": "get_session_cost"}),
+            ),
+            (
+                Request::GetBinaryVersion,
+                json!({"subtype": "get_binary_version"}),
+            ),
+        ] {
+            assert_eq!(sent(&request)["request"], expected);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Finds the type of a message without reading the message.
+
+use std::ops::Range;
+
+use memchr::memchr2;
+
+/// Where the names of type and subtype stand, without their quotes.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Peeked {
+    /// Empty when there is no type.
+    pub(super) name: Range<usize>,
+    pub(super) subtype: Option<Range<usize>>,
+}
+
+/// Finds `type` and `subtype` among the keys of the object that `raw` starts with.
+///
+/// They need not come first: newer builds end a result with its type. What
+/// stands inside of other values is passed over. Nothing is checked: a text that
+/// is not JSON gets some answer, and cannot be read later.
+pub(super) fn peek(raw: &[u8]) -> Peeked {
+    let mut found = Peeked::default();
+    let mut typed = false;
+    let mut scan = Scan { raw, at: 1 };
+    while let Some(key) = scan.key() {
+        let value = scan.string_value();
+        match (raw.get(key), value) {
+            (Some(b"type"), Some(name)) if !typed => {
+                let has_subtype = matches!(raw.get(name.clone()), Some(b"system" | b"result"));
+                found.name = name;
+                typed = true;
+                if !has_subtype {
+                    found.subtype = None;
+                    break;
+                }
+            }
+            (Some(b"subtype"), Some(name)) if found.subtype.is_none() => {
+                found.subtype = Some(name);
+            }
+            _ => {}
+        }
+        if typed && found.subtype.is_some() {
+            break;
+        }
+    }
+    found
+}
+
+/// A place in the text of an object.
+struct Scan<'a> {
+    raw: &'a [u8],
+    at: usize,
+}
+
+impl Scan<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.raw.get(self.at).copied()
+    }
+
+    fn skip_blanks_and(&mut self, separator: u8) {
+        while self
+            .peek()
+            .is_some_and(|byte| byte.is_ascii_whitespace() || byte == separator)
+        {
+            self.at += 1;
+        }
+    }
+
+    /// Goes past the next key and returns its place; `None` at the end of the object.
+    fn key(&mut self) -> Option<Range<usize>> {
+        self.skip_blanks_and(b',');
+        let key = self.string()?;
+        self.skip_blanks_and(b':');
+        Some(key)
+    }
+
+    /// Goes past a value; returns its place if it is a string.
+    fn string_value(&mut self) -> Option<Range<usize>> {
+        match self.peek()? {
+            b'"' => self.string(),
+            b'{' | b'[' => {
+                self.skip_nested();
+                None
+            }
+            _ => {
+                while self
+                    .peek()
+                    .is_some_and(|byte| !matches!(byte, b',' | b'}' | b']'))
+                {
+                    self.at += 1;
+                }
+                None
+            }
+        }
+    }
+
+    /// Goes past a string and returns the place of what is between its quotes.
+    fn string(&mut self) -> Option<Range<usize>> {
+        if self.peek() != Some(b'"') {
+            return None;
+        }
+        self.at += 1;
+        let start = self.at;
+        loop {
+            let rest = self.raw.get(self.at..)?;
+            let Some(next) = memchr2(b'"', b'\\', rest) else {
+                self.at = self.raw.len();
+                return None;
+            };
+            self.at += next + 1;
+            if rest.get(next) == Some(&b'"') {
+                return Some(start..self.at - 1);
+            }
+            // What a backslash stands before is part of the string.
+            self.at += 1;
+        }
+    }
+
+    fn skip_nested(&mut self) {
+        let mut depth = 0_usize;
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'"' => {
+                    if self.string().is_none() {
+                        return;
+                    }
+                    continue;
+                }
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            self.at += 1;
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(raw: &str) -> (&str, Option<&str>) {
+        let found = peek(raw.as_bytes());
+        (&raw[found.name], found.subtype.map(|place| &raw[place]))
+    }
+
+    #[test]
+    fn the_type_is_found_wherever_it_stands() {
+        for (raw, expected) in [
+            (r#"{"type":"user"}"#, ("user", None)),
+            (
+                r#"{"type":"system","subtype":"init"}"#,
+                ("system", Some("init")),
+            ),
+            (
+                r#"{ "usage" : {"type":"x","a":["]","\"}"]} , "is_error":true, "n":-1.5e3,
+                   "subtype" : "success", "none":null, "type" : "result" }"#,
+                ("result", Some("success")),
+            ),
+            (
+                r#"{"a":[{"type":"inner"},"}"],"type":"assistant"}"#,
+                ("assistant", None),
+            ),
+            (r#"{"subtype":"x","type":"assistant"}"#, ("assistant", None)),
+            (
+                r#"{"result":"\\","type":"result","subtype":"error_max_turns"}"#,
+                ("result", Some("error_max_turns")),
+            ),
+            (r#"{"type":"a","type":"b"}"#, ("a", None)),
+            (r#"{"type":7,"subtype":"x"}"#, ("", Some("x"))),
+            ("{}", ("", None)),
+        ] {
+            assert_eq!(names(raw), expected, "{raw}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_off_or_not_json_gets_some_answer() {
+        for raw in [
+            "{",
+            "{\"",
+            "{\"type",
+            "{\"type\"",
+            "{\"type\":",
+            "{\"type\":\"",
+            "{\"type\":\"\\",
+            "{]]",
+            "{,,,:::",
+            "{\"a\":{\"b",
+            "{\"a\":[[[",
+            "{\"a\":]",
+            "{\"a\\",
+        ] {
+            assert_eq!(names(raw), ("", None), "{raw}");
+        }
+    }
+}

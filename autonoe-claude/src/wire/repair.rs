@@ -1,0 +1,93 @@
+//! Mends texts that a strict reader refuses.
+
+/// Returns `raw` with everything replaced that is no Unicode, or `None` if there is nothing.
+///
+/// The program cuts texts by UTF-16 units, and a model can write what it likes
+/// into the input of a tool: half of a surrogate pair then stands in the line as
+/// an escape (`\ud83d`), which is JSON to the program and none to us. Each half
+/// becomes U+FFFD, which is also what a process that is given the text gets to see.
+pub(super) fn repair(raw: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(raw);
+    let mut mended = String::with_capacity(text.len());
+    let mut rest: &str = &text;
+    while let Some(place) = rest.find('\\') {
+        let (before, from) = rest.split_at(place);
+        mended.push_str(before);
+        let taken = match surrogate(from) {
+            Some(Half::Low) => {
+                mended.push_str("\\ufffd");
+                ESCAPE
+            }
+            Some(Half::High) => match from.get(ESCAPE..).and_then(surrogate) {
+                Some(Half::Low) => {
+                    mended.push_str(&from[..2 * ESCAPE]);
+                    2 * ESCAPE
+                }
+                _ => {
+                    mended.push_str("\\ufffd");
+                    ESCAPE
+                }
+            },
+            None => {
+                // The backslash and what it stands before, so that the second
+                // of two backslashes does not start an escape.
+                let next = from.chars().nth(1).map_or(0, char::len_utf8);
+                mended.push_str(&from[..1 + next]);
+                1 + next
+            }
+        };
+        rest = &from[taken..];
+    }
+    mended.push_str(rest);
+    (mended.as_bytes() != raw).then_some(mended)
+}
+
+/// The length of an escape such as `\ud83d`.
+const ESCAPE: usize = 6;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Half {
+    High,
+    Low,
+}
+
+/// Returns which half of a pair the escape is that `text` starts with, if it is one.
+fn surrogate(text: &str) -> Option<Half> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    match u16::from_str_radix(digits, 16).ok()? {
+        0xD800..=0xDBFF => Some(Half::High),
+        0xDC00..=0xDFFF => Some(Half::Low),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_of_pairs_are_replaced_and_the_rest_stays() {
+        for (raw, expected) in [
+            (r#""a\ud83d""#, Some(r#""a\ufffd""#)),
+            (r#""\uDC00b""#, Some(r#""\ufffdb""#)),
+            (r#""\ud83d\ud83d\ude00""#, Some(r#""\ufffd\ud83d\ude00""#)),
+            (r#""\ud83d\n""#, Some(r#""\ufffd\n""#)),
+            (r#""\ud83dé""#, Some(r#""\ufffdé""#)),
+            (r#""\\ud83d""#, None),
+            (r#""\ud83d\ude00 \u00e9 \" \\""#, None),
+            (r#""\ud8""#, None),
+            ("\"\\", None),
+            ("", None),
+        ] {
+            assert_eq!(repair(raw.as_bytes()).as_deref(), expected, "{raw}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_replaced() {
+        assert_eq!(repair(b"\"a\xff\"").as_deref(), Some("\"a\u{fffd}\""));
+    }
+}

@@ -1,0 +1,112 @@
+//! Any evidence leads to an outcome, and never to a success that nobody told.
+
+use autonoe_claude::outcome::{
+    ApiFailure, Evidence, Exit, HostAction, Outcome, TurnResult, outcome,
+};
+use autonoe_claude::wire::{Line, Message};
+use proptest::prelude::*;
+use serde_json::json;
+
+fn result() -> impl Strategy<Value = TurnResult> {
+    let subtype = prop::sample::select(vec![
+        "success",
+        "error_max_turns",
+        "error_max_budget_usd",
+        "error_during_execution",
+        "brand_new",
+        "",
+    ]);
+    let text = prop::sample::select(vec!["", "done", "You've hit your limit · resets 4am (UTC)"]);
+    let status = prop::option::of(prop::sample::select(vec![
+        200, 400, 401, 404, 429, 500, 529,
+    ]));
+    let reason = prop::option::of(prop::sample::select(vec!["completed", "aborted_tools"]));
+    (
+        subtype,
+        prop::option::of(any::<bool>()),
+        text,
+        status,
+        reason,
+    )
+        .prop_map(|(subtype, is_error, text, status, reason)| {
+            let text = json!({
+                "type": "result", "subtype": subtype, "is_error": is_error, "result": text,
+                "api_error_status": status, "terminal_reason": reason,
+            });
+            let line = Line::from_text(text.to_string()).expect("a line");
+            let Message::Result(result) = line.read() else {
+                panic!("{line:?}")
+            };
+            TurnResult::from(&*result)
+        })
+}
+
+fn evidence() -> impl Strategy<Value = Evidence> {
+    let failure = || {
+        prop::option::of(prop::sample::select(vec![
+            ApiFailure::Authentication,
+            ApiFailure::Server,
+            ApiFailure::Other,
+        ]))
+    };
+    let host = prop::sample::select(vec![
+        HostAction::Nothing,
+        HostAction::Stopped,
+        HostAction::GaveUp,
+    ]);
+    let exit = prop::option::of(prop_oneof![
+        (0_i32..3).prop_map(Exit::Code),
+        Just(Exit::Signal(9)),
+        Just(Exit::Unknown),
+    ]);
+    (
+        prop::option::of(result()),
+        failure(),
+        failure(),
+        host,
+        exit,
+        any::<bool>(),
+        0_usize..3,
+    )
+        .prop_map(
+            |(result, blamed, retrying, host, exit, begun, live_tasks)| {
+                let mut evidence = Evidence::new("2026-11-15T00:30:00Z".parse().expect("a time"));
+                evidence.result = result;
+                evidence.blamed = blamed;
+                evidence.retrying = retrying;
+                evidence.host = host;
+                evidence.exit = exit;
+                evidence.begun = begun;
+                evidence.live_tasks = live_tasks;
+                evidence
+            },
+        )
+}
+
+proptest! {
+    #[test]
+    fn only_a_result_that_says_so_is_a_success(evidence in evidence()) {
+        let told = evidence
+            .result
+            .as_ref()
+            .is_some_and(|result| result.subtype == "success" && !result.is_error);
+
+        let completed = outcome(&evidence) == Outcome::Completed;
+
+        prop_assert!(told || !completed);
+    }
+
+    #[test]
+    fn only_what_the_host_stopped_is_interrupted(evidence in evidence()) {
+        if outcome(&evidence) == Outcome::Interrupted {
+            prop_assert_eq!(evidence.host, HostAction::Stopped);
+        }
+    }
+
+    #[test]
+    fn an_error_has_a_message(evidence in evidence()) {
+        if let Err(error) = outcome(&evidence).into_core() {
+            prop_assert!(!error.to_string().trim().is_empty());
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! The table of outcomes.
+
+use autonoe_claude::outcome::{
+    ApiFailure, Evidence, Exit, HostAction, Outcome, RejectedQuota, TurnResult, outcome,
+};
+use autonoe_claude::wire::{Line, Message, RateLimitEvent, ResultMessage};
+use jiff::Timestamp;
+
+fn at(text: &str) -> Timestamp {
+    text.parse().expect("a time")
+}
+
+fn evidence() -> Evidence {
+    let mut evidence = Evidence::new(at("2026-11-15T00:30:00Z"));
+    evidence.begun = true;
+    evidence
+}
+
+fn result(fields: &str) -> TurnResult {
+    let line = Line::from_text(format!("{{\"type\":\"result\",{fields}}}")).expect("a line");
+    let Message::Result(result) = line.read() else {
+        panic!("{line:?}")
+    };
+    let result: &ResultMessage<'_> = &result;
+    result.into()
+}
+
+fn rejected(fields: &str) -> Option<RejectedQuota> {
+    let text = format!(
+        "{{\"type\":\"rate_limit_event\",\"rate_limit_info\":{{\"status\":\"rejected\"{fields}}}}}"
+    );
+    let line = Line::from_text(text).expect("a line");
+    let Message::RateLimit(event) = line.read() else {
+        panic!("{line:?}")
+    };
+    let event: RateLimitEvent<'_> = event;
+    RejectedQuota::of(&event)
+}
+
+fn with_result(fields: &str) -> Evidence {
+    let mut evidence = evidence();
+    evidence.result = Some(result(fields));
+    evidence
+}
+
+const SUCCESS: &str = r#""subtype":"success","is_error":false,"result":"done""#;
+const ABORTED: &str = r#""subtype":"error_during_execution","is_error":true,"num_turns":2,"terminal_reason":"aborted_tools","errors":["[ede_diagnostic]"]"#;
+const QUOTA: &str = r#""subtype":"success","is_error":true,"api_error_status":429,"result":"You've hit your session limit · resets 4am (UTC)""#;
+const QUOTA_TEXT: &str = "You've hit your session limit · resets 4am (UTC)";
+
+#[test]
+fn results_say_how_a_turn_ended() {
+    let failed = |message: &str| Outcome::Failed {
+        messages: vec![message.to_owned()],
+    };
+    for (fields, expected) in [
+        (SUCCESS, Outcome::Completed),
+        (r#""subtype":"success""#, Outcome::Completed),
+        (
+            r#""subtype":"success","is_error":false,"result":"","terminal_reason":"hook_stopped""#,
+            Outcome::Completed,
+        ),
+        (
+            r#""subtype":"error_max_turns","is_error":true,"errors":["Reached maximum number of turns (2)"]"#,
+            Outcome::MaxTurns,
+        ),
+        (r#""subtype":"error_max_turns""#, Outcome::MaxTurns),
+        (
+            r#""subtype":"error_max_budget_usd","is_error":true,"errors":["Reached maximum budget ($0.5)"]"#,
+            Outcome::BudgetSpent,
+        ),
+        (ABORTED, failed("[ede_diagnostic]")),
+        (
+            r#""subtype":"error_max_structured_output_retries","is_error":true"#,
+            failed("error_max_structured_output_retries (no reason told)"),
+        ),
+        (
+            r#""subtype":"brand_new","is_error":false"#,
+            failed("brand_new (no reason told)"),
+        ),
+        (r#""is_error":false"#, failed(" (no reason told)")),
+        (
+            r#""subtype":"success","is_error":true,"result":"Prompt is too long","api_error_status":400,"terminal_reason":"prompt_too_long""#,
+            failed("Prompt is too long"),
+        ),
+    ] {
+        assert_eq!(outcome(&with_result(fields)), expected, "{fields}");
+    }
+}
+
+#[test]
+fn failures_of_the_service_are_told_apart_by_name_then_by_status() {
+    let failing = |status: &str| {
+        with_result(&format!(
+            r#""subtype":"success","is_error":true,"result":"why","api_error_status":{status}"#
+        ))
+    };
+    let message = || "why".to_owned();
+    for (blamed, status, expected) in [
+        (
+            Some(ApiFailure::Authentication),
+            "null",
+            Outcome::Authentication { message: message() },
+        ),
+        (None, "401", Outcome::Authentication { message: message() }),
+        (None, "403", Outcome::Authentication { message: message() }),
+        (
+            Some(ApiFailure::Billing),
+            "400",
+            Outcome::Billing { message: message() },
+        ),
+        (
+            Some(ApiFailure::ModelNotFound),
+            "404",
+            Outcome::ModelNotFound { message: message() },
+        ),
+        (
+            Some(ApiFailure::Server),
+            "null",
+            Outcome::Transient { message: message() },
+        ),
+        (
+            Some(ApiFailure::Other),
+            "529",
+            Outcome::Transient { message: message() },
+        ),
+        (None, "500", Outcome::Transient { message: message() }),
+        (
+            Some(ApiFailure::RateLimit),
+            "429",
+            Outcome::Transient { message: message() },
+        ),
+        (
+            None,
+            "400",
+            Outcome::Failed {
+                messages: vec![message()],
+            },
+        ),
+        (
+            None,
+            "null",
+            Outcome::Failed {
+                messages: vec![message()],
+            },
+        ),
+    ] {
+        let mut evidence = failing(status);
+        evidence.blamed = blamed;
+
+        assert_eq!(outcome(&evidence), expected, "{blamed:?} {status}");
+    }
+}
+
+#[test]
+fn a_quota_is_told_by_its_event_first() {
+    let mut evidence = with_result(QUOTA);
+    evidence.rejected = rejected(r#","rateLimitType":"five_hour","resetsAt":1794716700"#);
+
+    assert_eq!(
+        outcome(&evidence),
+        Outcome::QuotaSpent {
+            message: QUOTA_TEXT.into(),
+            resets_at: Some(at("2026-11-15T04:25:00Z")),
+        }
+    );
+}
+
+#[test]
+fn a_quota_without_an_event_is_told_by_the_text_of_the_result() {
+    assert_eq!(
+        outcome(&with_result(QUOTA)),
+        Outcome::QuotaSpent {
+            message: QUOTA_TEXT.into(),
+            resets_at: Some(at("2026-11-15T04:00:00Z")),
+        }
+    );
+}
+
+#[test]
+fn a_quota_without_a_time_is_still_a_quota() {
+    let mut evidence = with_result(
+        r#""subtype":"success","is_error":true,"api_error_status":429,"result":"You've hit your session limit""#,
+    );
+    evidence.rejected = rejected(r#","rateLimitType":"five_hour""#);
+
+    assert_eq!(
+        outcome(&evidence),
+        Outcome::QuotaSpent {
+            message: "You've hit your session limit".into(),
+            resets_at: None,
+        }
+    );
+}
+
+#[test]
+fn a_quota_of_unknown_wording_is_told_by_its_name() {
+    let evidence = with_result(
+        r#""subtype":"success","is_error":true,"api_error_status":429,"api_error":"usage_limit_reached","result":"Tomorrow, please""#,
+    );
+
+    assert!(matches!(outcome(&evidence), Outcome::QuotaSpent { .. }));
+}
+
+#[test]
+fn too_many_calls_without_a_claim_are_no_quota() {
+    let mut evidence = with_result(
+        r#""subtype":"success","is_error":true,"api_error_status":429,"result":"API Error: Server is temporarily limiting requests (not your usage limit)""#,
+    );
+    evidence.rejected = rejected(r#","resetsAt":1794712453"#);
+    evidence.blamed = Some(ApiFailure::RateLimit);
+
+    assert!(matches!(outcome(&evidence), Outcome::Transient { .. }));
+}
+
+#[test]
+fn what_an_agent_says_about_a_limit_is_no_quota() {
+    let mut evidence = with_result(
+        r#""subtype":"success","is_error":false,"result":"You've hit your session limit · resets 4am (UTC)""#,
+    );
+    assert_eq!(outcome(&evidence), Outcome::Completed);
+
+    // A turn that came to its end all the same, for example on extra usage.
+    evidence.rejected = rejected(r#","rateLimitType":"five_hour","resetsAt":1794716700"#);
+    assert_eq!(outcome(&evidence), Outcome::Completed);
+}
+
+#[test]
+fn a_program_that_dies_of_its_quota_ran_into_its_quota() {
+    let mut evidence = evidence();
+    evidence.rejected = rejected(r#","rateLimitType":"seven_day","resetsAt":1794988800"#);
+    evidence.exit = Some(Exit::Code(1));
+
+    assert_eq!(
+        outcome(&evidence),
+        Outcome::QuotaSpent {
+            message: "the quota of the subscription is spent".into(),
+            resets_at: Some(at("2026-11-18T08:00:00Z")),
+        }
+    );
+}
+
+#[test]
+fn what_the_host_stopped_is_interrupted_unless_it_had_come_to_another_end() {
+    for (fields, expected) in [
+        (Some(ABORTED), Outcome::Interrupted),
+        (None, Outcome::Interrupted),
+        (Some(SUCCESS), Outcome::Completed),
+        (
+            Some(r#""subtype":"error_max_turns","is_error":true"#),
+            Outcome::MaxTurns,
+        ),
+    ] {
+        let mut evidence = evidence();
+        evidence.result = fields.map(result);
+        evidence.host = HostAction::Stopped;
+        evidence.exit = Some(Exit::Code(143));
+
+        assert_eq!(outcome(&evidence), expected, "{fields:?}");
+    }
+}
+
+#[test]
+fn what_the_host_gave_up_is_told_by_what_failed() {
+    for (retrying, kind) in [
+        (Some(ApiFailure::Authentication), "authentication"),
+        (Some(ApiFailure::Billing), "billing"),
+        (Some(ApiFailure::Server), "overloaded"),
+        (Some(ApiFailure::Other), "overloaded"),
+        (None, "overloaded"),
+    ] {
+        for fields in [Some(ABORTED), None] {
+            let mut evidence = evidence();
+            evidence.result = fields.map(result);
+            evidence.host = HostAction::GaveUp;
+            evidence.retrying = retrying;
+
+            let error = outcome(&evidence).into_core().expect_err("no end");
+            assert_eq!(error.code(), kind, "{retrying:?}");
+        }
+    }
+}
+
+#[test]
+fn a_program_that_could_not_start_says_why() {
+    let mut by_result = with_result(
+        r#""subtype":"error_during_execution","is_error":true,"num_turns":0,"errors":["Sandbox required but unavailable"]"#,
+    );
+    by_result.begun = false;
+    let mut by_stderr = evidence();
+    by_stderr.begun = false;
+    by_stderr.exit = Some(Exit::Code(1));
+    by_stderr.stderr = "error: unknown option '--wat'\n".into();
+    let mut silent = by_stderr.clone();
+    silent.stderr.clear();
+    for (evidence, message) in [
+        (by_result, "Sandbox required but unavailable"),
+        (
+            by_stderr,
+            "Claude Code exited with code 1: error: unknown option '--wat'",
+        ),
+        (silent, "Claude Code exited with code 1"),
+    ] {
+        let expected = Outcome::StartFailed {
+            message: message.into(),
+        };
+        assert_eq!(outcome(&evidence), expected);
+    }
+}
+
+#[test]
+fn a_program_that_breaks_off_has_crashed_whatever_its_exit() {
+    for (exit, begun, message) in [
+        (
+            Some(Exit::Code(0)),
+            true,
+            "Claude Code exited with code 0 in the middle of a turn: oops",
+        ),
+        (
+            Some(Exit::Code(3)),
+            true,
+            "Claude Code exited with code 3 in the middle of a turn: oops",
+        ),
+        (
+            Some(Exit::Signal(9)),
+            false,
+            "Claude Code was ended by signal 9 in the middle of a turn: oops",
+        ),
+        (
+            Some(Exit::Code(0)),
+            false,
+            "Claude Code exited with code 0 in the middle of a turn: oops",
+        ),
+        (
+            None,
+            true,
+            "Claude Code broke off in the middle of a turn: oops",
+        ),
+    ] {
+        let mut evidence = evidence();
+        evidence.exit = exit;
+        evidence.begun = begun;
+        evidence.stderr = "\noops\n".into();
+
+        let expected = Outcome::Crashed {
+            message: message.into(),
+        };
+        assert_eq!(outcome(&evidence), expected);
+    }
+}
+
+#[test]
+fn core_is_told_what_may_help() {
+    let message = || "why".to_owned();
+    for (outcome, code, retryable) in [
+        (
+            Outcome::Authentication { message: message() },
+            "authentication",
+            false,
+        ),
+        (Outcome::Billing { message: message() }, "billing", false),
+        (
+            Outcome::ModelNotFound { message: message() },
+            "configuration",
+            false,
+        ),
+        (
+            Outcome::StartFailed { message: message() },
+            "configuration",
+            false,
+        ),
+        (
+            Outcome::Transient { message: message() },
+            "overloaded",
+            true,
+        ),
+        (Outcome::Crashed { message: message() }, "crashed", true),
+    ] {
+        let error = outcome.into_core().expect_err("no end");
+        assert_eq!((error.code(), error.is_retryable()), (code, retryable));
+        assert_eq!(error.to_string(), "why");
+    }
+}
