@@ -6,6 +6,7 @@
 //! out of what the process has cost so far, and the calls that have no result yet.
 
 mod calls;
+mod rate_limit;
 mod sentences;
 mod spending;
 mod tasks;

@@ -1,17 +1,14 @@
 //! Messages in, events out.
 
-use autonoe_core::{
-    AgentError, AgentSessionId, RateLimit, RateLimitStatus, StreamEvent, TokenUsage, ToolStatus,
-};
+use autonoe_core::{AgentError, AgentSessionId, StreamEvent, TokenUsage, ToolStatus};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::calls::{Calls, WasDenied};
+use super::rate_limit::rate_limit;
 use super::{Spending, Standing, Turns, sentences};
 use crate::outcome::{Exit, HostAction, outcome};
-use crate::wire::{
-    Assistant, Block, Message, RateLimitEvent, ResultMessage, ToolUse, User, UserBlock,
-};
+use crate::wire::{Assistant, Block, Message, ResultMessage, ToolUse, User, UserBlock};
 
 /// Makes the events of a session out of the messages of the program.
 ///
@@ -284,32 +281,4 @@ fn input(tool: &ToolUse<'_>) -> Value {
             .value()
             .unwrap_or_else(|| Value::String(input.as_str().to_owned())),
     }
-}
-
-/// Says in core's words what is left of a quota, if it is understood.
-fn rate_limit(event: &RateLimitEvent<'_>) -> Option<RateLimit> {
-    let status = match event.status.as_deref()? {
-        "allowed" => RateLimitStatus::Allowed,
-        "allowed_warning" => RateLimitStatus::Warning,
-        "rejected" => RateLimitStatus::Rejected,
-        other => {
-            tracing::debug!(status = other, "an unknown status of a quota");
-            return None;
-        }
-    };
-    Some(RateLimit {
-        status,
-        window: event.claim.as_deref().map(str::to_owned),
-        resets_at: event.resets_at,
-        used_percent: event.utilization.map(percent),
-    })
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the cast stops at the ends, which is what is wanted"
-)]
-fn percent(part: f64) -> u8 {
-    (part * 100.0).round() as u8
 }

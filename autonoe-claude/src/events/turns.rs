@@ -1,5 +1,7 @@
 //! Whether a session is over.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 
 use super::Tasks;
@@ -11,7 +13,12 @@ use crate::wire::Message;
 ///
 /// A result ends a turn, not the session: when a task in the background ends,
 /// the program starts a turn of its own to tell the agent. It says `idle` after
-/// the last of them, if it was told to say such things; then nothing is guessed.
+/// the last of them, if `CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS=1` is in its
+/// environment; then nothing is guessed.
+///
+/// A turn that failed ends the session whatever lives. The program would go on
+/// with another turn when a task ends, with all the turns again that it was
+/// allowed, after a limit was reached.
 #[derive(Clone, Debug, Default)]
 pub struct Turns {
     open: bool,
@@ -43,16 +50,24 @@ pub enum Standing {
     /// A turn is under way, or was asked for.
     Working,
     /// No turn is under way, but tasks live. When one ends, a turn follows.
+    ///
+    /// A task may be one that never ends, such as a server. A host that does not
+    /// want to wait says that it [stopped](super::Translator::stopped) the
+    /// session, which then counts as completed.
     Waiting,
     /// A turn is expected to follow at once, unasked, but need not.
     ///
-    /// If none has begun after a few seconds, the session is over.
+    /// If none has begun [in time](Turns::SETTLING), the session is over.
     Settling,
     /// The session is over.
     Over,
 }
 
 impl Turns {
+    /// How long to wait for a turn that is expected but need not come. It takes
+    /// some 50 ms on an idle machine.
+    pub const SETTLING: Duration = Duration::from_secs(5);
+
     /// The host has sent a prompt: a turn is owed, and what was before is forgotten.
     pub(super) fn prompted(&mut self) {
         *self = Self {
@@ -71,10 +86,11 @@ impl Turns {
 
     /// Returns how far the session is.
     pub fn standing(&self) -> Standing {
-        if self.open || self.result.is_none() {
-            return Standing::Working;
-        }
-        if self.host != HostAction::Nothing {
+        let result = match &self.result {
+            Some(result) if !self.open => result,
+            _ => return Standing::Working,
+        };
+        if self.host != HostAction::Nothing || !result.succeeded() {
             return Standing::Over;
         }
         if !self.tasks.is_empty() {

@@ -30,8 +30,7 @@ pub fn outcome(evidence: &Evidence) -> Outcome {
 }
 
 fn with_result(evidence: &Evidence, result: &TurnResult) -> Outcome {
-    let succeeded = result.subtype == "success" && !result.is_error;
-    if succeeded {
+    if result.succeeded() {
         return match evidence.exit {
             Some(exit) if evidence.live_tasks > 0 && evidence.host == HostAction::Nothing => {
                 let tasks = evidence.live_tasks;

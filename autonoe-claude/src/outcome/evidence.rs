@@ -106,6 +106,11 @@ impl From<&ResultMessage<'_>> for TurnResult {
 }
 
 impl TurnResult {
+    /// Tells whether the turn came to its own end.
+    pub fn succeeded(&self) -> bool {
+        self.subtype == "success" && !self.is_error
+    }
+
     /// Returns what went wrong, in the words of the program.
     pub fn complaints(&self) -> Vec<String> {
         let mut all: Vec<String> = self.errors.clone();

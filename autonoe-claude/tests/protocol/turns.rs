@@ -263,6 +263,22 @@ fn an_interrupted_session_is_over_with_its_result_whatever_lives() {
 }
 
 #[test]
+fn a_turn_that_failed_ends_the_session_whatever_lives() {
+    for subtype in ["error_max_turns", "error_max_budget_usd", "success"] {
+        let mut session = Session::new();
+        session.says(RUNNING);
+        session.says(INIT);
+        session.says(started("t", "c"));
+
+        let standing = session.says(format!(
+            r#"{{"type":"result","subtype":"{subtype}","is_error":true,"total_cost_usd":0.5}}"#
+        ));
+
+        assert_eq!(standing, Over, "{subtype}");
+    }
+}
+
+#[test]
 fn a_turn_that_breaks_off_is_not_completed_because_an_earlier_one_was() {
     let mut session = Session::new();
     session.says(INIT);
