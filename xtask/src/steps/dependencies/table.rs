@@ -20,6 +20,7 @@ const TABLE: [(&str, Allowed); 7] = [
         "autonoe-testkit",
         Only(&["autonoe-core", "autonoe-security"]),
     ),
+    ("autonoe-claude", Only(&["autonoe-core"])),
     ("autonoe-examples", Anything),
     ("autonoe-benches", Anything),
     ("xtask", Anything),
