@@ -1,7 +1,10 @@
 //! Claude Code as a backend of Autonoe.
 //!
-//! The crate drives the `claude` program over its stream-json protocol. What is
-//! here is pure: bytes in, values out, no process and no clock.
+//! [`ClaudeAgents`] drives the `claude` program over its stream-json protocol: our gate
+//! decides about every tool call before it happens, and our tools are served from this
+//! process. A session that did not start as it was asked to does no work.
+//!
+//! Underneath are parts without a process or a clock:
 //!
 //! - [`wire`]: the protocol. Bytes become [`Line`](wire::Line)s, lines become
 //!   [`Message`](wire::Message)s, and what is sent is built as whole lines.
@@ -13,6 +16,15 @@
 //! The shapes are those of two builds of the program, 2.1.197 and 2.1.325, as
 //! they were recorded. Whatever is unknown is kept as it came and is no error.
 
+mod agents;
 pub mod events;
+mod launch;
+mod mcp;
 pub mod outcome;
+mod probe;
+mod session;
 pub mod wire;
+
+pub use agents::ClaudeAgents;
+pub use launch::{ClaudeOptions, ConfigFolder, SettingSources};
+pub use probe::Probe;

@@ -1,0 +1,72 @@
+//! Makes clients, and looks whether there is anything to make them of.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, Capabilities, HookCoverage, SessionSpec, Support,
+};
+
+use crate::launch::{ClaudeOptions, LaunchPlan};
+use crate::probe::{Probe, probe};
+use crate::session::ClaudeClient;
+
+/// Claude Code as a backend.
+///
+/// ```
+/// use autonoe_claude::{ClaudeAgents, ClaudeOptions};
+///
+/// // Who embeds the library decides what the program gets to see.
+/// let environment = ["PATH", "HOME", "CLAUDE_CODE_OAUTH_TOKEN"]
+///     .into_iter()
+///     .filter_map(|name| Some((name.into(), std::env::var_os(name)?)));
+///
+/// let agents = ClaudeAgents::new(ClaudeOptions::new("/usr/local/bin/claude", environment));
+/// ```
+#[derive(Clone, Debug)]
+pub struct ClaudeAgents {
+    options: Arc<ClaudeOptions>,
+}
+
+impl ClaudeAgents {
+    /// Makes a backend of `options`.
+    pub fn new(options: ClaudeOptions) -> Self {
+        Self {
+            options: Arc::new(options),
+        }
+    }
+
+    /// Looks closer than [`probe`](AgentClientFactory::probe): for a command that tells what is missing.
+    ///
+    /// # Errors
+    ///
+    /// The program is not there, or does not say which version it is.
+    pub async fn examine(&self) -> Result<Probe, AgentError> {
+        probe(&self.options).await
+    }
+}
+
+#[async_trait]
+impl AgentClientFactory for ClaudeAgents {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        let found = probe(&self.options).await?;
+        let sandbox = match found.missing_for_sandbox.is_empty() {
+            true => Support::Yes,
+            false => Support::No,
+        };
+        Ok(Capabilities::new("claude")
+            .with_version(found.version)
+            .with_hooks(HookCoverage::EveryTool)
+            .with_sandbox(sandbox)
+            .with_cost(Support::Yes)
+            .with_quota_reset(Support::Yes)
+            .with_resume(Support::Yes)
+            .with_in_process_tools(Support::Yes)
+            .with_steering(Support::Yes))
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        LaunchPlan::check(&self.options, &spec)?;
+        Ok(Box::new(ClaudeClient::new(self.options.clone(), spec)))
+    }
+}

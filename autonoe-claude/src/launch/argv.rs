@@ -1,0 +1,74 @@
+//! The arguments of the program.
+
+use std::path::PathBuf;
+
+use autonoe_core::SessionSpec;
+use serde_json::Value;
+
+use super::settings::{Permissions, Settings};
+use super::{ClaudeOptions, SandboxSettings};
+
+/// What is handed over in files: it may be long, or secret.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    pub(super) system_prompt: Option<PathBuf>,
+    pub(super) mcp_servers: Option<PathBuf>,
+}
+
+/// Returns the arguments for one session.
+///
+/// Values stand behind `=`, because they may begin with a dash. One argument is at
+/// most 128 KiB, and everybody on the machine can read it.
+pub(super) fn arguments(options: &ClaudeOptions, spec: &SessionSpec, files: &Files) -> Vec<String> {
+    let mut arguments: Vec<String> = [
+        "--output-format=stream-json",
+        "--verbose",
+        "--input-format=stream-json",
+        // What no hook allowed is refused, and nobody is asked.
+        "--permission-mode=dontAsk",
+        "--strict-mcp-config",
+    ]
+    .map(str::to_owned)
+    .into();
+    let mut add = |name: &str, value: String| arguments.push(format!("--{name}={value}"));
+    add("setting-sources", options.setting_sources.as_str().into());
+    add("tools", options.tools.join(","));
+    add("settings", settings(options, spec));
+    if let Some(file) = &files.mcp_servers {
+        add("mcp-config", file.display().to_string());
+    }
+    if let Some(model) = &spec.model {
+        add("model", model.clone());
+    }
+    if let Some(thinking) = spec.thinking {
+        add("max-thinking-tokens", thinking.tokens().to_string());
+    }
+    if let Some(turns) = spec.max_turns {
+        add("max-turns", turns.to_string());
+    }
+    if let Some(cost) = spec.budget.cost_usd {
+        add(
+            "max-budget-usd",
+            cost.to_string().trim_start_matches('$').to_owned(),
+        );
+    }
+    if let Some(file) = &files.system_prompt {
+        add("system-prompt-file", file.display().to_string());
+    }
+    if let Some(conversation) = &spec.resume {
+        add("resume", conversation.to_string());
+    }
+    arguments
+}
+
+fn settings(options: &ClaudeOptions, spec: &SessionSpec) -> String {
+    let settings = Settings {
+        sandbox: SandboxSettings::of(spec.sandbox),
+        permissions: Permissions {
+            deny: &options.deny,
+        },
+    };
+    serde_json::to_value(&settings)
+        .unwrap_or(Value::Null)
+        .to_string()
+}

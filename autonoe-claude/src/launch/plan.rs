@@ -1,0 +1,106 @@
+//! All that is needed to start the program for one session.
+
+use std::fs;
+use std::io;
+
+use autonoe_core::{AgentError, AgentErrorKind, SessionSpec};
+use autonoe_process::{Launch, Marker, SessionFolder};
+use serde_json::json;
+
+use super::argv::{Files, arguments};
+use super::environment::environment;
+use super::{ClaudeOptions, ConfigFolder};
+
+/// The variable by which everything that a session starts is found again.
+const MARKER: &str = "AUTONOE_AGENT_SESSION";
+
+/// All that is needed to start the program for one session.
+pub(crate) struct LaunchPlan;
+
+impl LaunchPlan {
+    /// Tells whether the session can be started at all.
+    ///
+    /// # Errors
+    ///
+    /// The session asks for something that these options cannot give.
+    pub(crate) fn check(options: &ClaudeOptions, spec: &SessionSpec) -> Result<(), AgentError> {
+        if spec.resume.is_some() && options.config == ConfigFolder::PerSession {
+            return Err(AgentError::new(
+                AgentErrorKind::Unsupported,
+                "a conversation cannot be resumed when its folder goes with the session; \
+                 keep the configuration folder",
+            ));
+        }
+        if spec.tools.definitions().next().is_some()
+            && spec.mcp_servers.contains_key(autonoe_core::Toolbox::SERVER)
+        {
+            return Err(AgentError::new(
+                AgentErrorKind::Configuration,
+                "the name autonoe is taken by our own tools; give the MCP server another one",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Makes the launch, and the folder that goes with it.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be made.
+    pub(crate) fn launch(
+        options: &ClaudeOptions,
+        spec: &SessionSpec,
+    ) -> Result<Launch, AgentError> {
+        let (folder, marker) = folder_and_marker(options)?;
+        let path = folder.path().to_owned();
+        for name in ["tmp", "config"] {
+            fs::create_dir(path.join(name)).map_err(|error| no_folder(options, error))?;
+        }
+        let write = |name: &str, text: &str| {
+            let file = path.join(name);
+            fs::write(&file, text).map_err(|error| no_folder(options, error))?;
+            Ok::<_, AgentError>(file)
+        };
+        let mut files = Files::default();
+        if let Some(text) = &spec.system_prompt {
+            files.system_prompt = Some(write("system-prompt.md", text)?);
+        }
+        if !spec.mcp_servers.is_empty() {
+            let servers = json!({"mcpServers": spec.mcp_servers});
+            files.mcp_servers = Some(write("mcp-servers.json", &servers.to_string())?);
+        }
+        let mut launch = Launch::new(&options.program, &spec.cwd, marker)
+            .args(arguments(options, spec, &files))
+            .envs(environment(options, spec, &path))
+            .folder(folder);
+        if let Some(lock) = &spec.lock {
+            launch = launch.inherit(lock.clone());
+        }
+        Ok(launch)
+    }
+}
+
+/// Makes a folder, and the marker by which all that belongs to it is found: nobody else has it.
+///
+/// # Errors
+///
+/// The folder cannot be made.
+pub(crate) fn folder_and_marker(
+    options: &ClaudeOptions,
+) -> Result<(SessionFolder, Marker), AgentError> {
+    let folder = SessionFolder::create_in(&options.temporary, "autonoe-claude-")
+        .map_err(|error| no_folder(options, error))?;
+    let name = folder.path().file_name().unwrap_or_default();
+    let marker = Marker::new(MARKER, name.to_string_lossy()).map_err(|error| {
+        AgentError::new(AgentErrorKind::Other, "the session cannot be marked").because(error)
+    })?;
+    Ok((folder, marker))
+}
+
+fn no_folder(options: &ClaudeOptions, error: io::Error) -> AgentError {
+    let message = format!(
+        "the folder of a session cannot be made in {:?}",
+        options.temporary
+    );
+    AgentError::new(AgentErrorKind::Configuration, message).because(error)
+}

@@ -1,0 +1,72 @@
+//! The whole launch, for a person to review.
+
+use std::path::Path;
+
+use autonoe_core::{
+    Budget, Gate, Grants, Places, RunId, Sandbox, SessionKey, SessionSpec, ThinkingBudget, Toolbox,
+};
+
+use super::argv::{Files, arguments};
+use super::environment::environment;
+use super::{ClaudeOptions, ConfigFolder, SettingSources};
+
+fn spec() -> SessionSpec {
+    let key = SessionKey {
+        run: RunId::new("run"),
+        number: 1,
+    };
+    let gate = Gate::new(Places::new("/srv/project"), Grants::none());
+    SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]))
+}
+
+fn options() -> ClaudeOptions {
+    let environment = [
+        ("PATH", "/usr/bin"),
+        ("HOME", "/home/me"),
+        ("CLAUDECODE", "1"),
+    ];
+    ClaudeOptions::new(
+        "/usr/bin/claude",
+        environment.map(|(name, value)| (name.into(), value.into())),
+    )
+}
+
+#[test]
+fn a_plain_session_is_launched_so_that_nothing_is_allowed_but_by_the_gate() {
+    insta::assert_snapshot!(arguments(&options(), &spec(), &Files::default()).join("\n"));
+}
+
+#[test]
+fn everything_that_can_be_chosen_is_in_the_arguments() {
+    let mut options = options();
+    options.setting_sources = SettingSources::Project;
+    options.tools = vec!["Read".into()];
+    let mut spec = spec();
+    spec.sandbox = Sandbox::Off;
+    spec.model = Some("-x".into());
+    spec.thinking = Some(ThinkingBudget::default());
+    spec.max_turns = Some(7);
+    spec.budget = Budget::default().with_cost("1.5".parse().expect("an amount"));
+    spec.resume = Some(autonoe_core::AgentSessionId::new("0000"));
+    let files = Files {
+        system_prompt: Some("/tmp/session/system-prompt.md".into()),
+        mcp_servers: Some("/tmp/session/mcp-servers.json".into()),
+    };
+
+    insta::assert_snapshot!(arguments(&options, &spec, &files).join("\n"));
+}
+
+#[test]
+fn the_environment_is_what_the_caller_gave_and_what_keeps_the_program_quiet() {
+    let mut options = options();
+    options.config = ConfigFolder::PerSession;
+    let mut spec = spec();
+    spec.environment.insert("NODE_ENV".into(), "test".into());
+
+    let environment = environment(&options, &spec, Path::new("/tmp/session"));
+    let lines: Vec<String> = environment
+        .iter()
+        .map(|(name, value)| format!("{}={}", name.display(), value.display()))
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}

@@ -1,0 +1,144 @@
+//! Who owns the program of a session.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{AgentError, AgentErrorKind, SessionSpec};
+use autonoe_process::Ladder;
+use tokio::sync::{mpsc, oneshot};
+
+use super::commands::{Command, Query};
+use super::start::Live;
+use super::turn::{After, Turn};
+use crate::launch::ClaudeOptions;
+use crate::wire::Request;
+
+/// How long a program that was told to end may take before the ladder begins.
+const GOODBYE: Duration = Duration::from_secs(3);
+
+/// Who owns the program of a session.
+///
+/// It ends when it is told to, or when nobody is left who could tell it anything;
+/// the program ends with it.
+pub(super) struct Actor {
+    options: Arc<ClaudeOptions>,
+    spec: SessionSpec,
+    commands: mpsc::Receiver<Command>,
+    state: State,
+}
+
+enum State {
+    NotStarted,
+    Live(Box<Live>),
+    Gone,
+}
+
+impl Actor {
+    pub(super) fn new(
+        options: Arc<ClaudeOptions>,
+        spec: SessionSpec,
+        commands: mpsc::Receiver<Command>,
+    ) -> Self {
+        Self {
+            options,
+            spec,
+            commands,
+            state: State::NotStarted,
+        }
+    }
+
+    pub(super) async fn run(mut self) {
+        let mut disposed = None;
+        while let Some(command) = self.commands.recv().await {
+            match command {
+                Command::Query(query) => self.query(query).await,
+                // There is no turn to stop.
+                Command::Interrupt(reply) => {
+                    let _ = reply.send(Ok(()));
+                }
+                Command::Steer(_, reply) => {
+                    let _ = reply.send(Err(AgentError::new(
+                        AgentErrorKind::Other,
+                        "no turn is under way",
+                    )));
+                }
+                Command::Dispose(done) => {
+                    disposed = Some(done);
+                    break;
+                }
+            }
+        }
+        self.end().await;
+        if let Some(done) = disposed {
+            let _ = done.send(());
+        }
+    }
+
+    async fn query(&mut self, query: Query) {
+        if matches!(self.state, State::NotStarted) {
+            match self.start(&query).await {
+                Some(Ok(live)) => self.state = State::Live(Box::new(live)),
+                Some(Err(error)) => {
+                    self.state = State::Gone;
+                    return query.end(Err(error));
+                }
+                None => {
+                    self.state = State::Gone;
+                    return;
+                }
+            }
+        }
+        let State::Live(live) = &mut self.state else {
+            let reason = "Claude Code is not there any more; start a new session";
+            return query.end(Err(AgentError::new(AgentErrorKind::Crashed, reason)));
+        };
+        let turn = Turn::new(live, &self.options);
+        if turn.run(query, &mut self.commands).await == After::Useless {
+            self.end().await;
+        }
+    }
+
+    /// Starts the program; `None` if nobody waits for it any more.
+    async fn start(&mut self, query: &Query) -> Option<Result<Live, AgentError>> {
+        tokio::select! {
+            biased;
+            () = query.dropped.cancelled() => None,
+            started = Live::start(&self.options, &self.spec) => Some(started),
+        }
+    }
+
+    /// Ends the program, if there is one, and everything that it started.
+    async fn end(&mut self) {
+        let State::Live(live) = std::mem::replace(&mut self.state, State::Gone) else {
+            return;
+        };
+        let Live {
+            talk,
+            answers,
+            mut pending,
+            ..
+        } = *live;
+        // Nothing is allowed any more.
+        drop(answers);
+        let (id, _answer) = pending.ask();
+        talk.send(Request::EndSession.to_line(&id));
+        let _ = tokio::time::timeout(GOODBYE, talk.process.exited()).await;
+        let report = talk
+            .into_process()
+            .shut_down(Ladder::interrupt_first())
+            .await;
+        if !report.is_complete() {
+            tracing::error!(?report, "something of Claude Code is left");
+        }
+    }
+}
+
+/// Asks the actor something and waits for the answer.
+pub(super) async fn ask<T>(
+    commands: &mpsc::Sender<Command>,
+    make: impl FnOnce(oneshot::Sender<T>) -> Command,
+) -> Option<T> {
+    let (reply, answer) = oneshot::channel();
+    commands.send(make(reply)).await.ok()?;
+    answer.await.ok()
+}

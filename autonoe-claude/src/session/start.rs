@@ -1,0 +1,194 @@
+//! From nothing to a program that waits for a prompt.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, StreamEvent, Toolbox};
+use autonoe_process::{LaunchError, Started};
+use jiff::Timestamp;
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use super::answers::Answers;
+use super::expectation::Expectation;
+use super::pending::Pending;
+use super::talk::{Silence, Talk};
+use crate::events::Translator;
+use crate::launch::{ClaudeOptions, LaunchPlan};
+use crate::outcome::Exit;
+use crate::wire::{HookMatcher, Initialize, Line, Message, Request};
+
+/// How much longer than we the program waits for an answer of a hook.
+const SLACK: Duration = Duration::from_secs(10);
+
+/// How long a program that closed its output may take to end.
+const LAST_BREATH: Duration = Duration::from_secs(5);
+
+/// A program that lives, and all that belongs to the talk with it.
+pub(super) struct Live {
+    pub(super) talk: Talk,
+    pub(super) answers: Answers,
+    pub(super) pending: Pending,
+    pub(super) translator: Translator,
+    denied: mpsc::UnboundedReceiver<String>,
+    expectation: Expectation,
+    has_result: bool,
+}
+
+impl Live {
+    /// Starts the program and waits until it is ready for a prompt, and is what was asked for.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started, or is not what was asked for. Nothing of it lives then.
+    pub(super) async fn start(
+        options: &ClaudeOptions,
+        spec: &SessionSpec,
+    ) -> Result<Self, AgentError> {
+        let launch = LaunchPlan::launch(options, spec)?;
+        let Started {
+            process,
+            stdin,
+            stdout,
+        } = launch.start().await.map_err(|error| not_started(&error))?;
+        let talk = Talk::new(process, stdin, stdout);
+        let (tell_denied, denied) = mpsc::unbounded_channel();
+        let answers = Answers::new(
+            spec.clone(),
+            talk.writer(),
+            tell_denied,
+            options.answer_limit,
+        );
+        let mut live = Self {
+            talk,
+            answers,
+            pending: Pending::default(),
+            translator: Translator::new(),
+            denied,
+            expectation: Expectation::of(options, spec),
+            has_result: false,
+        };
+        match tokio::time::timeout(options.start_limit, live.greet(options, spec)).await {
+            Ok(Ok(())) => Ok(live),
+            Ok(Err(error)) => Err(error),
+            Err(_elapsed) => Err(AgentError::new(
+                AgentErrorKind::Timeout,
+                format!("Claude Code was not ready after {:?}", options.start_limit),
+            )),
+        }
+    }
+
+    async fn greet(
+        &mut self,
+        options: &ClaudeOptions,
+        spec: &SessionSpec,
+    ) -> Result<(), AgentError> {
+        let limit = options.answer_limit + SLACK;
+        let seconds = u32::try_from(limit.as_secs()).unwrap_or(u32::MAX);
+        let has_tools = spec.tools.definitions().next().is_some();
+        let initialize = Initialize {
+            hooks: BTreeMap::from([(
+                "PreToolUse".to_owned(),
+                vec![HookMatcher::every_call("gate", seconds)],
+            )]),
+            sdk_mcp_servers: has_tools
+                .then(|| Toolbox::SERVER.to_owned())
+                .into_iter()
+                .collect(),
+            append_system_prompt: None,
+        };
+        self.ask(Request::Initialize(initialize)).await?;
+        let settings = self.ask(Request::GetSettings).await?;
+        self.expectation.check_settings(settings.as_ref())
+    }
+
+    /// Asks the program something before the first prompt, and waits for the answer.
+    async fn ask(&mut self, request: Request) -> Result<Option<Value>, AgentError> {
+        let (id, mut answer) = self.pending.ask();
+        self.talk.send(request.to_line(&id));
+        loop {
+            match self.talk.next().await {
+                Ok(lines) => {
+                    let mut events = Vec::new();
+                    for line in &lines {
+                        self.take(line, &mut events)?;
+                    }
+                }
+                Err(silence) => return Err(self.broke_off(silence).await),
+            }
+            if let Ok(answer) = answer.try_recv() {
+                return answer.map_err(|error| {
+                    AgentError::new(
+                        AgentErrorKind::Protocol,
+                        format!("Claude Code refused a request: {error}"),
+                    )
+                });
+            }
+            if self.has_result {
+                // It ends by itself; what it said is in the result.
+                return Err(self.broke_off(Silence::Ended).await);
+            }
+        }
+    }
+
+    /// Takes note of a line, and adds what it means to `events`.
+    ///
+    /// # Errors
+    ///
+    /// The session is not what was asked for.
+    pub(super) fn take(
+        &mut self,
+        line: &Line,
+        events: &mut Vec<StreamEvent>,
+    ) -> Result<(), AgentError> {
+        let message = line.read();
+        match &message {
+            Message::ControlRequest(request) => self.answers.answer(request),
+            Message::ControlCancel(cancel) => self.answers.withdraw(&cancel.request_id),
+            Message::ControlResponse(response) => self.pending.answered(response),
+            message => {
+                if let Message::Init(init) = message {
+                    self.expectation.check_init(init)?;
+                    self.answers.trust();
+                }
+                self.has_result |= matches!(message, Message::Result(_));
+                while let Ok(call) = self.denied.try_recv() {
+                    self.translator.denied(&call);
+                }
+                self.translator.observe(message, events);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns why the program is not there any more.
+    async fn broke_off(&mut self, silence: Silence) -> AgentError {
+        if let Silence::TooLong(error) = silence {
+            return AgentError::new(AgentErrorKind::Protocol, error.to_string());
+        }
+        let exit = self.exit().await;
+        let stderr = self.talk.process.stderr_tail();
+        let finished = self.translator.finish(exit, &stderr, Timestamp::now());
+        match finished.end {
+            Err(error) => error,
+            Ok(_) => AgentError::new(AgentErrorKind::Crashed, "Claude Code ended before it began"),
+        }
+    }
+
+    /// Returns how the program ended, if it does so soon.
+    pub(super) async fn exit(&self) -> Option<Exit> {
+        let exited = tokio::time::timeout(LAST_BREATH, self.talk.process.exited()).await;
+        exited.ok().map(|exit| match exit {
+            autonoe_process::Exit::Code(code) => Exit::Code(code),
+            autonoe_process::Exit::Signal(signal) => Exit::Signal(signal),
+            _ => Exit::Unknown,
+        })
+    }
+}
+
+fn not_started(error: &LaunchError) -> AgentError {
+    AgentError::new(
+        AgentErrorKind::NotAvailable,
+        format!("Claude Code cannot be started: {error}"),
+    )
+}

@@ -1,0 +1,103 @@
+//! The two pipes of the program: whole lines in, whole lines out.
+
+use std::io;
+
+use autonoe_process::{Process, Stdin, Stdout};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::mpsc;
+
+use crate::wire::{Line, LineReader, LineTooLong, OutgoingLine};
+
+/// The program and the talk with it.
+pub(super) struct Talk {
+    pub(super) process: Process,
+    stdout: Stdout,
+    reader: LineReader,
+    lines: mpsc::UnboundedSender<OutgoingLine>,
+    is_at_end: bool,
+}
+
+/// Why no more lines come.
+#[derive(Debug)]
+pub(super) enum Silence {
+    /// The program closed its output, or broke off.
+    Ended,
+    /// A line is longer than anybody can want.
+    TooLong(LineTooLong),
+}
+
+impl Talk {
+    /// Begins to talk. Lines are written by a task of their own: a line that is torn
+    /// would end the program.
+    pub(super) fn new(process: Process, stdin: Stdin, stdout: Stdout) -> Self {
+        let (lines, queue) = mpsc::unbounded_channel();
+        tokio::spawn(write_lines(stdin, queue));
+        Self {
+            process,
+            stdout,
+            reader: LineReader::new(),
+            lines,
+            is_at_end: false,
+        }
+    }
+
+    /// Returns where lines to the program go. It never waits: what the program asks, it reads the
+    /// answers to.
+    pub(super) fn writer(&self) -> mpsc::UnboundedSender<OutgoingLine> {
+        self.lines.clone()
+    }
+
+    /// Sends a line. If the program is gone, that is seen at its output.
+    pub(super) fn send(&self, line: OutgoingLine) {
+        let _ = self.lines.send(line);
+    }
+
+    /// Ends the talk. The program's input is closed when the last writer is gone.
+    pub(super) fn into_process(self) -> Process {
+        self.process
+    }
+
+    /// Waits for the next lines. Nothing is lost when the future is dropped.
+    pub(super) async fn next(&mut self) -> Result<Vec<Line>, Silence> {
+        loop {
+            if self.is_at_end {
+                return Err(Silence::Ended);
+            }
+            let read = self.stdout.read_buf(self.reader.buffer()).await;
+            let lines = match read {
+                Ok(0) => {
+                    self.is_at_end = true;
+                    self.reader.finish()
+                }
+                Ok(_) => self.reader.take(),
+                Err(error) => {
+                    tracing::warn!(%error, "the output of Claude Code cannot be read");
+                    self.is_at_end = true;
+                    self.reader.finish()
+                }
+            };
+            match lines {
+                Ok(lines) if lines.is_empty() => {}
+                Ok(lines) => return Ok(lines),
+                Err(error) => {
+                    self.is_at_end = true;
+                    return Err(Silence::TooLong(error));
+                }
+            }
+        }
+    }
+}
+
+async fn write_lines(mut stdin: Stdin, mut queue: mpsc::UnboundedReceiver<OutgoingLine>) {
+    while let Some(line) = queue.recv().await {
+        if let Err(error) = write(&mut stdin, &line).await {
+            tracing::debug!(%error, "Claude Code does not listen any more");
+            return;
+        }
+    }
+}
+
+async fn write(stdin: &mut Stdin, line: &OutgoingLine) -> io::Result<()> {
+    stdin.write_all(line.as_bytes()).await?;
+    stdin.flush().await
+}

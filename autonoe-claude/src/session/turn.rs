@@ -1,0 +1,208 @@
+//! One query: from its prompt to its end.
+
+use std::time::Duration;
+
+use autonoe_core::{AgentError, AgentErrorKind};
+use jiff::Timestamp;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::commands::{Command, Query};
+use super::start::Live;
+use super::talk::Silence;
+use crate::events::Standing;
+use crate::launch::ClaudeOptions;
+use crate::outcome::HostAction;
+use crate::wire::{OutgoingLine, Request};
+
+/// How long a turn that was interrupted may take to end.
+const END_OF_TURN: Duration = Duration::from_secs(10);
+
+/// How long a turn may take to begin that the program starts by itself.
+const NEXT_TURN: Duration = Duration::from_secs(5);
+
+/// Whether the program can be asked again after a query.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum After {
+    /// It waits for the next prompt.
+    Ready,
+    /// It must be ended.
+    Useless,
+}
+
+/// A query under way.
+pub(super) struct Turn<'l> {
+    live: &'l mut Live,
+    options: &'l ClaudeOptions,
+    /// When something was heard of the program last.
+    heard: Instant,
+    /// When the turn must have ended, once it was interrupted.
+    ends_by: Option<Instant>,
+    is_dropped: bool,
+}
+
+/// What happened.
+enum Happened {
+    Said(Vec<crate::wire::Line>),
+    Fell(Silence),
+    Told(Option<Command>),
+    Dropped,
+    /// A time is over.
+    Late,
+}
+
+impl<'l> Turn<'l> {
+    pub(super) fn new(live: &'l mut Live, options: &'l ClaudeOptions) -> Self {
+        Self {
+            live,
+            options,
+            heard: Instant::now(),
+            ends_by: None,
+            is_dropped: false,
+        }
+    }
+
+    /// Works on `query` to its end.
+    pub(super) async fn run(
+        mut self,
+        query: Query,
+        commands: &mut mpsc::Receiver<Command>,
+    ) -> After {
+        self.live.translator.prompted();
+        self.live.talk.send(OutgoingLine::prompt(&query.prompt));
+        loop {
+            match self.next(&query, commands).await {
+                Happened::Said(lines) => {
+                    self.heard = Instant::now();
+                    let mut events = Vec::new();
+                    for line in &lines {
+                        if let Err(error) = self.live.take(line, &mut events) {
+                            query.tell(events);
+                            query.end(Err(error));
+                            return After::Useless;
+                        }
+                    }
+                    query.tell(events);
+                    if self.live.translator.standing() == Standing::Over {
+                        return self.finish(query, None);
+                    }
+                }
+                Happened::Fell(Silence::Ended) => {
+                    let exit = self.live.exit().await;
+                    self.finish(query, exit);
+                    return After::Useless;
+                }
+                Happened::Fell(Silence::TooLong(error)) => {
+                    let error = AgentError::new(AgentErrorKind::Protocol, error.to_string());
+                    query.end(Err(error));
+                    return After::Useless;
+                }
+                Happened::Dropped => {
+                    self.is_dropped = true;
+                    self.interrupt();
+                }
+                Happened::Told(Some(command)) => {
+                    if self.told(command) == Disposed::Yes {
+                        return After::Useless;
+                    }
+                }
+                Happened::Told(None) => return After::Useless,
+                Happened::Late => match self.late() {
+                    Some(error) => {
+                        query.end(Err(error));
+                        return After::Useless;
+                    }
+                    None if self.live.translator.standing() == Standing::Settling => {
+                        return self.finish(query, None);
+                    }
+                    None => {
+                        self.finish(query, None);
+                        return After::Useless;
+                    }
+                },
+            }
+        }
+    }
+
+    async fn next(&mut self, query: &Query, commands: &mut mpsc::Receiver<Command>) -> Happened {
+        let late = self.deadline();
+        tokio::select! {
+            biased;
+            () = query.dropped.cancelled(), if !self.is_dropped => Happened::Dropped,
+            command = commands.recv() => Happened::Told(command),
+            lines = self.live.talk.next() => match lines {
+                Ok(lines) => Happened::Said(lines),
+                Err(silence) => Happened::Fell(silence),
+            },
+            () = tokio::time::sleep_until(late) => Happened::Late,
+        }
+    }
+
+    /// Returns how long to wait for the next word.
+    fn deadline(&self) -> Instant {
+        let silence = self.heard + self.options.silence_limit;
+        let settled = match self.live.translator.standing() {
+            Standing::Settling => self.heard + NEXT_TURN,
+            _ => silence,
+        };
+        self.ends_by.unwrap_or(settled).min(settled)
+    }
+
+    /// Says what it means that nothing was heard for so long; `None` if the session just ends.
+    fn late(&mut self) -> Option<AgentError> {
+        if self.ends_by.is_some() || self.live.translator.standing() == Standing::Settling {
+            return None;
+        }
+        let limit = self.options.silence_limit;
+        Some(AgentError::new(
+            AgentErrorKind::Timeout,
+            format!("Claude Code said nothing for {limit:?}"),
+        ))
+    }
+
+    fn told(&mut self, command: Command) -> Disposed {
+        match command {
+            Command::Interrupt(reply) => {
+                self.interrupt();
+                let _ = reply.send(Ok(()));
+            }
+            Command::Steer(text, reply) => {
+                self.live.talk.send(OutgoingLine::prompt(&text));
+                let _ = reply.send(Ok(()));
+            }
+            // A client asks one thing after the other.
+            Command::Query(query) => query.end(Err(AgentError::new(
+                AgentErrorKind::Other,
+                "a turn is still under way",
+            ))),
+            Command::Dispose(done) => {
+                drop(done);
+                return Disposed::Yes;
+            }
+        }
+        Disposed::No
+    }
+
+    fn interrupt(&mut self) {
+        if self.ends_by.is_none() {
+            self.ends_by = Some(Instant::now() + END_OF_TURN);
+            self.live.translator.stopped(HostAction::Stopped);
+            let (id, _answer) = self.live.pending.ask();
+            self.live.talk.send(Request::Interrupt.to_line(&id));
+        }
+    }
+
+    fn finish(&mut self, query: Query, exit: Option<crate::outcome::Exit>) -> After {
+        let stderr = self.live.talk.process.stderr_tail();
+        let finished = self.live.translator.finish(exit, &stderr, Timestamp::now());
+        query.tell(finished.events);
+        query.end(finished.end);
+        After::Ready
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Disposed {
+    Yes,
+    No,
+}

@@ -1,0 +1,27 @@
+//! The builds of Claude Code that are driven.
+
+use std::path::{Path, PathBuf};
+
+/// A pinned build of Claude Code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Build {
+    pub(crate) version: &'static str,
+}
+
+impl Build {
+    pub(crate) const OLDER: Self = Self { version: "2.1.197" };
+    pub(crate) const NEWER: Self = Self { version: "2.1.325" };
+
+    /// Returns the program, or fails the test if it is not installed.
+    pub(crate) fn program(self) -> PathBuf {
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+        let clis = workspace.expect("it is a member").join("target/clis");
+        let program = clis.join(format!("claude-code-{}/claude", self.version));
+        assert!(
+            program.is_file(),
+            "{} is missing: run `cargo xtask clis` to install it",
+            program.display()
+        );
+        program
+    }
+}

@@ -1,0 +1,121 @@
+//! Both builds keep the contract of every backend.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_claude::ClaudeAgents;
+use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
+use autonoe_testkit::conformance::{self, AgentHarness, ProbeCall, Scenario};
+use autonoe_testkit::model_server::anthropic::{
+    Claim, Message, MessagesRequest, RateLimits, Refusal, Script, Turn,
+};
+use serde_json::json;
+
+use crate::build::Build;
+use crate::setting::{Login, PATIENCE, Setting};
+
+/// Plays the scenarios of the suite with the real program and a scripted model.
+struct RealClaude {
+    build: Build,
+    project: tempfile::TempDir,
+}
+
+impl RealClaude {
+    fn new(build: Build) -> Self {
+        let project = tempfile::tempdir().expect("a directory can be made");
+        Self { build, project }
+    }
+}
+
+#[async_trait]
+impl AgentHarness for RealClaude {
+    async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
+        let scenario = scenario.clone();
+        let login = match scenario {
+            Scenario::HitsQuota { .. } => Login::Subscription,
+            _ => Login::ApiKey,
+        };
+        let script = Script::by(move |request| answer(&scenario, request));
+        let setting = Setting::with_login(self.build, script, login).unverified();
+        Some(Arc::new(Served {
+            agents: setting.agents(),
+            _setting: setting,
+        }))
+    }
+
+    fn project(&self) -> PathBuf {
+        self.project.path().canonicalize().expect("it is there")
+    }
+
+    fn time_limit(&self) -> Duration {
+        PATIENCE
+    }
+}
+
+/// Says what the model does next.
+fn answer(scenario: &Scenario, request: &MessagesRequest) -> Turn {
+    if !request.tool_results().is_empty() {
+        return Turn::text("Done.");
+    }
+    match scenario {
+        Scenario::Says { text } => Turn::text(text),
+        Scenario::RunsCommand { command } => Turn::tool(
+            "Bash",
+            json!({"command": command, "description": "asked for"}),
+        ),
+        Scenario::UsesTools { calls } => calls
+            .iter()
+            .fold(Message::new(), |message, call: &ProbeCall| {
+                message.uses_tool(call.qualified_name(), call.input.clone())
+            })
+            .into(),
+        Scenario::Hangs => Message::new()
+            .says("working on it")
+            .breaks(
+                autonoe_testkit::model_server::anthropic::Place::AfterBlock(0),
+                autonoe_testkit::model_server::anthropic::StreamFault::Hang,
+            )
+            .into(),
+        Scenario::Fails => Refusal::forbidden().into(),
+        Scenario::HitsQuota { resets_at } => {
+            Refusal::quota(&RateLimits::rejected(Claim::FiveHour, *resets_at)).into()
+        }
+        _ => Turn::text("I do not know this scenario."),
+    }
+}
+
+/// Agents whose model lives as long as they do.
+struct Served {
+    agents: ClaudeAgents,
+    _setting: Setting,
+}
+
+#[async_trait]
+impl AgentClientFactory for Served {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        self.agents.probe().await
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        self.agents.create(spec)
+    }
+}
+
+async fn the_contract_of_backends_is_kept(build: Build) {
+    let report = conformance::agent_client(&RealClaude::new(build)).await;
+
+    report.assert();
+    assert!(report.skipped().is_empty(), "{:?}", report.skipped());
+}
+
+#[tokio::test]
+async fn the_older_build_keeps_the_contract_of_backends() {
+    the_contract_of_backends_is_kept(Build::OLDER).await;
+}
+
+#[tokio::test]
+async fn the_newer_build_keeps_the_contract_of_backends() {
+    the_contract_of_backends_is_kept(Build::NEWER).await;
+}

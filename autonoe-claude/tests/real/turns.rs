@@ -1,0 +1,92 @@
+use autonoe_core::HookDecision;
+use autonoe_core::{SessionOutcome, StreamEvent, ToolStatus, hook_fn};
+use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use serde_json::json;
+
+use crate::build::Build;
+use crate::setting::{Setting, events_of};
+
+async fn an_agent_says_something(build: Build) {
+    let setting = Setting::new(build, Script::new([Turn::text("Hello from the script.")]));
+    let mut client = setting.client(setting.spec([]));
+
+    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    assert!(
+        matches!(events.first(), Some(StreamEvent::Started { .. })),
+        "{events:?}"
+    );
+    assert!(
+        events.contains(&StreamEvent::text("Hello from the script.")),
+        "{events:?}"
+    );
+    assert!(
+        matches!(
+            events.last(),
+            Some(StreamEvent::End {
+                outcome: SessionOutcome::Completed,
+                cost: Some(_),
+                ..
+            })
+        ),
+        "{events:?}"
+    );
+    setting.server.verify();
+}
+
+async fn an_allowed_command_runs_and_a_denied_one_leaves_no_trace(build: Build) {
+    let script = Script::new([
+        Turn::tool(
+            "Bash",
+            json!({"command": "echo yes > allowed.txt", "description": "write"}),
+        ),
+        Turn::tool(
+            "Bash",
+            json!({"command": "echo no > denied.txt", "description": "write"}),
+        ),
+        Turn::text("Done."),
+    ]);
+    let setting = Setting::new(build, script);
+    let mut spec = setting.spec([]);
+    spec.gate = spec
+        .gate
+        .with_hook(hook_fn("no", |call| match call.input["command"].as_str() {
+            Some(command) if command.contains("denied") => HookDecision::block("not this one"),
+            _ => HookDecision::Pass,
+        }));
+    let mut client = setting.client(spec);
+
+    let (events, error) = events_of(client.as_mut(), "Write both.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    let statuses: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            StreamEvent::ToolResponse { status, .. } => Some(*status),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(statuses, [ToolStatus::Ok, ToolStatus::Denied], "{events:?}");
+    assert!(setting.project().join("allowed.txt").exists());
+    assert!(!setting.project().join("denied.txt").exists());
+}
+
+/// Makes a test on each build of functions that take one.
+macro_rules! on_both_builds {
+    ($($name:ident),* $(,)?) => {
+        mod older {
+            $(#[tokio::test] async fn $name() { super::$name(super::Build::OLDER).await; })*
+        }
+        mod newer {
+            $(#[tokio::test] async fn $name() { super::$name(super::Build::NEWER).await; })*
+        }
+    };
+}
+
+on_both_builds![
+    an_agent_says_something,
+    an_allowed_command_runs_and_a_denied_one_leaves_no_trace,
+];
