@@ -153,11 +153,18 @@ mod tests {
                 r#""total_cost_usd":0.25,"modelUsage":{"a":{"inputTokens":40}}"#,
                 (40, 0, 0, cost("$0.25")),
             ),
+            (
+                r#""total_cost_usd":0.125,"modelUsage":{"a":{"inputTokens":30}}"#,
+                (30, 0, 0, cost("$0.125")),
+            ),
         ] {
             assert_eq!(turn(&mut spending, text), expected);
         }
 
-        assert_eq!(spending.query().map(|cost| cost.to_string()), cost("$0.75"));
+        assert_eq!(
+            spending.query().map(|cost| cost.to_string()),
+            cost("$0.875")
+        );
     }
 
     #[test]

@@ -89,6 +89,13 @@ fn results_say_how_a_turn_ended() {
 }
 
 #[test]
+fn a_result_that_does_not_say_whether_it_failed_is_taken_by_its_subtype() {
+    assert!(!result(r#""subtype":"success""#).is_error);
+    assert!(result(r#""subtype":"error_max_turns""#).is_error);
+    assert!(result(r#""result":"done""#).is_error);
+}
+
+#[test]
 fn failures_of_the_service_are_told_apart_by_name_then_by_status() {
     let failing = |status: &str| {
         with_result(&format!(
