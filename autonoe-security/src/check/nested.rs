@@ -69,14 +69,6 @@ pub(crate) fn is_same_in_every_shell(text: &str) -> bool {
     true
 }
 
-/// Tells whether `text` mentions the variable `name` and has something that reads values as
-/// numbers, which may run what the value holds.
-pub(crate) fn may_calculate_with(text: &str, name: &str) -> bool {
-    let calculates = ["((", "[[", "${", "["].iter().any(|it| text.contains(it));
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    calculates && text.split(|c| !is_part(c)).any(|word| word == name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -146,3 +146,19 @@ fn advice_fits_the_command() {
         Some("use -e, -u, -x, -v, -f, -E or -o pipefail")
     );
 }
+
+#[test]
+fn what_is_too_long_or_too_deep_is_told_as_that() {
+    let long = format!("echo {}", "a".repeat(200_000));
+    let deep = format!("{}ls{}", "( ".repeat(100), " )".repeat(100));
+
+    for command in [long, deep] {
+        let verdict = run(&command);
+        let denial = verdict.denial().expect("it is denied");
+        assert_eq!(denial.rule, "R1");
+        assert_eq!(
+            denial.instead.as_deref(),
+            Some("split it into several commands")
+        );
+    }
+}

@@ -6,7 +6,6 @@ use crate::check::assignments::{self, Setting};
 use crate::check::builtins::is_identifier;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::tools::is_one_word;
-use crate::check::nested;
 use crate::syntax::Part;
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
@@ -15,7 +14,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     while let [first, rest @ ..] = args {
         let text = first.text.as_ref();
         if let Some((name, _)) = text.split_once('=').filter(|(name, _)| is_identifier(name)) {
-            variable(call, first, name, rest)?;
+            variable(call, first, name)?;
             handed.push(name.to_owned());
             args = rest;
             continue;
@@ -50,21 +49,10 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     call.inner_with(args, &handed)
 }
 
-fn variable(call: &Call<'_, '_, '_>, arg: &Arg<'_>, name: &str, rest: &[Arg<'_>]) -> Checked {
+fn variable(call: &Call<'_, '_, '_>, arg: &Arg<'_>, name: &str) -> Checked {
     // Otherwise its value may end where the command begins.
     if !is_one_word(arg) {
         return Err(call.deny_dynamic(arg));
-    }
-    let is_number = |value: &str| value.bytes().all(|byte| byte.is_ascii_digit());
-    let is_harmless = arg
-        .known()
-        .is_some_and(|text| is_number(&text[name.len() + 1..]));
-    let calculates = |text: &Arg<'_>| nested::may_calculate_with(&text.text, name);
-    if !is_harmless && rest.iter().any(calculates) {
-        let reason = format!("'{name}' may be evaluated as a number in a script");
-        return Err(call
-            .deny(Rule::R18, reason)
-            .instead("set it inside of the script"));
     }
     let value = match arg.is_static() {
         true => Some([Part::Quoted(arg.text[name.len() + 1..].to_owned().into())]),

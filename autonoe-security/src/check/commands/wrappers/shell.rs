@@ -81,22 +81,7 @@ fn text(call: &Call<'_, '_, '_>, script: &Arg<'_>) -> Checked {
             "use bash -c, or simpler commands",
         );
     }
-    if inherits_numbers(call, text) {
-        return deny(
-            "a variable from outside may be evaluated as a number",
-            "use another name for the variable inside",
-        );
-    }
     nested::check(call, text, script.span)
-}
-
-/// Tells whether a variable of the script around `text` may be evaluated in it.
-fn inherits_numbers(call: &Call<'_, '_, '_>, text: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let mut names = text.split(|c| !is_part(c)).filter(|name| !name.is_empty());
-    names.any(|name| {
-        call.walk.scope.survey().variable(name).is_some() && nested::may_calculate_with(text, name)
-    })
 }
 
 /// Tells whether `file` is a file, and not what is piped in.
