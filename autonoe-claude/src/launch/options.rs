@@ -37,6 +37,9 @@ pub struct ClaudeOptions {
     pub start_limit: Duration,
     /// How long the program may say nothing while it works.
     pub silence_limit: Duration,
+    /// How long tasks in the background may say nothing after the last turn. Then they are ended:
+    /// a server that an agent left running never ends by itself.
+    pub task_limit: Duration,
 }
 
 impl ClaudeOptions {
@@ -58,6 +61,7 @@ impl ClaudeOptions {
             answer_limit: Duration::from_secs(60),
             start_limit: Duration::from_secs(120),
             silence_limit: Duration::from_secs(20 * 60),
+            task_limit: Duration::from_secs(5 * 60),
         }
     }
 }

@@ -51,7 +51,12 @@ impl Actor {
         let mut disposed = None;
         while let Some(command) = self.commands.recv().await {
             match command {
-                Command::Query(query) => self.query(query).await,
+                Command::Query(query) => {
+                    if let Some(done) = self.query(query).await {
+                        disposed = Some(done);
+                        break;
+                    }
+                }
                 // There is no turn to stop.
                 Command::Interrupt(reply) => {
                     let _ = reply.send(Ok(()));
@@ -74,27 +79,35 @@ impl Actor {
         }
     }
 
-    async fn query(&mut self, query: Query) {
+    /// Works on a query; returns who wants everything to end, if somebody does.
+    async fn query(&mut self, query: Query) -> Option<oneshot::Sender<()>> {
         if matches!(self.state, State::NotStarted) {
             match self.start(&query).await {
                 Some(Ok(live)) => self.state = State::Live(Box::new(live)),
                 Some(Err(error)) => {
                     self.state = State::Gone;
-                    return query.end(Err(error));
+                    query.end(Err(error));
+                    return None;
                 }
                 None => {
                     self.state = State::Gone;
-                    return;
+                    return None;
                 }
             }
         }
         let State::Live(live) = &mut self.state else {
             let reason = "Claude Code is not there any more; start a new session";
-            return query.end(Err(AgentError::new(AgentErrorKind::Crashed, reason)));
+            query.end(Err(AgentError::new(AgentErrorKind::Crashed, reason)));
+            return None;
         };
         let turn = Turn::new(live, &self.options);
-        if turn.run(query, &mut self.commands).await == After::Useless {
-            self.end().await;
+        match turn.run(query, &mut self.commands).await {
+            After::Ready => None,
+            After::Useless => {
+                self.end().await;
+                None
+            }
+            After::Disposed(done) => Some(done),
         }
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use autonoe_core::{AgentError, AgentErrorKind};
 use jiff::Timestamp;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::commands::{Command, Query};
@@ -12,7 +12,7 @@ use super::start::Live;
 use super::talk::Silence;
 use crate::events::Standing;
 use crate::launch::ClaudeOptions;
-use crate::outcome::HostAction;
+use crate::outcome::{ApiFailure, HostAction};
 use crate::wire::{OutgoingLine, Request};
 
 /// How long a turn that was interrupted may take to end.
@@ -21,13 +21,15 @@ const END_OF_TURN: Duration = Duration::from_secs(10);
 /// How long a turn may take to begin that the program starts by itself.
 const NEXT_TURN: Duration = Duration::from_secs(5);
 
-/// Whether the program can be asked again after a query.
-#[derive(Debug, PartialEq, Eq)]
+/// What is to be done after a query.
+#[derive(Debug)]
 pub(super) enum After {
-    /// It waits for the next prompt.
+    /// Nothing: the program waits for the next prompt.
     Ready,
-    /// It must be ended.
+    /// The program must be ended.
     Useless,
+    /// Everything must be ended, and who asked for it wants to know when that is done.
+    Disposed(oneshot::Sender<()>),
 }
 
 /// A query under way.
@@ -83,6 +85,7 @@ impl<'l> Turn<'l> {
                         }
                     }
                     query.tell(events);
+                    self.give_up_on_credentials();
                     if self.live.translator.standing() == Standing::Over {
                         return self.finish(query, None);
                     }
@@ -101,11 +104,8 @@ impl<'l> Turn<'l> {
                     self.is_dropped = true;
                     self.interrupt();
                 }
-                Happened::Told(Some(command)) => {
-                    if self.told(command) == Disposed::Yes {
-                        return After::Useless;
-                    }
-                }
+                Happened::Told(Some(Command::Dispose(done))) => return After::Disposed(done),
+                Happened::Told(Some(command)) => self.told(command),
                 Happened::Told(None) => return After::Useless,
                 Happened::Late => match self.late() {
                     Some(error) => {
@@ -140,18 +140,26 @@ impl<'l> Turn<'l> {
 
     /// Returns how long to wait for the next word.
     fn deadline(&self) -> Instant {
-        let silence = self.heard + self.options.silence_limit;
-        let settled = match self.live.translator.standing() {
-            Standing::Settling => self.heard + NEXT_TURN,
-            _ => silence,
+        let limit = match self.live.translator.standing() {
+            Standing::Settling => NEXT_TURN,
+            Standing::Waiting => self.options.task_limit,
+            Standing::Working | Standing::Over => self.options.silence_limit,
         };
+        let settled = self.heard + limit;
         self.ends_by.unwrap_or(settled).min(settled)
     }
 
     /// Says what it means that nothing was heard for so long; `None` if the session just ends.
     fn late(&mut self) -> Option<AgentError> {
-        if self.ends_by.is_some() || self.live.translator.standing() == Standing::Settling {
-            return None;
+        match self.live.translator.standing() {
+            _ if self.ends_by.is_some() => return None,
+            Standing::Settling => return None,
+            Standing::Waiting => {
+                // The turn is over; what it left in the background ends with the program.
+                self.live.translator.stopped(HostAction::Stopped);
+                return None;
+            }
+            Standing::Working | Standing::Over => {}
         }
         let limit = self.options.silence_limit;
         Some(AgentError::new(
@@ -160,7 +168,7 @@ impl<'l> Turn<'l> {
         ))
     }
 
-    fn told(&mut self, command: Command) -> Disposed {
+    fn told(&mut self, command: Command) {
         match command {
             Command::Interrupt(reply) => {
                 self.interrupt();
@@ -175,18 +183,27 @@ impl<'l> Turn<'l> {
                 AgentErrorKind::Other,
                 "a turn is still under way",
             ))),
-            Command::Dispose(done) => {
-                drop(done);
-                return Disposed::Yes;
-            }
+            // It is seen before.
+            Command::Dispose(_) => {}
         }
-        Disposed::No
+    }
+
+    /// Stops a turn whose calls are refused for their credentials: the program would try for minutes.
+    fn give_up_on_credentials(&mut self) {
+        let retrying = self.live.translator.turns().retrying();
+        if retrying == Some(ApiFailure::Authentication) && self.ends_by.is_none() {
+            self.stop(HostAction::GaveUp);
+        }
     }
 
     fn interrupt(&mut self) {
+        self.stop(HostAction::Stopped);
+    }
+
+    fn stop(&mut self, action: HostAction) {
         if self.ends_by.is_none() {
             self.ends_by = Some(Instant::now() + END_OF_TURN);
-            self.live.translator.stopped(HostAction::Stopped);
+            self.live.translator.stopped(action);
             let (id, _answer) = self.live.pending.ask();
             self.live.talk.send(Request::Interrupt.to_line(&id));
         }
@@ -199,10 +216,4 @@ impl<'l> Turn<'l> {
         query.end(finished.end);
         After::Ready
     }
-}
-
-#[derive(PartialEq, Eq)]
-enum Disposed {
-    Yes,
-    No,
 }

@@ -25,3 +25,17 @@ impl Build {
         program
     }
 }
+
+/// Makes a test on each build of functions that take one.
+macro_rules! on_both_builds {
+    ($($name:ident),* $(,)?) => {
+        mod older {
+            $(#[tokio::test] async fn $name() { super::$name(crate::build::Build::OLDER).await; })*
+        }
+        mod newer {
+            $(#[tokio::test] async fn $name() { super::$name(crate::build::Build::NEWER).await; })*
+        }
+    };
+}
+
+pub(crate) use on_both_builds;

@@ -13,7 +13,7 @@ use autonoe_testkit::model_server::anthropic::{
 };
 use serde_json::json;
 
-use crate::build::Build;
+use crate::build::{Build, on_both_builds};
 use crate::setting::{Login, PATIENCE, Setting};
 
 /// Plays the scenarios of the suite with the real program and a scripted model.
@@ -110,12 +110,4 @@ async fn the_contract_of_backends_is_kept(build: Build) {
     assert!(report.skipped().is_empty(), "{:?}", report.skipped());
 }
 
-#[tokio::test]
-async fn the_older_build_keeps_the_contract_of_backends() {
-    the_contract_of_backends_is_kept(Build::OLDER).await;
-}
-
-#[tokio::test]
-async fn the_newer_build_keeps_the_contract_of_backends() {
-    the_contract_of_backends_is_kept(Build::NEWER).await;
-}
+on_both_builds![the_contract_of_backends_is_kept];

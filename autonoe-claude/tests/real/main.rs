@@ -2,6 +2,7 @@
 
 mod build;
 mod conformance;
+mod endings;
 mod setting;
 mod turns;
 mod whole_run;

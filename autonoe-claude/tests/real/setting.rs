@@ -22,6 +22,9 @@ use crate::build::Build;
 /// How long anything may take on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
+/// A variable that everything inherits which a test starts.
+const MARKER: &str = "AUTONOE_TEST_SETTING";
+
 /// A project, and a model that follows a script.
 pub(crate) struct Setting {
     folders: TempDir,
@@ -66,10 +69,11 @@ impl Setting {
         project.canonicalize().expect("it is there")
     }
 
-    fn options(&self) -> ClaudeOptions {
+    pub(crate) fn options(&self) -> ClaudeOptions {
         let mut environment: BTreeMap<OsString, OsString> = BTreeMap::new();
         let path = std::env::var_os("PATH").unwrap_or_default();
         environment.insert("PATH".into(), path);
+        environment.insert(MARKER.into(), self.folders.path().into());
         environment.insert("HOME".into(), self.folders.path().join("home").into());
         let credential = match self.login {
             Login::ApiKey => "ANTHROPIC_API_KEY",
@@ -81,6 +85,22 @@ impl Setting {
         options.config = ConfigFolder::PerSession;
         options.temporary = self.folders.path().join("tmp");
         options
+    }
+
+    /// Returns what still runs of all that was started here, by the environment that it inherited.
+    pub(crate) fn leftovers(&self) -> Vec<String> {
+        let wanted = format!("{MARKER}={}", self.folders.path().display());
+        let processes = fs::read_dir("/proc").expect("Linux").flatten();
+        let ours = processes.filter(|process| {
+            let environment = fs::read(process.path().join("environ")).unwrap_or_default();
+            let mut variables = environment.split(|byte| *byte == 0);
+            variables.any(|variable| variable == wanted.as_bytes())
+        });
+        let command = |process: fs::DirEntry| fs::read(process.path().join("cmdline")).ok();
+        ours.filter_map(command)
+            .filter(|line| !line.is_empty())
+            .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+            .collect()
     }
 
     pub(crate) fn agents(&self) -> ClaudeAgents {

@@ -3,7 +3,7 @@ use autonoe_core::{SessionOutcome, StreamEvent, ToolStatus, hook_fn};
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use serde_json::json;
 
-use crate::build::Build;
+use crate::build::{Build, on_both_builds};
 use crate::setting::{Setting, events_of};
 
 async fn an_agent_says_something(build: Build) {
@@ -72,18 +72,6 @@ async fn an_allowed_command_runs_and_a_denied_one_leaves_no_trace(build: Build) 
     assert_eq!(statuses, [ToolStatus::Ok, ToolStatus::Denied], "{events:?}");
     assert!(setting.project().join("allowed.txt").exists());
     assert!(!setting.project().join("denied.txt").exists());
-}
-
-/// Makes a test on each build of functions that take one.
-macro_rules! on_both_builds {
-    ($($name:ident),* $(,)?) => {
-        mod older {
-            $(#[tokio::test] async fn $name() { super::$name(super::Build::OLDER).await; })*
-        }
-        mod newer {
-            $(#[tokio::test] async fn $name() { super::$name(super::Build::NEWER).await; })*
-        }
-    };
 }
 
 on_both_builds![

@@ -7,7 +7,7 @@ use autonoe_core::{ExitReason, Project, ProjectRun, RunControl};
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use serde_json::json;
 
-use crate::build::Build;
+use crate::build::{Build, on_both_builds};
 use crate::setting::Setting;
 
 const LEDGER: &str = ".autonoe/status.json";
@@ -68,12 +68,4 @@ async fn a_project_is_planned_and_built(build: Build) {
     setting.server.verify();
 }
 
-#[tokio::test]
-async fn a_project_is_planned_and_built_by_the_older_build() {
-    a_project_is_planned_and_built(Build::OLDER).await;
-}
-
-#[tokio::test]
-async fn a_project_is_planned_and_built_by_the_newer_build() {
-    a_project_is_planned_and_built(Build::NEWER).await;
-}
+on_both_builds![a_project_is_planned_and_built];

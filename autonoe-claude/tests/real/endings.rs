@@ -1,0 +1,86 @@
+//! How sessions end that do not end by themselves.
+
+use std::time::Duration;
+
+use autonoe_core::{AgentClientFactory, AgentErrorKind, SessionOutcome, StreamEvent};
+use autonoe_testkit::model_server::anthropic::{Message, Refusal, Script, Turn};
+use futures::StreamExt;
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::build::{Build, on_both_builds};
+use crate::setting::{PATIENCE, Setting, events_of};
+
+async fn refused_credentials_are_told_at_once(build: Build) {
+    let script = Script::by(|_| Refusal::unauthorized().into());
+    let setting = Setting::new(build, script).unverified();
+    let mut client = setting.client(setting.spec([]));
+
+    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    client.dispose().await.expect("it ends");
+
+    let error = error.unwrap_or_else(|| panic!("{events:?}"));
+    assert_eq!(error.kind(), AgentErrorKind::Authentication, "{error}");
+    let asked = setting.server.log().main_requests().len();
+    assert!(asked < 5, "it was tried {asked} times");
+}
+
+async fn a_server_in_the_background_does_not_keep_a_session_open(build: Build) {
+    let script = Script::new([
+        Turn::tool(
+            "Bash",
+            json!({
+                "command": "while true; do read -t 1 x < <(:); : > alive; done",
+                "description": "serve", "run_in_background": true,
+            }),
+        ),
+        Turn::text("It serves."),
+    ]);
+    let setting = Setting::new(build, script).unverified();
+    let mut options = setting.options();
+    options.task_limit = Duration::from_secs(2);
+    let agents = autonoe_claude::ClaudeAgents::new(options);
+    let mut client = agents.create(setting.spec([])).expect("it can be made");
+
+    let (events, error) = events_of(client.as_mut(), "Serve.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    let completed = |event: &StreamEvent| {
+        matches!(
+            event,
+            StreamEvent::End {
+                outcome: SessionOutcome::Completed,
+                ..
+            }
+        )
+    };
+    assert!(events.last().is_some_and(completed), "{events:?}");
+    assert!(setting.leftovers().is_empty(), "{:?}", setting.leftovers());
+}
+
+async fn nothing_is_left_of_a_stream_that_was_dropped_in_a_tool(build: Build) {
+    let script = Script::new([Turn::from(Message::new().uses_tool(
+        "Bash",
+        json!({"command": ": > begun; while true; do read -t 1 x < <(:); done", "description": "wait"}),
+    ))]);
+    let setting = Setting::new(build, script).unverified();
+    let mut client = setting.client(setting.spec([]));
+
+    let mut stream = client.query("Wait.".into());
+    let begun = setting.project().join("begun");
+    while !begun.exists() {
+        let next = timeout(Duration::from_millis(200), stream.next());
+        let _ = timeout(PATIENCE, next).await.expect("it goes on");
+    }
+    drop(stream);
+    client.dispose().await.expect("it ends");
+
+    assert!(setting.leftovers().is_empty(), "{:?}", setting.leftovers());
+}
+
+on_both_builds![
+    refused_credentials_are_told_at_once,
+    a_server_in_the_background_does_not_keep_a_session_open,
+    nothing_is_left_of_a_stream_that_was_dropped_in_a_tool,
+];
