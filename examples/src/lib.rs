@@ -62,6 +62,9 @@ mod guides {
     #[doc = include_str!("../../docs/guides/project.md")]
     mod project {}
 
+    #[doc = include_str!("../../docs/guides/claude-code.md")]
+    mod claude_code {}
+
     #[doc = include_str!("../../docs/guides/model-servers.md")]
     mod model_servers {}
 
