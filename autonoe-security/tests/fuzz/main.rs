@@ -2,6 +2,8 @@
 //!
 //! The test command tries some; `cargo xtask torture` ten million, and prints the slowest.
 
+#[path = "../common/corpus.rs"]
+mod corpus;
 #[path = "../common/mutate.rs"]
 mod mutate;
 
@@ -37,16 +39,9 @@ fn validators() -> Vec<BashValidator> {
 }
 
 fn corpus() -> Vec<String> {
-    let files = [
-        include_str!("../../corpus/bypasses.jsonl"),
-        include_str!("../../corpus/cases.jsonl"),
-        include_str!("../../corpus/git.jsonl"),
-        include_str!("../../corpus/tools.jsonl"),
-    ];
-    let commands = files.into_iter().flat_map(str::lines).map(|line| {
-        let case: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
-        case["command"].as_str().expect("a text").to_owned()
-    });
+    let commands = corpus::cases()
+        .into_iter()
+        .map(|case| corpus::command(&case));
     commands.filter(|command| command.len() < 2000).collect()
 }
 

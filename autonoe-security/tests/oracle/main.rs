@@ -8,6 +8,8 @@
 //! `cargo xtask torture` runs many more of them.
 #![cfg(target_os = "linux")]
 
+#[path = "../common/corpus.rs"]
+mod corpus;
 mod jail;
 #[path = "../common/mutate.rs"]
 mod mutate;
@@ -42,15 +44,9 @@ fn validator() -> BashValidator {
 }
 
 fn corpus() -> Vec<String> {
-    let files = [
-        include_str!("../../corpus/attacks.jsonl"),
-        include_str!("../../corpus/cases.jsonl"),
-        include_str!("../../corpus/daily.jsonl"),
-    ];
-    let commands = files.into_iter().flat_map(str::lines).map(|line| {
-        let case: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
-        case["command"].as_str().expect("a text").to_owned()
-    });
+    let commands = corpus::cases()
+        .into_iter()
+        .map(|case| corpus::command(&case));
     commands.filter(|command| command.len() < 2000).collect()
 }
 

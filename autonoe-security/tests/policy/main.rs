@@ -1,5 +1,7 @@
 //! The policy, through the public API.
 
+#[path = "../common/corpus.rs"]
+mod all_cases;
 mod corpus;
 mod denials;
 mod policies;

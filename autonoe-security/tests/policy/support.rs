@@ -1,13 +1,12 @@
 //! Policies for tests.
 
-use std::fs;
-use std::path::Path;
-
 use autonoe_security::{
     AllowCommands, BashSecurity, BashValidator, Destructive, Mode, Policy, PolicyConfig, Profile,
     Verdict,
 };
 use serde_json::Value;
+
+use crate::all_cases;
 
 pub(crate) const PROJECT: &str = "/srv/project";
 
@@ -48,21 +47,9 @@ pub(crate) struct Case {
     pub(crate) spec: Vec<String>,
 }
 
-/// Reads the whole corpus: every file that is there, so that none is forgotten.
+/// Returns every case of the corpus.
 pub(crate) fn corpus() -> Vec<Case> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let files = fs::read_dir(folder).expect("the corpus is there");
-    let mut files: Vec<_> = files.map(|file| file.expect("readable").path()).collect();
-    files.sort();
-    let texts = files
-        .iter()
-        .map(|file| fs::read_to_string(file).expect("readable"));
-    let mut cases = Vec::new();
-    for text in texts {
-        let lines = text.lines();
-        cases.extend(lines.map(|line| case(&serde_json::from_str(line).expect("a line of JSON"))));
-    }
-    cases
+    all_cases::cases().iter().map(case).collect()
 }
 
 fn case(value: &Value) -> Case {
@@ -96,7 +83,7 @@ fn case(value: &Value) -> Case {
     Case {
         id: text("id"),
         config,
-        command: text("command"),
+        command: all_cases::command(value),
         allowed: text("expect") == "allow",
         rules: texts(&value["rules"]),
         spec: texts(&value["spec"]),

@@ -11,6 +11,8 @@ mod braces;
 mod compound;
 mod conditions;
 mod continuations;
+#[path = "../common/corpus.rs"]
+mod corpus;
 mod expansions;
 mod generated;
 mod here_documents;
