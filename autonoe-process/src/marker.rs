@@ -73,7 +73,7 @@ impl Marker {
     }
 
     /// Tells whether `environ`, with a zero byte after each variable, holds the marker.
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+    #[cfg(any(target_os = "linux", test))]
     pub(crate) fn is_in(&self, environ: &[u8]) -> bool {
         environ.split(|byte| *byte == 0).any(|entry| {
             entry
