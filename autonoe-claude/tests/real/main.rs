@@ -1,5 +1,6 @@
 //! The backend on both pinned builds of the real program, offline: the model is scripted.
 
+#[path = "../../../autonoe-testkit/tests/model_server_with_claude/build.rs"]
 mod build;
 mod conformance;
 mod endings;

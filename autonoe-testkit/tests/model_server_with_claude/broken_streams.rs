@@ -8,8 +8,8 @@ use autonoe_testkit::model_server::anthropic::{
 };
 
 use crate::build::Build;
+use crate::build::on_both_builds;
 use crate::claude::Options;
-use crate::on_both_builds;
 
 on_both_builds![
     a_stream_that_breaks_in_a_block_is_asked_for_again,

@@ -7,8 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::build::Build;
+use crate::build::on_both_builds;
 use crate::claude::{Ended, Login, Options};
-use crate::on_both_builds;
 
 on_both_builds![
     a_spent_limit_is_told_and_not_tried_again,

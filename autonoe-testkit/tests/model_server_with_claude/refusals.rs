@@ -4,8 +4,8 @@ use autonoe_testkit::model_server::Answer;
 use autonoe_testkit::model_server::anthropic::{AnthropicServer, Refusal, Script, Turn};
 
 use crate::build::Build;
+use crate::build::on_both_builds;
 use crate::claude::Options;
-use crate::on_both_builds;
 
 on_both_builds![
     an_overloaded_model_is_asked_again,

@@ -6,8 +6,8 @@ use autonoe_testkit::model_server::anthropic::{
 };
 
 use crate::build::Build;
+use crate::build::on_both_builds;
 use crate::claude::{Options, PATIENCE};
-use crate::on_both_builds;
 
 on_both_builds![
     silence_before_an_answer_is_seen_and_ended,

@@ -5,8 +5,8 @@ use autonoe_testkit::model_server::{Answer, Credential};
 use serde_json::json;
 
 use crate::build::Build;
+use crate::build::on_both_builds;
 use crate::claude::{Login, Options};
-use crate::on_both_builds;
 
 on_both_builds![
     a_text_comes_back,
