@@ -38,7 +38,7 @@ struct Shared {
     mcp: McpServer,
     /// Set once the session has shown that it is what was asked for.
     trusted: std::sync::atomic::AtomicBool,
-    /// Calls that the gate allowed and that have not happened yet.
+    /// Calls of our tools that the gate allowed and that have not happened yet.
     allowed: Mutex<HashSet<String>>,
     denied: mpsc::UnboundedSender<String>,
 }
@@ -143,12 +143,15 @@ impl Answers {
 
     fn tool(&mut self, id: String, request: ToolCallRequest) {
         let cancelled = self.over.child_token();
+        self.calls.retain(|_, cancelled| !cancelled.is_cancelled());
         self.calls.insert(request.id.to_string(), cancelled.clone());
         let shared = self.shared.clone();
         let otherwise = OutgoingLine::mcp_response(&id, &refusal(&request.id, FAILED));
         let answered = id.clone();
         // A tool of ours takes as long as it takes; it can be cancelled.
         self.work(id, otherwise, None, async move {
+            // When it is over, nobody needs to be able to cancel it.
+            let _over = cancelled.clone().drop_guard();
             let answer = shared.call_tool(&request, cancelled).await;
             OutgoingLine::mcp_response(&answered, &answer)
         });
@@ -219,7 +222,9 @@ impl Shared {
         }
         match self.spec.gate.decide(call).await {
             GateDecision::Allow { .. } => {
-                self.allowed().insert(call.id.clone());
+                if self.is_ours(call) {
+                    self.allowed().insert(call.id.clone());
+                }
                 Ok(())
             }
             GateDecision::Deny { reason, .. } => {
@@ -227,6 +232,12 @@ impl Shared {
                 Err(reason)
             }
         }
+    }
+
+    /// Tells whether a call is one of a tool that is served here, and comes back.
+    fn is_ours(&self, call: &ToolCall) -> bool {
+        let mut tools = self.spec.tools.definitions();
+        tools.any(|tool| Toolbox::qualified_name(&tool.name) == call.name)
     }
 
     async fn call_tool(&self, request: &ToolCallRequest, cancelled: CancellationToken) -> Value {
