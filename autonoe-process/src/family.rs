@@ -143,7 +143,7 @@ fn number(pid: Pid) -> u32 {
 
 #[cfg(target_os = "linux")]
 fn end(row: &Row) {
-    use rustix::process::{PidfdFlags, getsid, kill_process, pidfd_open, pidfd_send_signal};
+    use rustix::process::{PidfdFlags, kill_process, pidfd_open, pidfd_send_signal};
 
     let as_pid = |number: u32| Pid::from_raw(number.try_into().ok()?);
     let Some(pid) = as_pid(row.pid) else { return };
@@ -156,8 +156,8 @@ fn end(row: &Row) {
     }
     // A group is killed at once, so that its members cannot go on by starting others. All
     // of it came from the child, which got a session of its own: groups do not reach across.
-    let own_session = getsid(None).map_or(0, number);
-    if let Some(group) = as_pid(row.group).filter(|_| row.session != own_session && row.group > 1) {
+    let other_session = table::own_session().is_some_and(|own| own != row.session);
+    if let Some(group) = as_pid(row.group).filter(|_| other_session && row.group > 1) {
         let _ = kill_process_group(group, Signal::KILL);
     }
     let result = match descriptor {

@@ -37,6 +37,12 @@ pub(crate) fn still_is(identity: Identity) -> bool {
     stat(identity.pid).is_some_and(|row| row.identity() == identity)
 }
 
+/// Tells the session of this process, as the list has it: 0 for one that was begun outside
+/// of this namespace of processes, which a [`Pid`](rustix::process::Pid) cannot stand for.
+pub(crate) fn own_session() -> Option<u32> {
+    Some(stat(std::process::id())?.session)
+}
+
 fn pids() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())

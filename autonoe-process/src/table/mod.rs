@@ -7,7 +7,7 @@ mod linux;
 pub(crate) use belongs::{Kin, descendants, members};
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{read, still_is};
+pub(crate) use linux::{own_session, read, still_is};
 
 use crate::shut_down::ProcessInfo;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use autonoe_process::{Exit, Launch, Started, find_program};
-use rustix::process::{Pid, getpgid, getsid};
+use rustix::process::{Pid, geteuid, getpgid, getsid};
 use tokio::io::AsyncWriteExt;
 use tokio::runtime::Builder;
 
@@ -141,4 +141,42 @@ fn an_end_that_the_system_keeps_from_the_host_is_unknown_and_nothing_is_left() {
     eventually("the end of its tool", || {
         trial.marker.processes().is_empty()
     });
+}
+
+#[test]
+fn a_host_whose_session_was_begun_outside_of_its_namespace_ends_its_children() {
+    if let Some(trial) = Trial::as_host() {
+        let stat = fs::read_to_string("/proc/self/stat").expect("it lives");
+        let session = stat
+            .rsplit_once(") ")
+            .and_then(|(_, rest)| rest.split(' ').nth(3));
+        assert_eq!(session, Some("0"), "not outside: {stat}");
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        runtime.block_on(async {
+            let launch = trial.bash("setsid sleep 600 & sleep 600 & echo ready; wait");
+            let started = launch.start().await.expect("it starts");
+            let _stdout = ready(started.stdout).await;
+            let end = within(started.process.shut_down(short_ladder())).await;
+            assert!(end.is_complete(), "{end:?}");
+            assert_eq!(end.killed.len(), 2, "{end:?}");
+            trial.assert_nothing_is_left();
+        });
+        return;
+    }
+    let trial = Trial::new();
+    // As in a container that a command is started in from outside.
+    let mut before = vec!["unshare", "--fork", "--pid", "--mount-proc"];
+    if !geteuid().is_root() {
+        before.push("--map-root-user");
+    }
+    let mut host = trial.start_host_with(
+        &before,
+        "setting::a_host_whose_session_was_begun_outside_of_its_namespace_ends_its_children",
+    );
+
+    host.end().expect("it passes");
+    trial.assert_nothing_is_left();
 }
