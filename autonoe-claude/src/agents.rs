@@ -7,7 +7,7 @@ use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, Capabilities, HookCoverage, SessionSpec, Support,
 };
 
-use crate::launch::{ClaudeOptions, LaunchPlan};
+use crate::launch::{ClaudeOptions, LaunchPlan, completed};
 use crate::probe::{Probe, probe};
 use crate::session::ClaudeClient;
 
@@ -66,6 +66,7 @@ impl AgentClientFactory for ClaudeAgents {
     }
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        let spec = completed(&self.options, spec);
         LaunchPlan::check(&self.options, &spec)?;
         Ok(Box::new(ClaudeClient::new(self.options.clone(), spec)))
     }

@@ -28,3 +28,4 @@ pub mod wire;
 pub use agents::ClaudeAgents;
 pub use launch::{ClaudeOptions, ConfigFolder, SettingSources};
 pub use probe::Probe;
+pub use wire::PermissionMode;

@@ -2,11 +2,9 @@
 
 use std::path::PathBuf;
 
-use autonoe_core::SessionSpec;
-use serde_json::Value;
+use autonoe_core::{AgentError, SessionSpec};
 
-use super::settings::{Permissions, Settings};
-use super::{ClaudeOptions, SandboxSettings};
+use super::{ClaudeOptions, Settings};
 
 /// What is handed over in files: it may be long, or secret.
 #[derive(Debug, Default)]
@@ -19,21 +17,28 @@ pub(super) struct Files {
 ///
 /// Values stand behind `=`, because they may begin with a dash. One argument is at
 /// most 128 KiB, and everybody on the machine can read it.
-pub(super) fn arguments(options: &ClaudeOptions, spec: &SessionSpec, files: &Files) -> Vec<String> {
+///
+/// # Errors
+///
+/// The program cannot be told about one of the rules.
+pub(super) fn arguments(
+    options: &ClaudeOptions,
+    spec: &SessionSpec,
+    files: &Files,
+) -> Result<Vec<String>, AgentError> {
     let mut arguments: Vec<String> = [
         "--output-format=stream-json",
         "--verbose",
         "--input-format=stream-json",
-        // What no hook allowed is refused, and nobody is asked.
-        "--permission-mode=dontAsk",
         "--strict-mcp-config",
     ]
     .map(str::to_owned)
     .into();
     let mut add = |name: &str, value: String| arguments.push(format!("--{name}={value}"));
+    add("permission-mode", options.permission_mode.as_str().into());
     add("setting-sources", options.setting_sources.as_str().into());
     add("tools", options.tools.join(","));
-    add("settings", settings(options, spec));
+    add("settings", Settings::of(options, spec)?.to_json());
     if let Some(file) = &files.mcp_servers {
         add("mcp-config", file.display().to_string());
     }
@@ -58,17 +63,5 @@ pub(super) fn arguments(options: &ClaudeOptions, spec: &SessionSpec, files: &Fil
     if let Some(conversation) = &spec.resume {
         add("resume", conversation.to_string());
     }
-    arguments
-}
-
-fn settings(options: &ClaudeOptions, spec: &SessionSpec) -> String {
-    let settings = Settings {
-        sandbox: SandboxSettings::of(spec.sandbox),
-        permissions: Permissions {
-            deny: &options.deny,
-        },
-    };
-    serde_json::to_value(&settings)
-        .unwrap_or(Value::Null)
-        .to_string()
+    Ok(arguments)
 }

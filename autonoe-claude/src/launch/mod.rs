@@ -4,15 +4,20 @@
 
 mod argv;
 mod config_folder;
+mod deny_rules;
 mod environment;
 mod options;
 mod plan;
+mod session_defaults;
+mod setting_sources;
 mod settings;
 
 pub use config_folder::ConfigFolder;
-pub use options::{ClaudeOptions, SettingSources};
+pub use options::ClaudeOptions;
 pub(crate) use plan::{LaunchPlan, folder_and_marker};
-pub(crate) use settings::SandboxSettings;
+pub(crate) use session_defaults::completed;
+pub use setting_sources::SettingSources;
+pub(crate) use settings::Settings;
 
 #[cfg(test)]
 mod tests;

@@ -1,36 +1,79 @@
 //! What can be chosen about the program.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::ConfigFolder;
+use autonoe_core::{
+    AgentError, AgentErrorKind, CostUsd, McpServer, PermissionRule, Sandbox, ThinkingBudget,
+};
+use autonoe_process::find_program;
+
+use super::{ConfigFolder, SettingSources};
+use crate::wire::PermissionMode;
 
 /// What can be chosen about the program, the same for all sessions.
 ///
-/// What differs from session to session, such as the model or the budget, is in
-/// the [`SessionSpec`](autonoe_core::SessionSpec).
-#[derive(Clone, Debug)]
+/// What a [`SessionSpec`](autonoe_core::SessionSpec) says for itself, such as the model,
+/// wins over what is said here; of two limits the smaller counts.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use autonoe_claude::{ClaudeOptions, ConfigFolder};
+///
+/// let options = ClaudeOptions::new("/usr/local/bin/claude", [("PATH".into(), "/usr/bin".into())])
+///     .with_model("sonnet")
+///     .with_max_turns(50)
+///     .with_max_cost("2.50".parse()?)
+///     .with_deny(["Read(~/.ssh/**)".parse()?])
+///     .with_config(ConfigFolder::PerSession)
+///     .with_silence_limit(Duration::from_secs(600));
+///
+/// assert_eq!(options.max_turns, Some(50));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct ClaudeOptions {
     /// The program.
     pub program: PathBuf,
     /// The environment that it starts with: at least `PATH` and `HOME`, and the credentials.
+    ///
+    /// Its tools inherit all of it.
     pub environment: BTreeMap<OsString, OsString>,
-    /// Where the temporary folders of sessions are made.
-    pub temporary: PathBuf,
-    /// Where it keeps its login and conversations.
-    pub config: ConfigFolder,
+    /// The model of sessions that name none; `None` leaves the choice to the program.
+    pub model: Option<String>,
+    /// How much agents may think in sessions that do not say so.
+    pub thinking: Option<ThinkingBudget>,
+    /// How many turns a session may take.
+    pub max_turns: Option<u32>,
+    /// What a session may cost. It is looked at after each answer of the model, so the last one
+    /// may go beyond it.
+    pub max_cost: Option<CostUsd>,
+    /// What the program does about calls that no hook decided about: it refuses them, or it is in
+    /// plan mode. Other modes allow by themselves, and a session in them is not made.
+    ///
+    /// In plan mode build 2.1.325 refuses to write even what the gate allows; build 2.1.197 does not.
+    pub permission_mode: PermissionMode,
+    /// Whether every session is in a sandbox, also one that does not ask for it.
+    pub sandbox: Sandbox,
     /// The built-in tools that the agent has. Whether a call may happen is for the gate.
     pub tools: Vec<String>,
-    /// Rules of the program that refuse calls, as a second wall behind the gate.
+    /// Calls that the program itself refuses, as a second wall behind the gate.
     ///
-    /// A rule about writing is written `Edit(path)`, whatever the tool, and an
-    /// absolute path begins with two slashes: `Edit(//tmp/**)`. Others have no effect.
-    pub deny: Vec<String>,
+    /// Writing into `.autonoe` and `.git` is refused always.
+    pub deny: Vec<PermissionRule>,
+    /// MCP servers that every session has, by name.
+    pub mcp_servers: BTreeMap<String, McpServer>,
     /// Which settings files of the project count.
     pub setting_sources: SettingSources,
+    /// Where it keeps its login and conversations.
+    pub config: ConfigFolder,
+    /// Where the temporary folders of sessions are made.
+    pub temporary: PathBuf,
     /// How long the answer to a question about a tool may take. Then the call is refused.
     pub answer_limit: Duration,
     /// How long the program may take to start.
@@ -51,36 +94,185 @@ impl ClaudeOptions {
         Self {
             program: program.into(),
             environment: environment.into_iter().collect(),
-            temporary: PathBuf::from("/tmp"),
-            config: ConfigFolder::default(),
+            model: None,
+            thinking: None,
+            max_turns: None,
+            max_cost: None,
+            permission_mode: PermissionMode::DontAsk,
+            sandbox: Sandbox::Off,
             tools: ["Read", "Write", "Edit", "Glob", "Grep", "Bash"]
                 .map(str::to_owned)
                 .into(),
-            deny: vec!["Edit(./.autonoe/**)".into(), "Edit(./.git/**)".into()],
+            deny: Vec::new(),
+            mcp_servers: BTreeMap::new(),
             setting_sources: SettingSources::default(),
+            config: ConfigFolder::default(),
+            temporary: PathBuf::from("/tmp"),
             answer_limit: Duration::from_secs(60),
             start_limit: Duration::from_secs(120),
             silence_limit: Duration::from_secs(20 * 60),
             task_limit: Duration::from_secs(5 * 60),
         }
     }
+
+    /// Makes the options for the program `claude` that is found by `PATH` in `environment`.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    pub fn found_on_path(
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<Self, AgentError> {
+        let mut options = Self::new("claude", environment);
+        let path = options.environment.get(OsStr::new("PATH"));
+        let found = path.and_then(|path| find_program("claude", path));
+        options.program = found.ok_or_else(|| {
+            AgentError::new(
+                AgentErrorKind::NotAvailable,
+                "the program claude is in no folder of PATH; install Claude Code, or say where it is",
+            )
+        })?;
+        Ok(options)
+    }
+
+    /// Sets the model of sessions that name none.
+    #[must_use]
+    pub fn with_model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Sets how much agents may think in sessions that do not say so.
+    #[must_use]
+    pub fn with_thinking(mut self, thinking: ThinkingBudget) -> Self {
+        self.thinking = Some(thinking);
+        self
+    }
+
+    /// Limits the turns of a session.
+    #[must_use]
+    pub fn with_max_turns(mut self, turns: u32) -> Self {
+        self.max_turns = Some(turns);
+        self
+    }
+
+    /// Limits what a session may cost.
+    #[must_use]
+    pub fn with_max_cost(mut self, cost: CostUsd) -> Self {
+        self.max_cost = Some(cost);
+        self
+    }
+
+    /// Sets what the program does about calls that no hook decided about.
+    #[must_use]
+    pub fn with_permission_mode(mut self, mode: PermissionMode) -> Self {
+        self.permission_mode = mode;
+        self
+    }
+
+    /// Sets whether every session is in a sandbox, also one that does not ask for it.
+    #[must_use]
+    pub fn with_sandbox(mut self, sandbox: Sandbox) -> Self {
+        self.sandbox = sandbox;
+        self
+    }
+
+    /// Sets the built-in tools that the agent has.
+    #[must_use]
+    pub fn with_tools(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.tools = tools.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the calls that the program itself refuses.
+    #[must_use]
+    pub fn with_deny(mut self, rules: impl IntoIterator<Item = PermissionRule>) -> Self {
+        self.deny = rules.into_iter().collect();
+        self
+    }
+
+    /// Adds an MCP server that every session has.
+    #[must_use]
+    pub fn with_mcp_server(mut self, name: impl Into<String>, server: McpServer) -> Self {
+        self.mcp_servers.insert(name.into(), server);
+        self
+    }
+
+    /// Sets which settings files count.
+    #[must_use]
+    pub fn with_setting_sources(mut self, sources: SettingSources) -> Self {
+        self.setting_sources = sources;
+        self
+    }
+
+    /// Sets where the program keeps its login and conversations.
+    #[must_use]
+    pub fn with_config(mut self, config: ConfigFolder) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Sets where the temporary folders of sessions are made.
+    #[must_use]
+    pub fn with_temporary(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.temporary = folder.into();
+        self
+    }
+
+    /// Sets how long the answer to a question about a tool may take.
+    #[must_use]
+    pub fn with_answer_limit(mut self, limit: Duration) -> Self {
+        self.answer_limit = limit;
+        self
+    }
+
+    /// Sets how long the program may take to start.
+    #[must_use]
+    pub fn with_start_limit(mut self, limit: Duration) -> Self {
+        self.start_limit = limit;
+        self
+    }
+
+    /// Sets how long the program may say nothing while it works.
+    #[must_use]
+    pub fn with_silence_limit(mut self, limit: Duration) -> Self {
+        self.silence_limit = limit;
+        self
+    }
+
+    /// Sets how long tasks in the background may say nothing after the last turn.
+    #[must_use]
+    pub fn with_task_limit(mut self, limit: Duration) -> Self {
+        self.task_limit = limit;
+        self
+    }
+
+    /// Returns the tools all of whose calls a rule refuses.
+    pub(crate) fn refused_tools(&self) -> Vec<String> {
+        let whole = |rule: &PermissionRule| {
+            let rule = rule.as_str();
+            rule.strip_suffix("(*)").unwrap_or(rule).to_owned()
+        };
+        self.deny.iter().map(whole).collect()
+    }
 }
 
-/// Which settings files count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum SettingSources {
-    /// None: no settings, no `CLAUDE.md`, no `.mcp.json`.
-    #[default]
-    None,
-    /// Those of the project. Its hooks, its environment and its `CLAUDE.md` then apply.
-    Project,
-}
-
-impl SettingSources {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "",
-            Self::Project => "project",
-        }
+impl fmt::Debug for ClaudeOptions {
+    // Environment and servers may hold secrets, so only their names are shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClaudeOptions")
+            .field("program", &self.program)
+            .field("environment", &self.environment.keys())
+            .field("model", &self.model)
+            .field("permission_mode", &self.permission_mode)
+            .field("max_turns", &self.max_turns)
+            .field("max_cost", &self.max_cost)
+            .field("sandbox", &self.sandbox)
+            .field("tools", &self.tools)
+            .field("deny", &self.deny)
+            .field("mcp_servers", &self.mcp_servers.keys())
+            .field("setting_sources", &self.setting_sources)
+            .field("config", &self.config)
+            .finish_non_exhaustive()
     }
 }

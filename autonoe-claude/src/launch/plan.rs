@@ -10,6 +10,7 @@ use serde_json::json;
 use super::argv::{Files, arguments};
 use super::environment::environment;
 use super::{ClaudeOptions, ConfigFolder};
+use crate::wire::PermissionMode;
 
 /// The variable by which everything that a session starts is found again.
 const MARKER: &str = "AUTONOE_AGENT_SESSION";
@@ -31,6 +32,16 @@ impl LaunchPlan {
                  keep the configuration folder",
             ));
         }
+        let mode = options.permission_mode;
+        if ![PermissionMode::DontAsk, PermissionMode::Plan].contains(&mode) {
+            let mode = mode.as_str();
+            return Err(AgentError::new(
+                AgentErrorKind::Configuration,
+                format!(
+                    "in the mode {mode} Claude Code allows by itself, and the gate must decide"
+                ),
+            ));
+        }
         if spec.tools.definitions().next().is_some()
             && spec.mcp_servers.contains_key(autonoe_core::Toolbox::SERVER)
         {
@@ -39,14 +50,14 @@ impl LaunchPlan {
                 "the name autonoe is taken by our own tools; give the MCP server another one",
             ));
         }
-        Ok(())
+        arguments(options, spec, &Files::default()).map(drop)
     }
 
     /// Makes the launch, and the folder that goes with it.
     ///
     /// # Errors
     ///
-    /// The folder cannot be made.
+    /// The folder cannot be made, or the session cannot be started at all.
     pub(crate) fn launch(
         options: &ClaudeOptions,
         spec: &SessionSpec,
@@ -70,7 +81,7 @@ impl LaunchPlan {
             files.mcp_servers = Some(write("mcp-servers.json", &servers.to_string())?);
         }
         let mut launch = Launch::new(&options.program, &spec.cwd, marker)
-            .args(arguments(options, spec, &files))
+            .args(arguments(options, spec, &files)?)
             .envs(environment(options, spec, &path))
             .folder(folder);
         if let Some(lock) = &spec.lock {

@@ -31,9 +31,14 @@ fn options() -> ClaudeOptions {
     )
 }
 
+fn shown(options: &ClaudeOptions, spec: &SessionSpec, files: &Files) -> String {
+    let arguments = arguments(options, spec, files);
+    arguments.expect("it can be asked for").join("\n")
+}
+
 #[test]
 fn a_plain_session_is_launched_so_that_nothing_is_allowed_but_by_the_gate() {
-    insta::assert_snapshot!(arguments(&options(), &spec(), &Files::default()).join("\n"));
+    insta::assert_snapshot!(shown(&options(), &spec(), &Files::default()));
 }
 
 #[test]
@@ -41,6 +46,7 @@ fn everything_that_can_be_chosen_is_in_the_arguments() {
     let mut options = options();
     options.setting_sources = SettingSources::Project;
     options.tools = vec!["Read".into()];
+    options.deny = vec!["Write(/etc/**)".parse().expect("a rule")];
     let mut spec = spec();
     spec.sandbox = Sandbox::Off;
     spec.model = Some("-x".into());
@@ -53,7 +59,7 @@ fn everything_that_can_be_chosen_is_in_the_arguments() {
         mcp_servers: Some("/tmp/session/mcp-servers.json".into()),
     };
 
-    insta::assert_snapshot!(arguments(&options, &spec, &files).join("\n"));
+    insta::assert_snapshot!(shown(&options, &spec, &files));
 }
 
 #[test]

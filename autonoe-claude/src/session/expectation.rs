@@ -3,8 +3,8 @@
 use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, Toolbox};
 use serde_json::Value;
 
-use crate::launch::{ClaudeOptions, SandboxSettings};
-use crate::wire::Init;
+use crate::launch::{ClaudeOptions, Settings};
+use crate::wire::{Init, PermissionMode};
 
 /// What a session must have got before it is trusted.
 ///
@@ -12,34 +12,46 @@ use crate::wire::Init;
 /// says nothing. So it is asked, and nothing is allowed before.
 #[derive(Clone, Debug)]
 pub(super) struct Expectation {
-    sandbox: SandboxSettings,
+    mode: PermissionMode,
+    settings: Settings,
     tools: Vec<String>,
+    /// Tools that the program takes away because a rule refuses all of their calls.
+    refused: Vec<String>,
     servers: Vec<String>,
     has_tools_of_ours: bool,
+    has_begun: bool,
 }
 
 impl Expectation {
-    pub(super) fn of(options: &ClaudeOptions, spec: &SessionSpec) -> Self {
-        Self {
-            sandbox: SandboxSettings::of(spec.sandbox),
+    /// Tells what a session with `spec` must get.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be asked for.
+    pub(super) fn of(options: &ClaudeOptions, spec: &SessionSpec) -> Result<Self, AgentError> {
+        Ok(Self {
+            mode: options.permission_mode,
+            settings: Settings::of(options, spec)?,
             tools: options.tools.clone(),
+            refused: options.refused_tools(),
             servers: spec.mcp_servers.keys().cloned().collect(),
             has_tools_of_ours: spec.tools.definitions().next().is_some(),
-        }
+            has_begun: false,
+        })
     }
 
     /// Checks the settings that the program says are in force.
     pub(super) fn check_settings(&self, told: Option<&Value>) -> Result<(), AgentError> {
-        match told.is_some_and(|told| self.sandbox.are_in_force(told)) {
-            true => Ok(()),
-            false => Err(not_as_asked("the settings of the sandbox are not in force")),
+        match self.settings.not_in_force(told.unwrap_or(&Value::Null)) {
+            None => Ok(()),
+            Some(what) => Err(not_as_asked(what)),
         }
     }
 
     /// Checks what the program says about itself at the start of a turn.
-    pub(super) fn check_init(&self, init: &Init<'_>) -> Result<(), AgentError> {
+    pub(super) fn check_init(&mut self, init: &Init<'_>) -> Result<(), AgentError> {
         let mode = init.permission_mode.as_deref().unwrap_or("no");
-        if mode != "dontAsk" {
+        if mode != self.mode.as_str() {
             return Err(not_as_asked(&format!("it is in {mode:?} mode")));
         }
         let ours = format!("mcp__{}__", Toolbox::SERVER);
@@ -54,17 +66,45 @@ impl Expectation {
             }
         }
         if self.has_tools_of_ours {
-            let state = init.mcp_servers.iter().find_map(|server| {
-                let is_ours = server.name.as_deref() == Some(Toolbox::SERVER);
-                is_ours.then(|| server.status.as_deref().unwrap_or("unknown"))
-            });
-            if state != Some("connected") {
-                let state = state.unwrap_or("not there");
+            let state = state_of(Toolbox::SERVER, init);
+            if state != "connected" {
                 return Err(not_as_asked(&format!("the server of our tools is {state}")));
+            }
+        }
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.check_first_init(init)?;
+        }
+        Ok(())
+    }
+
+    /// Checks what may be lost later without harm, but must be there at the start.
+    fn check_first_init(&self, init: &Init<'_>) -> Result<(), AgentError> {
+        for tool in self
+            .tools
+            .iter()
+            .filter(|tool| !self.refused.contains(tool))
+        {
+            if !init.tools.iter().any(|has| has == tool) {
+                return Err(not_as_asked(&format!("it has no tool {tool:?}")));
+            }
+        }
+        for server in &self.servers {
+            let state = state_of(server, init);
+            if !["connected", "pending"].contains(&state) {
+                let what = format!("the MCP server {server:?} is {state}");
+                return Err(not_as_asked(&what));
             }
         }
         Ok(())
     }
+}
+
+fn state_of<'i>(server: &str, init: &'i Init<'_>) -> &'i str {
+    let states = init.mcp_servers.iter();
+    let mut named = states.filter(|state| state.name.as_deref() == Some(server));
+    named.next().map_or("not there", |state| {
+        state.status.as_deref().unwrap_or("in an unknown state")
+    })
 }
 
 fn not_as_asked(what: &str) -> AgentError {
@@ -88,12 +128,23 @@ mod tests {
         };
         let gate = Gate::new(Places::new("/srv/project"), Grants::none());
         let spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
-        let mut expectation = Expectation::of(&ClaudeOptions::new("claude", []), &spec);
+        let options = ClaudeOptions::new("claude", []);
+        let mut expectation = Expectation::of(&options, &spec).expect("nothing special");
         expectation.has_tools_of_ours = true;
+        expectation.servers = vec!["ext".into()];
         expectation
     }
 
     fn check(mode: &str, tools: &str, servers: &str) -> Result<(), String> {
+        check_by(&mut expectation(), mode, tools, servers)
+    }
+
+    fn check_by(
+        expectation: &mut Expectation,
+        mode: &str,
+        tools: &str,
+        servers: &str,
+    ) -> Result<(), String> {
         let line = Line::from_text(format!(
             r#"{{"type":"system","subtype":"init","permissionMode":"{mode}","tools":{tools},"mcp_servers":{servers}}}"#
         ))
@@ -101,40 +152,62 @@ mod tests {
         let Message::Init(init) = line.read() else {
             panic!("no start of a turn");
         };
-        expectation()
+        expectation
             .check_init(&init)
             .map_err(|error| error.to_string())
     }
 
+    const SERVERS: &str =
+        r#"[{"name":"autonoe","status":"connected"},{"name":"ext","status":"connected"}]"#;
+    const TOOLS: &str = r#"["Bash","Edit","Glob","Grep","Read","Write"]"#;
+
     #[test]
     fn a_turn_that_starts_as_asked_is_trusted() {
-        let ours = r#"[{"name":"autonoe","status":"connected"}]"#;
+        let more = TOOLS.replace(']', r#","mcp__autonoe__list","mcp__ext__search"]"#);
 
-        assert_eq!(
-            check("dontAsk", r#"["Bash","Read","mcp__autonoe__list"]"#, ours),
-            Ok(())
+        assert_eq!(check("dontAsk", &more, SERVERS), Ok(()));
+        assert_eq!(check("dontAsk", TOOLS, SERVERS), Ok(()));
+        let pending = SERVERS.replace(
+            r#""ext","status":"connected""#,
+            r#""ext","status":"pending""#,
         );
-        assert_eq!(check("dontAsk", "[]", ours), Ok(()));
+        assert_eq!(check("dontAsk", TOOLS, &pending), Ok(()));
     }
 
     #[test]
     fn anything_else_is_not() {
+        let fetch = TOOLS.replace(']', r#","WebFetch"]"#);
+        let foreign = TOOLS.replace(']', r#","mcp__other__x"]"#);
         let ours = r#"[{"name":"autonoe","status":"connected"}]"#;
+        let ours_failed = SERVERS.replacen("connected", "failed", 1);
+        let failed =
+            r#"[{"name":"autonoe","status":"connected"},{"name":"ext","status":"failed"}]"#;
         for (mode, tools, servers, blamed) in [
-            ("bypassPermissions", "[]", ours, "bypassPermissions"),
-            ("acceptEdits", "[]", ours, "acceptEdits"),
-            ("dontAsk", r#"["Bash","WebFetch"]"#, ours, "WebFetch"),
-            ("dontAsk", r#"["mcp__other__x"]"#, ours, "mcp__other__x"),
-            ("dontAsk", "[]", "[]", "not there"),
-            (
-                "dontAsk",
-                "[]",
-                r#"[{"name":"autonoe","status":"failed"}]"#,
-                "failed",
-            ),
+            ("bypassPermissions", TOOLS, SERVERS, "bypassPermissions"),
+            ("acceptEdits", TOOLS, SERVERS, "acceptEdits"),
+            ("dontAsk", &fetch, SERVERS, "WebFetch"),
+            ("dontAsk", &foreign, SERVERS, "mcp__other__x"),
+            ("dontAsk", r#"["Bash"]"#, SERVERS, "no tool \"Read\""),
+            ("dontAsk", TOOLS, "[]", "our tools is not there"),
+            ("dontAsk", TOOLS, &ours_failed, "our tools is failed"),
+            ("dontAsk", TOOLS, ours, "\"ext\" is not there"),
+            ("dontAsk", TOOLS, failed, "\"ext\" is failed"),
         ] {
             let error = check(mode, tools, servers).expect_err("not as asked");
             assert!(error.contains(blamed), "{error}");
         }
+    }
+
+    #[test]
+    fn a_server_may_be_lost_later_but_not_ours_nor_the_mode() {
+        let mut expectation = expectation();
+        let lost = r#"[{"name":"autonoe","status":"connected"},{"name":"ext","status":"failed"}]"#;
+        let mut check =
+            |mode: &str, servers: &str| check_by(&mut expectation, mode, TOOLS, servers);
+
+        assert_eq!(check("dontAsk", SERVERS), Ok(()));
+        assert_eq!(check("dontAsk", lost), Ok(()));
+        assert!(check("acceptEdits", SERVERS).is_err());
+        assert!(check("dontAsk", "[]").is_err());
     }
 }

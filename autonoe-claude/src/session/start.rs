@@ -45,6 +45,7 @@ impl Live {
         options: &ClaudeOptions,
         spec: &SessionSpec,
     ) -> Result<Self, AgentError> {
+        let expectation = Expectation::of(options, spec)?;
         let launch = LaunchPlan::launch(options, spec)?;
         let Started {
             process,
@@ -65,7 +66,7 @@ impl Live {
             pending: Pending::default(),
             translator: Translator::new(),
             denied,
-            expectation: Expectation::of(options, spec),
+            expectation,
             has_result: false,
         };
         match tokio::time::timeout(options.start_limit, live.greet(options, spec)).await {

@@ -4,6 +4,7 @@
 mod build;
 mod conformance;
 mod endings;
+mod second_wall;
 mod setting;
 mod turns;
 mod whole_run;

@@ -1,0 +1,102 @@
+//! Rules that refuse calls, in the words that have an effect in the program.
+
+use autonoe_core::{AgentError, AgentErrorKind, PermissionRule};
+
+/// Never an agent's to write, whatever else is refused.
+const ALWAYS: [&str; 2] = ["Edit(./.autonoe/**)", "Edit(./.git/**)"];
+
+/// Returns the rules that the program gets.
+///
+/// # Errors
+///
+/// The program has no rule for one of them.
+pub(super) fn deny_rules(rules: &[PermissionRule]) -> Result<Vec<String>, AgentError> {
+    let ours = ALWAYS.into_iter().map(|rule| Ok(rule.to_owned()));
+    let others = rules.iter().map(|rule| {
+        translate(rule.as_str()).ok_or_else(|| {
+            let rule = rule.as_str();
+            AgentError::new(
+                AgentErrorKind::Configuration,
+                format!("Claude Code cannot refuse by the rule {rule}; leave it to the gate"),
+            )
+        })
+    });
+    ours.chain(others).collect()
+}
+
+/// Says `rule` in the words of the program, if it has any.
+///
+/// `Write(path)` has no effect there, and `Edit(path)` is about every tool that writes. A
+/// path with one slash at its start begins at the settings, and one with two at the root.
+fn translate(rule: &str) -> Option<String> {
+    let Some((tool, pattern)) = rule.split_once('(') else {
+        return Some(rule.trim_end_matches("__*").to_owned());
+    };
+    let pattern = pattern.strip_suffix(')')?;
+    match (tool, pattern) {
+        ("Write" | "Edit", path) => Some(format!("Edit({})", from_the_root(path))),
+        ("Read", path) => Some(format!("Read({})", from_the_root(path))),
+        ("Bash" | "WebFetch", "*") => Some(tool.to_owned()),
+        ("Bash", _) => Some(rule.to_owned()),
+        ("WebFetch", domain) if domain.starts_with("domain:") => Some(rule.to_owned()),
+        _ => None,
+    }
+}
+
+fn from_the_root(path: &str) -> String {
+    let path = match path.strip_prefix('/') {
+        Some(rest) if !rest.starts_with('/') => return format!("//{rest}"),
+        _ => path,
+    };
+    match path.starts_with(['/', '~', '.']) {
+        true => path.to_owned(),
+        false => format!("./{path}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_said_in_words_that_have_an_effect() {
+        for (rule, said) in [
+            ("Write(./secret/**)", Some("Edit(./secret/**)")),
+            ("Edit(secret/**)", Some("Edit(./secret/**)")),
+            ("Write(/etc/**)", Some("Edit(//etc/**)")),
+            ("Write(//etc/**)", Some("Edit(//etc/**)")),
+            ("Read(~/.ssh/**)", Some("Read(~/.ssh/**)")),
+            ("Read(/etc/passwd)", Some("Read(//etc/passwd)")),
+            ("Bash(*)", Some("Bash")),
+            ("Bash(npm run *)", Some("Bash(npm run *)")),
+            ("WebFetch(*)", Some("WebFetch")),
+            (
+                "WebFetch(domain:example.com)",
+                Some("WebFetch(domain:example.com)"),
+            ),
+            ("mcp__server", Some("mcp__server")),
+            ("mcp__server__*", Some("mcp__server")),
+            ("mcp__server__tool", Some("mcp__server__tool")),
+            ("Task", Some("Task")),
+            ("Grep(./secret/**)", None),
+            ("WebFetch(https://example.com/*)", None),
+        ] {
+            let rule: PermissionRule = rule.parse().expect("a rule of core");
+            assert_eq!(
+                translate(rule.as_str()).as_deref(),
+                said,
+                "{}",
+                rule.as_str()
+            );
+        }
+    }
+
+    #[test]
+    fn our_own_folder_is_refused_always_and_what_cannot_be_said_is_an_error() {
+        assert_eq!(deny_rules(&[]).expect("nothing special"), ALWAYS);
+
+        let glob = "Glob(./secret/**)".parse().expect("a rule of core");
+        let error = deny_rules(&[glob]).expect_err("it has none");
+        assert!(error.to_string().contains("Glob(./secret/**)"), "{error}");
+    }
+}
