@@ -17,6 +17,7 @@
 //! they were recorded. Whatever is unknown is kept as it came and is no error.
 
 mod agents;
+mod backend_spec;
 pub mod events;
 mod launch;
 mod mcp;
@@ -26,6 +27,7 @@ mod session;
 pub mod wire;
 
 pub use agents::ClaudeAgents;
+pub use backend_spec::ClaudeBackend;
 pub use launch::{ClaudeOptions, ConfigFolder, SettingSources};
 pub use probe::Probe;
 pub use wire::PermissionMode;

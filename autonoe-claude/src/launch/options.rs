@@ -260,6 +260,7 @@ impl ClaudeOptions {
 impl fmt::Debug for ClaudeOptions {
     // Environment and servers may hold secrets, so only their names are shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rules: Vec<_> = self.deny.iter().map(PermissionRule::as_str).collect();
         f.debug_struct("ClaudeOptions")
             .field("program", &self.program)
             .field("environment", &self.environment.keys())
@@ -269,7 +270,7 @@ impl fmt::Debug for ClaudeOptions {
             .field("max_cost", &self.max_cost)
             .field("sandbox", &self.sandbox)
             .field("tools", &self.tools)
-            .field("deny", &self.deny)
+            .field("deny", &rules)
             .field("mcp_servers", &self.mcp_servers.keys())
             .field("setting_sources", &self.setting_sources)
             .field("config", &self.config)

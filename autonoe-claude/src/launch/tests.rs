@@ -8,7 +8,8 @@ use autonoe_core::{
 
 use super::argv::{Files, arguments};
 use super::environment::environment;
-use super::{ClaudeOptions, ConfigFolder, SettingSources};
+use super::{ClaudeOptions, ConfigFolder, LaunchPlan, SettingSources};
+use crate::wire::PermissionMode;
 
 fn spec() -> SessionSpec {
     let key = SessionKey {
@@ -75,4 +76,21 @@ fn the_environment_is_what_the_caller_gave_and_what_keeps_the_program_quiet() {
         .map(|(name, value)| format!("{}={}", name.display(), value.display()))
         .collect();
     insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn a_mode_in_which_the_program_allows_by_itself_is_refused() {
+    for (mode, is_fine) in [
+        (PermissionMode::DontAsk, true),
+        (PermissionMode::Plan, true),
+        (PermissionMode::Default, false),
+        (PermissionMode::AcceptEdits, false),
+    ] {
+        let options = options().with_permission_mode(mode);
+        assert_eq!(
+            LaunchPlan::check(&options, &spec()).is_ok(),
+            is_fine,
+            "{mode:?}"
+        );
+    }
 }

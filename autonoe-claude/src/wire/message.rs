@@ -99,7 +99,10 @@ impl Line {
             (Kind::System, Some("permission_denied")) => self.view().map(Message::PermissionDenied),
             (Kind::System, Some("informational")) => self.view().map(Message::Informational),
             (Kind::System, Some("session_state_changed")) => self.view().map(Message::SessionState),
-            _ => return Message::Unknown,
+            _ => {
+                tracing::debug!(line = %self.raw().escape_ascii(), "a message is not known");
+                return Message::Unknown;
+            }
         };
         read.unwrap_or_else(|error| {
             tracing::warn!(line = %self.raw().escape_ascii(), %error, "a message cannot be read");

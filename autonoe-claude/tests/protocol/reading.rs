@@ -3,6 +3,7 @@
 use autonoe_claude::wire::{
     Block, ControlResponse, Kind, Line, Message, Question, ToolResult, UserBlock,
 };
+use autonoe_testkit::CapturedLogs;
 use serde_json::json;
 
 fn line(text: impl Into<String>) -> Line {
@@ -78,6 +79,18 @@ fn unknown_blocks_stand_among_known_ones() {
             Block::Other(Some("tool_use".into())),
         ]
     );
+}
+
+#[test]
+fn an_unknown_message_is_in_the_trace_as_it_came() {
+    let logs = CapturedLogs::start();
+
+    line(r#"{"type":"brand_new_type","x":[1]}"#).read();
+
+    let traced = logs.lines();
+    assert_eq!(traced.len(), 1, "{traced:?}");
+    let told = r#"a message is not known line={\"type\":\"brand_new_type\",\"x\":[1]}"#;
+    assert_eq!(traced[0].message, told);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Plugins that a configuration file can name.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::sync::Arc;
 
@@ -82,17 +84,51 @@ pub trait BackendSpec: fmt::Debug + Send + Sync {
 }
 
 /// What a spec is told when it builds.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct SpecContext {
     /// The directories of the project.
     pub places: Places,
+    /// The environment for programs that a backend starts. The library never reads its own.
+    pub environment: BTreeMap<OsString, OsString>,
 }
 
 impl SpecContext {
-    /// Makes a context for the project at `places`.
+    /// Makes a context for the project at `places`, with an empty environment.
     pub fn new(places: Places) -> Self {
-        Self { places }
+        Self {
+            places,
+            environment: BTreeMap::new(),
+        }
+    }
+
+    /// Sets the environment for programs that a backend starts.
+    ///
+    /// ```
+    /// use autonoe_core::{Places, SpecContext};
+    ///
+    /// let path = [("PATH".into(), "/usr/bin:/bin".into())];
+    /// let context = SpecContext::new(Places::new("/srv/project")).with_environment(path);
+    ///
+    /// assert_eq!(context.environment.len(), 1);
+    /// ```
+    #[must_use]
+    pub fn with_environment(
+        mut self,
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Self {
+        self.environment = environment.into_iter().collect();
+        self
+    }
+}
+
+impl fmt::Debug for SpecContext {
+    // The environment may hold secrets, so only its names are shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpecContext")
+            .field("places", &self.places)
+            .field("environment", &self.environment.keys())
+            .finish()
     }
 }
 

@@ -1,0 +1,193 @@
+//! Claude Code from a configuration file.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{
+    AgentClientFactory, BackendSpec, CostUsd, McpServer, PermissionRule, Sandbox, SpecContext,
+    SpecError, ThinkingBudget,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::agents::ClaudeAgents;
+use crate::launch::{ClaudeOptions, ConfigFolder, SettingSources};
+
+/// Describes Claude Code in a configuration file: `{"type": "claude-code", ..}`.
+///
+/// Everything can be left out. What the program starts with, its credentials among it, is
+/// the environment of the [`SpecContext`], and nothing else.
+///
+/// ```
+/// use autonoe_claude as _;
+/// use autonoe_core::BackendSpec;
+///
+/// let json = r#"{"type": "claude-code", "model": "sonnet", "maxTurns": 80}"#;
+/// let backend: Box<dyn BackendSpec> = serde_json::from_str(json)?;
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct ClaudeBackend {
+    /// The program; without it, `claude` is looked for by `PATH`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<PathBuf>,
+    /// The model of sessions that name none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How many tokens agents may think in sessions that do not say so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<ThinkingBudget>,
+    /// How many turns a session may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_turns: Option<u32>,
+    /// What a session may cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost_usd: Option<CostUsd>,
+    /// Whether every session is in a sandbox, also one that does not ask for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<Sandbox>,
+    /// The built-in tools that the agent has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<String>>,
+    /// Calls that the program itself refuses, as a second wall behind the gate.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deny: Vec<PermissionRule>,
+    /// MCP servers that every session has, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub mcp_servers: BTreeMap<String, McpServer>,
+    /// Which settings files of the project count.
+    pub setting_sources: SettingSources,
+    /// Where the program keeps its login and conversations.
+    pub config: ConfigFolder,
+    /// Where the temporary folders of sessions are made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temporary: Option<PathBuf>,
+    /// How many seconds the program may say nothing while it works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub silence_seconds: Option<u64>,
+}
+
+impl ClaudeBackend {
+    const TAG: &str = "claude-code";
+
+    /// Says the same as options, for a program that starts with the environment of `context`.
+    ///
+    /// # Errors
+    ///
+    /// No program is named, and none is found.
+    pub fn options(&self, context: &SpecContext) -> Result<ClaudeOptions, SpecError> {
+        let spec = self.clone();
+        let environment = context.environment.clone();
+        let mut options = match spec.program {
+            Some(program) => ClaudeOptions::new(program, environment),
+            None => ClaudeOptions::found_on_path(environment)
+                .map_err(|error| SpecError::new(Self::TAG, error.to_string()))?,
+        };
+        options.model = spec.model;
+        options.thinking = spec.thinking;
+        options.max_turns = spec.max_turns;
+        options.max_cost = spec.max_cost_usd;
+        options.sandbox = spec.sandbox.unwrap_or(options.sandbox);
+        options.tools = spec.tools.unwrap_or(options.tools);
+        options.deny = spec.deny;
+        options.mcp_servers = spec.mcp_servers;
+        options.setting_sources = spec.setting_sources;
+        options.config = spec.config;
+        options.temporary = spec.temporary.unwrap_or(options.temporary);
+        let silence = spec.silence_seconds.map(Duration::from_secs);
+        options.silence_limit = silence.unwrap_or(options.silence_limit);
+        Ok(options)
+    }
+}
+
+#[typetag::serde(name = "claude-code")]
+impl BackendSpec for ClaudeBackend {
+    fn build(&self, context: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
+        Ok(Arc::new(ClaudeAgents::new(self.options(context)?)))
+    }
+}
+
+autonoe_core::register_spec!(Backend, ClaudeBackend, "claude-code", {
+    "model": "sonnet",
+    "maxTurns": 80,
+    "maxCostUsd": "5",
+    "deny": ["Read(~/.ssh/**)"],
+    "config": "perSession"
+});
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::{Places, SpecPort, registered_specs};
+    use serde_json::json;
+
+    use super::*;
+
+    fn context(path: &str) -> SpecContext {
+        SpecContext::new(Places::new("/srv/project"))
+            .with_environment([("PATH".into(), path.into())])
+    }
+
+    #[test]
+    fn everything_can_be_left_out_but_the_program_must_be_there() {
+        let spec: ClaudeBackend = serde_json::from_value(json!({})).expect("all is optional");
+
+        let error = spec
+            .options(&context("/nowhere"))
+            .expect_err("there is none");
+        assert!(error.to_string().contains("PATH"), "{error}");
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = folder.path().join("claude");
+        std::fs::write(&program, "#!/bin/sh\n").expect("writable");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&program, mode).expect("ours");
+        let path = folder.path().display().to_string();
+        let options = spec.options(&context(&path)).expect("it is there");
+        assert_eq!(options.program, program);
+    }
+
+    #[test]
+    fn what_a_file_says_is_in_the_options() {
+        let spec = json!({
+            "program": "/opt/claude", "model": "opus", "thinking": 2048, "maxTurns": 7,
+            "maxCostUsd": "1.5", "sandbox": "required", "tools": ["Read"],
+            "deny": ["Write(/etc/**)"], "mcpServers": {"search": {"command": "search"}},
+            "settingSources": "project", "config": {"kept": "/var/claude"},
+            "temporary": "/var/tmp", "silenceSeconds": 60,
+        });
+        let spec: ClaudeBackend = serde_json::from_value(spec).expect("a spec");
+
+        let options = spec.options(&context("/bin")).expect("it is named");
+
+        insta::assert_debug_snapshot!(options);
+        assert_eq!(options.thinking.map(ThinkingBudget::tokens), Some(2048));
+        assert_eq!(options.temporary, PathBuf::from("/var/tmp"));
+        assert_eq!(options.silence_limit, Duration::from_secs(60));
+    }
+
+    #[test]
+    fn a_file_with_a_mistake_is_an_error() {
+        for mistake in [
+            json!({"modle": "opus"}),
+            json!({"thinking": 5}),
+            json!({"deny": ["Fly(./**)"]}),
+            json!({"sandbox": "maybe"}),
+        ] {
+            assert!(serde_json::from_value::<ClaudeBackend>(mistake).is_err());
+        }
+    }
+
+    #[test]
+    fn the_registered_example_is_a_spec() {
+        let entries = registered_specs(SpecPort::Backend);
+        let entry = entries.iter().find(|entry| entry.tag == "claude-code");
+        let example = (entry.expect("it is registered").example)();
+
+        let spec: Box<dyn BackendSpec> = serde_json::from_value(example).expect("a spec");
+
+        assert_eq!(spec.typetag_name(), "claude-code");
+    }
+}
