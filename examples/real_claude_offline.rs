@@ -25,6 +25,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         fs::create_dir(folder.path().join(name))?;
     }
     let root = folder.path().join("project");
+    // Without the browser that projects have otherwise: it comes from the network.
+    fs::create_dir(root.join(".autonoe"))?;
+    fs::write(root.join(".autonoe/agent.json"), r#"{"mcpServers": {}}"#)?;
     fs::write(
         root.join("SPEC.md"),
         "# A greeting\n\nhello.txt says hello.\n",
