@@ -12,7 +12,7 @@ enum Allowed {
 }
 
 /// Every crate of the workspace has a line here.
-const TABLE: [(&str, Allowed); 8] = [
+const TABLE: [(&str, Allowed); 9] = [
     ("autonoe-security", Only(&[])),
     ("autonoe-core", Only(&["autonoe-security"])),
     ("autonoe-process", Only(&[])),
@@ -21,6 +21,8 @@ const TABLE: [(&str, Allowed); 8] = [
         Only(&["autonoe-core", "autonoe-security"]),
     ),
     ("autonoe-claude", Only(&["autonoe-core", "autonoe-process"])),
+    // The one place where everything is put together.
+    ("autonoe-cli", Anything),
     ("autonoe-examples", Anything),
     ("autonoe-benches", Anything),
     ("xtask", Anything),

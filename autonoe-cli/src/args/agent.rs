@@ -1,0 +1,62 @@
+//! Which agent works, and within which limits.
+
+use std::time::Duration;
+
+use autonoe_core::{Budget, CostUsd, Models, ThinkingBudget};
+use clap::Args;
+
+use super::money_and_time::{cost, thinking, time};
+use crate::compose::BackendChoice;
+
+/// Which agent works, and within which limits.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct AgentArgs {
+    /// What runs the agent: `claude`, `scripted:FILE`, or the JSON of a backend
+    #[arg(long, default_value = "claude", value_name = "BACKEND")]
+    pub(crate) backend: BackendChoice,
+    /// The model [default: the backend's own]
+    #[arg(long, short = 'm', value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// The model of sessions that plan [default: that of the others]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) plan_model: Option<String>,
+    /// Let the agent think, with a budget of tokens
+    #[arg(long, value_name = "TOKENS", num_args = 0..=1, default_missing_value = "8192")]
+    #[arg(value_parser = thinking)]
+    pub(crate) thinking: Option<ThinkingBudget>,
+    /// How many sessions in total
+    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_iterations: Option<u32>,
+    /// How many failed sessions in a row are tried again
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(crate) max_retries: u32,
+    /// How much money may be spent, in dollars
+    #[arg(long, value_name = "USD", value_parser = cost)]
+    pub(crate) max_cost: Option<CostUsd>,
+    /// How long it may take, for example 90m or 2h30m
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) max_time: Option<Duration>,
+    /// Wait until the quota comes back instead of stopping
+    #[arg(long)]
+    pub(crate) wait_for_quota: bool,
+    /// Switch the sandbox of the agent off; AUTONOE_NO_SANDBOX=1 does the same
+    #[arg(long)]
+    pub(crate) no_sandbox: bool,
+}
+
+impl AgentArgs {
+    pub(crate) fn models(&self) -> Models {
+        Models {
+            planning: self.plan_model.clone(),
+            implementation: self.model.clone(),
+        }
+    }
+
+    pub(crate) fn budget(&self) -> Budget {
+        Budget {
+            cost_usd: self.max_cost,
+            time: self.max_time,
+            ..Budget::default()
+        }
+    }
+}

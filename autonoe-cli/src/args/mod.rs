@@ -1,0 +1,61 @@
+//! The command line.
+
+mod agent;
+mod money_and_time;
+mod output;
+mod project;
+mod run;
+
+pub(crate) use agent::AgentArgs;
+pub(crate) use output::{OutputArgs, OutputFormat};
+pub(crate) use project::ProjectArgs;
+pub(crate) use run::{RunArgs, SyncArgs, Work};
+
+use clap::{Args, Parser, Subcommand};
+
+/// Runs coding agents unattended until the work is done.
+///
+/// Write what you want into SPEC.md and say `autonoe run`. Autonoe turns it into deliverables with
+/// acceptance criteria, runs one agent session after another, and stops when all of them pass, or
+/// when it must. No agent runs a command or writes a file that the policy forbids.
+#[derive(Debug, Parser)]
+#[command(
+    name = "autonoe",
+    version,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+#[command(
+    after_help = "Exit codes: 0 done, 1 failure, 2 wrong usage, 3 all blocked, \
+    4 maximum of iterations, 5 quota, 6 budget, 7 too many retries, 130 interrupted."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Work on the deliverables of SPEC.md until all of them pass
+    Run(RunArgs),
+    /// Bring the deliverables in line with SPEC.md and verify the code, without changing it
+    Sync(SyncArgs),
+    /// Print a script that completes commands in a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Man(ManArgs),
+}
+
+/// Options of `autonoe completions`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Options of `autonoe man`.
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// The command; without one, the page of the whole
+    pub(crate) command: Option<String>,
+}

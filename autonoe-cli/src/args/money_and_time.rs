@@ -1,0 +1,67 @@
+//! Amounts and durations, as people write them.
+
+use std::time::Duration;
+
+use autonoe_core::{CostUsd, ThinkingBudget};
+use jiff::SignedDuration;
+
+/// Reads an amount of dollars: `2.50`, `$3`.
+pub(super) fn cost(text: &str) -> Result<CostUsd, String> {
+    let amount = text.strip_prefix('$').unwrap_or(text);
+    match amount.parse() {
+        Ok(CostUsd::ZERO) => Err("a budget of nothing lets nothing run".to_owned()),
+        Ok(cost) => Ok(cost),
+        Err(_) => Err("write an amount of dollars, for example 2.50".to_owned()),
+    }
+}
+
+/// Reads a duration: `90m`, `2h 30m`.
+pub(super) fn time(text: &str) -> Result<Duration, String> {
+    let wrong = || "write a duration, for example 90m or 2h30m".to_owned();
+    let duration: SignedDuration = text.parse().map_err(|_| wrong())?;
+    match Duration::try_from(duration) {
+        Ok(Duration::ZERO) => Err("a budget of no time lets nothing run".to_owned()),
+        Ok(duration) => Ok(duration),
+        Err(_) => Err(wrong()),
+    }
+}
+
+/// Reads a budget of tokens for thinking.
+pub(super) fn thinking(text: &str) -> Result<ThinkingBudget, String> {
+    let tokens: u32 = text
+        .parse()
+        .map_err(|_| "write a number of tokens, for example 8192".to_owned())?;
+    ThinkingBudget::new(tokens).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_dollars() {
+        assert_eq!(cost("2.50"), Ok("2.5".parse().expect("an amount")));
+        assert_eq!(cost("$3"), Ok("3".parse().expect("an amount")));
+        for wrong in ["", "-1", "two", "0", "$0.00"] {
+            assert!(cost(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(time("90m"), Ok(Duration::from_secs(5400)));
+        assert_eq!(time("2h30m"), Ok(Duration::from_secs(9000)));
+        assert_eq!(time("2h 30m"), Ok(Duration::from_secs(9000)));
+        for wrong in ["", "90", "-5m", "soon", "0s"] {
+            assert!(time(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn thinking_takes_at_least_1024_tokens() {
+        assert_eq!(thinking("1024").map(ThinkingBudget::tokens), Ok(1024));
+        for wrong in ["1023", "0", "much", "-1"] {
+            assert!(thinking(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Options of `autonoe run` and `autonoe sync`.
+
+use autonoe_core::{Destructive, Mode};
+use clap::Args;
+
+use super::{AgentArgs, OutputArgs, ProjectArgs};
+
+/// Options of `autonoe run`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+    /// Let the agent delete and move files inside the project with `rm` and `mv`
+    #[arg(long, short = 'D')]
+    pub(crate) allow_destructive: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Options of `autonoe sync`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SyncArgs {
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+    // Known, so that it can be refused with a reason.
+    #[arg(long, short = 'D', hide = true)]
+    pub(crate) allow_destructive: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// What both commands are made of.
+#[derive(Clone, Debug)]
+pub(crate) struct Work<'a> {
+    pub(crate) mode: Mode,
+    pub(crate) project: &'a ProjectArgs,
+    pub(crate) agent: &'a AgentArgs,
+    pub(crate) destructive: Destructive,
+    pub(crate) output: &'a OutputArgs,
+}
+
+impl RunArgs {
+    pub(crate) fn work(&self) -> Work<'_> {
+        Work {
+            mode: Mode::Run,
+            project: &self.project,
+            agent: &self.agent,
+            destructive: match self.allow_destructive {
+                true => Destructive::Allowed,
+                false => Destructive::Forbidden,
+            },
+            output: &self.output,
+        }
+    }
+}
+
+impl SyncArgs {
+    pub(crate) fn work(&self) -> Work<'_> {
+        Work {
+            mode: Mode::Sync,
+            project: &self.project,
+            agent: &self.agent,
+            destructive: Destructive::Forbidden,
+            output: &self.output,
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! `autonoe run` and `autonoe sync`.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use autonoe_core::{OnQuota, ProjectRun, RunControl, RunObserver, RunReport, SessionRunnerBuilder};
+
+use super::signals;
+use crate::args::{OutputArgs, OutputFormat, RunArgs, SyncArgs, Work};
+use crate::compose::sandbox_switch;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::present::{Detail, JsonLines, Presenter, Screen, start_logging};
+use crate::surroundings::Surroundings;
+
+/// Works on the deliverables until all of them pass.
+pub(crate) fn run(args: &RunArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+    work(&args.work(), surroundings)
+}
+
+/// Brings the deliverables in line with the specification, and verifies the code.
+pub(crate) fn sync(args: &SyncArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+    if args.allow_destructive {
+        return Err(CliError::usage(
+            "a sync changes no files: --allow-destructive is for `autonoe run`",
+        ));
+    }
+    work(&args.work(), surroundings)
+}
+
+fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+    let project = work.project.find(surroundings)?;
+    // Looked for before the agent is: who has neither wants to hear of this first.
+    project.specification()?;
+    let agents = work.agent.backend.build(&project, surroundings)?;
+    let detail = detail(work.output);
+    let screen = Screen::new(surroundings, detail != Detail::Quiet);
+    start_logging(&screen, detail);
+    let presenter = Arc::new(Presenter::new(screen.clone(), detail));
+    let sandbox = sandbox_switch(work.agent.no_sandbox, surroundings);
+    if let Some(warning) = sandbox.warning() {
+        presenter.warn(warning);
+    }
+    let control = RunControl::new();
+    let project_run = ProjectRun::new(project, agents)
+        .mode(work.mode)
+        .sandbox(sandbox)
+        .destructive(work.destructive)
+        .configure(configuration(work, surroundings, presenter.clone()));
+
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::failure(format!("the program cannot start: {error}")))?;
+    let report = runtime.block_on(async {
+        let watch = tokio::spawn(signals::watch(control.clone(), presenter));
+        let report = project_run.start(&control).await;
+        watch.abort();
+        report
+    });
+    screen.clear();
+    let report = report?;
+    tell(&report, work.output.output, surroundings);
+    Ok(exit_code::of(&report.exit).into())
+}
+
+fn detail(output: &OutputArgs) -> Detail {
+    match (output.quiet, output.debug) {
+        (true, _) => Detail::Quiet,
+        (false, true) => Detail::Debug,
+        (false, false) => Detail::Normal,
+    }
+}
+
+/// Says all that the command line says about the run itself.
+fn configuration(
+    work: &Work<'_>,
+    surroundings: &Surroundings,
+    presenter: Arc<Presenter>,
+) -> impl FnOnce(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + 'static {
+    let agent = work.agent.clone();
+    let home = surroundings.home();
+    let mut observers: Vec<Arc<dyn RunObserver>> = vec![presenter];
+    if work.output.output == OutputFormat::Json {
+        observers.push(Arc::new(JsonLines));
+    }
+    move |mut runner| {
+        runner = runner
+            .max_retries(agent.max_retries)
+            .models(agent.models())
+            .budget(agent.budget());
+        if let Some(max) = agent.max_iterations {
+            runner = runner.max_iterations(max);
+        }
+        if let Some(thinking) = agent.thinking {
+            runner = runner.thinking(thinking);
+        }
+        if agent.wait_for_quota {
+            runner = runner.on_quota(OnQuota::Wait);
+        }
+        if let Some(home) = home {
+            runner = runner.home(home);
+        }
+        observers
+            .into_iter()
+            .fold(runner, SessionRunnerBuilder::observer)
+    }
+}
+
+fn tell(report: &RunReport, format: OutputFormat, surroundings: &Surroundings) {
+    // As JSON, the last event has the report.
+    if format == OutputFormat::Text {
+        surroundings.say(&format!("{report}\n"));
+    }
+}

@@ -1,0 +1,129 @@
+//! Which backend the command line names.
+
+use std::fs;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use autonoe_claude::ClaudeBackend;
+use autonoe_core::{
+    AgentClientFactory, BackendSpec, Places, Project, SpecContext, SpecPort, registered_specs,
+};
+use autonoe_testkit::ScriptedBackend;
+
+use crate::error::{CliError, whole};
+use crate::surroundings::Surroundings;
+
+/// A backend, as the command line names it.
+#[derive(Clone, Debug)]
+pub(crate) enum BackendChoice {
+    /// `claude`: Claude Code, with nothing special.
+    Claude,
+    /// `scripted:FILE`: agents that do what a file says.
+    Scripted(PathBuf),
+    /// The JSON of a spec, or only its `type`.
+    Spec(Arc<dyn BackendSpec>),
+}
+
+impl FromStr for BackendChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "claude" {
+            return Ok(Self::Claude);
+        }
+        if let Some(file) = text.strip_prefix("scripted:") {
+            return match file {
+                "" => Err("write scripted:FILE".to_owned()),
+                file => Ok(Self::Scripted(file.into())),
+            };
+        }
+        let json = match text.starts_with('{') {
+            true => text.to_owned(),
+            false if is_registered(text) => serde_json::json!({"type": text}).to_string(),
+            false => return Err(format!("there is no such backend; {}", known())),
+        };
+        let spec: Box<dyn BackendSpec> =
+            serde_json::from_str(&json).map_err(|error| format!("{error}; {}", known()))?;
+        Ok(Self::Spec(spec.into()))
+    }
+}
+
+impl BackendChoice {
+    /// Builds the backend for a run in `project`.
+    pub(crate) fn build(
+        &self,
+        project: &Project,
+        surroundings: &Surroundings,
+    ) -> Result<Arc<dyn AgentClientFactory>, CliError> {
+        let environment = surroundings.environment.clone();
+        let context = SpecContext::new(Places::new(project.root())).with_environment(environment);
+        let built = match self {
+            Self::Claude => ClaudeBackend::default().build(&context),
+            Self::Scripted(file) => scripted(file, surroundings)?.build(&context),
+            Self::Spec(spec) => spec.build(&context),
+        };
+        built.map_err(|error| CliError::failure(whole(&error)))
+    }
+}
+
+fn scripted(file: &PathBuf, surroundings: &Surroundings) -> Result<ScriptedBackend, CliError> {
+    let path = surroundings.working_dir.join(file);
+    let text = fs::read_to_string(&path).map_err(|error| {
+        CliError::failure(format!("{} cannot be read: {error}", path.display()))
+    })?;
+    serde_json::from_str(&text).map_err(|error| {
+        CliError::failure(format!(
+            "{} is no script of agents: {error}",
+            path.display()
+        ))
+        .with_hint("`autonoe schema scripted` shows what it looks like")
+    })
+}
+
+fn is_registered(tag: &str) -> bool {
+    registered_specs(SpecPort::Backend)
+        .iter()
+        .any(|spec| spec.tag == tag)
+}
+
+fn known() -> String {
+    let specs = registered_specs(SpecPort::Backend);
+    let tags: Vec<_> = specs.iter().map(|spec| spec.tag).collect();
+    format!(
+        "it is claude, scripted:FILE, or the JSON of one of {}",
+        tags.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backends_go_by_name_file_and_json() {
+        for (text, is_fine) in [
+            ("claude", true),
+            ("scripted:agents.json", true),
+            ("claude-code", true),
+            (r#"{"type": "claude-code", "model": "sonnet"}"#, true),
+            ("scripted:", false),
+            ("gpt", false),
+            (r#"{"type": "unheard-of"}"#, false),
+            (r#"{"type": "claude-code", "modle": "sonnet"}"#, false),
+            ("", false),
+        ] {
+            let parsed = text.parse::<BackendChoice>();
+            assert_eq!(parsed.is_ok(), is_fine, "{text}: {parsed:?}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_backend_is_told_with_those_that_there_are() {
+        let error = "gpt".parse::<BackendChoice>().expect_err("there is none");
+        assert!(
+            error.contains("claude-code") && error.contains("scripted:FILE"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,97 @@
+//! Why a command could not do its work.
+
+use std::process::ExitCode;
+
+use autonoe_core::{ConfigError, ProjectError, ProjectRunError};
+
+use crate::exit_code;
+
+/// Why a command could not do its work, in words for a person, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct CliError {
+    message: String,
+    hint: Option<String>,
+    code: u8,
+}
+
+impl CliError {
+    /// Something went wrong.
+    pub(crate) fn failure(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            hint: None,
+            code: exit_code::FAILURE,
+        }
+    }
+
+    /// The command was used wrongly.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self {
+            code: exit_code::USAGE,
+            ..Self::failure(message)
+        }
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        self.code.into()
+    }
+}
+
+impl From<ProjectError> for CliError {
+    fn from(error: ProjectError) -> Self {
+        let hint = match &error {
+            ProjectError::NoSpecification { .. } => {
+                Some("write what you want into SPEC.md, or let `autonoe init` begin one")
+            }
+            ProjectError::NoDirectory { .. } => Some("make it, or name another with --project-dir"),
+            _ => None,
+        };
+        let failure = Self::failure(whole(&error));
+        match hint {
+            Some(hint) => failure.with_hint(hint),
+            None => failure,
+        }
+    }
+}
+
+impl From<ConfigError> for CliError {
+    fn from(error: ConfigError) -> Self {
+        Self::failure(whole(&error))
+    }
+}
+
+impl From<ProjectRunError> for CliError {
+    fn from(error: ProjectRunError) -> Self {
+        match error {
+            ProjectRunError::Project(error) => error.into(),
+            ProjectRunError::Config(error) => error.into(),
+            error => Self::failure(whole(&error)),
+        }
+    }
+}
+
+/// Writes an error with all that caused it, as far as it adds anything.
+pub(crate) fn whole(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let said = error.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,55 @@
+//! The exit codes, for scripts.
+
+use autonoe_core::ExitReason;
+
+/// Something went wrong.
+pub(crate) const FAILURE: u8 = 1;
+/// The command was used wrongly.
+pub(crate) const USAGE: u8 = 2;
+/// The run was interrupted.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// Returns the exit code of a run that ended for `reason`.
+pub(crate) fn of(reason: &ExitReason) -> u8 {
+    match reason {
+        ExitReason::AllPassed | ExitReason::AllVerified => 0,
+        ExitReason::AllBlocked => 3,
+        ExitReason::MaxIterations => 4,
+        ExitReason::QuotaExceeded => 5,
+        ExitReason::BudgetExceeded { .. } => 6,
+        ExitReason::MaxRetriesExceeded { .. } => 7,
+        ExitReason::Interrupted => INTERRUPTED,
+        // A reason that is not known yet is no success.
+        _ => FAILURE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::{BudgetKind, Failure};
+
+    use super::*;
+
+    #[test]
+    fn each_reason_has_the_code_that_is_documented() {
+        let error = || Failure::permanent("crashed", "it broke off");
+        for (reason, code) in [
+            (ExitReason::AllPassed, 0),
+            (ExitReason::AllVerified, 0),
+            (ExitReason::Failed { error: error() }, 1),
+            (ExitReason::AllBlocked, 3),
+            (ExitReason::MaxIterations, 4),
+            (ExitReason::QuotaExceeded, 5),
+            (
+                ExitReason::BudgetExceeded {
+                    budget: BudgetKind::Cost,
+                },
+                6,
+            ),
+            (ExitReason::MaxRetriesExceeded { error: error() }, 7),
+            (ExitReason::Interrupted, 130),
+        ] {
+            assert_eq!(of(&reason), code, "{reason}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What an agent does right now, in a few words.
+
+use autonoe_core::StreamEvent;
+
+/// What an agent does right now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Activity {
+    doing: Option<String>,
+    tools: u32,
+}
+
+impl Activity {
+    /// Takes note of what the agent said or did.
+    pub(super) fn observe(&mut self, event: &StreamEvent) {
+        match event {
+            StreamEvent::Thinking { .. } => self.doing = Some("Thinking...".to_owned()),
+            StreamEvent::Text { .. } => self.doing = Some("Responding...".to_owned()),
+            StreamEvent::ToolInvocation { name, .. } => {
+                self.tools += 1;
+                self.doing = Some(format!("Running {name}..."));
+            }
+            StreamEvent::End { .. } => self.doing = None,
+            _ => {}
+        }
+    }
+
+    /// Returns how many tools were called.
+    pub(super) fn tools(&self) -> u32 {
+        self.tools
+    }
+
+    /// Says it, or nothing while there is nothing to say.
+    pub(super) fn text(&self) -> Option<String> {
+        let doing = self.doing.as_deref()?;
+        Some(match self.tools {
+            0 => doing.to_owned(),
+            tools => format!("{doing} ({})", counted(tools)),
+        })
+    }
+}
+
+/// Writes `1 tool`, `3 tools`.
+pub(super) fn counted(tools: u32) -> String {
+    let plural = if tools == 1 { "" } else { "s" };
+    format!("{tools} tool{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::{SessionOutcome, ToolStatus};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_event_changes_what_is_said_as_specified() {
+        let mut activity = Activity::default();
+        assert_eq!(activity.text(), None);
+        let tool = |name: &str| StreamEvent::tool_invocation("1", name, json!({}));
+        for (event, text) in [
+            (StreamEvent::thinking("hm"), Some("Thinking...")),
+            (tool("bash"), Some("Running bash... (1 tool)")),
+            (
+                StreamEvent::tool_response("1", "", ToolStatus::Ok),
+                Some("Running bash... (1 tool)"),
+            ),
+            (
+                StreamEvent::warning("slow"),
+                Some("Running bash... (1 tool)"),
+            ),
+            (tool("Read"), Some("Running Read... (2 tools)")),
+            (StreamEvent::text("done"), Some("Responding... (2 tools)")),
+            (StreamEvent::end(SessionOutcome::Completed, None), None),
+        ] {
+            activity.observe(&event);
+            assert_eq!(activity.text().as_deref(), text, "{event:?}");
+        }
+        assert_eq!(activity.tools(), 2);
+    }
+}

@@ -1,0 +1,144 @@
+//! What of a run stays on the screen.
+
+use autonoe_core::{
+    DeliverableStatus, GateDecision, RunEventKind, SessionEnd, SessionOutcome, SessionResult,
+    ToolKind, WaitReason, format_duration,
+};
+
+use super::activity::counted;
+use super::shorten::shorten;
+use super::waiting::clock;
+
+/// How important a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    /// All that happens, for who looks for a mistake.
+    Debug,
+    /// What a person follows.
+    Info,
+    /// A deliverable that passed.
+    Good,
+    /// Something that a person should know of.
+    Warning,
+    /// Something that ended a session.
+    Error,
+}
+
+/// A line that stays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) level: Level,
+    pub(super) text: String,
+}
+
+impl Line {
+    pub(super) fn new(level: Level, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { level, text }
+    }
+}
+
+/// Says what stays on the screen of an event; `tools` were called in the session.
+pub(super) fn line(event: &RunEventKind<'_>, tools: u32) -> Option<Line> {
+    match event {
+        RunEventKind::RunStarted { run, mode } => Some(Line::new(
+            Level::Info,
+            format!("Run {run} started ({mode})"),
+        )),
+        RunEventKind::SessionStarted {
+            number,
+            instruction,
+            model,
+        } => {
+            let model = model.map(|model| format!(", {model}")).unwrap_or_default();
+            let text = format!("Session {number} started ({instruction}{model})");
+            Some(Line::new(Level::Info, text))
+        }
+        RunEventKind::StatusChanged { change } => {
+            let (level, icon) = match change.status {
+                DeliverableStatus::Passed => (Level::Good, "[PASS]"),
+                DeliverableStatus::Blocked => (Level::Warning, "[BLOCKED]"),
+                DeliverableStatus::Pending => (Level::Info, "[PENDING]"),
+            };
+            let text = format!("{icon} {} ({})", shorten(&change.description), change.id);
+            Some(Line::new(level, text))
+        }
+        RunEventKind::Deprecated { id } => {
+            Some(Line::new(Level::Info, format!("[DEPRECATED] {id}")))
+        }
+        RunEventKind::Verified { id } => Some(Line::new(Level::Good, format!("[VERIFIED] {id}"))),
+        RunEventKind::ToolDecided { call, decision } => match decision {
+            GateDecision::Deny { reason, .. } => {
+                let what = match &call.kind {
+                    ToolKind::Shell { command } => format!("{}: {}", call.name, shorten(command)),
+                    _ => call.name.clone(),
+                };
+                let text = format!("Blocked {what} — {}", shorten(reason));
+                Some(Line::new(Level::Warning, text))
+            }
+            GateDecision::Allow { .. } => None,
+        },
+        RunEventKind::SessionEnded { number, result } => Some(ended(*number, result, tools)),
+        RunEventKind::WaitStarted { reason, until } => {
+            let text = match reason {
+                WaitReason::Pause => return None,
+                WaitReason::Quota => format!("Quota exceeded; waiting until {}", clock(*until)),
+                WaitReason::QuotaBackoff => {
+                    format!("Quota exceeded; trying again at {}", clock(*until))
+                }
+                _ => format!("The service asked to wait until {}", clock(*until)),
+            };
+            Some(Line::new(Level::Warning, text))
+        }
+        RunEventKind::Paused => Some(Line::new(Level::Info, "Paused")),
+        RunEventKind::Resumed => Some(Line::new(Level::Info, "Resumed")),
+        RunEventKind::Instructed { text, .. } => Some(Line::new(
+            Level::Info,
+            format!("Instructed: {}", shorten(text)),
+        )),
+        RunEventKind::BudgetSpent { budget } => Some(Line::new(
+            Level::Warning,
+            format!("The {budget} budget is spent"),
+        )),
+        RunEventKind::Warning { message } => Some(Line::new(Level::Warning, *message)),
+        _ => None,
+    }
+}
+
+fn ended(number: u32, result: &SessionResult, tools: u32) -> Line {
+    let (level, how) = match &result.end {
+        SessionEnd::Outcome(SessionOutcome::Completed) => (Level::Info, "completed".to_owned()),
+        SessionEnd::Outcome(SessionOutcome::MaxTurns) => {
+            (Level::Warning, "used all of its turns".to_owned())
+        }
+        SessionEnd::Outcome(SessionOutcome::BudgetExceeded) => {
+            (Level::Warning, "spent its budget".to_owned())
+        }
+        SessionEnd::Outcome(SessionOutcome::QuotaExceeded { message, .. }) => (
+            Level::Warning,
+            format!("met the quota ({})", shorten(message)),
+        ),
+        SessionEnd::Outcome(SessionOutcome::Interrupted) | SessionEnd::Cancelled => {
+            (Level::Warning, "was interrupted".to_owned())
+        }
+        SessionEnd::Outcome(SessionOutcome::ExecutionError { messages }) => (
+            Level::Error,
+            format!("failed: {}", shorten(&messages.join("; "))),
+        ),
+        SessionEnd::BudgetSpent { budget } => (
+            Level::Warning,
+            format!("was stopped: the {budget} budget is spent"),
+        ),
+        SessionEnd::Failed { error } => (
+            Level::Error,
+            format!("failed: {}", shorten(&error.to_string())),
+        ),
+        _ => (Level::Warning, "ended".to_owned()),
+    };
+    let (time, cost) = (format_duration(result.duration), &result.cost);
+    let text = format!(
+        "Session {number} {how} ({time}, {cost}, {})",
+        counted(tools)
+    );
+    Line::new(level, text)
+}

@@ -1,0 +1,47 @@
+//! Diagnostics of the libraries, on the same screen.
+
+use std::io;
+
+use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::fmt::MakeWriter;
+
+use super::{Detail, Screen};
+
+/// Sends what the libraries trace to the screen.
+pub(crate) fn start_logging(screen: &Screen, detail: Detail) {
+    let level = match detail {
+        Detail::Quiet => LevelFilter::ERROR,
+        Detail::Normal => LevelFilter::WARN,
+        Detail::Debug => LevelFilter::DEBUG,
+    };
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_ansi(false)
+        .without_time()
+        .with_writer(OnScreen(screen.clone()))
+        .finish();
+    // Only the first one counts, and there is one.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+}
+
+#[derive(Clone, Debug)]
+struct OnScreen(Screen);
+
+impl<'w> MakeWriter<'w> for OnScreen {
+    type Writer = Self;
+
+    fn make_writer(&'w self) -> Self {
+        self.clone()
+    }
+}
+
+impl io::Write for OnScreen {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(&String::from_utf8_lossy(bytes));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,16 @@
+//! What people and programs see of a run.
+
+mod activity;
+mod debug_lines;
+mod json_lines;
+mod lines;
+mod logging;
+mod presenter;
+mod screen;
+mod shorten;
+mod waiting;
+
+pub(crate) use json_lines::JsonLines;
+pub(crate) use logging::start_logging;
+pub(crate) use presenter::{Detail, Presenter};
+pub(crate) use screen::Screen;

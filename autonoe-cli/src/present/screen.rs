@@ -1,0 +1,126 @@
+//! The one place that writes to standard error while a run goes on.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+use super::lines::{Level, Line};
+use crate::surroundings::Surroundings;
+
+/// How often the line at the bottom is drawn anew.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Lines that stay, and below them one that does not.
+///
+/// Cheap to clone. Neither overwrites the other: the transient line is taken away, what
+/// stays is written, and it is drawn again. Where there is no terminal, there is none.
+#[derive(Clone, Debug)]
+pub(crate) struct Screen {
+    /// The transient line; `None` where there is no terminal.
+    bar: Option<ProgressBar>,
+    colours: bool,
+}
+
+/// What the transient line is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Transient {
+    /// An agent at work: with the time since its session began.
+    Work,
+    /// A wait.
+    Wait,
+}
+
+impl Screen {
+    pub(crate) fn new(surroundings: &Surroundings, with_activity: bool) -> Self {
+        let bar = (surroundings.has_terminal && with_activity).then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            bar.set_style(style(Transient::Work));
+            bar
+        });
+        Self {
+            bar,
+            colours: surroundings.colours,
+        }
+    }
+
+    /// Writes a line that stays.
+    pub(super) fn line(&self, line: &Line) {
+        let style = match self.colours {
+            true => style_of(line.level),
+            false => Style::new(),
+        };
+        self.write(&format!("{style}{}{style:#}\n", line.text));
+    }
+
+    /// Writes text that stays.
+    pub(super) fn write(&self, text: &str) {
+        let write = || {
+            let mut stderr = io::stderr().lock();
+            // Nobody reading it is no failure of ours.
+            let _ = stderr.write_all(text.as_bytes());
+            let _ = stderr.flush();
+        };
+        match &self.bar {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+
+    /// Starts the clock of the transient line anew.
+    pub(super) fn begin(&self) {
+        if let Some(bar) = &self.bar {
+            bar.reset_elapsed();
+        }
+    }
+
+    /// Shows `text` on the transient line.
+    pub(super) fn show(&self, about: Transient, text: String) {
+        if let Some(bar) = &self.bar {
+            bar.set_style(style(about));
+            bar.set_message(text);
+            bar.enable_steady_tick(TICK);
+            bar.tick();
+        }
+    }
+
+    /// Takes the transient line away.
+    pub(crate) fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.disable_steady_tick();
+            bar.set_message("");
+            bar.set_style(ProgressStyle::with_template("").unwrap_or_else(|_| plain()));
+            bar.tick();
+        }
+    }
+}
+
+fn style(about: Transient) -> ProgressStyle {
+    let template = match about {
+        Transient::Work => "⚡ {clock} {wide_msg}",
+        Transient::Wait => "⏳ {wide_msg}",
+    };
+    let clock = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+        let seconds = state.elapsed().as_secs();
+        // There is nowhere to tell that a line could not be written into memory.
+        let _ = write!(text, "{}:{:02}", seconds / 60, seconds % 60);
+    };
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| plain())
+        .with_key("clock", clock)
+}
+
+fn plain() -> ProgressStyle {
+    ProgressStyle::default_spinner()
+}
+
+fn style_of(level: Level) -> Style {
+    match level {
+        Level::Debug => Style::new().dimmed(),
+        Level::Info => Style::new(),
+        Level::Good => AnsiColor::Green.on_default(),
+        Level::Warning => AnsiColor::Yellow.on_default(),
+        Level::Error => AnsiColor::Red.on_default(),
+    }
+}

@@ -1,0 +1,33 @@
+//! Long texts on one line.
+
+/// How much of a payload is shown.
+const LONGEST: usize = 200;
+
+/// Writes `text` on one line, without control characters, cut off where it gets long.
+pub(super) fn shorten(text: &str) -> String {
+    let mut line = String::new();
+    for (count, character) in text.trim().chars().enumerate() {
+        if count == LONGEST {
+            line.push('…');
+            break;
+        }
+        line.push(match character {
+            '\n' => '⏎',
+            character if character.is_control() => ' ',
+            character => character,
+        });
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_becomes_one_line_that_no_terminal_takes_for_commands() {
+        assert_eq!(shorten(" a\nb\x1b[2Jc\td "), "a⏎b [2Jc d");
+        assert_eq!(shorten(&"ü".repeat(200)), "ü".repeat(200));
+        assert_eq!(shorten(&"ü".repeat(201)), format!("{}…", "ü".repeat(200)));
+    }
+}

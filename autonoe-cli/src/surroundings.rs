@@ -1,0 +1,105 @@
+//! What the process finds around itself: read once, here, and handed down.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+use anstyle::{AnsiColor, Style};
+
+use crate::error::CliError;
+
+/// What the process finds around itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Surroundings {
+    /// The directory that relative paths begin at.
+    pub(crate) working_dir: PathBuf,
+    /// The environment; what agents start with comes from it.
+    pub(crate) environment: BTreeMap<OsString, OsString>,
+    /// Whether standard error is a terminal.
+    pub(crate) has_terminal: bool,
+    /// Whether colours are wanted on standard error.
+    pub(crate) colours: bool,
+}
+
+impl Surroundings {
+    pub(crate) fn of_this_process() -> Self {
+        let environment: BTreeMap<_, _> = std::env::vars_os().collect();
+        let has_terminal = io::stderr().is_terminal();
+        let colours = colours_wanted(has_terminal, |name| environment.get(OsStr::new(name)));
+        Self {
+            // A directory that is gone is told when a project is looked for in it.
+            working_dir: std::env::current_dir().unwrap_or_default(),
+            environment,
+            has_terminal,
+            colours,
+        }
+    }
+
+    /// Returns a variable of the environment, if it is text.
+    pub(crate) fn variable(&self, name: &str) -> Option<&str> {
+        self.environment.get(OsStr::new(name))?.to_str()
+    }
+
+    /// Returns the user's home, if it is known.
+    pub(crate) fn home(&self) -> Option<PathBuf> {
+        let home = self.environment.get(OsStr::new("HOME"))?;
+        (!home.is_empty()).then(|| home.into())
+    }
+
+    /// Writes a result to standard output. Nobody reading it is no failure of ours.
+    pub(crate) fn say(&self, text: &str) {
+        let mut stdout = io::stdout().lock();
+        let _ = stdout.write_all(text.as_bytes());
+        let _ = stdout.flush();
+    }
+
+    /// Writes an error to standard error.
+    pub(crate) fn complain(&self, error: &CliError) {
+        let style = match self.colours {
+            true => AnsiColor::Red.on_default().bold(),
+            false => Style::new(),
+        };
+        let mut stderr = io::stderr().lock();
+        let _ = writeln!(stderr, "{style}error:{style:#} {error}");
+        if let Some(hint) = error.hint() {
+            let _ = writeln!(stderr, "  hint: {hint}");
+        }
+    }
+}
+
+/// Decides whether to use colours: on a terminal that can, unless `NO_COLOR` says no.
+fn colours_wanted<'v>(is_terminal: bool, variable: impl Fn(&str) -> Option<&'v OsString>) -> bool {
+    let said_no = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let is_dumb = variable("TERM").is_some_and(|value| value == "dumb");
+    is_terminal && !said_no && !is_dumb
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_for_terminals_that_want_them() {
+        for (is_terminal, no_color, term, wanted) in [
+            (true, None, Some("xterm"), true),
+            (true, None, None, true),
+            (false, None, Some("xterm"), false),
+            (true, Some("1"), Some("xterm"), false),
+            (true, Some(""), Some("xterm"), true),
+            (true, None, Some("dumb"), false),
+        ] {
+            let [no_color, term] = [no_color, term].map(|value| value.map(OsString::from));
+            let variable = |name: &str| match name {
+                "NO_COLOR" => no_color.as_ref(),
+                "TERM" => term.as_ref(),
+                _ => None,
+            };
+            assert_eq!(
+                colours_wanted(is_terminal, variable),
+                wanted,
+                "{no_color:?} {term:?}"
+            );
+        }
+    }
+}
