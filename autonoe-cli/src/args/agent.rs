@@ -5,7 +5,7 @@ use std::time::Duration;
 use autonoe_core::{Budget, CostUsd, Models, ThinkingBudget};
 use clap::Args;
 
-use super::money_and_time::{cost, thinking, time};
+use super::money_and_time::{cost, pause, thinking, time};
 use crate::compose::BackendChoice;
 
 /// Which agent works, and within which limits.
@@ -13,34 +13,48 @@ use crate::compose::BackendChoice;
 pub(crate) struct AgentArgs {
     /// What runs the agent: `claude`, `scripted:FILE`, or the JSON of a backend
     #[arg(long, default_value = "claude", value_name = "BACKEND")]
+    #[arg(help_heading = "Agent")]
     pub(crate) backend: BackendChoice,
     /// The model [default: the backend's own]
     #[arg(long, short = 'm', value_name = "MODEL")]
+    #[arg(help_heading = "Agent")]
     pub(crate) model: Option<String>,
     /// The model of sessions that plan [default: that of the others]
     #[arg(long, value_name = "MODEL")]
+    #[arg(help_heading = "Agent")]
     pub(crate) plan_model: Option<String>,
-    /// Let the agent think, with a budget of tokens
+    /// Let the agent think, with a budget of tokens [without a number: 8192]
     #[arg(long, value_name = "TOKENS", num_args = 0..=1, default_missing_value = "8192")]
     #[arg(value_parser = thinking)]
+    #[arg(help_heading = "Agent")]
     pub(crate) thinking: Option<ThinkingBudget>,
     /// How many sessions in total
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(help_heading = "Limits")]
     pub(crate) max_iterations: Option<u32>,
     /// How many failed sessions in a row are tried again
     #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(help_heading = "Limits")]
     pub(crate) max_retries: u32,
     /// How much money may be spent, in dollars
     #[arg(long, value_name = "USD", value_parser = cost)]
+    #[arg(help_heading = "Limits")]
     pub(crate) max_cost: Option<CostUsd>,
     /// How long it may take, for example 90m or 2h30m
     #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(help_heading = "Limits")]
     pub(crate) max_time: Option<Duration>,
+    /// How long to pause between sessions [default: 3s]
+    #[arg(long, value_name = "TIME", value_parser = pause)]
+    #[arg(help_heading = "Limits")]
+    pub(crate) pause: Option<Duration>,
     /// Wait until the quota comes back instead of stopping
     #[arg(long)]
+    #[arg(help_heading = "Limits")]
     pub(crate) wait_for_quota: bool,
     /// Switch the sandbox of the agent off; AUTONOE_NO_SANDBOX=1 does the same
     #[arg(long)]
+    #[arg(help_heading = "Safety")]
     pub(crate) no_sandbox: bool,
 }
 

@@ -15,15 +15,19 @@ pub(super) fn cost(text: &str) -> Result<CostUsd, String> {
     }
 }
 
-/// Reads a duration: `90m`, `2h 30m`.
+/// Reads a budget of time: `90m`, `2h 30m`.
 pub(super) fn time(text: &str) -> Result<Duration, String> {
+    match pause(text)? {
+        Duration::ZERO => Err("a budget of no time lets nothing run".to_owned()),
+        duration => Ok(duration),
+    }
+}
+
+/// Reads a duration, which may be none: `0s`, `90m`, `2h 30m`.
+pub(super) fn pause(text: &str) -> Result<Duration, String> {
     let wrong = || "write a duration, for example 90m or 2h30m".to_owned();
     let duration: SignedDuration = text.parse().map_err(|_| wrong())?;
-    match Duration::try_from(duration) {
-        Ok(Duration::ZERO) => Err("a budget of no time lets nothing run".to_owned()),
-        Ok(duration) => Ok(duration),
-        Err(_) => Err(wrong()),
-    }
+    Duration::try_from(duration).map_err(|_| wrong())
 }
 
 /// Reads a budget of tokens for thinking.
@@ -52,6 +56,7 @@ mod tests {
         assert_eq!(time("90m"), Ok(Duration::from_secs(5400)));
         assert_eq!(time("2h30m"), Ok(Duration::from_secs(9000)));
         assert_eq!(time("2h 30m"), Ok(Duration::from_secs(9000)));
+        assert_eq!(pause("0s"), Ok(Duration::ZERO));
         for wrong in ["", "90", "-5m", "soon", "0s"] {
             assert!(time(wrong).is_err(), "{wrong:?}");
         }

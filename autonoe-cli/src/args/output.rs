@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 
 /// How a run is shown.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     /// Show all that happens, with shortened payloads
     #[arg(long, short = 'd')]

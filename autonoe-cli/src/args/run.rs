@@ -13,7 +13,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
     /// Let the agent delete and move files inside the project with `rm` and `mv`
-    #[arg(long, short = 'D')]
+    #[arg(long, short = 'D', help_heading = "Safety")]
     pub(crate) allow_destructive: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,

@@ -10,7 +10,7 @@ use crate::args::{OutputArgs, OutputFormat, RunArgs, SyncArgs, Work};
 use crate::compose::sandbox_switch;
 use crate::error::CliError;
 use crate::exit_code;
-use crate::present::{Detail, JsonLines, Presenter, Screen, start_logging};
+use crate::present::{Detail, JsonLines, Presenter, QuietKeyboard, Screen, start_logging};
 use crate::surroundings::Surroundings;
 
 /// Works on the deliverables until all of them pass.
@@ -48,6 +48,7 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
         .destructive(work.destructive)
         .configure(configuration(work, surroundings, presenter.clone()));
 
+    let _quiet = screen.has_transient().then(QuietKeyboard::begin);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -94,6 +95,9 @@ fn configuration(
         }
         if let Some(thinking) = agent.thinking {
             runner = runner.thinking(thinking);
+        }
+        if let Some(pause) = agent.pause {
+            runner = runner.pause_between_sessions(pause);
         }
         if agent.wait_for_quota {
             runner = runner.on_quota(OnQuota::Wait);

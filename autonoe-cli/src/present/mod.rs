@@ -3,6 +3,7 @@
 mod activity;
 mod debug_lines;
 mod json_lines;
+mod keyboard;
 mod lines;
 mod logging;
 mod presenter;
@@ -11,6 +12,7 @@ mod shorten;
 mod waiting;
 
 pub(crate) use json_lines::JsonLines;
+pub(crate) use keyboard::QuietKeyboard;
 pub(crate) use logging::start_logging;
 pub(crate) use presenter::{Detail, Presenter};
 pub(crate) use screen::Screen;

@@ -45,6 +45,11 @@ impl Screen {
         }
     }
 
+    /// Tells whether there is a transient line.
+    pub(crate) fn has_transient(&self) -> bool {
+        self.bar.is_some()
+    }
+
     /// Writes a line that stays.
     pub(super) fn line(&self, line: &Line) {
         let style = match self.colours {

@@ -1,0 +1,407 @@
+//! The decision tables of the specification, as far as the command can show them.
+
+use serde_json::json;
+
+use crate::support::autonoe::{Ended, autonoe, scripted};
+use crate::support::project::Project;
+use crate::support::script::{Script, ends, is_denied, says, sets, uses};
+
+mod project_directory {
+    use super::*;
+
+    fn passes() -> Script {
+        Script::new().plans(&["DL-001"]).passes(&["DL-001"])
+    }
+
+    #[test]
+    fn not_provided_is_the_working_directory() {
+        let project = Project::new();
+
+        assert_eq!(scripted(&project, &passes(), &["run"]).code, Some(0));
+        assert!(project.ledger().is_some());
+    }
+
+    #[test]
+    fn an_absolute_or_a_relative_path_that_exists_is_used() {
+        for make in [
+            (|project: &Project| project.root().display().to_string()) as fn(&Project) -> String,
+            |_| "../project".to_owned(),
+            |_| ".".to_owned(),
+        ] {
+            let project = Project::new();
+            let path = make(&project);
+
+            let ended = scripted(&project, &passes(), &["run", "-p", &path]);
+
+            assert_eq!(ended.code, Some(0), "{path}: {ended:?}");
+            assert!(project.ledger().is_some(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_does_not_exist_is_an_error() {
+        let project = Project::new();
+        for path in ["missing", "/missing/too", "SPEC.md"] {
+            let ended = Ended::of(autonoe(&project, &["run", "--project-dir", path]));
+
+            assert_eq!(ended.code, Some(1), "{ended:?}");
+            assert!(ended.stderr.contains("there is no directory"), "{ended:?}");
+            assert!(ended.stderr.contains("--project-dir"), "{ended:?}");
+        }
+    }
+
+    #[test]
+    fn without_a_specification_nothing_is_begun() {
+        let project = Project::new();
+        std::fs::remove_file(project.path("SPEC.md")).expect("ours");
+
+        let ended = scripted(&project, &passes(), &["run"]);
+
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert!(ended.stderr.contains("SPEC.md"), "{ended:?}");
+        assert!(ended.stderr.contains("autonoe init"), "{ended:?}");
+        assert!(!project.path(".autonoe").exists());
+    }
+}
+
+mod session_loop {
+    use super::*;
+
+    #[test]
+    fn without_a_ledger_the_initializer_comes_first() {
+        let project = Project::new();
+        let script = Script::new().plans(&["DL-001"]).passes(&["DL-001"]);
+
+        let ended = scripted(&project, &script, &["run"]);
+
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(
+            ended.stderr.contains("Session 1 started (initializer)"),
+            "{ended:?}"
+        );
+        assert!(
+            ended.stderr.contains("Session 2 started (coding)"),
+            "{ended:?}"
+        );
+    }
+
+    #[test]
+    fn with_a_ledger_what_has_not_passed_is_worked_on() {
+        for passed in [false, true] {
+            let project = Project::new();
+            project.has_ledger(&[("DL-001", passed, false), ("DL-002", false, false)]);
+            let rest: &[&str] = if passed {
+                &["DL-002"]
+            } else {
+                &["DL-001", "DL-002"]
+            };
+
+            let ended = scripted(&project, &Script::new().passes(rest), &["run"]);
+
+            assert_eq!(ended.code, Some(0), "{ended:?}");
+            assert!(
+                ended.stderr.contains("Session 1 started (coding)"),
+                "{ended:?}"
+            );
+            assert!(
+                ended.stdout.contains("2 of 2 deliverables passed"),
+                "{ended:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn when_all_have_passed_no_session_is_started() {
+        let project = Project::new();
+        project.has_ledger(&[("DL-001", true, false)]);
+
+        let ended = scripted(&project, &Script::new().session([ends()]), &["run"]);
+
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(
+            ended
+                .stdout
+                .contains("1 of 1 deliverables passed; 0 iterations"),
+            "{ended:?}"
+        );
+    }
+
+    #[test]
+    fn when_all_are_blocked_it_ends_so() {
+        let project = Project::new();
+        let script = Script::new()
+            .plans(&["DL-001"])
+            .session([sets("DL-001", "blocked"), ends()]);
+
+        let ended = scripted(&project, &script, &["run"]);
+
+        assert_eq!(ended.code, Some(3), "{ended:?}");
+        assert!(
+            ended.stderr.contains("[BLOCKED] The thing DL-001 (DL-001)"),
+            "{ended:?}"
+        );
+        assert!(
+            ended.stdout.contains("all deliverables are blocked"),
+            "{ended:?}"
+        );
+    }
+
+    #[test]
+    fn the_maximum_of_iterations_ends_it_in_part() {
+        let project = Project::new();
+        let script = Script::new()
+            .plans(&["DL-001", "DL-002"])
+            .passes(&["DL-001"])
+            .session([says("more"), ends()]);
+
+        let ended = scripted(&project, &script, &["run", "-n", "2"]);
+
+        assert_eq!(ended.code, Some(4), "{ended:?}");
+        assert!(
+            ended
+                .stdout
+                .contains("1 of 2 deliverables passed; 2 iterations"),
+            "{ended:?}"
+        );
+    }
+
+    #[test]
+    fn a_quota_ends_it_unless_it_is_waited_for() {
+        let project = Project::new();
+        let script = Script::new().session([json!({"hitsQuota": null})]);
+
+        let ended = scripted(&project, &script, &["run"]);
+
+        assert_eq!(ended.code, Some(5), "{ended:?}");
+        assert!(ended.stdout.contains("the quota is exceeded"), "{ended:?}");
+    }
+
+    #[test]
+    fn a_quota_that_comes_back_is_waited_for() {
+        let project = Project::new();
+        let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(2);
+        let script = Script::new()
+            .session([json!({"hitsQuota": soon})])
+            .plans(&["DL-001"])
+            .passes(&["DL-001"]);
+
+        let ended = scripted(&project, &script, &["run", "--wait-for-quota"]);
+
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(
+            ended.stderr.contains("Quota exceeded; waiting until"),
+            "{ended:?}"
+        );
+    }
+
+    #[test]
+    fn a_budget_ends_it() {
+        let project = Project::new();
+        let script = Script::new()
+            .plans(&["DL-001"])
+            .session([says("more"), ends()])
+            .session([says("more"), ends()]);
+
+        let ended = scripted(&project, &script, &["run", "--max-cost=0.40"]);
+
+        assert_eq!(ended.code, Some(6), "{ended:?}");
+        assert!(ended.stdout.contains("budget is spent"), "{ended:?}");
+    }
+
+    #[test]
+    fn too_many_failures_in_a_row_end_it() {
+        let project = Project::new();
+        let fails = || [json!({"endsWithError": "it broke"})];
+        let script = Script::new().session(fails()).session(fails());
+
+        let ended = scripted(&project, &script, &["run", "--max-retries=1"]);
+
+        assert_eq!(ended.code, Some(7), "{ended:?}");
+        assert!(ended.stdout.contains("it broke"), "{ended:?}");
+    }
+}
+
+mod configuration {
+    use super::*;
+
+    #[test]
+    fn commands_of_the_file_are_added_to_the_baseline() {
+        let project = Project::new();
+        project.write(".autonoe/agent.json", r#"{"allowCommands": ["just"]}"#);
+        let script = Script::new().plans(&["DL-001"]).session([
+            uses("Bash", json!({"command": "just build && ls"})),
+            is_denied("Bash", json!({"command": "curl example.com"})),
+            sets("DL-001", "passed"),
+            ends(),
+        ]);
+
+        let ended = scripted(&project, &script, &["run"]);
+
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+    }
+
+    #[test]
+    fn a_profile_leaves_the_commands_of_others_out() {
+        for (profile, npm, pytest) in [
+            (None, true, true),
+            (Some(r#""node""#), true, false),
+            (Some(r#""python""#), false, true),
+            (Some(r#"["node", "python"]"#), true, true),
+        ] {
+            let project = Project::new();
+            if let Some(profile) = profile {
+                let config = format!(r#"{{"profile": {profile}}}"#);
+                project.write(".autonoe/agent.json", &config);
+            }
+            let step = |command: &str, is_open: bool| {
+                let input = json!({"command": command});
+                match is_open {
+                    true => uses("Bash", input),
+                    false => is_denied("Bash", input),
+                }
+            };
+            let script = Script::new().plans(&["DL-001"]).session([
+                step("npm install", npm),
+                step("pytest", pytest),
+                sets("DL-001", "passed"),
+                ends(),
+            ]);
+
+            let ended = scripted(&project, &script, &["run"]);
+
+            assert_eq!(ended.code, Some(0), "{profile:?}: {ended:?}");
+        }
+    }
+
+    #[test]
+    fn our_own_folder_stays_protected_whatever_the_file_grants() {
+        let project = Project::new();
+        let config = r#"{"permissions": {"allow": ["Write(./.autonoe/**)"]}}"#;
+        project.write(".autonoe/agent.json", config);
+        let forged = json!({"file_path": ".autonoe/status.json", "content": "{}"});
+        let script = Script::new().plans(&["DL-001"]).session([
+            is_denied("Write", forged),
+            sets("DL-001", "passed"),
+            ends(),
+        ]);
+
+        let ended = scripted(&project, &script, &["run"]);
+
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+    }
+
+    #[test]
+    fn a_broken_file_is_told_with_its_place_and_a_hint() {
+        for (text, told) in [
+            (
+                "{\n  \"profile\": \"nodejs\"\n}",
+                &["agent.json:2", "nodejs"][..],
+            ),
+            (
+                "{\n  \"profle\": \"node\"\n}",
+                &["agent.json:2", "profle", "profile"],
+            ),
+            ("{\n", &["agent.json:"]),
+        ] {
+            let project = Project::new();
+            project.write(".autonoe/agent.json", text);
+
+            let ended = scripted(&project, &Script::new().session([ends()]), &["run"]);
+
+            assert_eq!(ended.code, Some(1), "{ended:?}");
+            for part in told {
+                assert!(ended.stderr.contains(part), "{part}: {ended:?}");
+            }
+            assert_eq!(project.read(".autonoe/agent.json"), text, "it is kept");
+        }
+    }
+}
+
+mod sync {
+    use super::*;
+
+    fn verifies(id: &str) -> serde_json::Value {
+        uses("mcp__autonoe__verify", json!({"deliverableId": id}))
+    }
+
+    #[test]
+    fn without_a_ledger_all_deliverables_are_created_as_pending_and_verified() {
+        let project = Project::new();
+        let script = Script::new().plans(&["DL-001"]).session([
+            sets("DL-001", "passed"),
+            verifies("DL-001"),
+            ends(),
+        ]);
+
+        let ended = scripted(&project, &script, &["sync"]);
+
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(
+            ended.stderr.contains("Session 1 started (sync)"),
+            "{ended:?}"
+        );
+        assert!(
+            ended.stderr.contains("[PENDING] The thing DL-001 (DL-001)"),
+            "{ended:?}"
+        );
+        assert!(
+            ended.stderr.contains("Session 2 started (verify)"),
+            "{ended:?}"
+        );
+        assert!(ended.stderr.contains("[VERIFIED] DL-001"), "{ended:?}");
+        assert!(ended.stdout.contains("1 of 1 verified"), "{ended:?}");
+    }
+
+    #[test]
+    fn what_the_specification_dropped_is_deprecated_and_its_record_stays() {
+        let project = Project::new();
+        project.has_ledger(&[("DL-001", true, false), ("DL-002", true, false)]);
+        let script = Script::new()
+            .session([
+                uses(
+                    "mcp__autonoe__deprecate",
+                    json!({"deliverableId": "DL-002"}),
+                ),
+                ends(),
+            ])
+            .session([verifies("DL-001"), ends()]);
+
+        let ended = scripted(&project, &script, &["sync"]);
+
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(ended.stderr.contains("[DEPRECATED] DL-002"), "{ended:?}");
+        let ledger = project.ledger().expect("it is there");
+        let dropped = &ledger["deliverables"][1];
+        assert!(dropped["deprecatedAt"].is_string(), "{ledger}");
+        assert_eq!(dropped["passed"], json!(true));
+    }
+
+    #[test]
+    fn tools_that_change_the_project_are_not_there() {
+        let project = Project::new();
+        project.has_ledger(&[("DL-001", false, false)]);
+        let script = Script::new()
+            .session([says("nothing new"), ends()])
+            .session([
+                is_denied("Write", json!({"file_path": "src/main.rs", "content": ""})),
+                is_denied("Edit", json!({"file_path": "src/main.rs"})),
+                uses(
+                    "Write",
+                    json!({"file_path": ".autonoe-note.md", "content": "seen"}),
+                ),
+                is_denied("Bash", json!({"command": "npm install"})),
+                uses("Bash", json!({"command": "npm test"})),
+                uses("Bash", json!({"command": "git status"})),
+                is_denied(
+                    "mcp__playwright__browser_navigate",
+                    json!({"url": "http://localhost"}),
+                ),
+                verifies("DL-001"),
+                ends(),
+            ]);
+
+        let ended = scripted(&project, &script, &["sync"]);
+
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+    }
+}

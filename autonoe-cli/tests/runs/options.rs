@@ -1,0 +1,179 @@
+//! Options, and what is said about wrong ones.
+
+use serde_json::json;
+
+use crate::support::autonoe::{Ended, autonoe, scripted, scripted_command};
+use crate::support::project::Project;
+use crate::support::script::{Script, ends, is_denied, sets, uses};
+
+#[test]
+fn without_a_command_there_is_help() {
+    let ended = Ended::of(autonoe(&Project::new(), &[]));
+
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended.stderr.contains("Usage: autonoe <COMMAND>"),
+        "{ended:?}"
+    );
+    assert!(ended.stderr.contains("Exit codes: 0 done"), "{ended:?}");
+}
+
+#[test]
+fn wrong_values_are_wrong_usage_and_told_with_what_would_be_right() {
+    for (arguments, told) in [
+        (&["run", "--thinking=1023"][..], "at least 1024"),
+        (&["run", "--max-iterations=0"], "1.."),
+        (&["run", "--max-iterations=many"], "invalid digit"),
+        (&["run", "--max-cost=cheap"], "an amount of dollars"),
+        (&["run", "--max-time=soon"], "a duration, for example 90m"),
+        (&["run", "--backend=gpt"], "claude, scripted:FILE"),
+        (&["run", "--output=xml"], "text, json"),
+        (&["run", "--quiet", "--debug"], "cannot be used with"),
+        (&["run", "--fly"], "unexpected argument '--fly'"),
+        (&["fly"], "unrecognized subcommand 'fly'"),
+        (&["sync", "--allow-destructive"], "for `autonoe run`"),
+        (&["sync", "-D"], "for `autonoe run`"),
+        (&["man", "fly"], "there is no command \"fly\""),
+    ] {
+        let ended = Ended::of(autonoe(&Project::new(), arguments));
+
+        assert_eq!(ended.code, Some(2), "{arguments:?}: {ended:?}");
+        assert!(ended.stderr.contains(told), "{arguments:?}: {ended:?}");
+        assert_eq!(ended.stdout, "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_backend_that_is_not_there_is_told_with_what_to_install() {
+    let project = Project::new();
+    let mut command = autonoe(&project, &["run"]);
+    command.env("PATH", "/nowhere");
+
+    let ended = Ended::of(command);
+
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stderr.contains("install Claude Code"), "{ended:?}");
+    assert!(!project.path(".autonoe").exists(), "nothing was begun");
+}
+
+#[test]
+fn a_script_that_cannot_be_used_is_told_with_its_place() {
+    let project = Project::new();
+    for (text, told) in [
+        (None, "cannot be read"),
+        (Some("{"), "is no script of agents"),
+        (
+            Some(r#"{"sessions": [{"name": "a", "stepz": []}]}"#),
+            "stepz",
+        ),
+        (Some(r#"{"sessions": []}"#), "no sessions"),
+    ] {
+        let file = project.beside("broken.json");
+        if let Some(text) = text {
+            std::fs::write(&file, text).expect("writable");
+        }
+        let backend = format!("--backend=scripted:{}", file.display());
+
+        let ended = Ended::of(autonoe(&project, &["run", &backend]));
+
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert!(ended.stderr.contains(told), "{ended:?}");
+    }
+}
+
+#[test]
+fn a_sandbox_that_is_switched_off_is_warned_of() {
+    for (arguments, variable, warned) in [
+        (&["run"][..], None, None),
+        (&["run"], Some("0"), None),
+        (&["run"], Some("1"), Some("switched off by the environment")),
+        (
+            &["run", "--no-sandbox"],
+            Some("1"),
+            Some("the sandbox is switched off:"),
+        ),
+        (
+            &["run", "--no-sandbox"],
+            None,
+            Some("the sandbox is switched off:"),
+        ),
+    ] {
+        let project = Project::new();
+        let script = Script::new().plans(&["DL-001"]).passes(&["DL-001"]);
+        let mut command = scripted_command(&project, &script, arguments);
+        command.envs(variable.map(|value| ("AUTONOE_NO_SANDBOX", value)));
+
+        let ended = Ended::of(command);
+
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let warning = ended
+            .stderr
+            .lines()
+            .find(|line| line.starts_with("warning:"));
+        match warned {
+            None => assert_eq!(warning, None),
+            Some(text) => assert!(warning.is_some_and(|line| line.contains(text)), "{ended:?}"),
+        }
+    }
+}
+
+#[test]
+fn files_are_deleted_only_when_a_person_allowed_it() {
+    let delete = json!({"command": "rm old.txt"});
+    for (arguments, step) in [
+        (&["run"][..], is_denied("Bash", delete.clone())),
+        (
+            &["run", "--allow-destructive"],
+            uses("Bash", delete.clone()),
+        ),
+        (&["run", "-D"], uses("Bash", delete.clone())),
+    ] {
+        let project = Project::new();
+        project.write("old.txt", "");
+        let script =
+            Script::new()
+                .plans(&["DL-001"])
+                .session([step, sets("DL-001", "passed"), ends()]);
+
+        let ended = scripted(&project, &script, arguments);
+
+        assert_eq!(ended.code, Some(0), "{arguments:?}: {ended:?}");
+    }
+}
+
+#[test]
+fn the_model_of_sessions_that_plan_may_be_another() {
+    let project = Project::new();
+    let script = Script::new().plans(&["DL-001"]).passes(&["DL-001"]);
+    let arguments = ["run", "--model=sonnet", "--plan-model=opus"];
+
+    let ended = scripted(&project, &script, &arguments);
+
+    assert!(
+        ended
+            .stderr
+            .contains("Session 1 started (initializer, opus)"),
+        "{ended:?}"
+    );
+    assert!(
+        ended.stderr.contains("Session 2 started (coding, sonnet)"),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn completions_and_manual_pages_are_there() {
+    let project = Project::new();
+    for (arguments, has) in [
+        (&["completions", "bash"][..], "_autonoe()"),
+        (&["completions", "zsh"], "#compdef autonoe"),
+        (&["completions", "fish"], "complete -c autonoe"),
+        (&["man"], ".TH AUTONOE 1"),
+        (&["man", "run"], "wait\\-for\\-quota"),
+    ] {
+        let ended = Ended::of(autonoe(&project, arguments));
+
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(ended.stdout.contains(has), "{arguments:?}");
+    }
+}

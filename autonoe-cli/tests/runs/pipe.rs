@@ -1,0 +1,103 @@
+//! Without a terminal: plain lines for people, events for programs.
+
+use serde_json::{Value, json};
+
+use crate::support::autonoe::{Ended, scripted, scripted_command};
+use crate::support::project::Project;
+use crate::support::script::{Script, ends, is_denied, sets};
+
+fn script() -> Script {
+    Script::new().plans(&["DL-001"]).session([
+        is_denied("Bash", json!({"command": "curl example.com"})),
+        sets("DL-001", "passed"),
+        ends(),
+    ])
+}
+
+#[test]
+fn lines_are_plain_and_the_result_alone_is_on_standard_output() {
+    let project = Project::new();
+
+    let ended = scripted(&project, &script(), &["run"]);
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let lines: Vec<_> = ended.stdout.lines().collect();
+    assert!(
+        lines[0].ends_with("ended: all achievable deliverables passed"),
+        "{ended:?}"
+    );
+    assert_eq!(
+        lines[1],
+        "1 of 1 deliverables passed; 2 iterations, 0s, $0.50"
+    );
+    assert_eq!(lines.len(), 2, "{ended:?}");
+    for shown in [
+        "Session 2 started (coding)",
+        "[PASS] The thing DL-001 (DL-001)",
+        "Blocked Bash: curl",
+    ] {
+        assert!(ended.stderr.contains(shown), "{shown}: {ended:?}");
+    }
+    let is_plain = |text: &str| !text.contains(['\u{1b}', '\r', '⚡']);
+    assert!(
+        is_plain(&ended.stdout) && is_plain(&ended.stderr),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn as_json_every_line_is_an_event_and_the_last_one_has_the_report() {
+    let project = Project::new();
+
+    let ended = scripted(&project, &script(), &["run", "--output=json"]);
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let events: Vec<Value> = ended
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}")))
+        .collect();
+    let names: Vec<_> = events.iter().map(|event| event["event"].as_str()).collect();
+    assert_eq!(names.first(), Some(&Some("run_started")));
+    assert_eq!(names.last(), Some(&Some("run_ended")));
+    let report = &events.last().expect("events")["report"];
+    assert_eq!(report["exitReason"], "all_passed");
+    assert_eq!(report["deliverablesPassedCount"], 1);
+    let decided = events.iter().find(|event| event["event"] == "tool_decided");
+    assert_eq!(
+        decided.expect("it is told")["decision"]["decision"],
+        "allow"
+    );
+}
+
+#[test]
+fn quiet_says_nothing_but_the_result() {
+    let project = Project::new();
+
+    let ended = scripted(&project, &script(), &["run", "--quiet"]);
+
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    assert!(
+        ended.stdout.contains("1 of 1 deliverables passed"),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn a_reader_that_goes_away_does_not_end_the_run() {
+    let project = Project::new();
+    let command = scripted_command(&project, &script(), &["run", "--output=json"]);
+    let mut shell = std::process::Command::new("bash");
+    let line: Vec<_> = std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .map(|word| format!("'{}'", word.display()))
+        .collect();
+    let line = format!("{} | true; exit ${{PIPESTATUS[0]}}", line.join(" "));
+    shell.args(["-c", &line]).current_dir(project.root());
+
+    let ended = Ended::of(shell);
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let ledger = project.ledger().expect("it is there");
+    assert_eq!(ledger["deliverables"][0]["passed"], json!(true));
+}

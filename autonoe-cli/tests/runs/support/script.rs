@@ -1,0 +1,84 @@
+//! Scripts of agents, as `--backend scripted:FILE` reads them.
+
+use serde_json::{Value, json};
+
+/// What agents do, session by session.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Script {
+    sessions: Vec<Value>,
+}
+
+impl Script {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a session that costs a quarter of a dollar.
+    pub(crate) fn session(mut self, steps: impl IntoIterator<Item = Value>) -> Self {
+        let steps: Vec<_> = steps.into_iter().collect();
+        let name = format!("session {}", self.sessions.len() + 1);
+        self.sessions
+            .push(json!({"name": name, "costUsd": "0.25", "steps": steps}));
+        self
+    }
+
+    /// Adds a session that plans one deliverable per id.
+    pub(crate) fn plans(self, ids: &[&str]) -> Self {
+        self.session([creates(ids), ends()])
+    }
+
+    /// Adds a session that passes these deliverables.
+    pub(crate) fn passes(self, ids: &[&str]) -> Self {
+        let passed = ids.iter().map(|id| sets(id, "passed"));
+        self.session(passed.chain([ends()]).collect::<Vec<_>>())
+    }
+
+    pub(crate) fn to_json(&self) -> String {
+        json!({"sessions": self.sessions}).to_string()
+    }
+}
+
+pub(crate) fn uses(tool: &str, input: Value) -> Value {
+    json!({"uses": {"tool": tool, "input": input}})
+}
+
+pub(crate) fn is_denied(tool: &str, input: Value) -> Value {
+    json!({"isDenied": {"tool": tool, "input": input}})
+}
+
+pub(crate) fn creates(ids: &[&str]) -> Value {
+    let deliverables: Vec<Value> = ids
+        .iter()
+        .map(|id| {
+            json!({
+                "id": id, "description": format!("The thing {id}"),
+                "acceptanceCriteria": ["it is there"],
+            })
+        })
+        .collect();
+    uses(
+        "mcp__autonoe__create",
+        json!({"deliverables": deliverables}),
+    )
+}
+
+pub(crate) fn sets(id: &str, status: &str) -> Value {
+    let input = json!({"deliverableId": id, "status": status});
+    uses("mcp__autonoe__set_status", input)
+}
+
+pub(crate) fn says(text: &str) -> Value {
+    json!({"says": text})
+}
+
+pub(crate) fn waits(milliseconds: u64) -> Value {
+    json!({"waitsMs": milliseconds})
+}
+
+pub(crate) fn hangs() -> Value {
+    json!("hangs")
+}
+
+pub(crate) fn ends() -> Value {
+    json!("ends")
+}

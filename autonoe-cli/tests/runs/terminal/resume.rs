@@ -1,0 +1,37 @@
+//! A run that was killed is gone on with.
+
+use serde_json::json;
+
+use super::window::Terminal;
+use crate::support::autonoe::{scripted, scripted_command};
+use crate::support::project::Project;
+use crate::support::script::{Script, hangs, sets};
+
+#[test]
+fn a_run_that_was_killed_is_gone_on_with() {
+    let project = Project::new();
+    let ids = ["DL-001", "DL-002"];
+    let script = Script::new()
+        .plans(&ids)
+        .session([sets("DL-001", "passed"), hangs()]);
+    let mut terminal = Terminal::start(&scripted_command(&project, &script, &["run"]), 120);
+    let screen = terminal.wait_for_text("[PASS] The thing DL-001");
+    let run = screen.split(' ').nth(1).expect("its id").to_owned();
+
+    terminal.kill();
+    terminal.end();
+    let rest = Script::new().plans(&ids).passes(&["DL-002"]);
+    let ended = scripted(&project, &rest, &["run"]);
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        ended.stdout.contains(&format!("Run {run} ended")),
+        "{ended:?}"
+    );
+    assert!(
+        ended.stdout.contains("2 of 2 deliverables passed"),
+        "{ended:?}"
+    );
+    let ledger = project.ledger().expect("it is there");
+    assert_eq!(ledger["deliverables"][0]["passed"], json!(true));
+}

@@ -1,0 +1,110 @@
+//! What is on the screen while a run goes on, and after it.
+
+use serde_json::json;
+
+use super::window::Terminal;
+use crate::support::autonoe::scripted_command;
+use crate::support::project::Project;
+use crate::support::script::{Script, ends, is_denied, says, sets, uses, waits};
+
+fn script() -> Script {
+    Script::new().plans(&["DL-001"]).session([
+        is_denied("Bash", json!({"command": "curl example.com"})),
+        uses("Bash", json!({"command": "echo hello"})),
+        waits(1500),
+        says("It is done."),
+        sets("DL-001", "passed"),
+        ends(),
+    ])
+}
+
+/// Replaces what differs from run to run.
+fn settled(screen: &str) -> String {
+    let words = screen.split(' ').map(|word| {
+        let is_id = word.len() == 32 && word.chars().all(|c| c.is_ascii_hexdigit());
+        if is_id { "RUN" } else { word }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn lines_stay_and_the_activity_does_not() {
+    let project = Project::new();
+    let terminal = Terminal::start(&scripted_command(&project, &script(), &["run"]), 120);
+
+    let during = terminal.wait_for_text("⚡ 0:01 Running Bash... (2 tools)");
+    let (code, after) = terminal.end();
+
+    assert_eq!(code, 0);
+    assert_eq!(during.matches("⚡").count(), 1, "{during}");
+    let last = during.lines().last().expect("lines");
+    assert!(last.starts_with("⚡ 0:01"), "{during}");
+    insta::assert_snapshot!(settled(&after));
+}
+
+#[test]
+fn debug_shows_all_that_happens_with_short_payloads() {
+    let project = Project::new();
+    let long = "x".repeat(500);
+    let script = Script::new().plans(&["DL-001"]).session([
+        says(&format!("A long story:\n{long}")),
+        sets("DL-001", "passed"),
+        ends(),
+    ]);
+    let command = scripted_command(&project, &script, &["run", "--debug"]);
+
+    let (code, after) = Terminal::start(&command, 240).end();
+
+    assert_eq!(code, 0);
+    assert!(
+        after.contains("[gate] mcp__autonoe__create allowed by"),
+        "{after}"
+    );
+    let said = after
+        .lines()
+        .find(|line| line.contains("[text]"))
+        .expect("it is shown");
+    assert!(
+        said.contains("A long story:⏎xxx") && said.ends_with('…'),
+        "{said}"
+    );
+}
+
+#[test]
+fn colours_are_used_unless_nobody_wants_them() {
+    for (no_color, expected) in [(None, true), (Some("1"), false)] {
+        let project = Project::new();
+        let mut command = scripted_command(&project, &script(), &["run"]);
+        command.envs(no_color.map(|value| ("NO_COLOR", value)));
+        let terminal = Terminal::start(&command, 120);
+        terminal.wait_for_text("ended: all achievable deliverables passed");
+
+        let written = terminal.written();
+
+        let green = written.contains("\u{1b}[32m[PASS]");
+        assert_eq!(green, expected, "NO_COLOR={no_color:?}: {written:?}");
+    }
+}
+
+#[test]
+fn quiet_shows_the_result_only() {
+    let project = Project::new();
+    let command = scripted_command(&project, &script(), &["run", "--quiet"]);
+
+    let (code, after) = Terminal::start(&command, 120).end();
+
+    assert_eq!(code, 0);
+    insta::assert_snapshot!(settled(&after));
+}
+
+#[test]
+fn a_narrow_terminal_keeps_the_activity_on_one_line() {
+    let project = Project::new();
+    let terminal = Terminal::start(&scripted_command(&project, &script(), &["run"]), 24);
+
+    terminal.wait_for_text("⚡ 0:01 Running Bash");
+    let (code, after) = terminal.end();
+
+    assert_eq!(code, 0);
+    assert!(!after.contains('⚡'), "{after}");
+}
