@@ -126,7 +126,7 @@ fn files_are_deleted_only_when_a_person_allowed_it() {
             &["run", "--allow-destructive"],
             uses("Bash", delete.clone()),
         ),
-        (&["run", "-D"], uses("Bash", delete.clone())),
+        (&["run", "-D"], uses("Bash", delete)),
     ] {
         let project = Project::new();
         project.write("old.txt", "");

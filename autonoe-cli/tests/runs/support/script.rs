@@ -1,6 +1,6 @@
 //! Scripts of agents, as `--backend scripted:FILE` reads them.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// What agents do, session by session.
 #[derive(Clone, Debug, Default)]
@@ -39,11 +39,15 @@ impl Script {
 }
 
 pub(crate) fn uses(tool: &str, input: Value) -> Value {
-    json!({"uses": {"tool": tool, "input": input}})
+    json!({"uses": call(tool, input)})
 }
 
 pub(crate) fn is_denied(tool: &str, input: Value) -> Value {
-    json!({"isDenied": {"tool": tool, "input": input}})
+    json!({"isDenied": call(tool, input)})
+}
+
+fn call(tool: &str, input: Value) -> Map<String, Value> {
+    Map::from_iter([("tool".into(), tool.into()), ("input".into(), input)])
 }
 
 pub(crate) fn creates(ids: &[&str]) -> Value {
