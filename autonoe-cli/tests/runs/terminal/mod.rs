@@ -3,4 +3,4 @@
 mod interrupt;
 mod resume;
 mod screen;
-mod window;
+pub(crate) mod window;

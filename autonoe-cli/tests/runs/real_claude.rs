@@ -1,0 +1,187 @@
+//! Runs on the real Claude Code, offline: the model is scripted.
+
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use autonoe_testkit::model_server::anthropic::{AnthropicServer, Script, Turn};
+use serde_json::{Value, json};
+
+use crate::build::Build;
+use crate::support::autonoe::{Ended, autonoe};
+use crate::support::project::Project;
+use crate::terminal::window::Terminal;
+
+const BUILDS: [Build; 2] = [Build::OLDER, Build::NEWER];
+
+fn tool(name: &str, input: Value) -> Turn {
+    Turn::tool(name, input)
+}
+
+fn plans() -> [Turn; 2] {
+    let plan = json!({"deliverables": [{
+        "id": "DL-001",
+        "description": "A greeting",
+        "acceptanceCriteria": ["hello.txt says hello"],
+    }]});
+    [
+        tool("mcp__autonoe__create", plan),
+        Turn::text("It is planned."),
+    ]
+}
+
+fn greets() -> [Turn; 3] {
+    [
+        tool(
+            "Bash",
+            json!({"command": "echo hello > hello.txt", "description": "greet"}),
+        ),
+        tool(
+            "mcp__autonoe__set_status",
+            json!({"deliverableId": "DL-001", "status": "passed"}),
+        ),
+        Turn::text("It is done."),
+    ]
+}
+
+fn project() -> Project {
+    let project = Project::new();
+    // The browser that projects have otherwise comes from the network.
+    project.write(".autonoe/agent.json", r#"{"mcpServers": {}}"#);
+    project
+}
+
+/// Prepares a run of the real program, which asks `model`.
+fn run(project: &Project, build: Build, model: &AnthropicServer) -> Command {
+    let backend = json!({
+        "type": "claude-code",
+        "program": build.program(),
+        "config": "perSession",
+        "temporary": project.home(),
+    });
+    let backend = format!("--backend={backend}");
+    let mut command = autonoe(project, &["run", "--pause=0s", &backend]);
+    command
+        .env("ANTHROPIC_BASE_URL", model.url())
+        .env("ANTHROPIC_API_KEY", "nobody checks it");
+    command
+}
+
+/// Waits until no process has the home of the project in its environment.
+fn nothing_is_left(project: &Project) {
+    let wanted = format!("HOME={}", project.home().display()).into_bytes();
+    let lives = || {
+        let processes = fs::read_dir("/proc").expect("Linux").flatten();
+        processes.into_iter().any(|process| {
+            let environment = fs::read(process.path().join("environ")).unwrap_or_default();
+            environment
+                .split(|byte| *byte == 0)
+                .any(|entry| entry == wanted)
+        })
+    };
+    let begun = Instant::now();
+    while lives() {
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "something is left"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_project_is_planned_and_built_in_a_terminal() {
+    for build in BUILDS {
+        let project = project();
+        let blocked = tool(
+            "Bash",
+            json!({"command": "curl example.com", "description": "look"}),
+        );
+        let turns = plans().into_iter().chain([blocked]).chain(greets());
+        let model = AnthropicServer::start(Script::new(turns));
+
+        let (code, screen) = Terminal::start(&run(&project, build, &model), 160).end();
+
+        assert_eq!(code, 0, "{screen}");
+        for line in [
+            "Session 1 started (initializer)",
+            "[PENDING] A greeting (DL-001)",
+            "Session 2 started (coding)",
+            "Blocked Bash: curl example.com",
+            "[PASS] A greeting (DL-001)",
+            "1 of 1 deliverables passed; 2 iterations",
+        ] {
+            assert_eq!(screen.matches(line).count(), 1, "{line}:\n{screen}");
+        }
+        assert_eq!(project.read("hello.txt"), "hello\n");
+        model.verify();
+        nothing_is_left(&project);
+    }
+}
+
+#[test]
+fn an_interrupt_ends_the_agent_with_the_run() {
+    for build in BUILDS {
+        let project = project();
+        let turns = plans().into_iter().chain([Turn::hang()]);
+        let model = AnthropicServer::start(Script::new(turns)).unverified();
+        let mut terminal = Terminal::start(&run(&project, build, &model), 160);
+        terminal.wait_for_text("Session 2 started (coding)");
+
+        terminal.interrupt();
+        let (code, screen) = terminal.end();
+
+        assert_eq!(code, 130, "{screen}");
+        assert!(screen.contains("ended: it was interrupted"), "{screen}");
+        nothing_is_left(&project);
+    }
+}
+
+#[test]
+fn a_run_that_was_killed_is_gone_on_with_and_its_agent_is_gone() {
+    for build in BUILDS {
+        let project = project();
+        let turns = plans().into_iter().chain([Turn::hang()]);
+        let model = AnthropicServer::start(Script::new(turns)).unverified();
+        let mut terminal = Terminal::start(&run(&project, build, &model), 160);
+        let screen = terminal.wait_for_text("Session 2 started (coding)");
+        let id = screen.split(' ').nth(1).expect("its id").to_owned();
+
+        terminal.kill();
+        terminal.end();
+        nothing_is_left(&project);
+        let model = AnthropicServer::start(Script::new(greets()));
+        let ended = Ended::of(run(&project, build, &model));
+
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(
+            ended.stdout.contains(&format!("Run {id} ended")),
+            "{ended:?}"
+        );
+        assert!(
+            ended.stdout.contains("1 of 1 deliverables passed"),
+            "{ended:?}"
+        );
+        model.verify();
+    }
+}
+
+#[test]
+fn missing_credentials_are_told_at_once() {
+    for build in BUILDS {
+        let project = project();
+        let model = AnthropicServer::start(Script::by(|_| Turn::text("nobody asks")));
+        let mut command = run(&project, build, &model);
+        command.env_remove("ANTHROPIC_API_KEY");
+
+        let ended = Ended::of(command);
+
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert!(ended.stdout.contains("it cannot go on"), "{ended:?}");
+        assert!(
+            ended.stdout.contains("logged in") || ended.stdout.contains("/login"),
+            "{ended:?}"
+        );
+        assert_eq!(model.log().main_requests().len(), 0);
+    }
+}
