@@ -50,8 +50,8 @@ fn the_environment_is_as_specified() {
 
 #[test]
 fn nobody_works_as_root_in_it() {
-    let users = DOCKERFILE.lines().filter(|line| line.starts_with("USER "));
-    assert_eq!(users.last(), Some("USER node"));
+    let mut users = DOCKERFILE.lines().filter(|line| line.starts_with("USER "));
+    assert_eq!(users.next_back(), Some("USER node"));
     let switched = DOCKERFILE.matches("USER root").count();
     let back = DOCKERFILE.matches("USER node").count();
     assert_eq!(
