@@ -56,7 +56,7 @@ async fn a_server_in_the_background_does_not_keep_a_session_open(build: Build) {
         )
     };
     assert!(events.last().is_some_and(completed), "{events:?}");
-    assert!(setting.leftovers().is_empty(), "{:?}", setting.leftovers());
+    setting.assert_nothing_is_left();
 }
 
 async fn nothing_is_left_of_a_stream_that_was_dropped_in_a_tool(build: Build) {
@@ -76,7 +76,7 @@ async fn nothing_is_left_of_a_stream_that_was_dropped_in_a_tool(build: Build) {
     drop(stream);
     client.dispose().await.expect("it ends");
 
-    assert!(setting.leftovers().is_empty(), "{:?}", setting.leftovers());
+    setting.assert_nothing_is_left();
 }
 
 on_both_builds![

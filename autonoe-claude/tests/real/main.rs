@@ -5,6 +5,6 @@ mod build;
 mod conformance;
 mod endings;
 mod second_wall;
+mod runs;
 mod setting;
 mod turns;
-mod whole_run;

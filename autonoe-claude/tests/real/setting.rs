@@ -1,19 +1,20 @@
 //! A project, a scripted model, and a session of the real program between them.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use autonoe_claude::{ClaudeAgents, ClaudeOptions, ConfigFolder};
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, Gate, Grants, PermissionRule, Places, RunId,
     Sandbox, SessionKey, SessionSpec, StreamEvent, Tool, Toolbox,
 };
+use autonoe_process::{Marker, ProcessInfo};
 use autonoe_testkit::model_server::anthropic::{AnthropicServer, Script};
 use futures::StreamExt;
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use tokio::time::timeout;
 
@@ -27,10 +28,21 @@ const MARKER: &str = "AUTONOE_TEST_SETTING";
 
 /// A project, and a model that follows a script.
 pub(crate) struct Setting {
-    folders: TempDir,
+    _at_last: AtLast,
+    _folders: TempDir,
     pub(crate) server: AnthropicServer,
+    place: Place,
+}
+
+/// Where sessions take place: the folders, the build and how it gets to its model.
+///
+/// It is apart from the setting because a process that a test starts works there too.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) folder: PathBuf,
+    pub(crate) model: String,
     pub(crate) build: Build,
-    login: Login,
+    pub(crate) login: Login,
 }
 
 /// How the program proves itself. Nobody checks it.
@@ -38,6 +50,7 @@ pub(crate) struct Setting {
 pub(crate) enum Login {
     ApiKey,
     Subscription,
+    None,
 }
 
 impl Setting {
@@ -56,51 +69,90 @@ impl Setting {
         for name in ["home", "tmp", "project"] {
             fs::create_dir(folders.path().join(name)).expect("it can be made");
         }
-        Self {
-            folders,
-            server: AnthropicServer::start(script),
+        let server = AnthropicServer::start(script);
+        let place = Place {
+            folder: folders.path().canonicalize().expect("it is there"),
+            model: server.url(),
             build,
             login,
+        };
+        Self {
+            _at_last: AtLast(place.marker()),
+            _folders: folders,
+            server,
+            place,
         }
     }
+}
 
+impl Deref for Setting {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        &self.place
+    }
+}
+
+/// Ends what a test that has failed left running.
+struct AtLast(Marker);
+
+impl Drop for AtLast {
+    fn drop(&mut self) {
+        self.0.kill_all(PATIENCE);
+    }
+}
+
+impl Place {
     pub(crate) fn project(&self) -> PathBuf {
-        let project = self.folders.path().join("project");
-        project.canonicalize().expect("it is there")
+        self.folder.join("project")
+    }
+
+    /// Returns the path of a file in the project.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.project().join(name)
+    }
+
+    /// Returns the files of the project, in order, without those of Autonoe.
+    ///
+    /// Folders do not count: the sandbox of the newer build leaves an empty one.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let (project, mut files) = (self.project(), Vec::new());
+        let mut folders = vec![project.clone()];
+        while let Some(folder) = folders.pop() {
+            for name in names_in(&folder) {
+                match folder.join(name) {
+                    path if path == self.file(".autonoe") => {}
+                    path if path.is_dir() => folders.push(path),
+                    path => files.extend(path.strip_prefix(&project).map(Path::to_owned)),
+                }
+            }
+        }
+        let mut names: Vec<_> = files
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        names.sort();
+        names
     }
 
     pub(crate) fn options(&self) -> ClaudeOptions {
-        let mut environment: BTreeMap<OsString, OsString> = BTreeMap::new();
         let path = std::env::var_os("PATH").unwrap_or_default();
-        environment.insert("PATH".into(), path);
-        environment.insert(MARKER.into(), self.folders.path().into());
-        environment.insert("HOME".into(), self.folders.path().join("home").into());
+        let mut environment = vec![
+            ("PATH".into(), path),
+            (MARKER.into(), self.folder.clone().into()),
+            ("HOME".into(), self.folder.join("home").into()),
+            ("ANTHROPIC_BASE_URL".into(), self.model.clone().into()),
+        ];
         let credential = match self.login {
-            Login::ApiKey => "ANTHROPIC_API_KEY",
-            Login::Subscription => "CLAUDE_CODE_OAUTH_TOKEN",
+            Login::ApiKey => Some("ANTHROPIC_API_KEY"),
+            Login::Subscription => Some("CLAUDE_CODE_OAUTH_TOKEN"),
+            Login::None => None,
         };
-        environment.insert(credential.into(), "dummy".into());
-        environment.insert("ANTHROPIC_BASE_URL".into(), self.server.url().into());
+        environment.extend(credential.map(|name| (name.into(), "dummy".into())));
         let mut options = ClaudeOptions::new(self.build.program(), environment);
         options.config = ConfigFolder::PerSession;
-        options.temporary = self.folders.path().join("tmp");
+        options.temporary = self.folder.join("tmp");
         options
-    }
-
-    /// Returns what still runs of all that was started here, by the environment that it inherited.
-    pub(crate) fn leftovers(&self) -> Vec<String> {
-        let wanted = format!("{MARKER}={}", self.folders.path().display());
-        let processes = fs::read_dir("/proc").expect("Linux").flatten();
-        let ours = processes.filter(|process| {
-            let environment = fs::read(process.path().join("environ")).unwrap_or_default();
-            let mut variables = environment.split(|byte| *byte == 0);
-            variables.any(|variable| variable == wanted.as_bytes())
-        });
-        let command = |process: fs::DirEntry| fs::read(process.path().join("cmdline")).ok();
-        ours.filter_map(command)
-            .filter(|line| !line.is_empty())
-            .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
-            .collect()
     }
 
     pub(crate) fn agents(&self) -> ClaudeAgents {
@@ -125,6 +177,81 @@ impl Setting {
     pub(crate) fn client(&self, spec: SessionSpec) -> Box<dyn AgentClient> {
         self.agents().create(spec).expect("it can be made")
     }
+
+    /// Returns what everything has that was started here.
+    fn marker(&self) -> Marker {
+        Marker::new(MARKER, self.folder.to_string_lossy()).expect("it can be one")
+    }
+
+    /// Returns what runs of all that was started here, by the environment that it inherited.
+    pub(crate) fn processes(&self) -> Vec<ProcessInfo> {
+        self.marker().processes()
+    }
+
+    /// Waits for the program to be there, and returns its number.
+    pub(crate) async fn program(&self) -> u32 {
+        let program = self.build.program().canonicalize().expect("it is there");
+        let is_it = |process: &ProcessInfo| {
+            let executable = fs::read_link(format!("/proc/{}/exe", process.pid));
+            executable.is_ok_and(|executable| executable == program)
+        };
+        let find = || self.processes().into_iter().find(is_it);
+        eventually("the program", || find().is_some()).await;
+        find().expect("it was there").pid
+    }
+
+    /// Waits for a tool to write the file `name` of the project.
+    pub(crate) async fn written(&self, name: &str) {
+        let file = self.file(name);
+        eventually(name, || file.exists()).await;
+    }
+
+    /// Fails if a process or a folder of a session is left.
+    pub(crate) fn assert_nothing_is_left(&self) {
+        assert_eq!(self.processes(), []);
+        assert_eq!(self.session_folders(), Vec::<String>::new());
+    }
+
+    /// Waits until no process and no folder of a session is left.
+    pub(crate) async fn eventually_nothing_is_left(&self) {
+        eventually("the end of the last process", || {
+            self.processes().is_empty()
+        })
+        .await;
+        eventually("the end of the last folder", || {
+            self.session_folders().is_empty()
+        })
+        .await;
+    }
+
+    /// Returns the folders of sessions that are there.
+    pub(crate) fn session_folders(&self) -> Vec<String> {
+        names_in(&self.folder.join("tmp"))
+    }
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("it is there").flatten();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Waits until `is_so`, and fails when that takes too long.
+pub(crate) async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// Waits for `future`, and fails when that takes too long.
+pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
+    let answer = timeout(PATIENCE, future).await;
+    answer.expect("it does not take as long as that")
 }
 
 /// Asks one thing and returns all that comes of it.
@@ -141,4 +268,10 @@ pub(crate) async fn events_of(
         }
     }
     (events, error)
+}
+
+/// Sends a signal to one process.
+pub(crate) fn send(signal: Signal, process: u32) {
+    let process = Pid::from_raw(process.try_into().expect("small"));
+    kill_process(process.expect("not zero"), signal).expect("it lives");
 }

@@ -1,0 +1,59 @@
+//! Runs that are disturbed while a tool runs.
+
+use autonoe_core::{ExitReason, RunControl};
+use autonoe_testkit::model_server::anthropic::Script;
+use rustix::process::Signal;
+
+use super::{Run, bash, passing, planning, status_on_disk};
+use crate::build::{Build, on_both_builds};
+use crate::setting::{Setting, send};
+
+/// A command that does not end by itself, and tells that it has begun.
+const ENDLESS: &str = "echo 1 > begun && sleep 600";
+
+async fn an_interrupted_run_ends_and_leaves_nothing(build: Build) {
+    let script = planning().into_iter().chain([bash(ENDLESS)]);
+    let setting = Setting::new(build, Script::new(script));
+    let control = RunControl::new();
+
+    let run = Run::in_project_of(&setting).controlled_by(&control);
+    let interrupted = async {
+        setting.written("begun").await;
+        control.cancel();
+    };
+    let ((report, ended), ()) = tokio::join!(run, interrupted);
+
+    assert_eq!(report.exit, ExitReason::Interrupted, "{report} {ended:?}");
+    assert_eq!(report.sessions, 2);
+    assert_eq!(status_on_disk(&setting)["passed"], false);
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+}
+
+async fn a_run_goes_on_after_its_program_was_killed_in_a_tool(build: Build) {
+    let turns = planning()
+        .into_iter()
+        .chain([bash(ENDLESS)])
+        .chain(passing());
+    let setting = Setting::new(build, Script::new(turns));
+
+    let run = Run::in_project_of(&setting).to_its_end();
+    let killed = async {
+        setting.written("begun").await;
+        send(Signal::KILL, setting.program().await);
+    };
+    let ((report, ended), ()) = tokio::join!(run, killed);
+
+    assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
+    assert_eq!(report.sessions, 3);
+    let crashed = ended[1].to_string();
+    assert!(crashed.contains("crashed"), "{crashed}");
+    assert_eq!(status_on_disk(&setting)["passed"], true);
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+}
+
+on_both_builds![
+    an_interrupted_run_ends_and_leaves_nothing,
+    a_run_goes_on_after_its_program_was_killed_in_a_tool,
+];

@@ -1,0 +1,60 @@
+//! What the guards of a run refuse.
+
+use autonoe_core::ExitReason;
+use autonoe_testkit::model_server::anthropic::{Message, Script};
+use serde_json::{Value, json};
+
+use super::{Run, passing, planning, status_on_disk};
+use crate::build::{Build, on_both_builds};
+use crate::setting::Setting;
+
+/// Calls that no run allows: each would leave a file, or change the ledger.
+fn refused() -> [(&'static str, Value); 7] {
+    let bash = |command: &str| {
+        let input = json!({"command": command, "description": "as the script says"});
+        ("Bash", input)
+    };
+    let ledger = ".autonoe/status.json";
+    [
+        bash("touch trace.txt"),
+        bash("echo before > trace.txt; curl example.com"),
+        bash("bash -c 'echo 1 > trace.txt'"),
+        bash("echo '{}' > .autonoe/status.json"),
+        bash("cd .autonoe && echo 1 > trace.txt"),
+        ("Write", json!({"file_path": ledger, "content": "{}"})),
+        (
+            "Write",
+            json!({"file_path": ".autonoe/trace.txt", "content": "1"}),
+        ),
+    ]
+}
+
+async fn what_the_guards_refuse_leaves_no_trace(build: Build) {
+    let calls = refused().into_iter().enumerate();
+    let calls = calls.map(|(number, (name, input))| {
+        Message::new()
+            .uses_tool_as(format!("refused-{number}"), name, input)
+            .into()
+    });
+    let turns = planning().into_iter().chain(calls).chain(passing());
+    let setting = Setting::new(build, Script::new(turns));
+
+    let (report, ended) = Run::in_project_of(&setting).to_its_end().await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
+    let requests = setting.server.log().main_requests();
+    let told = requests.last().expect("there are some").tool_results();
+    for (number, (name, input)) in refused().iter().enumerate() {
+        let id = format!("refused-{number}");
+        let result = told.iter().find(|result| result.tool_use_id == id);
+        let is_refused = result.is_some_and(|result| result.is_error);
+        assert!(is_refused, "{name} {input}: {result:?}");
+    }
+    assert_eq!(setting.files(), ["SPEC.md"]);
+    assert!(!setting.file(".autonoe/trace.txt").exists());
+    assert_eq!(status_on_disk(&setting)["passed"], true);
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+}
+
+on_both_builds![what_the_guards_refuse_leaves_no_trace];

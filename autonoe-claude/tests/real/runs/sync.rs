@@ -1,0 +1,42 @@
+//! A sync: the ledger follows the specification, and the code is verified against it.
+
+use std::fs;
+
+use autonoe_core::{ExitReason, Mode};
+use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use serde_json::json;
+
+use super::{Run, bash, passing, planning, status_on_disk, told};
+use crate::build::{Build, on_both_builds};
+use crate::setting::Setting;
+
+async fn a_sync_verifies_what_is_there_and_writes_nothing(build: Build) {
+    let [passed, done] = passing();
+    let verifying = [
+        bash("cat hello.txt"),
+        bash("echo changed > hello.txt"),
+        Turn::tool("Write", json!({"file_path": "new.txt", "content": "new"})),
+        passed,
+        Turn::tool("mcp__autonoe__verify", json!({"deliverableId": "DL-001"})),
+        done,
+    ];
+    let turns = planning().into_iter().chain(verifying);
+    let setting = Setting::new(build, Script::new(turns));
+    fs::write(setting.file("hello.txt"), "hello\n").expect("writable");
+
+    let run = Run::in_project_of(&setting).with(|run| run.mode(Mode::Sync));
+    let (report, ended) = run.to_its_end().await;
+
+    assert_eq!(report.exit, ExitReason::AllVerified, "{report} {ended:?}");
+    assert_eq!((report.sessions, report.verified), (2, 1));
+    assert_eq!(status_on_disk(&setting)["passed"], true);
+    let told = told(&setting);
+    assert!(told.iter().any(|result| result == "hello"), "{told:?}");
+    let greeting = fs::read_to_string(setting.file("hello.txt"));
+    assert_eq!(greeting.expect("it is there"), "hello\n", "{told:?}");
+    assert_eq!(setting.files(), ["SPEC.md", "hello.txt"]);
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+}
+
+on_both_builds![a_sync_verifies_what_is_there_and_writes_nothing];
