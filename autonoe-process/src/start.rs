@@ -100,12 +100,14 @@ fn be_parent(launch: Launch, command: Command, tell: oneshot::Sender<Result<Fork
 }
 
 /// Starts the child under a keeper, which is told of its end when the pipe is closed.
-fn fork(launch: Launch, mut command: Command) -> Result<(Forked, io::PipeWriter), LaunchError> {
+fn fork(mut launch: Launch, mut command: Command) -> Result<(Forked, io::PipeWriter), LaunchError> {
     let (program, directory) = (launch.program.clone(), launch.directory.clone());
     let failed = |source| LaunchError::system(&program, source);
     before_exec::prepare(&mut command, copies(&launch).map_err(failed)?);
     let shared = Shared::new(launch.stderr_limit);
     let (lifeline, hang_up) = Lifeline::new().map_err(failed)?;
+    // It goes before the error is told, if there will be no child.
+    let folder = launch.folder.take();
     let (exit, exit_signal) = io::pipe().map_err(failed)?;
     // Before the child: it must not be without a keeper, should there be no more threads.
     let hand_over = Keeper::start(launch, shared.clone(), exit, hang_up).map_err(failed)?;
@@ -114,9 +116,10 @@ fn fork(launch: Launch, mut command: Command) -> Result<(Forked, io::PipeWriter)
     let mut child = spawned.map_err(|source| LaunchError::explain(&program, &directory, source))?;
     let pid = Pid::from_child(&child);
     let pipes = child.stdin.take().zip(child.stdout.take());
-    if let Err(mut refused) = hand_over.send(child) {
-        let _ = refused.0.kill();
-        let _ = refused.0.wait();
+    if let Err(refused) = hand_over.send((child, folder)) {
+        let (mut child, _folder) = refused.0;
+        let _ = child.kill();
+        let _ = child.wait();
         return Err(failed(io::Error::other("its keeper is gone")));
     }
     let (stdin, stdout) = pipes.ok_or_else(|| failed(io::Error::other("it has no pipes")))?;

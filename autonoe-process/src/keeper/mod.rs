@@ -42,7 +42,7 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts the thread, which keeps the child that is sent to it.
+    /// Starts the thread, which keeps the child that is sent to it, and the child's folder.
     ///
     /// `exit` is closed at the other end when the child has ended.
     pub(crate) fn start(
@@ -50,18 +50,13 @@ impl Keeper {
         shared: Arc<Shared>,
         exit: PipeReader,
         hang_up: HangUp,
-    ) -> io::Result<Sender<Child>> {
-        let (hand_over, handed_over) = channel::<Child>();
-        let Launch {
-            marker,
-            ladder,
-            folder,
-            ..
-        } = launch;
+    ) -> io::Result<Sender<(Child, Option<SessionFolder>)>> {
+        let (hand_over, handed_over) = channel::<(Child, Option<SessionFolder>)>();
+        let Launch { marker, ladder, .. } = launch;
         let span = tracing::Span::current();
         let keep = move || {
             // Without a child, its start has failed.
-            let Ok(mut child) = handed_over.recv() else {
+            let Ok((mut child, folder)) = handed_over.recv() else {
                 return;
             };
             let pid = Pid::from_child(&child);
