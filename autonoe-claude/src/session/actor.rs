@@ -83,14 +83,14 @@ impl Actor {
     async fn query(&mut self, query: Query) -> Option<oneshot::Sender<()>> {
         if matches!(self.state, State::NotStarted) {
             match self.start(&query).await {
-                Some(Ok(live)) => self.state = State::Live(Box::new(live)),
+                Some(Ok(())) => {}
                 Some(Err(error)) => {
-                    self.state = State::Gone;
                     query.end(Err(error));
+                    self.end().await;
                     return None;
                 }
                 None => {
-                    self.state = State::Gone;
+                    self.end().await;
                     return None;
                 }
             }
@@ -112,11 +112,24 @@ impl Actor {
     }
 
     /// Starts the program; `None` if nobody waits for it any more.
-    async fn start(&mut self, query: &Query) -> Option<Result<Live, AgentError>> {
+    ///
+    /// It is this actor's from its first moment on, so that it is gone when the end was waited for.
+    async fn start(&mut self, query: &Query) -> Option<Result<(), AgentError>> {
+        let live = match Live::launch(&self.options, &self.spec).await {
+            Ok(live) => Box::new(live),
+            Err(error) => {
+                self.state = State::Gone;
+                return Some(Err(error));
+            }
+        };
+        self.state = State::Live(live);
+        let State::Live(live) = &mut self.state else {
+            return None;
+        };
         tokio::select! {
             biased;
             () = query.dropped.cancelled() => None,
-            started = Live::start(&self.options, &self.spec) => Some(started),
+            ready = live.ready(&self.options, &self.spec) => Some(ready),
         }
     }
 

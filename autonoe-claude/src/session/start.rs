@@ -36,12 +36,12 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// Starts the program and waits until it is ready for a prompt, and is what was asked for.
+    /// Starts the program. It must be [ready](Self::ready) before it is asked anything.
     ///
     /// # Errors
     ///
-    /// It could not be started, or is not what was asked for. Nothing of it lives then.
-    pub(super) async fn start(
+    /// It could not be started. Nothing of it lives then.
+    pub(super) async fn launch(
         options: &ClaudeOptions,
         spec: &SessionSpec,
     ) -> Result<Self, AgentError> {
@@ -60,7 +60,7 @@ impl Live {
             tell_denied,
             options.answer_limit,
         );
-        let mut live = Self {
+        Ok(Self {
             talk,
             answers,
             pending: Pending::default(),
@@ -68,15 +68,27 @@ impl Live {
             denied,
             expectation,
             has_result: false,
-        };
-        match tokio::time::timeout(options.start_limit, live.greet(options, spec)).await {
-            Ok(Ok(())) => Ok(live),
-            Ok(Err(error)) => Err(error),
-            Err(_elapsed) => Err(AgentError::new(
+        })
+    }
+
+    /// Waits until the program is ready for a prompt, and is what was asked for.
+    ///
+    /// # Errors
+    ///
+    /// It is not. It may still live then.
+    pub(super) async fn ready(
+        &mut self,
+        options: &ClaudeOptions,
+        spec: &SessionSpec,
+    ) -> Result<(), AgentError> {
+        let limit = options.start_limit;
+        let greeted = tokio::time::timeout(limit, self.greet(options, spec)).await;
+        greeted.unwrap_or_else(|_elapsed| {
+            Err(AgentError::new(
                 AgentErrorKind::Timeout,
-                format!("Claude Code was not ready after {:?}", options.start_limit),
-            )),
-        }
+                format!("Claude Code was not ready after {limit:?}"),
+            ))
+        })
     }
 
     async fn greet(

@@ -3,13 +3,11 @@
 use std::time::Duration;
 
 use autonoe_core::{AgentClientFactory, AgentErrorKind, SessionOutcome, StreamEvent};
-use autonoe_testkit::model_server::anthropic::{Message, Refusal, Script, Turn};
-use futures::StreamExt;
+use autonoe_testkit::model_server::anthropic::{Refusal, Script, Turn};
 use serde_json::json;
-use tokio::time::timeout;
 
 use crate::build::{Build, on_both_builds};
-use crate::setting::{PATIENCE, Setting, events_of};
+use crate::setting::{Setting, events_of};
 
 async fn refused_credentials_are_told_at_once(build: Build) {
     let script = Script::by(|_| Refusal::unauthorized().into());
@@ -30,7 +28,7 @@ async fn a_server_in_the_background_does_not_keep_a_session_open(build: Build) {
         Turn::tool(
             "Bash",
             json!({
-                "command": "while true; do read -t 1 x < <(:); : > alive; done",
+                "command": "echo 1 > alive; sleep 600",
                 "description": "serve", "run_in_background": true,
             }),
         ),
@@ -59,28 +57,7 @@ async fn a_server_in_the_background_does_not_keep_a_session_open(build: Build) {
     setting.assert_nothing_is_left();
 }
 
-async fn nothing_is_left_of_a_stream_that_was_dropped_in_a_tool(build: Build) {
-    let script = Script::new([Turn::from(Message::new().uses_tool(
-        "Bash",
-        json!({"command": ": > begun; while true; do read -t 1 x < <(:); done", "description": "wait"}),
-    ))]);
-    let setting = Setting::new(build, script).unverified();
-    let mut client = setting.client(setting.spec([]));
-
-    let mut stream = client.query("Wait.".into());
-    let begun = setting.project().join("begun");
-    while !begun.exists() {
-        let next = timeout(Duration::from_millis(200), stream.next());
-        let _ = timeout(PATIENCE, next).await.expect("it goes on");
-    }
-    drop(stream);
-    client.dispose().await.expect("it ends");
-
-    setting.assert_nothing_is_left();
-}
-
 on_both_builds![
     refused_credentials_are_told_at_once,
     a_server_in_the_background_does_not_keep_a_session_open,
-    nothing_is_left_of_a_stream_that_was_dropped_in_a_tool,
 ];

@@ -1,0 +1,156 @@
+//! What becomes of a call, by what the hook in front of it does.
+
+use std::fs;
+use std::future;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_claude::ClaudeAgents;
+use autonoe_core::{
+    AgentClientFactory, HookDecision, PreToolUseHook, ToolCall, ToolContext, ToolDefinition,
+    ToolError, ToolOutput, TypedTool,
+};
+use autonoe_testkit::model_server::anthropic::{Message, Script, Turn};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::build::{Build, on_both_builds};
+use crate::setting::{PATIENCE, Setting, events_of};
+
+/// How long an answer may take here.
+const LIMIT: Duration = Duration::from_secs(3);
+
+/// What a hook does, and what becomes of the call: whether it runs, or what the model is told.
+const ANSWERS: [(&str, Result<(), &str>); 8] = [
+    ("passes", Ok(())),
+    ("approves", Ok(())),
+    ("is-slow", Ok(())),
+    ("blocks", Err("not this one")),
+    ("fails", Err("cannot read the rules")),
+    ("panics", Err("a check of this call failed")),
+    ("hangs", Err("a check of this call failed")),
+    ("is-late", Err("a check of this call failed")),
+];
+
+const TOOLS: [&str; 3] = ["Bash", "Write", "mcp__autonoe__note"];
+
+/// A hook that does what the name of the file says which a call would write.
+struct AsTheFileSays;
+
+#[async_trait]
+impl PreToolUseHook for AsTheFileSays {
+    fn name(&self) -> &str {
+        "as-the-file-says"
+    }
+
+    async fn check(&self, call: &ToolCall) -> HookDecision {
+        let input = call.input.to_string();
+        let does = |what: &&(&str, _)| input.contains(what.0);
+        match ANSWERS.iter().find(does).expect("one of them").0 {
+            "passes" => HookDecision::Pass,
+            "approves" => HookDecision::Approve,
+            "is-slow" => {
+                tokio::time::sleep(LIMIT / 10).await;
+                HookDecision::Approve
+            }
+            "blocks" => HookDecision::block("not this one"),
+            "fails" => match fs::read_to_string("/no/such/rules") {
+                Ok(_) => HookDecision::Approve,
+                Err(error) => HookDecision::block(format!("cannot read the rules: {error}")),
+            },
+            "panics" => panic!("as it must"),
+            "hangs" => future::pending().await,
+            "is-late" => {
+                tokio::time::sleep(LIMIT + LIMIT / 10).await;
+                HookDecision::Approve
+            }
+            other => unreachable!("{other}"),
+        }
+    }
+}
+
+/// A tool of ours that writes a file.
+struct Note {
+    project: PathBuf,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct NoteInput {
+    file: String,
+}
+
+#[async_trait]
+impl TypedTool for Note {
+    type Input = NoteInput;
+
+    fn describe(&self) -> ToolDefinition {
+        ToolDefinition::of::<NoteInput>("note", "Writes a file.")
+    }
+
+    async fn run(&self, input: NoteInput, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+        fs::write(self.project.join(input.file), "noted").expect("writable");
+        Ok(ToolOutput::new("noted"))
+    }
+}
+
+fn file(answer: &str, tool: &str) -> String {
+    format!("{answer}-{tool}")
+}
+
+/// Returns a call of `tool` that would write `file` of the folder it works in.
+fn call(tool: &str, file: &str) -> Turn {
+    let input = match tool {
+        "Bash" => json!({"command": format!("echo 1 > {file}"), "description": "write"}),
+        "Write" => json!({"file_path": file, "content": "1"}),
+        _ => json!({"file": file}),
+    };
+    Message::new().uses_tool_as(file, tool, input).into()
+}
+
+fn cases() -> impl Iterator<Item = (String, &'static str, Result<(), &'static str>)> {
+    let of_answer = |(answer, fate): (&str, _)| TOOLS.map(|tool| (file(answer, tool), tool, fate));
+    ANSWERS.into_iter().flat_map(of_answer)
+}
+
+async fn a_call_runs_only_if_the_hook_allows_it_in_time(build: Build) {
+    let calls = cases().map(|(file, tool, _)| call(tool, &file));
+    let setting = Setting::new(build, Script::new(calls.chain([Turn::text("Done.")])));
+    let project = setting.project();
+    let mut spec = setting.spec([Note { project }.into_tool()]);
+    let patient = spec.gate.with_time_limit(PATIENCE);
+    spec.gate = patient.with_hook(Arc::new(AsTheFileSays));
+    let mut options = setting.options();
+    options.answer_limit = LIMIT;
+    let agents = ClaudeAgents::new(options);
+    let mut client = agents.create(spec).expect("it can be made");
+
+    let (events, error) = events_of(client.as_mut(), "Write them all.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    let requests = setting.server.log().main_requests();
+    let told = requests.last().expect("there are some").tool_results();
+    for (file, _, fate) in cases() {
+        let result = told.iter().find(|result| result.tool_use_id == file);
+        let result = result.unwrap_or_else(|| panic!("the model was not told about {file}"));
+        match fate {
+            Ok(()) => assert!(!result.is_error, "{file}: {result:?}"),
+            Err(reason) => {
+                assert!(result.is_error, "{file}: {result:?}");
+                assert!(result.text.contains(reason), "{file}: {result:?}");
+            }
+        }
+    }
+    let mut allowed: Vec<_> = cases()
+        .filter_map(|(file, _, fate)| fate.is_ok().then_some(file))
+        .collect();
+    allowed.sort();
+    assert_eq!(setting.files(), allowed);
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+}
+
+on_both_builds![a_call_runs_only_if_the_hook_allows_it_in_time];

@@ -1,0 +1,59 @@
+//! A conversation that is gone on with.
+
+use std::fs;
+
+use autonoe_claude::{ClaudeAgents, ConfigFolder};
+use autonoe_core::{AgentClientFactory, StreamEvent};
+use autonoe_testkit::model_server::anthropic::{Script, Turn};
+
+use crate::build::{Build, on_both_builds};
+use crate::setting::{Setting, events_of};
+
+async fn a_conversation_is_gone_on_with_by_its_id(build: Build) {
+    let script = Script::new([
+        Turn::text("I keep the word walnut."),
+        Turn::text("The word was walnut."),
+    ]);
+    let setting = Setting::new(build, script);
+    let kept = setting.folder.join("kept");
+    fs::create_dir(&kept).expect("it can be made");
+    let mut options = setting.options();
+    options.config = ConfigFolder::Kept(kept.clone());
+    let agents = ClaudeAgents::new(options);
+
+    let mut first = agents.create(setting.spec([])).expect("it can be made");
+    let (events, error) = events_of(first.as_mut(), "Keep the word walnut.").await;
+    first.dispose().await.expect("it ends");
+    assert!(error.is_none(), "{error:?} {events:?}");
+    let Some(StreamEvent::Started { session, .. }) = events.first() else {
+        panic!("{events:?}");
+    };
+    setting.assert_nothing_is_left();
+
+    let mut spec = setting.spec([]);
+    spec.resume = Some(session.clone());
+    let mut second = agents.create(spec).expect("it can be made");
+    let (events, error) = events_of(second.as_mut(), "Which word was it?").await;
+    second.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    assert!(
+        events.contains(&StreamEvent::text("The word was walnut.")),
+        "{events:?}"
+    );
+    let requests = setting.server.log().main_requests();
+    let told = format!("{:?}", requests[1].messages);
+    let places = [
+        "Keep the word walnut.",
+        "I keep the word walnut.",
+        "Which word was it?",
+    ]
+    .map(|text| told.find(text));
+    assert!(places.iter().all(Option::is_some), "{told}");
+    assert!(places.is_sorted(), "{told}");
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+    assert!(kept.exists());
+}
+
+on_both_builds![a_conversation_is_gone_on_with_by_its_id];
