@@ -8,6 +8,8 @@ mod second_wall;
 mod hook_answers;
 mod lifecycle;
 mod resume;
+mod run_lock;
 mod runs;
+mod sandbox;
 mod setting;
 mod turns;

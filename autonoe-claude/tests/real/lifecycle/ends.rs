@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    AgentClient, HookDecision, PreToolUseHook, SessionOutcome, StreamEvent, ToolCall,
+    AgentClient, AgentError, HookDecision, PreToolUseHook, SessionOutcome, StreamEvent, ToolCall,
 };
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use futures::StreamExt;
@@ -54,7 +54,7 @@ async fn a_session_that_is_interrupted_in_a_tool(build: Build) {
     let ((events, error), ()) = tokio::join!(turn, interrupt);
     within(client.dispose()).await.expect("it ends");
 
-    assert_interrupted(&events, error);
+    assert_interrupted(&events, error.as_ref());
     setting.assert_nothing_is_left();
 }
 
@@ -92,7 +92,7 @@ async fn a_session_that_is_interrupted_in_a_hook(build: Build) {
     let ((events, error), ()) = tokio::join!(turn, interrupt);
     within(client.dispose()).await.expect("it ends");
 
-    assert_interrupted(&events, error);
+    assert_interrupted(&events, error.as_ref());
     assert_eq!(setting.files(), Vec::<String>::new());
     setting.assert_nothing_is_left();
 }
@@ -169,7 +169,7 @@ async fn drop_stream_when(client: &mut dyn AgentClient, happened: impl Future<Ou
     }
 }
 
-fn assert_interrupted(events: &[StreamEvent], error: Option<autonoe_core::AgentError>) {
+fn assert_interrupted(events: &[StreamEvent], error: Option<&AgentError>) {
     assert!(error.is_none(), "{error:?} {events:?}");
     let Some(StreamEvent::End { outcome, .. }) = events.last() else {
         panic!("{events:?}");

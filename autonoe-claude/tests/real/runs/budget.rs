@@ -55,7 +55,7 @@ async fn a_run_ends_when_what_its_sessions_left_of_its_budget_is_spent(build: Bu
         let budget = Budget::default().with_cost(CostUsd::from_cents(100));
         runner.models(Models::all(MODEL)).budget(budget)
     });
-    let (report, ended) = run.to_its_end().await;
+    let (report, ended) = run.until_it_ends().await;
 
     let spent = ExitReason::BudgetExceeded {
         budget: BudgetKind::Cost,
@@ -77,7 +77,7 @@ async fn a_run_ends_when_its_tokens_are_spent(build: Build) {
 
     let run = Run::in_project_of(&setting)
         .configure(|runner| runner.budget(Budget::default().with_tokens(30_000)));
-    let (report, ended) = run.to_its_end().await;
+    let (report, ended) = run.until_it_ends().await;
 
     let spent = ExitReason::BudgetExceeded {
         budget: BudgetKind::Tokens,

@@ -37,7 +37,7 @@ async fn a_run_goes_on_after_its_program_was_killed_in_a_tool(build: Build) {
         .chain(passing());
     let setting = Setting::new(build, Script::new(turns));
 
-    let run = Run::in_project_of(&setting).to_its_end();
+    let run = Run::in_project_of(&setting).until_it_ends();
     let killed = async {
         setting.written("begun").await;
         send(Signal::KILL, setting.program().await);

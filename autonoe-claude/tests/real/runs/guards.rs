@@ -39,7 +39,7 @@ async fn what_the_guards_refuse_leaves_no_trace(build: Build) {
     let turns = planning().into_iter().chain(calls).chain(passing());
     let setting = Setting::new(build, Script::new(turns));
 
-    let (report, ended) = Run::in_project_of(&setting).to_its_end().await;
+    let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     let requests = setting.server.log().main_requests();

@@ -86,7 +86,7 @@ impl Run {
     }
 
     /// Runs to the end, and returns the report and how each session ended.
-    async fn to_its_end(self) -> (RunReport, Vec<Value>) {
+    async fn until_it_ends(self) -> (RunReport, Vec<Value>) {
         self.controlled_by(&RunControl::new()).await
     }
 

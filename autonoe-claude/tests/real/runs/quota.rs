@@ -52,7 +52,7 @@ async fn a_run_waits_for_its_quota_and_goes_on(build: Build) {
         .with(|run| run.clock(Arc::new(HastyClock::default())))
         .configure(|runner| runner.on_quota(OnQuota::Wait));
     let log = run.log.clone();
-    let (report, ended) = run.to_its_end().await;
+    let (report, ended) = run.until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     assert_eq!((report.sessions, report.iterations), (3, 2));
@@ -75,7 +75,7 @@ async fn a_run_that_may_not_wait_ends(build: Build) {
     let script = Script::new(planning()).then(spent);
     let setting = Setting::with_login(build, script, Login::Subscription);
 
-    let (report, ended) = Run::in_project_of(&setting).to_its_end().await;
+    let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::QuotaExceeded, "{report} {ended:?}");
     assert_eq!(status_on_disk(&setting)["passed"], false);

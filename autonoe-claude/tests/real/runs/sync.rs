@@ -25,7 +25,7 @@ async fn a_sync_verifies_what_is_there_and_writes_nothing(build: Build) {
     fs::write(setting.file("hello.txt"), "hello\n").expect("writable");
 
     let run = Run::in_project_of(&setting).with(|run| run.mode(Mode::Sync));
-    let (report, ended) = run.to_its_end().await;
+    let (report, ended) = run.until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllVerified, "{report} {ended:?}");
     assert_eq!((report.sessions, report.verified), (2, 1));

@@ -13,7 +13,7 @@ async fn a_session_that_takes_too_many_turns_is_followed_by_another(build: Build
     let setting = Setting::new(build, Script::new(turns));
 
     let run = Run::in_project_of(&setting).configure(|runner| runner.max_turns(3));
-    let (report, ended) = run.to_its_end().await;
+    let (report, ended) = run.until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report}");
     let cut_short = &ended[1]["result"];

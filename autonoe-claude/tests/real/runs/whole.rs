@@ -21,7 +21,7 @@ async fn a_project_is_planned_and_built(build: Build) {
     let turns = planning().into_iter().chain(building).chain(passing());
     let setting = Setting::new(build, Script::new(turns));
 
-    let (report, ended) = Run::in_project_of(&setting).to_its_end().await;
+    let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     let greeting = fs::read_to_string(setting.file("hello.txt"));

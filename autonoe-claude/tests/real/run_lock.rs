@@ -1,0 +1,65 @@
+//! How far the lock of a run reaches.
+
+use std::fs;
+use std::path::Path;
+
+use autonoe_core::{Project, ProjectError, RunLock};
+use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use jiff::Timestamp;
+use serde_json::json;
+
+use crate::build::{Build, on_both_builds};
+use crate::setting::{Setting, events_of, eventually, within};
+
+/// Tells whether the process has `file` open.
+fn holds(process: u32, file: &Path) -> bool {
+    let open = fs::read_dir(format!("/proc/{process}/fd")).expect("it lives");
+    let links = open.flatten().map(|entry| fs::read_link(entry.path()));
+    links.flatten().any(|link| link == file)
+}
+
+/// The program's runtime closes all that it has inherited for whatever it starts, so that
+/// after a kill of the host the lock is free when the program is gone, though a tool may
+/// live on. What finds the tools is the marker of their session.
+async fn the_lock_of_a_run_reaches_the_program_and_not_its_tools(build: Build) {
+    let input = json!({"command": "echo 1 > begun; sleep 600", "description": "wait"});
+    let setting = Setting::new(build, Script::new([Turn::tool("Bash", input)]));
+    let project = Project::find(&setting.project(), None).expect("a project");
+    let lock = RunLock::acquire(&project, Timestamp::now()).expect("it is free");
+    let mut spec = setting.spec([]);
+    spec.lock = Some(lock.descriptor());
+    let mut client = setting.client(spec);
+    let control = client.control();
+
+    let turn = events_of(client.as_mut(), "Wait.");
+    let looked = async {
+        setting.written("begun").await;
+        let is_tool = |name: &str| setting.processes().iter().any(|it| it.name == name);
+        eventually("the tool", || is_tool("sleep")).await;
+        let program = setting.program().await;
+        let (others, lock) = (setting.processes(), project.run_lock_path());
+        assert!(holds(program, &lock), "it does not reach the program");
+        for tool in others.iter().filter(|process| process.pid != program) {
+            assert!(!holds(tool.pid, &lock), "it reaches {tool:?} now");
+            let environment = fs::read_to_string(format!("/proc/{}/environ", tool.pid));
+            let environment = environment.expect("it lives");
+            assert!(
+                environment.contains("\0AUTONOE_AGENT_SESSION=autonoe-claude-"),
+                "{tool:?} has no marker: {environment:?}"
+            );
+        }
+        control.interrupt().await.expect("it can be");
+    };
+    let ((events, error), ()) = tokio::join!(turn, looked);
+
+    // The program holds it still.
+    assert!(error.is_none(), "{error:?} {events:?}");
+    let second = RunLock::acquire(&project, Timestamp::now());
+    assert!(matches!(second, Err(ProjectError::Locked(_))), "{second:?}");
+    within(client.dispose()).await.expect("it ends");
+    drop(lock);
+    RunLock::acquire(&project, Timestamp::now()).expect("it is free again");
+    setting.assert_nothing_is_left();
+}
+
+on_both_builds![the_lock_of_a_run_reaches_the_program_and_not_its_tools];

@@ -1,0 +1,107 @@
+//! What a command can reach that the gate has allowed, with the sandbox and without.
+
+use std::io::ErrorKind;
+use std::net::TcpListener;
+
+use autonoe_core::{Sandbox, StreamEvent};
+use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use serde_json::json;
+
+use crate::build::{Build, on_both_builds};
+use crate::setting::{Setting, events_of};
+
+/// Runs commands that write and connect, and returns what came of them.
+async fn reached(build: Build, sandbox: Sandbox) -> Reached {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.set_nonblocking(true).expect("it can be");
+    let port = listener.local_addr().expect("it has one").port();
+    let commands = [
+        "echo 1 > inside".to_owned(),
+        "echo 1 > ../outside".to_owned(),
+        "echo 1 > $HOME/in-home".to_owned(),
+        format!("(exec 3<>/dev/tcp/127.0.0.1/{port}) && echo 1 > connected"),
+        // By the proxy that the sandbox has for what is allowed.
+        format!(
+            r#"[ -n "$HTTP_PROXY" ] || exit 0
+            whom=${{HTTP_PROXY#*//}} port=${{HTTP_PROXY##*:}}
+            word=$(printf %s "${{whom%@*}}" | base64 -w 0)
+            exec 3<>/dev/tcp/127.0.0.1/${{port%/}} && printf '%s\r\n' \
+                "GET http://127.0.0.1:{port}/ HTTP/1.1" "Host: 127.0.0.1:{port}" \
+                "Proxy-Authorization: Basic $word" "Connection: close" "" >&3
+            timeout 10 head -n 1 <&3"#
+        ),
+    ];
+    let call = |(command, leaves): (&String, bool)| {
+        let mut input = json!({"command": command, "description": "as the script says"});
+        if leaves {
+            input["dangerouslyDisableSandbox"] = json!(true);
+        }
+        Turn::tool("Bash", input)
+    };
+    let stays = commands.iter().map(|command| (command, false));
+    let calls = stays.chain(commands.iter().map(|command| (command, true)));
+    let turns = calls.map(call).chain([Turn::text("Done.")]);
+    let setting = Setting::new(build, Script::new(turns));
+    let mut spec = setting.spec([]);
+    spec.sandbox = sandbox;
+    let mut client = setting.client(spec);
+
+    let (events, error) = events_of(client.as_mut(), "Try it.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    let is_refused = |event: &&StreamEvent| {
+        matches!(event, StreamEvent::ToolResponse { output, .. }
+            if output.starts_with("HTTP/1.1 403"))
+    };
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+    let is_there = |name: &str| setting.folder.join(name).exists();
+    Reached {
+        project: setting.files(),
+        refused_by_proxy: events.iter().filter(is_refused).count(),
+        outside: is_there("outside"),
+        home: is_there("home/in-home"),
+        network: match listener.accept() {
+            Ok(_) => true,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => false,
+            Err(error) => panic!("{error}"),
+        },
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Reached {
+    project: Vec<String>,
+    refused_by_proxy: usize,
+    outside: bool,
+    home: bool,
+    network: bool,
+}
+
+async fn a_command_does_not_get_out_of_the_sandbox_even_if_the_model_asks_for_it(build: Build) {
+    let inside = Reached {
+        project: vec!["inside".into()],
+        refused_by_proxy: 2,
+        outside: false,
+        home: false,
+        network: false,
+    };
+    assert_eq!(reached(build, Sandbox::Required).await, inside);
+}
+
+async fn the_same_commands_get_everywhere_without_the_sandbox(build: Build) {
+    let everywhere = Reached {
+        project: vec!["connected".into(), "inside".into()],
+        refused_by_proxy: 0,
+        outside: true,
+        home: true,
+        network: true,
+    };
+    assert_eq!(reached(build, Sandbox::Off).await, everywhere);
+}
+
+on_both_builds![
+    a_command_does_not_get_out_of_the_sandbox_even_if_the_model_asks_for_it,
+    the_same_commands_get_everywhere_without_the_sandbox,
+];
