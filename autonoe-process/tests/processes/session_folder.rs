@@ -3,6 +3,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use autonoe_process::{SessionFolder, Started};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
@@ -37,6 +38,67 @@ fn a_folder_is_new_and_only_its_owner_can_look_into_it() {
     assert_eq!(mode & 0o777, 0o700);
     let name = one.path().file_name().and_then(|name| name.to_str());
     assert!(name.expect("a name").starts_with("session-"));
+}
+
+#[test]
+fn a_folder_is_abandoned_when_its_program_is_gone() {
+    let trial = Trial::new();
+    let held = create(&trial);
+    let left = trial.path("session-left");
+    fs::create_dir(&left).expect("writable");
+    fs::write(left.join("file"), "").expect("writable");
+    fs::create_dir(trial.path("other-left")).expect("writable");
+    fs::write(trial.path("session-file"), "").expect("writable");
+    symlink(trial.path("other-left"), trial.path("session-link")).expect("writable");
+    let abandoned = || SessionFolder::abandoned_in(trial.folder(), "session-").expect("readable");
+
+    let found = abandoned();
+
+    let paths: Vec<_> = found.iter().map(SessionFolder::path).collect();
+    assert_eq!(paths, [left.as_path()]);
+    assert!(abandoned().is_empty(), "it is somebody's now");
+    drop(found);
+    assert!(!left.exists() && held.path().exists());
+    assert!(trial.path("session-file").exists() && trial.path("other-left").exists());
+}
+
+#[test]
+fn the_folder_of_a_killed_host_is_abandoned() {
+    if let Some(trial) = Trial::as_host() {
+        let folder = create(&trial);
+        fs::write(trial.path("made"), "yes\n").expect("writable");
+        loop {
+            std::thread::park();
+            let _ = &folder;
+        }
+    }
+    let trial = Trial::new();
+    let mut host = trial.start_host("session_folder::the_folder_of_a_killed_host_is_abandoned");
+    trial.told_in("made");
+    let abandoned = || SessionFolder::abandoned_in(trial.folder(), "session-").expect("readable");
+    assert!(abandoned().is_empty());
+
+    host.kill();
+
+    assert_eq!(abandoned().len(), 1);
+}
+
+#[test]
+fn a_folder_is_not_taken_from_its_program_while_it_is_made() {
+    let trial = Trial::new();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                drop(SessionFolder::abandoned_in(trial.folder(), "session-"));
+            }
+        });
+        for _ in 0..200 {
+            let folder = create(&trial);
+            assert!(fs::write(folder.path().join("file"), "").is_ok());
+        }
+        done.store(true, Ordering::Relaxed);
+    });
 }
 
 #[test]
