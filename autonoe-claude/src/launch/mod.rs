@@ -14,7 +14,7 @@ mod settings;
 
 pub use config_folder::ConfigFolder;
 pub use options::ClaudeOptions;
-pub(crate) use plan::{LaunchPlan, folder_and_marker};
+pub(crate) use plan::{LaunchPlan, folder_and_marker, sweep};
 pub(crate) use session_defaults::completed;
 pub use setting_sources::SettingSources;
 pub(crate) use settings::Settings;

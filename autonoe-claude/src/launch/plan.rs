@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::io;
+use std::path::Path;
+use std::time::Duration;
 
 use autonoe_core::{AgentError, AgentErrorKind, SessionSpec};
-use autonoe_process::{Launch, Marker, SessionFolder};
+use autonoe_process::{InvalidMarker, Launch, Marker, SessionFolder};
 use serde_json::json;
 
 use super::argv::{Files, arguments};
@@ -14,6 +16,12 @@ use crate::wire::PermissionMode;
 
 /// The variable by which everything that a session starts is found again.
 const MARKER: &str = "AUTONOE_AGENT_SESSION";
+
+/// What the names of the folders of sessions begin with.
+const FOLDER: &str = "autonoe-claude-";
+
+/// How long it may take at most to end what a killed host left running.
+const SWEEP: Duration = Duration::from_secs(5);
 
 /// All that is needed to start the program for one session.
 pub(crate) struct LaunchPlan;
@@ -99,13 +107,43 @@ impl LaunchPlan {
 pub(crate) fn folder_and_marker(
     options: &ClaudeOptions,
 ) -> Result<(SessionFolder, Marker), AgentError> {
-    let folder = SessionFolder::create_in(&options.temporary, "autonoe-claude-")
+    let folder = SessionFolder::create_in(&options.temporary, FOLDER)
         .map_err(|error| no_folder(options, error))?;
-    let name = folder.path().file_name().unwrap_or_default();
-    let marker = Marker::new(MARKER, name.to_string_lossy()).map_err(|error| {
+    let marker = marker(&folder).map_err(|error| {
         AgentError::new(AgentErrorKind::Other, "the session cannot be marked").because(error)
     })?;
     Ok((folder, marker))
+}
+
+/// Returns the marker of the session that a folder is for: its name.
+fn marker(folder: &SessionFolder) -> Result<Marker, InvalidMarker> {
+    let name = folder.path().file_name().unwrap_or_default();
+    Marker::new(MARKER, name.to_string_lossy())
+}
+
+/// Ends what hosts that were killed left running, and removes the folders of their sessions
+/// in `temporary`.
+///
+/// It blocks the thread, but hardly if there is nothing to do.
+pub(crate) fn sweep(temporary: &Path) {
+    let abandoned = match SessionFolder::abandoned_in(temporary, FOLDER) {
+        Ok(abandoned) => abandoned,
+        Err(error) => {
+            tracing::warn!(%error, "left folders cannot be looked for");
+            return;
+        }
+    };
+    for folder in abandoned {
+        let path = folder.path().display();
+        let Ok(marker) = marker(&folder) else {
+            continue;
+        };
+        let swept = marker.kill_all(SWEEP);
+        tracing::info!(%path, killed = swept.killed.len(), "the session of a killed host was removed");
+        if !swept.left.is_empty() {
+            tracing::error!(left = ?swept.left, "something of a killed host still runs");
+        }
+    }
 }
 
 fn no_folder(options: &ClaudeOptions, error: io::Error) -> AgentError {

@@ -14,7 +14,7 @@ use super::expectation::Expectation;
 use super::pending::Pending;
 use super::talk::{Silence, Talk};
 use crate::events::Translator;
-use crate::launch::{ClaudeOptions, LaunchPlan};
+use crate::launch::{ClaudeOptions, LaunchPlan, sweep};
 use crate::outcome::Exit;
 use crate::wire::{HookMatcher, Initialize, Line, Message, Request};
 
@@ -46,6 +46,9 @@ impl Live {
         spec: &SessionSpec,
     ) -> Result<Self, AgentError> {
         let expectation = Expectation::of(options, spec)?;
+        let temporary = options.temporary.clone();
+        // A killed host could not do it. If it fails, that is no reason not to start.
+        let _ = tokio::task::spawn_blocking(move || sweep(&temporary)).await;
         let launch = LaunchPlan::launch(options, spec)?;
         let Started {
             process,

@@ -4,11 +4,13 @@ use std::fs::{self, File};
 use std::future;
 use std::process::{Child, Command, Stdio};
 
+use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use futures::StreamExt;
+use serde_json::json;
 
 use super::{ENDLESS, running};
 use crate::build::{Build, on_both_builds};
-use crate::setting::{Login, Place, Setting, eventually};
+use crate::setting::{Login, Place, Setting, events_of, eventually};
 
 const FOLDER: &str = "AUTONOE_TEST_HOST_FOLDER";
 const MODEL: &str = "AUTONOE_TEST_HOST_MODEL";
@@ -53,6 +55,15 @@ impl Host {
             .spawn();
         Self(child.expect("it starts"))
     }
+
+    fn kill(&mut self) {
+        self.0.kill().expect("ours");
+        self.0.wait().expect("ours");
+    }
+
+    fn has_ended(&mut self) -> bool {
+        self.0.try_wait().expect("ours").is_some()
+    }
 }
 
 impl Drop for Host {
@@ -63,22 +74,60 @@ impl Drop for Host {
     }
 }
 
+/// A setting for a host whose tool is `command`, and for a session that comes after it.
+fn setting(build: Build, command: &str) -> Setting {
+    let call = json!({"command": command, "description": "as the script says"});
+    let script = Script::new([Turn::tool("Bash", call), Turn::text("Hello.")]);
+    Setting::new(build, script)
+}
+
+async fn eventually_no_process_is_left(setting: &Setting) {
+    let is_empty = || setting.processes().is_empty();
+    eventually("the end of the last process", is_empty).await;
+}
+
+/// What a dead host cannot do, the next session does.
+async fn assert_the_next_session_leaves_nothing(setting: &Setting) {
+    assert_eq!(setting.session_folders().len(), 1, "it is removed already");
+    let mut client = setting.client(setting.spec([]));
+
+    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    setting.assert_nothing_is_left();
+}
+
 async fn a_host_that_is_killed(build: Build) {
     if let Some(place) = as_host(build) {
         return host(&place, future::pending()).await;
     }
-    let setting = running(build, ENDLESS);
+    let setting = setting(build, ENDLESS);
     let mut host = Host::start(&setting, "a_host_that_is_killed");
     setting.written("begun").await;
     assert_ne!(setting.processes(), []);
 
-    host.0.kill().expect("ours");
-    host.0.wait().expect("ours");
+    host.kill();
 
-    eventually("the end of the last process", || {
-        setting.processes().is_empty()
-    })
-    .await;
+    eventually_no_process_is_left(&setting).await;
+    assert_the_next_session_leaves_nothing(&setting).await;
+}
+
+async fn a_host_that_is_killed_when_a_tool_has_left_something_running(build: Build) {
+    if let Some(place) = as_host(build) {
+        return host(&place, future::pending()).await;
+    }
+    let leaving = format!("(setsid nohup sleep 500 >/dev/null 2>&1 &); {ENDLESS}");
+    let setting = setting(build, &leaving);
+    let test = "a_host_that_is_killed_when_a_tool_has_left_something_running";
+    let mut host = Host::start(&setting, test);
+    setting.written("begun").await;
+
+    host.kill();
+
+    let names = || setting.processes().into_iter().map(|process| process.name);
+    eventually("the end of all but one", || names().eq(["sleep"])).await;
+    assert_the_next_session_leaves_nothing(&setting).await;
 }
 
 async fn a_host_that_panics(build: Build) {
@@ -89,17 +138,15 @@ async fn a_host_that_panics(build: Build) {
     let mut host = Host::start(&setting, "a_host_that_panics");
     setting.written("begun").await;
 
-    eventually("the end of the host", || {
-        host.0.try_wait().expect("ours").is_some()
-    })
-    .await;
+    eventually("the end of the host", || host.has_ended()).await;
 
     let log = fs::read_to_string(setting.folder.join("host.log")).expect("readable");
     assert!(log.contains("as it must"), "{log}");
-    eventually("the end of the last process", || {
-        setting.processes().is_empty()
-    })
-    .await;
+    eventually_no_process_is_left(&setting).await;
 }
 
-on_both_builds![a_host_that_is_killed, a_host_that_panics];
+on_both_builds![
+    a_host_that_is_killed,
+    a_host_that_is_killed_when_a_tool_has_left_something_running,
+    a_host_that_panics,
+];
