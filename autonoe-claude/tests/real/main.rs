@@ -4,12 +4,12 @@
 mod build;
 mod conformance;
 mod endings;
-mod second_wall;
 mod hook_answers;
 mod lifecycle;
 mod resume;
 mod run_lock;
 mod runs;
 mod sandbox;
+mod second_wall;
 mod setting;
 mod turns;

@@ -10,8 +10,8 @@ use serde_json::json;
 use crate::build::{Build, on_both_builds};
 use crate::setting::{Setting, events_of};
 
-/// Runs commands that write and connect, and returns what came of them.
-async fn reached(build: Build, sandbox: Sandbox) -> Reached {
+/// Runs commands that write and connect, and looks whether they got where `expected` says.
+async fn assert_reached(build: Build, sandbox: Sandbox, expected: &Reached) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.set_nonblocking(true).expect("it can be");
     let port = listener.local_addr().expect("it has one").port();
@@ -25,10 +25,13 @@ async fn reached(build: Build, sandbox: Sandbox) -> Reached {
             r#"[ -n "$HTTP_PROXY" ] || exit 0
             whom=${{HTTP_PROXY#*//}} port=${{HTTP_PROXY##*:}}
             word=$(printf %s "${{whom%@*}}" | base64 -w 0)
-            exec 3<>/dev/tcp/127.0.0.1/${{port%/}} && printf '%s\r\n' \
-                "GET http://127.0.0.1:{port}/ HTTP/1.1" "Host: 127.0.0.1:{port}" \
+            # It may not listen yet.
+            for i in $(seq 300); do
+                {{ exec 3<>/dev/tcp/127.0.0.1/${{port%/}}; }} 2>/dev/null && break; sleep 0.1
+            done
+            printf '%s\r\n' "GET http://127.0.0.1:{port}/ HTTP/1.1" "Host: 127.0.0.1:{port}" \
                 "Proxy-Authorization: Basic $word" "Connection: close" "" >&3
-            timeout 10 head -n 1 <&3"#
+            timeout 30 head -n 1 <&3"#
         ),
     ];
     let call = |(command, leaves): (&String, bool)| {
@@ -57,7 +60,7 @@ async fn reached(build: Build, sandbox: Sandbox) -> Reached {
     setting.server.verify();
     setting.assert_nothing_is_left();
     let is_there = |name: &str| setting.folder.join(name).exists();
-    Reached {
+    let reached = Reached {
         project: setting.files(),
         refused_by_proxy: events.iter().filter(is_refused).count(),
         outside: is_there("outside"),
@@ -67,7 +70,8 @@ async fn reached(build: Build, sandbox: Sandbox) -> Reached {
             Err(error) if error.kind() == ErrorKind::WouldBlock => false,
             Err(error) => panic!("{error}"),
         },
-    }
+    };
+    assert_eq!(reached, *expected, "{events:#?}");
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -87,7 +91,7 @@ async fn a_command_does_not_get_out_of_the_sandbox_even_if_the_model_asks_for_it
         home: false,
         network: false,
     };
-    assert_eq!(reached(build, Sandbox::Required).await, inside);
+    assert_reached(build, Sandbox::Required, &inside).await;
 }
 
 async fn the_same_commands_get_everywhere_without_the_sandbox(build: Build) {
@@ -98,7 +102,7 @@ async fn the_same_commands_get_everywhere_without_the_sandbox(build: Build) {
         home: true,
         network: true,
     };
-    assert_eq!(reached(build, Sandbox::Off).await, everywhere);
+    assert_reached(build, Sandbox::Off, &everywhere).await;
 }
 
 on_both_builds![
