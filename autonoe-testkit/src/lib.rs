@@ -14,6 +14,8 @@
 //!   turn, and resumed.
 //! - [`conformance`]: what every implementation of a port must do, as
 //!   functions to call from a test.
+//! - `fake_claude` (feature `fake-claude`): a program in the place of Claude Code
+//!   that plays scripts, recorded conversations and faults.
 //! - `model_server` (feature `model-servers`): the model API of a vendor from a
 //!   script, so that the vendor's real program runs offline.
 //!
@@ -67,6 +69,8 @@ mod clock;
 pub mod conformance;
 mod crash;
 mod event_log;
+#[cfg(feature = "fake-claude")]
+pub mod fake_claude;
 #[cfg(feature = "model-servers")]
 pub mod model_server;
 mod script;

@@ -1,0 +1,7 @@
+//! A program in the place of Claude Code, for tests: see `autonoe_testkit::fake_claude`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    autonoe_testkit::fake_claude::main()
+}
