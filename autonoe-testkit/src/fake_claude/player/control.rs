@@ -174,7 +174,8 @@ impl Player<'_> {
 
     /// Begins, unless it dies first.
     pub(super) fn begin(&mut self) -> Result<(), Stop> {
-        self.die_at(Start::AtOnce)
+        self.die_at(Start::AtOnce)?;
+        self.go_wrong_if_due()
     }
 
     pub(super) fn die_at(&mut self, moment: Start) -> Result<(), Stop> {

@@ -17,6 +17,11 @@ impl Player<'_> {
         }
         self.out.line(line);
         self.written += 1;
+        self.go_wrong_if_due()
+    }
+
+    /// Lets happen what is to happen after as many lines as were written.
+    pub(super) fn go_wrong_if_due(&mut self) -> Result<(), Stop> {
         let written = self.written;
         let due = self.faults.iter().find_map(|fault| match fault {
             Fault::Then { after_lines, what } if *after_lines == written => Some(what.clone()),

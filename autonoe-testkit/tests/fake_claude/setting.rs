@@ -1,0 +1,240 @@
+//! A project, and a session of the program in it.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use autonoe_claude::{ClaudeAgents, ClaudeOptions, ConfigFolder};
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, Gate, Grants, PermissionRule, Places, RunId,
+    Sandbox, SessionKey, SessionOutcome, SessionSpec, StreamEvent, Tool, Toolbox,
+};
+use autonoe_testkit::fake_claude::{FakeScript, LOG, SCRIPT};
+use futures::StreamExt;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::time::timeout;
+
+/// How long anything may take on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A variable that everything inherits which a test starts.
+const MARKER: &str = "AUTONOE_TEST_SETTING";
+
+/// A project, and a program that plays a script in it.
+pub(crate) struct Setting {
+    folders: TempDir,
+}
+
+impl Setting {
+    pub(crate) fn new(script: &FakeScript) -> Self {
+        let folders = tempfile::tempdir().expect("a directory can be made");
+        for name in ["home", "tmp", "project"] {
+            fs::create_dir(folders.path().join(name)).expect("it can be made");
+        }
+        script
+            .save(folders.path().join("script.json"))
+            .expect("it can be written");
+        Self { folders }
+    }
+
+    pub(crate) fn project(&self) -> PathBuf {
+        let project = self.folders.path().join("project");
+        project.canonicalize().expect("it is there")
+    }
+
+    pub(crate) fn options(&self) -> ClaudeOptions {
+        let at = |name: &str| OsString::from(self.folders.path().join(name));
+        let environment: BTreeMap<OsString, OsString> = [
+            ("PATH".into(), std::env::var_os("PATH").unwrap_or_default()),
+            ("HOME".into(), at("home")),
+            (MARKER.into(), self.folders.path().into()),
+            (SCRIPT.into(), at("script.json")),
+            (LOG.into(), at("log.jsonl")),
+        ]
+        .into();
+        let mut options = ClaudeOptions::new(env!("CARGO_BIN_EXE_fake-claude"), environment);
+        options.config = ConfigFolder::PerSession;
+        options.temporary = self.folders.path().join("tmp");
+        options
+    }
+
+    /// A spec without a sandbox, in which every built-in tool is granted.
+    pub(crate) fn spec(&self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> SessionSpec {
+        let key = SessionKey {
+            run: RunId::new("run"),
+            number: 1,
+        };
+        let tools = Toolbox::new(tools);
+        let rules = ["Bash", "Read", "Write", "Edit"].map(|rule| rule.parse::<PermissionRule>());
+        let grants = Grants::none().with_rules(rules.into_iter().flatten());
+        let gate = Gate::new(Places::new(self.project()), tools.granted_in(grants));
+        let mut spec = SessionSpec::new(key, self.project(), gate, tools);
+        spec.sandbox = Sandbox::Off;
+        spec
+    }
+
+    pub(crate) fn client(&self) -> Box<dyn AgentClient> {
+        self.client_with(self.options(), self.spec([]))
+    }
+
+    pub(crate) fn client_with(
+        &self,
+        options: ClaudeOptions,
+        spec: SessionSpec,
+    ) -> Box<dyn AgentClient> {
+        ClaudeAgents::new(options)
+            .create(spec)
+            .expect("it can be made")
+    }
+
+    /// Plays one query of a session, and disposes of it.
+    pub(crate) async fn played(&self) -> Played {
+        self.played_with(self.options(), self.spec([])).await
+    }
+
+    /// The same, with limits and tools of the test's own.
+    pub(crate) async fn played_with(&self, options: ClaudeOptions, spec: SessionSpec) -> Played {
+        let mut client = self.client_with(options, spec);
+        let played = query(client.as_mut()).await;
+        timeout(PATIENCE, client.dispose())
+            .await
+            .expect("it goes on")
+            .expect("it ends");
+        self.assert_nothing_left();
+        played
+    }
+
+    /// Returns what the program and its host said to each other.
+    pub(crate) fn log(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.folders.path().join("log.jsonl")).unwrap_or_default();
+        let lines = text.lines().map(serde_json::from_str);
+        // The last line may be under way.
+        lines.map_while(Result::ok).collect()
+    }
+
+    /// Waits until the program has noted something.
+    pub(crate) async fn noted(&self, note: &str, times: usize) {
+        let has_noted = || {
+            let log = self.log();
+            log.iter().filter(|entry| entry["line"] == note).count() >= times
+        };
+        eventually(&format!("the note {note:?}"), has_noted).await;
+    }
+
+    /// Returns what still runs of all that was started here, by the environment that it inherited.
+    fn leftovers(&self) -> Vec<String> {
+        let wanted = format!("{MARKER}={}", self.folders.path().display());
+        let processes = fs::read_dir("/proc").expect("Linux").flatten();
+        let ours = processes.filter(|process| {
+            let environment = fs::read(process.path().join("environ")).unwrap_or_default();
+            let mut variables = environment.split(|byte| *byte == 0);
+            variables.any(|variable| variable == wanted.as_bytes())
+        });
+        let command = |process: fs::DirEntry| fs::read(process.path().join("cmdline")).ok();
+        ours.filter_map(command)
+            .filter(|line| !line.is_empty())
+            .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+            .collect()
+    }
+
+    /// Nothing runs any more that the session started, and its folder is gone.
+    pub(crate) fn assert_nothing_left(&self) {
+        assert_eq!(self.leftovers(), Vec::<String>::new());
+        let folders = fs::read_dir(self.folders.path().join("tmp")).expect("it is there");
+        let left: Vec<_> = folders.flatten().map(|folder| folder.path()).collect();
+        assert_eq!(left, Vec::<PathBuf>::new());
+    }
+
+    /// Waits until nothing is left of a session that nobody disposes of.
+    pub(crate) async fn nothing_is_left(&self) {
+        eventually("nothing left", || self.leftovers().is_empty()).await;
+    }
+}
+
+/// Waits until something is so.
+pub(crate) async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "there is no {what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// What came of a query.
+#[derive(Debug)]
+pub(crate) struct Played {
+    pub(crate) events: Vec<StreamEvent>,
+    pub(crate) error: Option<AgentError>,
+}
+
+/// Asks one thing and returns all that comes of it.
+pub(crate) async fn query(client: &mut dyn AgentClient) -> Played {
+    let (mut events, mut error) = (Vec::new(), None);
+    let mut stream = client.query("Do what you are scripted to do.".into());
+    while let Some(item) = timeout(PATIENCE, stream.next()).await.expect("it goes on") {
+        match item {
+            Ok(event) => events.push(event),
+            Err(failed) => error = Some(failed),
+        }
+    }
+    Played { events, error }
+}
+
+impl Played {
+    /// Returns how it ended: the outcome, or the code of the error.
+    pub(crate) fn end(&self) -> Result<&SessionOutcome, &str> {
+        match (self.events.last(), &self.error) {
+            (_, Some(error)) => Err(error.code()),
+            (Some(StreamEvent::End { outcome, .. }), None) => Ok(outcome),
+            (last, None) => panic!("the last is {last:?}"),
+        }
+    }
+
+    /// Returns all that the agent said.
+    pub(crate) fn said(&self) -> Vec<&str> {
+        let said = self.events.iter().filter_map(|event| match event {
+            StreamEvent::Text { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        said.collect()
+    }
+
+    /// It was done, and said this.
+    pub(crate) fn assert_completed(&self, said: &[&str]) {
+        assert_eq!(self.end(), Ok(&SessionOutcome::Completed), "{self:?}");
+        assert_eq!(self.said(), said);
+    }
+
+    /// It broke off with an error of this kind, whose text has all of this.
+    pub(crate) fn assert_failed(&self, code: &str, parts: &[&str]) {
+        assert_eq!(self.end(), Err(code), "{self:?}");
+        let text = self.error.as_ref().map(ToString::to_string);
+        let text = text.unwrap_or_default();
+        for part in parts {
+            assert!(text.contains(part), "{part:?} is not in {text:?}");
+        }
+    }
+}
+
+/// Makes a test of each function for each build.
+macro_rules! on_both_builds {
+    ($($name:ident),+ $(,)?) => {
+        mod on_2_1_197 {
+            $(#[tokio::test]
+            async fn $name() {
+                super::$name(autonoe_testkit::fake_claude::Build::V2_1_197).await;
+            })+
+        }
+        mod on_2_1_325 {
+            $(#[tokio::test]
+            async fn $name() {
+                super::$name(autonoe_testkit::fake_claude::Build::V2_1_325).await;
+            })+
+        }
+    };
+}
+pub(crate) use on_both_builds;
