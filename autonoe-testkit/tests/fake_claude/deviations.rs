@@ -1,1 +1,68 @@
-//! x
+//! Programs that did not get what they were asked to start with.
+
+use autonoe_core::Sandbox;
+use autonoe_testkit::fake_claude::{Build, Deviation, FakeScript, FakeTurn, Fault, ToolUse};
+
+use crate::setting::{Setting, on_both_builds};
+use crate::turns::SetStatus;
+
+/// A turn that would leave a trace.
+fn script(build: Build, deviation: Deviation) -> FakeScript {
+    let turn = FakeTurn::new().uses(ToolUse::bash("touch trace"));
+    FakeScript::new([turn])
+        .on(build)
+        .with_fault(Fault::IsNotAsAsked(deviation))
+}
+
+async fn a_session_that_is_not_as_asked_does_no_work(build: Build) {
+    for (deviation, blamed) in [
+        (Deviation::NoSettings, "the settings of the sandbox"),
+        (
+            Deviation::PermissionMode("bypassPermissions".into()),
+            "\"bypassPermissions\" mode",
+        ),
+        (Deviation::OneMoreTool("WebFetch".into()), "\"WebFetch\""),
+        (
+            Deviation::Servers("failed".into()),
+            "the server of our tools is failed",
+        ),
+        (Deviation::NoServers, "the server of our tools is not there"),
+    ] {
+        let setting = Setting::new(&script(build, deviation));
+        let mut spec = setting.spec([SetStatus::tool()]);
+        spec.sandbox = Sandbox::Required;
+
+        let played = setting.played_with(setting.options(), spec).await;
+
+        let parts = ["did not start as it was asked to", blamed];
+        played.assert_failed("configuration", &parts);
+        assert!(!setting.project().join("trace").exists());
+        assert_eq!(played.said(), Vec::<&str>::new());
+    }
+}
+
+async fn a_sandbox_that_was_switched_off_is_not_a_sandbox_that_is_not_there(build: Build) {
+    // Without any settings, the program would let commands out of the sandbox.
+    let setting = Setting::new(&script(build, Deviation::NoSettings));
+    let spec = setting.spec([]);
+    assert_eq!(spec.sandbox, Sandbox::Off);
+
+    let played = setting.played_with(setting.options(), spec).await;
+
+    played.assert_failed("configuration", &["the settings of the sandbox"]);
+}
+
+async fn a_tool_less_than_asked_is_no_danger(build: Build) {
+    let setting = Setting::new(&script(build, Deviation::OneToolLess("Grep".into())));
+
+    let played = setting.played().await;
+
+    played.assert_completed(&[]);
+    assert!(setting.project().join("trace").exists());
+}
+
+on_both_builds![
+    a_session_that_is_not_as_asked_does_no_work,
+    a_sandbox_that_was_switched_off_is_not_a_sandbox_that_is_not_there,
+    a_tool_less_than_asked_is_no_danger,
+];

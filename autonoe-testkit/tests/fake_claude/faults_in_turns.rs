@@ -1,1 +1,202 @@
-//! x
+//! Programs that go wrong in the middle of their work.
+
+use std::time::Duration;
+
+use autonoe_claude::wire::LineReader;
+use autonoe_core::StreamEvent;
+use autonoe_testkit::fake_claude::{Build, FakeScript, FakeTurn, Fault, Mishap, ToolUse};
+
+use crate::setting::{Setting, on_both_builds};
+
+/// A turn that goes wrong between two things that the agent says.
+fn broken(build: Build, what: Mishap) -> FakeScript {
+    let turn = FakeTurn::new().says("before").breaks(what).says("after");
+    FakeScript::new([turn]).on(build)
+}
+
+async fn slow_lines_are_put_together(build: Build) {
+    // In the middle of characters, too.
+    let turn = FakeTurn::new()
+        .says("grüße, 🦀")
+        .uses(ToolUse::bash("echo slow"))
+        .says("Done.");
+    let script = FakeScript::new([turn]).on(build).with_fault(Fault::Slow {
+        chunk: 101,
+        pause_ms: 1,
+    });
+
+    let played = Setting::new(&script).played().await;
+
+    played.assert_completed(&["grüße, 🦀", "Done."]);
+}
+
+async fn garbage_between_lines_is_passed_over(build: Build) {
+    let garbage: [&[u8]; 7] = [
+        b"",
+        b"   \r",
+        b"[SandboxDebug] not JSON",
+        b"{\"type\":\"assistant\",\"message\":",
+        b"{}{}",
+        b"\x00\xff\xfe\x80{\"\x1b[31m",
+        b"null",
+    ];
+    let mut turn = FakeTurn::new().says("before");
+    for bytes in garbage {
+        turn = turn.breaks(Mishap::Garbage(bytes.to_vec()));
+    }
+    let script = FakeScript::new([turn.says("after")]).on(build);
+
+    let played = Setting::new(&script).played().await;
+
+    played.assert_completed(&["before", "after"]);
+}
+
+async fn unknown_messages_are_passed_over(build: Build) {
+    let setting = Setting::new(&broken(build, Mishap::UnknownMessages));
+
+    let played = setting.played().await;
+
+    played.assert_completed(&["before", "after"]);
+}
+
+async fn an_unknown_request_gets_an_answer(build: Build) {
+    let setting = Setting::new(&broken(build, Mishap::UnknownRequest));
+
+    let played = setting.played().await;
+
+    played.assert_completed(&["before", "after"]);
+    let log = setting.log();
+    let is_error = |entry: &&serde_json::Value| {
+        entry["dir"] == "in" && entry["line"]["response"]["subtype"] == "error"
+    };
+    assert_eq!(log.iter().filter(is_error).count(), 1, "{log:?}");
+}
+
+async fn death_in_a_turn_is_a_crash(build: Build) {
+    let dies = Mishap::Dies {
+        code: 3,
+        stderr: "out of memory".into(),
+    };
+    for (what, parts) in [
+        (dies, ["exited with code 3", "out of memory"]),
+        (
+            Mishap::CutLine { code: 0 },
+            ["exited with code 0", "in the middle of a turn"],
+        ),
+    ] {
+        let played = Setting::new(&broken(build, what)).played().await;
+
+        played.assert_failed("crashed", &parts);
+        assert_eq!(played.said(), ["before"]);
+    }
+}
+
+async fn death_in_a_call_is_a_crash_and_the_call_is_not_answered(build: Build) {
+    // After the program has asked about the call, while the gate decides.
+    for after_lines in 4..=8 {
+        let turn = FakeTurn::new()
+            .uses(ToolUse::bash("echo ran"))
+            .says("never");
+        let dies = Fault::Then {
+            after_lines,
+            what: Mishap::Dies {
+                code: 3,
+                stderr: String::new(),
+            },
+        };
+        let script = FakeScript::new([turn]).on(build).with_fault(dies);
+
+        let played = Setting::new(&script).played().await;
+
+        played.assert_failed("crashed", &["exited with code 3"]);
+    }
+}
+
+async fn silence_in_a_turn_is_given_up(build: Build) {
+    for never_dies in [false, true] {
+        let mut script = broken(build, Mishap::Silence);
+        if never_dies {
+            script = script.with_fault(Fault::NeverDies);
+        }
+        let setting = Setting::new(&script);
+        let mut options = setting.options();
+        options.silence_limit = Duration::from_millis(500);
+
+        let played = setting.played_with(options, setting.spec([])).await;
+
+        played.assert_failed("timeout", &["said nothing for 500ms"]);
+        assert_eq!(played.said(), ["before"]);
+    }
+}
+
+async fn the_longest_line_is_read_and_a_longer_one_is_an_error(build: Build) {
+    let long = |bytes| Setting::new(&broken(build, Mishap::LongLine { bytes }));
+
+    // The limit is about lines without their end.
+    let longest = long(LineReader::LIMIT + 1).played().await;
+    let too_long = long(LineReader::LIMIT + 2).played().await;
+
+    let said: Vec<usize> = longest.said().iter().map(|text| text.len()).collect();
+    assert_eq!(said.len(), 3);
+    assert!(said[1] > LineReader::LIMIT - 1024, "{said:?}");
+    assert!(longest.end().is_ok(), "{:?}", longest.error);
+    too_long.assert_failed("protocol", &["a line of more than 67108864 bytes"]);
+    assert_eq!(too_long.said(), ["before"]);
+}
+
+async fn a_flood_is_read_to_its_end(build: Build) {
+    let lines = 20_000;
+
+    let played = Setting::new(&broken(build, Mishap::Flood { lines }))
+        .played()
+        .await;
+
+    assert_eq!(played.said().len(), lines + 2);
+    assert!(played.end().is_ok(), "{:?}", played.error);
+}
+
+async fn a_flood_of_complaints_is_in_nobodys_way(build: Build) {
+    let flood = Mishap::StderrFlood { bytes: 4_000_000 };
+
+    let played = Setting::new(&broken(build, flood)).played().await;
+
+    played.assert_completed(&["before", "after"]);
+}
+
+async fn faults_come_together(build: Build) {
+    let script = FakeScript::new([FakeTurn::new()
+        .breaks(Mishap::UnknownMessages)
+        .uses(ToolUse::bash("echo ran"))
+        .breaks(Mishap::UnknownRequest)
+        .breaks(Mishap::Garbage(vec![0xff]))
+        .says("Done.")])
+    .on(build)
+    .with_fault(Fault::GreetsTwice)
+    .with_fault(Fault::Slow {
+        chunk: 500,
+        pause_ms: 1,
+    })
+    .with_fault(Fault::NeverDies);
+    let setting = Setting::new(&script);
+
+    let spec = setting.spec([crate::turns::SetStatus::tool()]);
+    let played = setting.played_with(setting.options(), spec).await;
+
+    played.assert_completed(&["Done."]);
+    let is_answer = |event: &StreamEvent| matches!(event, StreamEvent::ToolResponse { .. });
+    assert_eq!(played.events.iter().filter(|it| is_answer(it)).count(), 1);
+}
+
+on_both_builds![
+    slow_lines_are_put_together,
+    garbage_between_lines_is_passed_over,
+    unknown_messages_are_passed_over,
+    an_unknown_request_gets_an_answer,
+    death_in_a_turn_is_a_crash,
+    death_in_a_call_is_a_crash_and_the_call_is_not_answered,
+    silence_in_a_turn_is_given_up,
+    the_longest_line_is_read_and_a_longer_one_is_an_error,
+    a_flood_is_read_to_its_end,
+    a_flood_of_complaints_is_in_nobodys_way,
+    faults_come_together,
+];

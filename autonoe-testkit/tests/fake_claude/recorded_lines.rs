@@ -1,1 +1,41 @@
-//! x
+//! What the program says is what the real builds said.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use autonoe_testkit::fake_claude::Build;
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+struct Pattern {
+    scenario: String,
+    line: Value,
+}
+
+#[test]
+fn every_pattern_is_a_recorded_line() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for build in Build::ALL {
+        let version = build.version();
+        let patterns = here.join(format!("src/fake_claude/recorded/{version}.json"));
+        let patterns = std::fs::read(patterns).expect("it is there");
+        let patterns: BTreeMap<String, Pattern> =
+            serde_json::from_slice(&patterns).expect("readable");
+
+        for (name, Pattern { scenario, line }) in patterns {
+            let file = match scenario.as_str() {
+                "failed_command" => {
+                    here.join(format!("tests/fake_claude/recorded/{version}.jsonl"))
+                }
+                _ => crate::replay::transcripts().join(format!("{version}/{scenario}.jsonl")),
+            };
+            let text = std::fs::read_to_string(file).expect("it was recorded");
+            let mut records = text
+                .lines()
+                .map(|record| serde_json::from_str::<Value>(record).expect("JSON"));
+            let said = records.any(|record| record["dir"] == "out" && record["line"] == line);
+            assert!(said, "{name} is not in {scenario} of {version}");
+        }
+    }
+}

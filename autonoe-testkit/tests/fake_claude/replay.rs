@@ -1,1 +1,119 @@
-//! x
+//! Recorded conversations, played to the backend.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use autonoe_core::{AgentClient, StreamEvent};
+use autonoe_testkit::fake_claude::{Build, FakeScript};
+use futures::StreamExt;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::setting::{PATIENCE, Setting, on_both_builds};
+use crate::turns::SetStatus;
+
+/// Where the recorded conversations are.
+pub(crate) fn transcripts() -> PathBuf {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    workspace
+        .expect("it is a member")
+        .join("autonoe-claude/tests/transcripts")
+}
+
+/// Returns what came of the sessions of a conversation when it was read from its file: the lines
+/// of the reviewed snapshot, as far as they are about the end.
+fn reviewed(build: Build, scenario: &str) -> Vec<Value> {
+    let name = format!("../protocol/snapshots/{}__{scenario}.snap", build.version());
+    let text = std::fs::read_to_string(transcripts().join(name)).expect("it was reviewed");
+    let sessions = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("session "));
+    sessions
+        .map(|session| {
+            let session: Value = serde_json::from_str(session).expect("JSON");
+            ending(
+                &session["outcome"],
+                &session["error"]["code"],
+                &session["cost"],
+            )
+        })
+        .collect()
+}
+
+fn ending(outcome: &Value, code: &Value, cost: &Value) -> Value {
+    let known = match cost["unknownParts"] == 0 {
+        true => cost["knownUsd"].clone(),
+        false => Value::Null,
+    };
+    // What an error cost is for core to sum up.
+    let cost = if code.is_null() { known } else { Value::Null };
+    json!({"outcome": outcome, "code": code, "cost": cost})
+}
+
+/// Plays one query; interrupts it as often as the host of then did.
+async fn played(client: &mut dyn AgentClient, setting: &Setting, interruptions: usize) -> Value {
+    let control = client.control();
+    let mut stream = client.query("go".into());
+    let reading = async {
+        let mut last = None;
+        while let Some(item) = stream.next().await {
+            last = Some(item);
+        }
+        last.expect("an end")
+    };
+    let interrupting = async {
+        if interruptions > 0 {
+            setting.noted("waits for interrupt", interruptions).await;
+            control.interrupt().await.expect("it can be interrupted");
+        }
+    };
+    let (end, ()) = timeout(PATIENCE, async { tokio::join!(reading, interrupting) })
+        .await
+        .expect("it goes on");
+    match end {
+        Ok(StreamEvent::End { outcome, cost, .. }) => {
+            let outcome = serde_json::to_value(&outcome).expect("JSON");
+            let cost = serde_json::to_value(cost).expect("JSON");
+            json!({"outcome": outcome["outcome"], "code": null, "cost": cost})
+        }
+        Ok(event) => panic!("the last is {event:?}"),
+        Err(error) => json!({"outcome": null, "code": error.code(), "cost": null}),
+    }
+}
+
+async fn replayed(build: Build, scenario: &str) -> Vec<Value> {
+    let path = transcripts().join(format!("{}/{scenario}.jsonl", build.version()));
+    let text = std::fs::read_to_string(&path).expect("it was recorded");
+    let is_interrupted = text.contains(r#""subtype": "interrupt""#);
+    let setting = Setting::new(&FakeScript::replay(path).on(build));
+    let mut client = setting.client_with(setting.options(), setting.spec([SetStatus::tool()]));
+    let mut endings = Vec::new();
+    for number in 0..reviewed(build, scenario).len() {
+        let interruptions = usize::from(is_interrupted && number == 0);
+        endings.push(played(client.as_mut(), &setting, interruptions).await);
+    }
+    client.dispose().await.expect("it ends");
+    setting.assert_nothing_left();
+    endings
+}
+
+async fn every_conversation_comes_to_its_end_again(build: Build) {
+    let files = std::fs::read_dir(transcripts().join(build.version())).expect("recorded");
+    let scenarios: Vec<String> = files
+        .flatten()
+        .filter_map(|file| Some(file.path().file_stem()?.to_str()?.to_owned()))
+        .collect();
+    assert_eq!(scenarios.len(), 67);
+    let mut differ = BTreeMap::new();
+    for scenario in scenarios {
+        let then = reviewed(build, &scenario);
+        println!("{scenario}");
+        let now = replayed(build, &scenario).await;
+        if now != then {
+            differ.insert(scenario, (then, now));
+        }
+    }
+    assert!(differ.is_empty(), "{differ:#?}");
+}
+
+on_both_builds![every_conversation_comes_to_its_end_again];
