@@ -13,6 +13,8 @@ pub(super) struct Talk {
     pub(super) process: Process,
     stdout: Stdout,
     reader: LineReader,
+    /// Lines that were read too early.
+    kept: Vec<Line>,
     lines: mpsc::UnboundedSender<OutgoingLine>,
     is_at_end: bool,
 }
@@ -36,6 +38,7 @@ impl Talk {
             process,
             stdout,
             reader: LineReader::new(),
+            kept: Vec::new(),
             lines,
             is_at_end: false,
         }
@@ -57,8 +60,16 @@ impl Talk {
         self.process
     }
 
+    /// Keeps lines for later, in front of all that were not read yet.
+    pub(super) fn put_back(&mut self, lines: impl Iterator<Item = Line>) {
+        self.kept = lines.collect();
+    }
+
     /// Waits for the next lines. Nothing is lost when the future is dropped.
     pub(super) async fn next(&mut self) -> Result<Vec<Line>, Silence> {
+        if !self.kept.is_empty() {
+            return Ok(std::mem::take(&mut self.kept));
+        }
         loop {
             if self.is_at_end {
                 return Err(Silence::Ended);

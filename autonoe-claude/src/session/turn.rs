@@ -77,16 +77,24 @@ impl<'l> Turn<'l> {
                 Happened::Said(lines) => {
                     self.heard = Instant::now();
                     let mut events = Vec::new();
-                    for line in &lines {
-                        if let Err(error) = self.live.take(line, &mut events) {
-                            query.tell(events);
-                            query.end(Err(error));
-                            return After::Useless;
+                    let mut lines = lines.into_iter();
+                    // How many lines came at once must not matter: what comes after the end is not
+                    // about this query.
+                    let mut taken = Ok(());
+                    while let Some(line) = lines.next() {
+                        taken = self.live.take(&line, &mut events);
+                        if taken.is_err() || self.is_over() {
+                            self.live.talk.put_back(lines);
+                            break;
                         }
                     }
                     query.tell(events);
+                    if let Err(error) = taken {
+                        query.end(Err(error));
+                        return After::Useless;
+                    }
                     self.give_up_on_credentials();
-                    if self.live.translator.standing() == Standing::Over {
+                    if self.is_over() {
                         return self.finish(query, None);
                     }
                 }
@@ -122,6 +130,10 @@ impl<'l> Turn<'l> {
                 },
             }
         }
+    }
+
+    fn is_over(&self) -> bool {
+        self.live.translator.standing() == Standing::Over
     }
 
     async fn next(&mut self, query: &Query, commands: &mut mpsc::Receiver<Command>) -> Happened {

@@ -202,6 +202,21 @@ async fn a_task_in_the_background_begins_another_turn(build: Build) {
     assert_eq!(*cost, "0.75".parse::<CostUsd>().ok());
 }
 
+async fn what_comes_in_one_breath_with_the_end_is_not_about_it(build: Build) {
+    let script = FakeScript::new([
+        FakeTurn::new()
+            .uses(ToolUse::bash("make").with(Effect::StartsTask("b1".into())))
+            .ends(TurnEnd::max_turns().costing(0.5)),
+        FakeTurn::after_task("b1").says("It is built."),
+    ])
+    .on(build);
+
+    let played = Setting::new(&script).played().await;
+
+    assert_eq!(played.end(), Ok(&SessionOutcome::MaxTurns), "{played:?}");
+    assert_eq!(played.said(), Vec::<&str>::new());
+}
+
 async fn a_session_has_as_many_turns_as_its_script(build: Build) {
     let script = FakeScript::new(["One.", "Two."].map(|text| FakeTurn::new().says(text)));
     let setting = Setting::new(&script.on(build));
@@ -225,5 +240,6 @@ on_both_builds![
     a_spent_quota_is_told_with_its_reset,
     retries_are_told_as_warnings,
     a_task_in_the_background_begins_another_turn,
+    what_comes_in_one_breath_with_the_end_is_not_about_it,
     a_session_has_as_many_turns_as_its_script,
 ];
