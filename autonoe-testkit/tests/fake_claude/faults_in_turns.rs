@@ -175,8 +175,7 @@ async fn faults_come_together(build: Build) {
     .with_fault(Fault::Slow {
         chunk: 500,
         pause_ms: 1,
-    })
-    .with_fault(Fault::NeverDies);
+    });
     let setting = Setting::new(&script);
 
     let spec = setting.spec([crate::turns::SetStatus::tool()]);

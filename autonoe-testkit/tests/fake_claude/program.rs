@@ -1,1 +1,297 @@
-//! x
+//! The program by itself, without a backend.
+
+use std::io::{self, Read, Write};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use autonoe_testkit::fake_claude::{
+    Build, FakeScript, FakeTurn, Fault, Mishap, Part, Signal, Surroundings, ToolUse, TurnEnd, play,
+};
+use serde_json::{Value, json};
+
+/// A program on a thread of its own, and a host in the test.
+struct Program {
+    stdin: Option<io::PipeWriter>,
+    signals: mpsc::Sender<Signal>,
+    said: mpsc::Receiver<Value>,
+    ended: mpsc::Receiver<(u8, String)>,
+}
+
+impl Program {
+    fn start(script: FakeScript, args: &[&str]) -> Self {
+        let (input, stdin) = io::pipe().expect("a pipe");
+        let (output, mut stdout) = io::pipe().expect("a pipe");
+        let (signals, got) = mpsc::channel();
+        let (end, ended) = mpsc::channel();
+        let mut place = Surroundings::new(args.iter().map(|arg| (*arg).to_owned()), "/");
+        place.signals = Some(got);
+        std::thread::spawn(move || {
+            let mut stderr = Vec::new();
+            let code = play(&script, place, input, &mut stdout, &mut stderr);
+            drop(stdout);
+            let _ = end.send((code, String::from_utf8_lossy(&stderr).into_owned()));
+        });
+        let (tell, said) = mpsc::channel();
+        std::thread::spawn(move || read_lines(output, &tell));
+        Self {
+            stdin: Some(stdin),
+            signals,
+            said,
+            ended,
+        }
+    }
+
+    /// Starts a program that is at work on its first turn.
+    fn working(script: FakeScript) -> Self {
+        let mut program = Self::start(script, &["--permission-mode=bypassPermissions"]);
+        program.initialize();
+        program.prompt();
+        program.hear("system", "init");
+        program
+    }
+
+    fn send(&mut self, line: &Value) {
+        let stdin = self.stdin.as_mut().expect("open");
+        writeln!(stdin, "{line}").expect("it listens");
+    }
+
+    fn ask(&mut self, id: &str, request: &Value) {
+        self.send(&json!({"type": "control_request", "request_id": id, "request": request}));
+    }
+
+    fn initialize(&mut self) {
+        self.ask("1", &json!({"subtype": "initialize"}));
+        self.answer("1");
+    }
+
+    fn prompt(&mut self) {
+        self.send(&json!({"type": "user", "message": {"role": "user", "content": "go"}}));
+    }
+
+    fn next(&self) -> Value {
+        let line = self.said.recv_timeout(Duration::from_secs(30));
+        line.expect("it says something")
+    }
+
+    /// Waits for a line of this type and subtype.
+    fn hear(&self, kind: &str, subtype: &str) -> Value {
+        loop {
+            let line = self.next();
+            if line["type"] == kind && (subtype.is_empty() || line["subtype"] == subtype) {
+                return line;
+            }
+        }
+    }
+
+    fn answer(&self, id: &str) -> Value {
+        loop {
+            let line = self.hear("control_response", "");
+            if line["response"]["request_id"] == id {
+                return line["response"].clone();
+            }
+        }
+    }
+
+    fn end(&self) -> (u8, String) {
+        let ended = self.ended.recv_timeout(Duration::from_secs(30));
+        ended.expect("it ends")
+    }
+
+    fn is_alive(&self) -> bool {
+        self.ended.recv_timeout(Duration::from_millis(100)).is_err()
+    }
+}
+
+fn read_lines(mut output: io::PipeReader, tell: &mpsc::Sender<Value>) {
+    let mut text = Vec::new();
+    let mut chunk = [0; 4096];
+    while let Ok(count @ 1..) = output.read(&mut chunk) {
+        text.extend_from_slice(&chunk[..count]);
+        while let Some(end) = text.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = text.drain(..=end).collect();
+            if let Ok(line) = serde_json::from_slice(&line) {
+                let _ = tell.send(line);
+            }
+        }
+    }
+}
+
+fn hanging() -> FakeScript {
+    FakeScript::new([FakeTurn::new().hangs()])
+}
+
+#[test]
+fn it_says_its_version() {
+    for build in Build::ALL {
+        let script = FakeScript::says("Hello.").on(build);
+        let mut said = Vec::new();
+        let place = Surroundings::new(["-v".to_owned()], "/");
+
+        let code = play(&script, place, io::empty(), &mut said, &mut Vec::new());
+
+        let version = format!("{} (Claude Code)\n", build.version());
+        assert_eq!((code, said), (0, version.into_bytes()));
+    }
+}
+
+#[test]
+fn the_end_of_its_input_ends_it_when_it_is_idle() {
+    for (end, code) in [(TurnEnd::completed(), 0), (TurnEnd::max_turns(), 1)] {
+        let mut program = Program::working(FakeScript::new([FakeTurn::new().ends(end)]));
+        program.hear("result", "");
+
+        program.stdin = None;
+
+        assert_eq!(program.end(), (code, String::new()));
+    }
+}
+
+#[test]
+fn a_turn_goes_on_when_its_input_ends() {
+    let turn = FakeTurn::new()
+        .uses(ToolUse::bash("read -t 0.3 x < <(:); echo ran"))
+        .says("Done.");
+    let mut program = Program::working(FakeScript::new([turn]));
+
+    program.stdin = None;
+
+    assert_eq!(program.hear("result", "success")["result"], "Done.");
+    assert_eq!(program.end().0, 0);
+}
+
+#[test]
+fn signals_end_it_as_they_end_the_real_one() {
+    for (signal, code) in [
+        (Signal::Interrupt, 0),
+        (Signal::Terminate, 143),
+        (Signal::Hangup, 129),
+    ] {
+        let program = Program::working(hanging());
+
+        program.signals.send(signal).expect("it listens");
+
+        assert_eq!(program.end().0, code, "{signal:?}");
+        let result = program
+            .said
+            .try_iter()
+            .find(|line| line["type"] == "result");
+        assert_eq!(result.is_some(), signal == Signal::Interrupt, "{signal:?}");
+    }
+}
+
+#[test]
+fn the_end_of_the_session_is_answered() {
+    let mut idle = Program::start(FakeScript::says("Hello."), &[]);
+    idle.initialize();
+    idle.ask("2", &json!({"subtype": "end_session"}));
+    assert_eq!(idle.answer("2")["subtype"], "success");
+    assert_eq!(idle.end().0, 0);
+
+    let mut working = Program::working(hanging());
+    working.ask("2", &json!({"subtype": "end_session"}));
+    assert_eq!(working.answer("2")["subtype"], "success");
+    working.hear("result", "error_during_execution");
+    assert_eq!(working.end().0, 1);
+}
+
+#[test]
+fn what_never_dies_takes_no_notice() {
+    let mut program = Program::working(hanging().with_fault(Fault::NeverDies));
+
+    program.ask("2", &json!({"subtype": "end_session"}));
+    for signal in [Signal::Interrupt, Signal::Terminate, Signal::Hangup] {
+        program.signals.send(signal).expect("it listens");
+    }
+    program.stdin = None;
+
+    assert!(program.is_alive());
+}
+
+#[test]
+fn a_line_that_is_no_json_kills_it() {
+    let mut program = Program::start(FakeScript::says("Hello."), &[]);
+    program.initialize();
+
+    let stdin = program.stdin.as_mut().expect("open");
+    stdin.write_all(b"{\"type\":\n").expect("it listens");
+
+    let (code, complaint) = program.end();
+    assert_eq!(code, 1);
+    assert!(complaint.contains("{\"type\":"), "{complaint}");
+}
+
+#[test]
+fn it_tells_the_settings_that_it_was_started_with() {
+    let settings = json!({"sandbox": {"enabled": true}, "permissions": {"deny": ["Edit(./x)"]}});
+    let arg = format!("--settings={settings}");
+    let mut program = Program::start(FakeScript::says("Hello."), &[&arg, "--model=opus"]);
+    program.initialize();
+
+    program.ask("2", &json!({"subtype": "get_settings"}));
+
+    let told = program.answer("2")["response"].clone();
+    assert_eq!(told["effective"], settings);
+    assert_eq!(told["sources"][0]["settings"], settings);
+    assert_eq!(told["applied"]["model"], "opus");
+}
+
+#[test]
+fn it_refuses_requests_that_it_does_not_know() {
+    let mut program = Program::start(FakeScript::says("Hello."), &[]);
+    program.initialize();
+
+    program.ask("2", &json!({"subtype": "make_coffee"}));
+
+    let answer = program.answer("2");
+    assert_eq!(answer["subtype"], "error");
+    assert_eq!(
+        answer["error"],
+        "Unsupported control request subtype: make_coffee"
+    );
+}
+
+#[test]
+fn without_an_answer_a_hook_refuses_on_the_newer_build_when_the_host_is_gone() {
+    let command = "touch /dev/null; echo ran";
+    for (build, ran) in [(Build::V2_1_197, true), (Build::V2_1_325, false)] {
+        let turn = FakeTurn::new().uses(ToolUse::bash(command)).says("Done.");
+        let script = FakeScript::new([turn]).on(build);
+        let mut program = Program::start(script, &["--permission-mode=dontAsk"]);
+        let hooks = json!({"PreToolUse": [{"matcher": null, "hookCallbackIds": ["gate"]}]});
+        program.ask("1", &json!({"subtype": "initialize", "hooks": hooks}));
+        program.answer("1");
+        program.prompt();
+        program.hear("control_request", "");
+
+        program.stdin = None;
+
+        let result = program.hear("user", "")["message"]["content"][0].clone();
+        assert_eq!(result["is_error"] != true, ran, "{build:?}: {result}");
+    }
+}
+
+#[test]
+fn a_script_is_json_that_a_person_can_write() {
+    let written = json!({
+        "build": "2.1.197",
+        "plays": {"turns": [{"steps": [
+            {"thinks": "Hm."},
+            {"uses": [{"name": "Bash", "input": {"command": "ls"}, "effect": {"answers": "a"}}]},
+            {"breaks": {"garbage": [255]}},
+            "hangs",
+        ]}]},
+        "faults": ["never_dies", {"then": {"after_lines": 3, "what": "silence"}}],
+    });
+
+    let script: FakeScript = serde_json::from_value(written).expect("a script");
+
+    let Part::Turns(turns) = &script.plays else {
+        panic!("{script:?}")
+    };
+    assert_eq!(turns[0].steps.len(), 4);
+    let silence = Fault::Then {
+        after_lines: 3,
+        what: Mishap::Silence,
+    };
+    assert_eq!(script.faults, [Fault::NeverDies, silence]);
+}

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Player, Stop};
 use crate::fake_claude::Start;
-use crate::fake_claude::recording::{Recording, Step};
+use crate::fake_claude::recording::{Recording, Spoken, Step};
 
 impl Player<'_> {
     /// Plays a conversation until the program ends; returns its exit code.
@@ -92,8 +92,8 @@ impl Player<'_> {
     }
 
     /// Says again what the program said then.
-    fn repeat(&mut self, line: &Value, talk: &mut Talk) -> Result<(), Stop> {
-        let mut line = line.clone();
+    fn repeat(&mut self, spoken: &Spoken, talk: &mut Talk) -> Result<(), Stop> {
+        let mut line = spoken.value.clone();
         match line["type"].as_str() {
             Some("control_response") => {
                 let then = line["response"]["request_id"].as_str().unwrap_or_default();
@@ -124,7 +124,15 @@ impl Player<'_> {
         if self.asked.session.is_some() && line.get("session_id").is_some() {
             line["session_id"] = self.session.as_str().into();
         }
-        self.say(&line)
+        match &spoken.raw {
+            None => self.say(&line),
+            // It cannot be made to fit, and need not.
+            Some(raw) => {
+                self.out.note("out", &line);
+                self.out.bytes(format!("{raw}\n").as_bytes());
+                Ok(())
+            }
+        }
     }
 
     /// Makes a question fit the host of today; tells whether it would be asked.
