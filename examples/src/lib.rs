@@ -68,6 +68,10 @@ mod guides {
     #[doc = include_str!("../../docs/guides/model-servers.md")]
     mod model_servers {}
 
+    #[cfg(target_os = "linux")]
+    #[doc = include_str!("../../docs/guides/fake-claude.md")]
+    mod fake_claude {}
+
     #[doc = include_str!("../../docs/guides/run-machine.md")]
     mod run_machine {}
 }

@@ -171,10 +171,7 @@ fn signals_end_it_as_they_end_the_real_one() {
         program.signals.send(signal).expect("it listens");
 
         assert_eq!(program.end().0, code, "{signal:?}");
-        let result = program
-            .said
-            .try_iter()
-            .find(|line| line["type"] == "result");
+        let result = program.said.iter().find(|line| line["type"] == "result");
         assert_eq!(result.is_some(), signal == Signal::Interrupt, "{signal:?}");
     }
 }
