@@ -34,6 +34,12 @@ pub enum Fault {
         /// When it does.
         when: Start,
     },
+    /// It says that it cannot start, in the place of its first answer, and ends: as with a sandbox
+    /// that is required and not there.
+    CannotStart {
+        /// Why it cannot.
+        error: String,
+    },
     /// It takes no notice of the end of its input, of `end_session`, `SIGINT`, `SIGTERM` and
     /// `SIGHUP`. Only `SIGKILL` ends it.
     NeverDies,

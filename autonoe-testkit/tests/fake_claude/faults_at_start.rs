@@ -88,8 +88,19 @@ async fn a_line_that_is_cut_at_the_start_is_no_answer(build: Build) {
     assert_eq!(played.events, []);
 }
 
+async fn what_says_that_it_cannot_start_is_believed(build: Build) {
+    let cannot = Fault::CannotStart {
+        error: "No conversation found".into(),
+    };
+    let setting = Setting::new(&script(build, cannot));
+
+    let played = setting.played().await;
+
+    played.assert_failed("configuration", &["No conversation found"]);
+    assert_eq!(played.events, []);
+}
+
 async fn a_result_in_the_place_of_an_answer_says_why_there_is_none(build: Build) {
-    // As with a sandbox that is required and not there.
     let recorded = "2.1.197/e02_sandbox_fail_if_unavailable";
     let recorded = recorded.replace("2.1.197", build.version());
     let path = crate::replay::transcripts().join(format!("{recorded}.jsonl"));
@@ -121,5 +132,6 @@ on_both_builds![
     what_says_nothing_at_its_start_is_given_up,
     garbage_before_the_first_answer_is_passed_over,
     a_line_that_is_cut_at_the_start_is_no_answer,
+    what_says_that_it_cannot_start_is_believed,
     a_result_in_the_place_of_an_answer_says_why_there_is_none,
 ];

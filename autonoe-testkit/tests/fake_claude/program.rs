@@ -247,18 +247,62 @@ fn it_refuses_requests_that_it_does_not_know() {
     );
 }
 
+/// Starts a program whose agent calls a tool about which the host is asked; returns the question.
+fn asking(build: Build, mode: &str, tool: ToolUse) -> (Program, String) {
+    let turn = FakeTurn::new().uses(tool).says("Done.");
+    let script = FakeScript::new([turn]).on(build);
+    let mut program = Program::start(script, &[&format!("--permission-mode={mode}")]);
+    let matcher = json!({
+        "matcher": null, "hookCallbackIds": ["gate"], "timeout": 1, "onFailure": "block",
+    });
+    let hooks = json!({"PreToolUse": [matcher]});
+    program.ask("1", &json!({"subtype": "initialize", "hooks": hooks}));
+    program.answer("1");
+    program.prompt();
+    let question = program.hear("control_request", "");
+    let id = question["request_id"].as_str().expect("an id").to_owned();
+    (program, id)
+}
+
+#[test]
+fn a_hook_that_fails_does_to_each_build_what_it_does_to_the_real_one() {
+    for (build, mode, ran) in [
+        (Build::V2_1_197, "dontAsk", false),
+        (Build::V2_1_197, "bypassPermissions", true),
+        (Build::V2_1_325, "dontAsk", false),
+        (Build::V2_1_325, "bypassPermissions", false),
+    ] {
+        let (mut program, id) = asking(build, mode, ToolUse::bash("echo ran"));
+
+        let failure = json!({"subtype": "error", "request_id": id, "error": "it broke"});
+        program.send(&json!({"type": "control_response", "response": failure}));
+
+        let result = program.hear("user", "")["message"]["content"][0].clone();
+        assert_eq!(
+            result["content"] == "ran",
+            ran,
+            "{build:?} {mode}: {result}"
+        );
+        let denials = &program.hear("result", "")["permission_denials"];
+        assert_eq!(denials.as_array().map(Vec::len), Some(usize::from(!ran)));
+    }
+}
+
+#[test]
+fn a_hook_that_does_not_answer_in_time_refuses_the_call() {
+    for build in Build::ALL {
+        let (program, id) = asking(build, "bypassPermissions", ToolUse::bash("echo ran"));
+
+        assert_eq!(program.hear("control_cancel_request", "")["request_id"], id);
+        let result = program.hear("user", "")["message"]["content"][0].clone();
+        assert_eq!(result["is_error"], true, "{result}");
+    }
+}
+
 #[test]
 fn without_an_answer_a_hook_refuses_on_the_newer_build_when_the_host_is_gone() {
-    let command = "touch /dev/null; echo ran";
     for (build, ran) in [(Build::V2_1_197, true), (Build::V2_1_325, false)] {
-        let turn = FakeTurn::new().uses(ToolUse::bash(command)).says("Done.");
-        let script = FakeScript::new([turn]).on(build);
-        let mut program = Program::start(script, &["--permission-mode=dontAsk"]);
-        let hooks = json!({"PreToolUse": [{"matcher": null, "hookCallbackIds": ["gate"]}]});
-        program.ask("1", &json!({"subtype": "initialize", "hooks": hooks}));
-        program.answer("1");
-        program.prompt();
-        program.hear("control_request", "");
+        let (mut program, _) = asking(build, "dontAsk", ToolUse::bash("echo ran"));
 
         program.stdin = None;
 

@@ -194,6 +194,21 @@ impl Player<'_> {
         Err(Stop::Exit(code))
     }
 
+    /// Says that it cannot start, if that is so.
+    pub(super) fn refuse_to_start(&mut self) -> Result<(), Stop> {
+        let error = self.faults.iter().find_map(|fault| match fault {
+            Fault::CannotStart { error } => Some(error.clone()),
+            _ => None,
+        });
+        let Some(error) = error else {
+            return Ok(());
+        };
+        let mut line = self.shaped(Shape::ResultNotStarted);
+        line["errors"] = json!([error]);
+        self.say(&line)?;
+        Err(Stop::Exit(1))
+    }
+
     /// Takes no notice of anything but what ends the program.
     pub(super) fn fall_silent(&mut self) -> Stop {
         loop {

@@ -11,6 +11,7 @@ impl Player<'_> {
     /// the older one where it greets twice.
     pub(super) fn initialize(&mut self, id: &str, request: &Value) -> Result<(), Stop> {
         self.die_at(Start::AtInitialize)?;
+        self.refuse_to_start()?;
         self.host.introduce(request, &self.asked.servers);
         if self.build != Build::V2_1_197 || self.greets_twice() {
             for server in self.host.servers.clone() {
