@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use autonoe_core::{AgentClient, StreamEvent};
-use autonoe_testkit::fake_claude::{Build, FakeScript};
+use autonoe_core::{AgentClient, SessionOutcome, StreamEvent};
+use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, Mishap};
 use futures::StreamExt;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -120,4 +120,38 @@ async fn every_conversation_comes_to_its_end_again(build: Build) {
     assert!(differ.is_empty(), "{differ:#?}");
 }
 
-on_both_builds![every_conversation_comes_to_its_end_again];
+async fn a_conversation_that_breaks_off_anywhere_is_no_success(build: Build) {
+    let path = transcripts().join(format!("{}/b01_hook_allow.jsonl", build.version()));
+    let text = std::fs::read_to_string(&path).expect("it was recorded");
+    let recorded = text.matches(r#""dir": "out""#).count();
+    // The host of today also asks for the settings.
+    let lines = recorded + 1;
+    let dies = Mishap::Dies {
+        code: 3,
+        stderr: String::new(),
+    };
+    for what in [dies, Mishap::CutLine { code: 3 }] {
+        for after_lines in 0..=lines {
+            let script = FakeScript::replay(&path).on(build).with_fault(Fault::Then {
+                after_lines,
+                what: what.clone(),
+            });
+
+            let played = Setting::new(&script).played().await;
+
+            let end = played.end();
+            match after_lines == lines {
+                true => assert_eq!(end, Ok(&SessionOutcome::Completed), "{what:?}"),
+                false => assert!(
+                    matches!(end, Err("crashed" | "configuration")),
+                    "{what:?} after {after_lines}: {played:?}"
+                ),
+            }
+        }
+    }
+}
+
+on_both_builds![
+    every_conversation_comes_to_its_end_again,
+    a_conversation_that_breaks_off_anywhere_is_no_success,
+];
