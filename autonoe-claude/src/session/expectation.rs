@@ -18,7 +18,8 @@ pub(super) struct Expectation {
     /// Tools that the program takes away because a rule refuses all of their calls.
     refused: Vec<String>,
     servers: Vec<String>,
-    has_tools_of_ours: bool,
+    /// Our own tools, by the names that agents know.
+    ours: Vec<String>,
     has_begun: bool,
 }
 
@@ -35,7 +36,11 @@ impl Expectation {
             tools: options.tools.clone(),
             refused: options.refused_tools(),
             servers: spec.mcp_servers.keys().cloned().collect(),
-            has_tools_of_ours: spec.tools.definitions().next().is_some(),
+            ours: spec
+                .tools
+                .definitions()
+                .map(|tool| Toolbox::qualified_name(&tool.name))
+                .collect(),
             has_begun: false,
         })
     }
@@ -65,7 +70,7 @@ impl Expectation {
                 return Err(not_as_asked(&format!("it has the tool {tool:?}")));
             }
         }
-        if self.has_tools_of_ours {
+        if !self.ours.is_empty() {
             let state = state_of(Toolbox::SERVER, init);
             if state != "connected" {
                 return Err(not_as_asked(&format!("the server of our tools is {state}")));
@@ -79,11 +84,9 @@ impl Expectation {
 
     /// Checks what may be lost later without harm, but must be there at the start.
     fn check_first_init(&self, init: &Init<'_>) -> Result<(), AgentError> {
-        for tool in self
-            .tools
-            .iter()
-            .filter(|tool| !self.refused.contains(tool))
-        {
+        // Without a tool of ours an agent works for nothing: it cannot say that it is done.
+        let asked = self.tools.iter().chain(&self.ours);
+        for tool in asked.filter(|tool| !self.refused.contains(tool)) {
             if !init.tools.iter().any(|has| has == tool) {
                 return Err(not_as_asked(&format!("it has no tool {tool:?}")));
             }
@@ -133,7 +136,7 @@ mod tests {
         let spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
         let options = ClaudeOptions::new("claude", []);
         let mut expectation = Expectation::of(&options, &spec).expect("nothing special");
-        expectation.has_tools_of_ours = true;
+        expectation.ours = vec!["mcp__autonoe__list".into()];
         expectation.servers = vec!["ext".into()];
         expectation
     }
@@ -162,11 +165,11 @@ mod tests {
 
     const SERVERS: &str =
         r#"[{"name":"autonoe","status":"connected"},{"name":"ext","status":"connected"}]"#;
-    const TOOLS: &str = r#"["Bash","Edit","Glob","Grep","Read","Write"]"#;
+    const TOOLS: &str = r#"["Bash","Edit","Glob","Grep","Read","Write","mcp__autonoe__list"]"#;
 
     #[test]
     fn a_turn_that_starts_as_asked_is_trusted() {
-        let more = TOOLS.replace(']', r#","mcp__autonoe__list","mcp__ext__search"]"#);
+        let more = TOOLS.replace(']', r#","mcp__autonoe__create","mcp__ext__search"]"#);
 
         assert_eq!(check("dontAsk", &more, SERVERS), Ok(()));
         assert_eq!(check("dontAsk", TOOLS, SERVERS), Ok(()));
@@ -180,6 +183,7 @@ mod tests {
     #[test]
     fn anything_else_is_not() {
         let fetch = TOOLS.replace(']', r#","WebFetch"]"#);
+        let without = TOOLS.replace(r#","mcp__autonoe__list""#, "");
         let foreign = TOOLS.replace(']', r#","mcp__other__x"]"#);
         let ours = r#"[{"name":"autonoe","status":"connected"}]"#;
         let ours_failed = SERVERS.replacen("connected", "failed", 1);
@@ -191,6 +195,12 @@ mod tests {
             ("dontAsk", &fetch, SERVERS, "WebFetch"),
             ("dontAsk", &foreign, SERVERS, "mcp__other__x"),
             ("dontAsk", r#"["Bash"]"#, SERVERS, "no tool \"Read\""),
+            (
+                "dontAsk",
+                &without,
+                SERVERS,
+                "no tool \"mcp__autonoe__list\"",
+            ),
             ("dontAsk", TOOLS, "[]", "our tools is not there"),
             ("dontAsk", TOOLS, &ours_failed, "our tools is failed"),
             (
