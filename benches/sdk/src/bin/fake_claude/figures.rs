@@ -1,0 +1,52 @@
+//! What the fake measures.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// Times questions that come one after the other.
+#[derive(Debug)]
+pub(crate) struct Stopwatch {
+    begun: Instant,
+    trips: Vec<Duration>,
+}
+
+impl Stopwatch {
+    pub(crate) fn start(capacity: usize) -> Self {
+        Self {
+            trips: Vec::with_capacity(capacity),
+            begun: Instant::now(),
+        }
+    }
+
+    pub(crate) fn trip(&mut self, since: Instant) {
+        self.trips.push(since.elapsed());
+    }
+
+    /// Returns how many there were, how many a second, and how long they took.
+    pub(crate) fn stop(mut self) -> Value {
+        let took = self.begun.elapsed();
+        self.trips.sort_unstable();
+        let count = self.trips.len();
+        let quantile = |hundredths: usize| {
+            let place = (count * hundredths / 100).min(count - 1);
+            self.trips[place].as_secs_f64() * 1e6
+        };
+        json!({
+            "count": count,
+            "per_s": per_second(count, took),
+            "p50_us": quantile(50),
+            "p99_us": quantile(99),
+        })
+    }
+}
+
+/// Returns the figures of `count` questions that were asked side by side.
+pub(crate) fn side_by_side(count: usize, took: Duration) -> Value {
+    json!({"count": count, "per_s": per_second(count, took)})
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are small")]
+fn per_second(count: usize, took: Duration) -> f64 {
+    count as f64 / took.as_secs_f64()
+}
