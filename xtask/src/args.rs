@@ -11,6 +11,9 @@ Commands:
   clis            install the real CLIs that tests run, pinned, into target/clis
   schemas         regenerate the committed JSON Schemas
   bench           run the benchmarks
+  bench sdk [--rounds N]
+                  compare our client of Claude Code with the SDKs of the vendor, which are
+                  installed, pinned, into target/sdks; needs node, npm and python3
   torture         stop writers by kills, takeovers and power cuts, thousands of times, and
                   count what is lost; run 100,000 allowed commands in a jail; needs root
   help            print this text
@@ -24,9 +27,13 @@ pub(crate) enum Request {
     Clis,
     Schemas,
     Bench,
+    BenchSdk { rounds: usize },
     Torture,
     Help,
 }
+
+/// How often each client of `bench sdk` has its turn, unless it is said otherwise.
+const ROUNDS: usize = 7;
 
 /// How much `test` looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +58,10 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Request, F
         },
         "clis" => (Request::Clis, rest),
         "schemas" => (Request::Schemas, rest),
-        "bench" => (Request::Bench, rest),
+        "bench" => match rest.split_first() {
+            Some((first, rest)) if first == "sdk" => bench_sdk(rest)?,
+            _ => (Request::Bench, rest),
+        },
         "torture" => (Request::Torture, rest),
         "help" | "--help" | "-h" => (Request::Help, rest),
         other => return Err(Failure::new(format!("there is no command `{other}`"))),
@@ -62,6 +72,18 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Request, F
         Some(extra) => Err(Failure::new(format!(
             "`{command}` does not take the argument `{extra}`"
         ))),
+    }
+}
+
+fn bench_sdk(args: &[String]) -> Result<(Request, &[String]), Failure> {
+    match args {
+        [flag, count, rest @ ..] if flag == "--rounds" => {
+            let rounds = count.parse().ok().filter(|rounds| *rounds > 0);
+            let rounds =
+                rounds.ok_or_else(|| Failure::new(format!("`{count}` is no number of rounds")))?;
+            Ok((Request::BenchSdk { rounds }, rest))
+        }
+        _ => Ok((Request::BenchSdk { rounds: ROUNDS }, args)),
     }
 }
 
@@ -81,6 +103,8 @@ mod tests {
             ("clis", Request::Clis),
             ("schemas", Request::Schemas),
             ("bench", Request::Bench),
+            ("bench sdk", Request::BenchSdk { rounds: ROUNDS }),
+            ("bench sdk --rounds 3", Request::BenchSdk { rounds: 3 }),
             ("torture", Request::Torture),
             ("help", Request::Help),
         ] {
@@ -99,6 +123,11 @@ mod tests {
                 "`test` does not take the argument `--quick`",
             ),
             ("bench now", "`bench` does not take the argument `now`"),
+            ("bench sdk --rounds 0", "`0` is no number of rounds"),
+            (
+                "bench sdk --rounds",
+                "`bench` does not take the argument `--rounds`",
+            ),
         ] {
             assert_eq!(parsed(line), Err(Failure::new(sentence)), "{line}");
         }

@@ -15,6 +15,7 @@
 
 mod allow_list;
 mod args;
+mod bench_sdk;
 mod cargo;
 mod chores;
 mod clis;
@@ -62,6 +63,7 @@ fn carry_out(request: Request) -> Result<ExitCode, Failure> {
         Request::Clis => clis::install(&Cargo::from_env()?)?,
         Request::Schemas => chores::update_schemas(&Cargo::from_env()?)?,
         Request::Bench => chores::bench(&Cargo::from_env()?)?,
+        Request::BenchSdk { rounds } => bench_sdk::run(&Cargo::from_env()?, rounds)?,
         Request::Torture => torture::run(&Cargo::from_env()?)?,
         Request::Test(scope) => return Ok(test(&Cargo::from_env()?, scope)),
     }

@@ -7,6 +7,7 @@ how often the tool was called, and prints a line of JSON.
 import asyncio
 import json
 import os
+import platform
 import resource
 import sys
 import time
@@ -73,6 +74,7 @@ async def main():
     figures = {
         "client": "claude-agent-sdk (Python)",
         "version": claude_agent_sdk.__version__,
+        "runtime": "Python " + platform.python_version(),
         "messages": messages,
         "messages_per_s": messages / (end - start),
         "hooks": hooks,

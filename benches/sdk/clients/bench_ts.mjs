@@ -48,6 +48,7 @@ const used = process.resourceUsage();
 const figures = {
   client: 'claude-agent-sdk (TypeScript)',
   version: JSON.parse(readFileSync(manifest, 'utf8')).version,
+  runtime: `Node.js ${process.version}`,
   messages,
   messages_per_s: messages / ((end - start) / 1000),
   hooks,

@@ -24,7 +24,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-#[tokio::main]
+// On one thread, as in our examples; the SDKs have no more.
+#[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let program = std::env::args_os().nth(1).ok_or("which program?")?;
     let counters = Arc::new(Counters::default());
@@ -47,6 +48,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let figures = json!({
         "client": "autonoe-claude",
         "version": env!("CARGO_PKG_VERSION"),
+        "runtime": "tokio",
         "messages": watch.messages,
         "messages_per_s": watch.messages as f64 / seconds,
         "hooks": counters.hooks.load(Ordering::Relaxed),

@@ -25,6 +25,7 @@ const TABLE: [(&str, Allowed); 9] = [
     ("autonoe-cli", Anything),
     ("autonoe-examples", Anything),
     ("autonoe-benches", Anything),
+    ("autonoe-bench-sdk", Anything),
     ("xtask", Anything),
 ];
 

@@ -11,6 +11,7 @@ use crate::said::SESSION;
 pub(crate) struct Host {
     settings: Value,
     mode: String,
+    tools: Vec<String>,
     hook: Option<String>,
 }
 
@@ -29,6 +30,12 @@ impl Host {
         Self {
             settings: settings.unwrap_or(Value::Null),
             mode: argument("--permission-mode").unwrap_or_else(|| "default".into()),
+            tools: argument("--tools")
+                .unwrap_or_else(|| "Bash".into())
+                .split(',')
+                .chain(["mcp__autonoe__echo"])
+                .map(str::to_owned)
+                .collect(),
             hook: None,
         }
     }
@@ -69,7 +76,7 @@ impl Host {
     pub(crate) fn init(&self) -> String {
         let init = json!({
             "type": "system", "subtype": "init", "cwd": "/srv/app", "session_id": SESSION,
-            "tools": ["Bash", "mcp__autonoe__echo"],
+            "tools": self.tools,
             "mcp_servers": [{"name": "autonoe", "status": "connected"}],
             "model": "claude-opus-5-5", "permissionMode": self.mode, "slash_commands": [],
             "apiKeySource": "none", "claude_code_version": "2.1.325", "output_style": "default",
