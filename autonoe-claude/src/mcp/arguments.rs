@@ -39,7 +39,7 @@ impl Validators {
             .iter_errors(arguments)
             .take(COMPLAINTS)
             .map(|error| {
-                let place = error.instance_path.to_string();
+                let place = error.instance_path().to_string();
                 match place.is_empty() {
                     true => error.to_string(),
                     false => format!("{place}: {error}"),
