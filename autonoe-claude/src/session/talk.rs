@@ -99,16 +99,30 @@ impl Talk {
     }
 }
 
+/// How many lines are written at once, at most.
+const AT_ONCE: usize = 64;
+
 async fn write_lines(mut stdin: Stdin, mut queue: mpsc::UnboundedReceiver<OutgoingLine>) {
-    while let Some(line) = queue.recv().await {
-        if let Err(error) = write(&mut stdin, &line).await {
+    let mut lines = Vec::new();
+    while queue.recv_many(&mut lines, AT_ONCE).await > 0 {
+        if let Err(error) = write(&mut stdin, &lines).await {
             tracing::debug!(%error, "Claude Code does not listen any more");
             return;
         }
+        lines.clear();
     }
 }
 
-async fn write(stdin: &mut Stdin, line: &OutgoingLine) -> io::Result<()> {
-    stdin.write_all(line.as_bytes()).await?;
+/// Writes lines with one call where there is room: an agent that uses many tools at a time gets
+/// many answers at a time.
+async fn write(stdin: &mut Stdin, lines: &[OutgoingLine]) -> io::Result<()> {
+    match lines {
+        // A prompt may be long; it is not copied.
+        [line] => stdin.write_all(line.as_bytes()).await?,
+        lines => {
+            let bytes: Vec<&[u8]> = lines.iter().map(OutgoingLine::as_bytes).collect();
+            stdin.write_all(&bytes.concat()).await?;
+        }
+    }
     stdin.flush().await
 }
