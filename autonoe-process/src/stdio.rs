@@ -113,8 +113,16 @@ pub struct Stdout {
     pipe: pipe::Receiver,
 }
 
+/// How much the pipe holds, where the system grants it: four times the usual. A child that has
+/// much to say need not wait each time until its reader has had its turn.
+#[cfg(target_os = "linux")]
+const ROOM: usize = 256 * 1024;
+
 impl Stdout {
     pub(crate) fn open(descriptor: OwnedFd) -> io::Result<Self> {
+        // Users have only so much of it altogether; then it stays as it is.
+        #[cfg(target_os = "linux")]
+        let _ = rustix::pipe::fcntl_setpipe_size(&descriptor, ROOM);
         let pipe = pipe::Receiver::from_owned_fd(descriptor)?;
         Ok(Self { pipe })
     }
