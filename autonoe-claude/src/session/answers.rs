@@ -109,8 +109,8 @@ impl Answers {
             return self.send(OutgoingLine::hook_denies(&id, FAILED));
         };
         let shared = self.shared.clone();
-        let otherwise = OutgoingLine::hook_denies(&id, FAILED);
-        let answered = id.clone();
+        let (refused, answered) = (id.clone(), id.clone());
+        let otherwise = move || OutgoingLine::hook_denies(&refused, FAILED);
         self.work(id, otherwise, Some(self.limit), async move {
             match shared.decide(&call).await {
                 Ok(()) => OutgoingLine::hook_allows(&answered),
@@ -146,8 +146,9 @@ impl Answers {
         self.calls.retain(|_, cancelled| !cancelled.is_cancelled());
         self.calls.insert(request.id.to_string(), cancelled.clone());
         let shared = self.shared.clone();
-        let otherwise = OutgoingLine::mcp_response(&id, &refusal(&request.id, FAILED));
-        let answered = id.clone();
+        let (refused, answered) = (id.clone(), id.clone());
+        let message_id = request.id.clone();
+        let otherwise = move || OutgoingLine::mcp_response(&refused, &refusal(&message_id, FAILED));
         // A tool of ours takes as long as it takes; it can be cancelled.
         self.work(id, otherwise, None, async move {
             // When it is over, nobody needs to be able to cancel it.
@@ -162,7 +163,7 @@ impl Answers {
     fn work(
         &mut self,
         id: String,
-        otherwise: OutgoingLine,
+        otherwise: impl FnOnce() -> OutgoingLine + Send + 'static,
         limit: Option<Duration>,
         work: impl Future<Output = OutgoingLine> + Send + 'static,
     ) {
@@ -184,7 +185,7 @@ impl Answers {
             };
             // Not open any more.
             cancelled.cancel();
-            let _ = writer.send(answer.unwrap_or(otherwise));
+            let _ = writer.send(answer.unwrap_or_else(otherwise));
         });
     }
 }

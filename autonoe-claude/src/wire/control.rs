@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::Json;
 use super::lenient::{field, shape_of_object};
+use super::peek::string_under;
 
 /// A question of the program. Every one must be answered, and by its id.
 #[derive(Clone, Debug, PartialEq)]
@@ -136,7 +137,12 @@ struct Subtype<'a> {
 
 impl<'a> RawRequest<'a> {
     fn subtype(&self) -> Option<Cow<'a, str>> {
-        self.request?.view::<Subtype<'_>>().ok()?.subtype
+        let request = self.request?;
+        // All builds spell it plainly and before the rest, which need not be read twice then.
+        match string_under(request.as_str(), "subtype") {
+            Some(plain) if !plain.contains('\\') => Some(Cow::Borrowed(plain)),
+            _ => request.view::<Subtype<'_>>().ok()?.subtype,
+        }
     }
 
     /// Takes the question as one that nobody knows, so that it can at least be answered.
