@@ -117,7 +117,9 @@ async fn a_host_that_is_killed_when_a_tool_has_left_something_running(build: Bui
     if let Some(place) = as_host(build) {
         return host(&place, future::pending()).await;
     }
-    let leaving = format!("(setsid nohup sleep 500 >/dev/null 2>&1 &); {ENDLESS}");
+    // What is left must have gone its own way before the host is killed.
+    let left = "(setsid nohup sh -c 'echo 1 > left; exec sleep 500' >/dev/null 2>&1 &)";
+    let leaving = format!("{left}; while [ ! -s left ]; do sleep 0.01; done; {ENDLESS}");
     let setting = setting(build, &leaving);
     let test = "a_host_that_is_killed_when_a_tool_has_left_something_running";
     let mut host = Host::start(&setting, test);
