@@ -31,6 +31,7 @@ mod port;
 #[cfg(feature = "project")]
 mod project;
 mod run;
+mod schemas;
 mod tools;
 
 /// What [`register_spec!`] needs from other crates; not for direct use.
@@ -49,4 +50,5 @@ pub use port::*;
 #[cfg(feature = "project")]
 pub use project::*;
 pub use run::*;
+pub use schemas::schemas;
 pub use tools::*;
