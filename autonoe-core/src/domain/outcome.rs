@@ -1,5 +1,7 @@
 //! How an agent's session ended, in the agent's words and in ours.
 
+use std::fmt;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,5 +65,28 @@ impl SessionEnd {
     /// Tells whether the agent finished its turn.
     pub fn is_completed(&self) -> bool {
         matches!(self, Self::Outcome(SessionOutcome::Completed))
+    }
+}
+
+impl fmt::Display for SessionEnd {
+    /// Says what became of the session, to follow its name: `completed`, `failed: ..`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Outcome(outcome) => match outcome {
+                SessionOutcome::Completed => f.write_str("completed"),
+                SessionOutcome::MaxTurns => f.write_str("used all of its turns"),
+                SessionOutcome::BudgetExceeded => f.write_str("spent its budget"),
+                SessionOutcome::QuotaExceeded { message, .. } => {
+                    write!(f, "met the quota ({message})")
+                }
+                SessionOutcome::Interrupted => f.write_str("was interrupted"),
+                SessionOutcome::ExecutionError { messages } => {
+                    write!(f, "failed: {}", messages.join("; "))
+                }
+            },
+            Self::Failed { error } => write!(f, "failed: {error}"),
+            Self::BudgetSpent { budget } => write!(f, "was stopped: the {budget} budget is spent"),
+            Self::Cancelled => f.write_str("was interrupted"),
+        }
     }
 }

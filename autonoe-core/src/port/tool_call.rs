@@ -186,6 +186,28 @@ impl ToolKind {
         }
     }
 
+    /// Returns what the call would touch, for people: the command, the files or the address.
+    ///
+    /// ```
+    /// use autonoe_core::ToolKind;
+    ///
+    /// let fetch = ToolKind::Fetch { url: "https://example.com".to_owned() };
+    ///
+    /// assert_eq!(fetch.target().as_deref(), Some("https://example.com"));
+    /// assert_eq!(ToolKind::Other.target(), None);
+    /// ```
+    pub fn target(&self) -> Option<String> {
+        match self {
+            Self::Shell { command } => Some(command.clone()),
+            Self::Write { paths } | Self::Read { paths } => {
+                let paths = paths.iter().map(|path| path.display().to_string());
+                Some(paths.collect::<Vec<_>>().join(", "))
+            }
+            Self::Fetch { url } => Some(url.clone()),
+            Self::Mcp { .. } | Self::Other | Self::Malformed { .. } => None,
+        }
+    }
+
     /// Returns the MCP server, or `None` when the name leaves a doubt about it.
     ///
     /// In `mcp__a__b__c` the server can be `a` or `a__b`, so what holds for all

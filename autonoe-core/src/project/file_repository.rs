@@ -67,7 +67,22 @@ impl FileDeliverableRepository {
         }
     }
 
-    fn load_now(&self) -> Result<Option<Snapshot>, RepositoryError> {
+    /// Returns what [`load`](DeliverableRepository::load) does, for programs without a runtime.
+    ///
+    /// ```
+    /// use autonoe_core::FileDeliverableRepository;
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// let repository = FileDeliverableRepository::at(dir.path().join("status.json"));
+    ///
+    /// assert!(repository.load_now()?.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read or understood.
+    pub fn load_now(&self) -> Result<Option<Snapshot>, RepositoryError> {
         let bytes = self.file.read().map_err(|error| self.unavailable(error))?;
         bytes.map(|bytes| self.parse(&bytes)).transpose()
     }

@@ -10,6 +10,7 @@ mod instructions;
 mod journal;
 mod layout;
 mod plain_file;
+mod preview;
 mod project_run;
 mod run_lock;
 mod status_file;
@@ -23,11 +24,15 @@ pub use config::{
 };
 pub use error::ProjectError;
 pub use file_repository::FileDeliverableRepository;
-pub use instructions::{BuiltInInstructions, ProjectInstructions};
+pub use instructions::{
+    BuiltInInstructions, InstructionOrigin, InstructionText, ProjectInstructions,
+};
 pub use journal::{
-    FileJournal, Journal, JournalEntry, JournalReadError, RunStory, SessionStory, WhyStopped,
+    BlockedCall, FileJournal, Journal, JournalEntry, JournalReadError, JournalTail, RunStory,
+    SessionStory, WhyStopped,
 };
 pub use layout::Project;
+pub use preview::{NextStep, ResumedRun, RunPreview};
 pub use project_run::{ProjectRun, ProjectRunError};
 pub use run_lock::{RunLock, RunLockHeld, RunLockHolder};
 pub use status_record::StatusRecord;

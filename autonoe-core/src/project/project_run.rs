@@ -10,8 +10,8 @@ use super::{
 };
 use crate::domain::{Mode, RunReport};
 use crate::port::{
-    AgentClientFactory, Clock, DeliverableRepository, Places, RepositoryError, SpecContext,
-    SystemClock,
+    AgentClientFactory, Clock, DeliverableRepository, InstructionError, Places, RepositoryError,
+    SpecContext, SystemClock,
 };
 use crate::run::{BuildError, RunControl, SessionRunner, SessionRunnerBuilder};
 
@@ -187,6 +187,9 @@ pub enum ProjectRunError {
     /// The ledger.
     #[error(transparent)]
     Ledger(#[from] RepositoryError),
+    /// The text of an instruction.
+    #[error(transparent)]
+    Instruction(#[from] InstructionError),
     /// The parts.
     #[error(transparent)]
     Build(#[from] BuildError),

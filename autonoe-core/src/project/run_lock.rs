@@ -1,10 +1,11 @@
 //! One run at a time in a project.
 
 use std::fmt;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -96,7 +97,7 @@ impl RunLock {
             .truncate(false)
             .open(&path)
             .map_err(unwritable)?;
-        match file.try_lock() {
+        match try_lock(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let holder = read_holder(&mut file);
@@ -112,6 +113,53 @@ impl RunLock {
         Ok(Self {
             file: Arc::new(file),
         })
+    }
+
+    /// Says who has the lock of `project`, if anybody, without taking it.
+    ///
+    /// What it finds holds for the moment in which it looks. Nothing is written.
+    ///
+    /// ```
+    /// use autonoe_core::{Project, RunLock};
+    /// use jiff::Timestamp;
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// let project = Project::find(dir.path(), None)?;
+    /// assert!(RunLock::held(&project)?.is_none());
+    ///
+    /// let lock = RunLock::acquire(&project, Timestamp::now())?;
+    /// assert!(RunLock::held(&project)?.is_some());
+    /// # drop(lock);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The lock file is there and cannot be looked at.
+    pub fn held(project: &Project) -> Result<Option<RunLockHeld>, ProjectError> {
+        let path = project.run_lock_path();
+        let unreadable = |source| ProjectError::unreadable(&path, source);
+        // Looked at before it is opened: to open a pipe is to wait for its writer.
+        match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_file() => {}
+            Ok(_) => return Err(ProjectError::NotAFile { path }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(unreadable(source)),
+        }
+        let mut file = File::open(&path).map_err(unreadable)?;
+        if file.metadata().map_err(unreadable)?.len() == 0 {
+            // Whoever holds it has written itself down; an orderly end takes that away.
+            return Ok(None);
+        }
+        // Shared, so that two who look do not take each other for a run.
+        match file.try_lock_shared() {
+            Ok(()) => Ok(None),
+            Err(TryLockError::WouldBlock) => {
+                let holder = read_holder(&mut file);
+                Ok(Some(RunLockHeld { path, holder }))
+            }
+            Err(TryLockError::Error(source)) => Err(unreadable(source)),
+        }
     }
 
     /// Returns the descriptor that agents' processes are to inherit.
@@ -130,6 +178,18 @@ impl Drop for RunLock {
             tracing::warn!(%error, "the run lock could not be released");
         }
     }
+}
+
+/// Takes the lock if nobody has it but those who look who does, which they do in no time.
+fn try_lock(file: &File) -> Result<(), TryLockError> {
+    const TRIES: u32 = 20;
+    for _ in 1..TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
+            done => return done,
+        }
+    }
+    file.try_lock()
 }
 
 /// Reads who holds the lock. It may not have written it down yet.

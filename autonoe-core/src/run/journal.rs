@@ -118,6 +118,9 @@ pub enum JournalLine {
         session: u32,
         /// The tool.
         tool: String,
+        /// What it would have touched: the command, the files or the address, shortened.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        target: Option<String>,
         /// Who denied it.
         by: String,
         /// Why.

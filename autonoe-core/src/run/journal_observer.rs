@@ -24,6 +24,16 @@ impl JournalObserver {
     }
 }
 
+/// How much of a command is worth a place in the journal.
+const LONGEST_TARGET: usize = 500;
+
+fn shortened(target: String) -> String {
+    match target.char_indices().nth(LONGEST_TARGET) {
+        Some((end, _)) => format!("{}…", &target[..end]),
+        None => target,
+    }
+}
+
 impl RunObserver for JournalObserver {
     fn on_event(&self, event: &RunEvent<'_>) {
         if let RunEventKind::SessionStarted { number, .. } = event.kind {
@@ -49,6 +59,7 @@ impl RunObserver for JournalObserver {
             } => JournalLine::Denied {
                 session,
                 tool: call.name.clone(),
+                target: call.kind.target().map(shortened),
                 by: by.clone(),
                 reason: reason.clone(),
             },

@@ -1,6 +1,6 @@
 //! A run that broke off, as its journal tells it.
 
-use super::{JournalLine, RunAction, RunMachine};
+use super::{JournalLine, RunAction, RunLimits, RunMachine};
 use crate::domain::{Mode, RunId};
 
 /// A run that broke off: what is needed to go on with it.
@@ -54,6 +54,11 @@ impl RecordedRun {
     /// Returns what it is for.
     pub fn mode(&self) -> Mode {
         self.machine.limits().mode
+    }
+
+    /// Returns the limits that it was started with.
+    pub fn limits(&self) -> &RunLimits {
+        self.machine.limits()
     }
 
     /// Returns what was under way when it broke off.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use autonoe_core::{Project, ProjectError, RunLock, RunLockHolder};
@@ -156,4 +157,51 @@ fn an_orderly_end_frees_the_lock_although_something_was_left_running() {
     server.kill().expect("ours");
     server.wait().expect("ours");
     assert!(again.is_ok(), "{again:?}");
+}
+
+#[test]
+fn those_who_look_who_runs_keep_nobody_from_running() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let project = Project::find(dir.path(), None).expect("it is there");
+    drop(RunLock::acquire(&project, Timestamp::now()).expect("nobody else"));
+    let is_over = AtomicBool::new(false);
+
+    let acquired = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                RunLock::held(&project).expect("readable");
+            }
+        });
+        let tries = (0..200).map(|_| {
+            // As after a kill: otherwise those who look need not touch the lock.
+            fs::write(project.run_lock_path(), "{}").expect("writable");
+            RunLock::acquire(&project, Timestamp::now()).is_ok()
+        });
+        let acquired = tries.filter(|is_ok| *is_ok).count();
+        is_over.store(true, Ordering::Relaxed);
+        acquired
+    });
+
+    assert_eq!(acquired, 200);
+}
+
+#[test]
+fn who_looks_learns_who_runs_and_leaves_no_trace() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let project = Project::find(dir.path(), None).expect("it is there");
+
+    assert_eq!(RunLock::held(&project).expect("readable"), None);
+    assert!(!project.state_dir().exists());
+
+    let lock = RunLock::acquire(&project, Timestamp::now()).expect("nobody else");
+    let held = RunLock::held(&project)
+        .expect("readable")
+        .expect("it is held");
+    assert_eq!(
+        held.holder.map(|holder| holder.pid),
+        Some(std::process::id())
+    );
+
+    drop(lock);
+    assert_eq!(RunLock::held(&project).expect("readable"), None);
 }

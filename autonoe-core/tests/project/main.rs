@@ -11,6 +11,7 @@ mod layout;
 mod lock;
 #[cfg(target_os = "linux")]
 mod power_cut;
+mod preview;
 mod project_run;
 mod repository;
 mod run;

@@ -4,4 +4,4 @@ mod built_in;
 mod project;
 
 pub use built_in::BuiltInInstructions;
-pub use project::ProjectInstructions;
+pub use project::{InstructionOrigin, InstructionText, ProjectInstructions};

@@ -40,13 +40,54 @@ pub struct ProjectInstructions {
     dir: PathBuf,
 }
 
+/// The text of an instruction, and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InstructionText {
+    /// The text.
+    pub text: String,
+    /// Where it comes from.
+    pub origin: InstructionOrigin,
+}
+
+/// Where the text of an instruction comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InstructionOrigin {
+    /// Autonoe brings it along.
+    BuiltIn,
+    /// A file of the project.
+    File(PathBuf),
+}
+
 impl ProjectInstructions {
     /// Reads from the `.autonoe` folder at `dir`, which need not exist.
     pub fn new(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into() }
     }
 
-    fn text(&self, name: &InstructionName) -> Result<String, String> {
+    /// Returns the text of an instruction with where it comes from.
+    ///
+    /// ```
+    /// use autonoe_core::{InstructionName, InstructionOrigin, ProjectInstructions};
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// let texts = ProjectInstructions::new(dir.path().join(".autonoe"));
+    ///
+    /// let found = texts.find(&InstructionName::Coding)?;
+    ///
+    /// assert_eq!(found.origin, InstructionOrigin::BuiltIn);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// There is a file that cannot be used, or there is no text at all.
+    pub fn find(&self, name: &InstructionName) -> Result<InstructionText, InstructionError> {
+        self.text(name)
+            .map_err(|reason| InstructionError::new(name.clone(), reason))
+    }
+
+    fn text(&self, name: &InstructionName) -> Result<InstructionText, String> {
         // A name of the embedder's own must not lead out of the folder.
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.as_str().is_empty() || !name.as_str().chars().all(is_plain) {
@@ -58,17 +99,24 @@ impl ProjectInstructions {
             Some(_) => format!("{problem}, or remove it to use the built-in text"),
             None => problem,
         })?;
-        found
-            .or(built_in.map(str::to_owned))
-            .ok_or_else(|| format!("there is no file {path:?}; write the text there"))
+        match (found, built_in) {
+            (Some(text), _) => Ok(InstructionText {
+                text,
+                origin: InstructionOrigin::File(path),
+            }),
+            (None, Some(text)) => Ok(InstructionText {
+                text: text.to_owned(),
+                origin: InstructionOrigin::BuiltIn,
+            }),
+            (None, None) => Err(format!("there is no file {path:?}; write the text there")),
+        }
     }
 }
 
 #[async_trait]
 impl InstructionSource for ProjectInstructions {
     async fn resolve(&self, name: &InstructionName) -> Result<String, InstructionError> {
-        self.text(name)
-            .map_err(|reason| InstructionError::new(name.clone(), reason))
+        Ok(self.find(name)?.text)
     }
 }
 

@@ -2,10 +2,14 @@
 
 mod entry;
 mod reader;
+mod session_story;
 mod story;
+mod tail;
 mod writer;
 
 pub use entry::JournalEntry;
 pub use reader::{Journal, JournalReadError};
-pub use story::{RunStory, SessionStory, WhyStopped};
+pub use session_story::{BlockedCall, SessionStory};
+pub use story::{RunStory, WhyStopped};
+pub use tail::JournalTail;
 pub use writer::FileJournal;

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::entry::{JournalEntry, VERSION, is_torn_line};
 use super::story::RunStory;
+use super::writer::{KEPT, aside};
 use crate::domain::RunId;
+use crate::project::Project;
 use crate::project::plain_file::{Unread, read_plain_file};
 use crate::run::RecordedRun;
 
@@ -45,6 +47,32 @@ impl Journal {
             .enumerate()
             .map(|(index, line)| parse(path, index + 1, line))
             .collect::<Result<_, _>>()?;
+        Ok(Self { entries })
+    }
+
+    /// Reads the journal of `project`, and before it those that were put aside when they
+    /// had grown large.
+    ///
+    /// ```
+    /// use autonoe_core::{Journal, Project};
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// let project = Project::find(dir.path(), None)?;
+    ///
+    /// assert!(Journal::read_all(&project)?.entries().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`read`](Self::read), for each of the files.
+    pub fn read_all(project: &Project) -> Result<Self, JournalReadError> {
+        let path = project.journal_path();
+        let earlier = (1..=KEPT).rev().map(|number| aside(&path, number));
+        let mut entries = Vec::new();
+        for path in earlier.chain([path.clone()]) {
+            entries.extend(Self::read(&path)?.entries);
+        }
         Ok(Self { entries })
     }
 
@@ -93,7 +121,11 @@ fn bytes_of(path: &Path) -> Result<Option<Vec<u8>>, JournalReadError> {
     })
 }
 
-fn parse(path: &Path, number: usize, line: &[u8]) -> Result<JournalEntry, JournalReadError> {
+pub(super) fn parse(
+    path: &Path,
+    number: usize,
+    line: &[u8],
+) -> Result<JournalEntry, JournalReadError> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let corrupt = |error| JournalReadError::Corrupt {
         path: path.to_owned(),

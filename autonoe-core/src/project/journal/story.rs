@@ -5,40 +5,41 @@ use std::fmt;
 use jiff::Timestamp;
 
 use super::entry::JournalEntry;
-use crate::domain::{InstructionName, RunId, RunReport, SessionResult};
+use super::session_story::{BlockedCall, SessionStory};
+use crate::domain::{CostTotal, Mode, RunId, RunReport};
 use crate::run::{JournalLine, RecordedRun, RunAction, RunFact, SessionPlan};
 
 /// What happened in a run, session by session.
+///
+/// ```
+/// use autonoe_core::{Journal, Project};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let project = Project::find(dir.path(), None)?;
+/// for story in Journal::read(&project.journal_path())?.stories() {
+///     println!("{}: {}, {}", story.run, story.why_did_it_stop(), story.cost());
+///     for session in &story.sessions {
+///         println!("  {} {}: {} blocked", session.number, session.instruction, session.blocked.len());
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunStory {
     /// The run.
     pub run: RunId,
+    /// What it was for; `None` if its start is not in the journal.
+    pub mode: Option<Mode>,
     /// When it started.
     pub started_at: Option<Timestamp>,
+    /// When its last line was written.
+    pub last_heard_of: Option<Timestamp>,
     /// How often it was resumed.
     pub resumed: u32,
     /// Its sessions, in order. One that was run again stands here once.
     pub sessions: Vec<SessionStory>,
     why: WhyStopped,
-}
-
-/// What happened in one session.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SessionStory {
-    /// Its number.
-    pub number: u32,
-    /// What the agent was told to do.
-    pub instruction: InstructionName,
-    /// How often it was started: more than once if it was lost with its process.
-    pub starts: u32,
-    /// What is known of it; `None` if it never ended.
-    pub result: Option<SessionResult>,
-    /// How many deliverables it created or changed.
-    pub changes: u32,
-    /// How many of its tool calls were denied.
-    pub denied: u32,
 }
 
 /// Why a run is not under way any more.
@@ -74,6 +75,19 @@ impl RunStory {
         &self.why
     }
 
+    /// Returns what its sessions have cost. One that was lost with its process is an unknown part.
+    pub fn cost(&self) -> CostTotal {
+        let mut total = CostTotal::default();
+        for session in &self.sessions {
+            let lost = session.starts - u32::from(session.result.is_some());
+            total.unknown_parts = total.unknown_parts.saturating_add(lost);
+            if let Some(result) = &session.result {
+                total.merge(result.cost);
+            }
+        }
+        total
+    }
+
     pub(super) fn of<'a>(run: &RunId, entries: impl Iterator<Item = &'a JournalEntry>) -> Self {
         let entries: Vec<&JournalEntry> = entries.collect();
         let lines = || entries.iter().map(|entry| &entry.line);
@@ -89,26 +103,34 @@ impl RunStory {
         });
         let mut story = Self {
             run: run.clone(),
+            mode: lines().find_map(|line| match line {
+                JournalLine::RunStarted { limits, .. } => Some(limits.mode),
+                _ => None,
+            }),
             started_at: entries.first().map(|entry| entry.at),
+            last_heard_of: entries.last().map(|entry| entry.at),
             resumed: 0,
             sessions: Vec::new(),
             why,
         };
-        lines().for_each(|line| story.tell(line));
+        for entry in entries {
+            story.tell(&entry.line, entry.at);
+        }
         story
     }
 
-    fn tell(&mut self, line: &JournalLine) {
+    fn tell(&mut self, line: &JournalLine, at: Timestamp) {
         match line {
             JournalLine::RunResumed { .. } => self.resumed += 1,
             JournalLine::Fact { fact, action } => {
                 if let RunFact::SessionEnded { number, result, .. } = fact
                     && let Some(session) = self.session(*number)
                 {
+                    session.ended_at = Some(at);
                     session.result = Some(result.clone());
                 }
                 if let RunAction::StartSession(plan) = action {
-                    self.started(plan);
+                    self.started(plan, at);
                 }
             }
             JournalLine::StatusChanged { session, .. }
@@ -118,26 +140,37 @@ impl RunStory {
                     session.changes += 1;
                 }
             }
-            JournalLine::Denied { session, .. } => {
+            JournalLine::Denied {
+                session,
+                tool,
+                target,
+                by,
+                reason,
+            } => {
                 if let Some(session) = self.session(*session) {
-                    session.denied += 1;
+                    session.blocked.push(BlockedCall {
+                        at,
+                        tool: tool.clone(),
+                        target: target.clone(),
+                        by: by.clone(),
+                        reason: reason.clone(),
+                    });
                 }
             }
             JournalLine::RunStarted { .. } | JournalLine::RunEnded { .. } => {}
         }
     }
 
-    fn started(&mut self, plan: &SessionPlan) {
+    fn started(&mut self, plan: &SessionPlan, at: Timestamp) {
         match self.session(plan.number) {
-            Some(session) => session.starts += 1,
-            None => self.sessions.push(SessionStory {
-                number: plan.number,
-                instruction: plan.instruction.clone(),
-                starts: 1,
-                result: None,
-                changes: 0,
-                denied: 0,
-            }),
+            Some(session) => {
+                session.starts += 1;
+                session.started_at = at;
+            }
+            None => {
+                self.sessions
+                    .push(SessionStory::new(plan.number, plan.instruction.clone(), at))
+            }
         }
     }
 

@@ -41,7 +41,7 @@ pub struct FileJournal {
 const LARGE: u64 = 16 * 1024 * 1024;
 
 /// How many journals that were put aside are kept.
-const KEPT: u32 = 3;
+pub(super) const KEPT: u32 = 3;
 
 impl FileJournal {
     /// Opens the journal of `project`, to go on with a run or to start one.
@@ -189,6 +189,6 @@ fn put_aside_if_large(path: &Path) -> io::Result<()> {
     fs::rename(path, aside(path, 1))
 }
 
-fn aside(path: &Path, number: u32) -> PathBuf {
+pub(super) fn aside(path: &Path, number: u32) -> PathBuf {
     path.with_extension(format!("{number}.jsonl"))
 }

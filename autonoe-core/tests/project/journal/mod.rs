@@ -1,6 +1,7 @@
 //! The journal, and runs that are resumed from it.
 
 mod crash_points;
+mod following;
 mod reading;
 mod resuming;
 mod writing;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::{
-    Activity, Durability, ExitReason, JournalError, JournalLine, RunControl, RunId, RunJournal,
+    Activity, Durability, ExitReason, JournalError, JournalLine, Mode, NextStep, RunControl, RunId,
+    RunJournal, RunPreview, SandboxSwitch,
 };
 use autonoe_testkit::{ScriptedAgents, TempProject};
 use jiff::Timestamp;
@@ -87,4 +88,33 @@ async fn a_wait_that_broke_off_goes_on_until_its_time() {
         last.result.as_ref().map(|result| result.activity),
         Some(Activity::Some)
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_broke_off_is_told_before_it_goes_on() {
+    let elsewhere = TempProject::new();
+    whole_run(&elsewhere).await;
+    let whole = elsewhere.journal_text();
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    let started = |line: &&str| line.contains("\"start_session\"");
+    let starts = lines.iter().filter(|line| started(line)).count();
+    let mut seen = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let project = TempProject::new();
+        let text = lines[..=index].concat();
+        let project = project.file(".autonoe/journal.jsonl", text);
+
+        let run = Mode::Run;
+        let preview = RunPreview::of(project.project(), run, SandboxSwitch::default());
+        let preview = preview.expect("a run could start");
+        let sync = RunPreview::of(project.project(), Mode::Sync, SandboxSwitch::default());
+
+        assert_eq!(preview.resumes.is_some(), index + 1 < lines.len());
+        assert!(sync.expect("a sync could start").resumes.is_none());
+        if let (true, NextStep::Session { number, .. }) = (started(line), &preview.next) {
+            seen.push(*number);
+        }
+    }
+    assert_eq!(seen.len(), starts);
+    assert_eq!(seen, [1, 2, 3, 4, 5]);
 }

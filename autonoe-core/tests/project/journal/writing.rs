@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
 
-use autonoe_core::{ExitReason, FileJournal, OnQuota, ProjectRun, RunControl, WhyStopped};
+use autonoe_core::{ExitReason, FileJournal, Mode, OnQuota, ProjectRun, RunControl, WhyStopped};
 use autonoe_testkit::{ScriptedAgents, TempProject, VirtualClock};
 
 use super::{scripts, whole_run};
@@ -28,7 +28,7 @@ async fn a_journal_tells_the_run_session_by_session() {
                 session.instruction.to_string(),
                 result.cost.to_string(),
                 session.changes,
-                session.denied,
+                session.blocked.len(),
             )
         })
         .collect();
@@ -44,6 +44,17 @@ async fn a_journal_tells_the_run_session_by_session() {
             row(4, "coding", "$0.20", 1, 0),
             row(5, "coding", "$0.20", 1, 1),
         ]
+    );
+    assert_eq!(stories[0].mode, Some(Mode::Run));
+    assert_eq!(stories[0].cost(), report.cost);
+    let blocked = &stories[0].sessions[4].blocked[0];
+    assert_eq!(
+        (
+            blocked.tool.as_str(),
+            blocked.target.as_deref(),
+            blocked.by.as_str()
+        ),
+        ("Write", Some("/etc/passwd"), "file-scope")
     );
     assert_eq!(stories[0].why_did_it_stop(), &WhyStopped::Ended(report));
     assert_eq!(

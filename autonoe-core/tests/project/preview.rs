@@ -1,0 +1,155 @@
+//! What a run would do, without doing it.
+
+use std::fs;
+use std::path::Path;
+
+use autonoe_core::{
+    ExitReason, InstructionName, InstructionOrigin, Mode, NextStep, ProjectRunError, RunLock,
+    RunPreview, SandboxSwitch,
+};
+use autonoe_testkit::TempProject;
+use jiff::Timestamp;
+use serde_json::json;
+
+fn preview(project: &TempProject, mode: Mode) -> RunPreview {
+    RunPreview::of(project.project(), mode, SandboxSwitch::default()).expect("a run could start")
+}
+
+fn ledger(passed: bool) -> serde_json::Value {
+    json!({"deliverables": [{
+        "id": "A", "description": "a thing", "acceptanceCriteria": ["it works"],
+        "passed": passed, "blocked": false,
+    }]})
+}
+
+/// The names of all files in the project.
+fn files(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("readable");
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.expect("readable").path())
+        .flat_map(|path| match path.is_dir() {
+            true => files(&path),
+            false => vec![path.display().to_string()],
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_first_session_depends_on_mode_and_ledger_and_nothing_is_written() {
+    for (mode, status, instruction, tools) in [
+        (
+            Mode::Run,
+            None,
+            InstructionName::Initializer,
+            vec!["create"],
+        ),
+        (
+            Mode::Run,
+            Some(ledger(false)),
+            InstructionName::Coding,
+            vec!["set_status", "list"],
+        ),
+        (
+            Mode::Sync,
+            Some(ledger(true)),
+            InstructionName::Sync,
+            vec!["create", "deprecate", "list"],
+        ),
+    ] {
+        let mut project = TempProject::new().spec("# Shop");
+        if let Some(status) = status {
+            project = project.status(status);
+        }
+        let before = files(project.path());
+
+        let preview = preview(&project, mode);
+
+        let NextStep::Session {
+            number: 1,
+            instruction: chosen,
+            text,
+            tools: names,
+            ..
+        } = preview.next
+        else {
+            panic!("{mode}: {:?}", preview.next);
+        };
+        let tools: Vec<_> = tools
+            .iter()
+            .map(|it| format!("mcp__autonoe__{it}"))
+            .collect();
+        assert_eq!((chosen, names), (instruction, tools));
+        assert_eq!(text.origin, InstructionOrigin::BuiltIn);
+        assert_eq!(files(project.path()), before);
+    }
+}
+
+#[test]
+fn a_text_of_the_project_is_told_with_its_file() {
+    let project = TempProject::new()
+        .spec("# Shop")
+        .instruction(&InstructionName::Initializer, "Plan it.");
+
+    let preview = preview(&project, Mode::Run);
+
+    let file = project.project().state_dir().join("initializer.md");
+    assert!(
+        matches!(&preview.next, NextStep::Session { text, .. }
+            if text.text == "Plan it." && text.origin == InstructionOrigin::File(file)),
+        "{:?}",
+        preview.next
+    );
+}
+
+#[test]
+fn a_finished_ledger_ends_a_run_at_once() {
+    let project = TempProject::new().spec("# Shop").status(ledger(true));
+
+    let next = preview(&project, Mode::Run).next;
+
+    let exit = ExitReason::AllPassed;
+    assert_eq!(next, NextStep::Finish { exit });
+}
+
+#[test]
+fn another_run_that_is_under_way_is_told() {
+    let project = TempProject::new().spec("# Shop");
+    let lock = RunLock::acquire(project.project(), Timestamp::now()).expect("nobody else");
+
+    assert!(preview(&project, Mode::Run).held.is_some());
+
+    drop(lock);
+    assert!(preview(&project, Mode::Run).held.is_none());
+}
+
+#[test]
+fn what_would_keep_a_run_from_starting_is_an_error() {
+    for (project, is_expected) in [
+        (
+            TempProject::new().spec("# Shop").status("{"),
+            (|error| matches!(error, ProjectRunError::Ledger(_))) as fn(&ProjectRunError) -> bool,
+        ),
+        (TempProject::new().spec("# Shop").config("{"), |error| {
+            matches!(error, ProjectRunError::Config(_))
+        }),
+        (
+            TempProject::new()
+                .spec("# Shop")
+                .file(".autonoe/journal.jsonl", "hello\n"),
+            |error| matches!(error, ProjectRunError::Journal(_)),
+        ),
+        (
+            TempProject::new()
+                .spec("# Shop")
+                .instruction(&InstructionName::Initializer, " "),
+            |error| matches!(error, ProjectRunError::Instruction(_)),
+        ),
+    ] {
+        let error = RunPreview::of(project.project(), Mode::Run, SandboxSwitch::default())
+            .expect_err("it could not start");
+
+        assert!(is_expected(&error), "{error:?}");
+    }
+}
