@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use autonoe_core::{ConfigError, ProjectError, ProjectRunError};
+use autonoe_core::{ConfigError, JournalReadError, ProjectError, ProjectRunError, RepositoryError};
 
 use crate::exit_code;
 
@@ -30,6 +30,15 @@ impl CliError {
         Self {
             code: exit_code::USAGE,
             ..Self::failure(message)
+        }
+    }
+
+    /// Says the same as wrong usage, where a failure would be taken for an answer.
+    #[must_use]
+    pub(crate) fn into_usage(self) -> Self {
+        Self {
+            code: exit_code::USAGE,
+            ..self
         }
     }
 
@@ -68,6 +77,18 @@ impl From<ProjectError> for CliError {
 
 impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> Self {
+        Self::failure(whole(&error))
+    }
+}
+
+impl From<RepositoryError> for CliError {
+    fn from(error: RepositoryError) -> Self {
+        Self::failure(whole(&error))
+    }
+}
+
+impl From<JournalReadError> for CliError {
+    fn from(error: JournalReadError) -> Self {
         Self::failure(whole(&error))
     }
 }

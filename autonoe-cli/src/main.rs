@@ -4,6 +4,7 @@
 //! nowhere below. What an embedder would need too is in the libraries.
 
 mod args;
+mod columns;
 mod commands;
 mod compose;
 mod error;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Run(args) => commands::run(&args, &surroundings),
         Command::Sync(args) => commands::sync(&args, &surroundings),
+        Command::Status(args) => commands::status(&args, &surroundings),
         Command::Completions(args) => commands::completions(&args, &surroundings),
         Command::Man(args) => commands::man(&args, &surroundings),
     };

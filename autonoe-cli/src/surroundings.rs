@@ -54,6 +54,20 @@ impl Surroundings {
         let _ = stdout.flush();
     }
 
+    /// Writes a result to standard output as JSON, on as many lines as people like to read.
+    pub(crate) fn say_json(&self, result: &impl serde::Serialize) -> Result<(), CliError> {
+        let text = serde_json::to_string_pretty(result)
+            .map_err(|error| CliError::failure(format!("it cannot be written as JSON: {error}")))?;
+        self.say(&format!("{text}\n"));
+        Ok(())
+    }
+
+    /// Writes something that is no result to standard error.
+    pub(crate) fn note(&self, text: &str) {
+        // Nobody reading it is no failure of ours.
+        let _ = writeln!(io::stderr().lock(), "{text}");
+    }
+
     /// Writes an error to standard error.
     pub(crate) fn complain(&self, error: &CliError) {
         let style = match self.colours {

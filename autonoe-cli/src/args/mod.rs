@@ -5,11 +5,13 @@ mod money_and_time;
 mod output;
 mod project;
 mod run;
+mod status;
 
 pub(crate) use agent::AgentArgs;
 pub(crate) use output::{OutputArgs, OutputFormat};
 pub(crate) use project::ProjectArgs;
 pub(crate) use run::{RunArgs, SyncArgs, Work};
+pub(crate) use status::StatusArgs;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -40,6 +42,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Bring the deliverables in line with SPEC.md and verify the code, without changing it
     Sync(SyncArgs),
+    /// Show the deliverables and how far they are
+    Status(StatusArgs),
     /// Print a script that completes commands in a shell
     Completions(CompletionsArgs),
     /// Print the manual page

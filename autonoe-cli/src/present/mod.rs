@@ -16,3 +16,4 @@ pub(crate) use keyboard::QuietKeyboard;
 pub(crate) use logging::start_logging;
 pub(crate) use presenter::{Detail, Presenter};
 pub(crate) use screen::Screen;
+pub(crate) use shorten::shorten;

@@ -4,7 +4,7 @@
 const LONGEST: usize = 200;
 
 /// Writes `text` on one line, without control characters, cut off where it gets long.
-pub(super) fn shorten(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     let mut line = String::new();
     for (count, character) in text.trim().chars().enumerate() {
         if count == LONGEST {

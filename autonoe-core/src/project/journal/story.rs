@@ -168,8 +168,8 @@ impl RunStory {
                 session.started_at = at;
             }
             None => {
-                self.sessions
-                    .push(SessionStory::new(plan.number, plan.instruction.clone(), at))
+                let story = SessionStory::new(plan.number, plan.instruction.clone(), at);
+                self.sessions.push(story);
             }
         }
     }

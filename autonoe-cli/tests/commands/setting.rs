@@ -1,0 +1,142 @@
+//! A temporary project, and the command in it.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A project, an empty home and a folder of programs, all of them temporary.
+pub(crate) struct Setting {
+    folder: tempfile::TempDir,
+}
+
+/// What the command did.
+pub(crate) struct Said {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Setting {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["project", "home", "bin"] {
+            fs::create_dir(folder.path().join(name)).expect("writable");
+        }
+        Self { folder }
+    }
+
+    pub(crate) fn project(&self) -> PathBuf {
+        self.folder.path().join("project")
+    }
+
+    /// Writes a file of the project.
+    pub(crate) fn file(self, path: &str, text: impl AsRef<[u8]>) -> Self {
+        let path = self.project().join(path);
+        let folder = path.parent().expect("it is in the project");
+        fs::create_dir_all(folder).expect("writable");
+        fs::write(path, text).expect("writable");
+        self
+    }
+
+    /// Writes a file in the home.
+    pub(crate) fn home_file(self, path: &str, text: &str) -> Self {
+        let path = self.folder.path().join("home").join(path);
+        fs::create_dir_all(path.parent().expect("it is in the home")).expect("writable");
+        fs::write(path, text).expect("writable");
+        self
+    }
+
+    /// Makes a program that the command finds on PATH.
+    pub(crate) fn program(self, name: &str, script: &str) -> Self {
+        let path = self.folder.path().join("bin").join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("writable");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("ours");
+        self
+    }
+
+    pub(crate) fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.project().join(path)).expect("readable")
+    }
+
+    /// The command, in the project, with nothing in its environment but what is made here.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_autonoe"));
+        command
+            .args(args)
+            .current_dir(self.project())
+            .env_clear()
+            .env("PATH", self.folder.path().join("bin"))
+            .env("HOME", self.folder.path().join("home"))
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the command to its end.
+    pub(crate) fn autonoe(&self, args: &[&str]) -> Said {
+        self.said(self.command(args).output().expect("it starts"))
+    }
+
+    /// Runs the command with something on its standard input.
+    pub(crate) fn autonoe_reads(&self, args: &[&str], input: &[u8]) -> Said {
+        let mut child = self
+            .command(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        // What it does not read is not our concern.
+        let _ = child.stdin.take().expect("piped").write_all(input);
+        self.said(child.wait_with_output().expect("it ends"))
+    }
+
+    /// Every file of the project, by name.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        collect(&self.project(), &self.project(), &mut names);
+        names.sort();
+        names
+    }
+
+    fn said(&self, output: Output) -> Said {
+        // What differs from machine to machine is left out.
+        let folder = fs::canonicalize(self.folder.path()).expect("it is there");
+        let plain = |bytes: Vec<u8>| {
+            let text = String::from_utf8(bytes).expect("it writes UTF-8");
+            text.replace(&folder.display().to_string(), "[folder]")
+                .replace(&self.folder.path().display().to_string(), "[folder]")
+        };
+        Said {
+            code: output.status.code().expect("it was not killed"),
+            stdout: plain(output.stdout),
+            stderr: plain(output.stderr),
+        }
+    }
+}
+
+fn collect(root: &Path, folder: &Path, names: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).expect("readable") {
+        let path = entry.expect("readable").path();
+        match path.is_dir() {
+            true => collect(root, &path, names),
+            false => {
+                let below = path.strip_prefix(root).expect("below");
+                names.push(below.display().to_string());
+            }
+        }
+    }
+}
+
+impl Said {
+    /// All of it, as a person sees it.
+    pub(crate) fn screen(&self) -> String {
+        let Self {
+            code,
+            stdout,
+            stderr,
+        } = self;
+        format!("exit {code}\n--- stdout\n{stdout}--- stderr\n{stderr}")
+    }
+}

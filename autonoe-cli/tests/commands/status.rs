@@ -1,0 +1,123 @@
+//! `autonoe status`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::Value;
+
+use crate::setting::Setting;
+
+const LEDGER: &str = r#"{
+  "createdAt": "2026-01-02",
+  "updatedAt": "2026-01-05",
+  "deliverables": [
+    {"id": "DL-001", "description": "A visitor can sign up", "acceptanceCriteria": ["a"], "passed": true, "blocked": false},
+    {"id": "DL-002", "description": "Payment by card", "acceptanceCriteria": ["b"], "passed": false, "blocked": true},
+    {"id": "DL-漢字-3", "description": "Bad\u001b[2J news\nin two lines", "acceptanceCriteria": ["c"], "passed": false, "blocked": false},
+    {"id": "DL-004", "description": "Log out", "acceptanceCriteria": ["d"], "passed": true, "blocked": false},
+    {"id": "DL-009", "description": "Fax", "acceptanceCriteria": ["e"], "passed": false, "blocked": false, "deprecatedAt": "2026-01-04"}
+  ],
+  "verification": {"verified": ["DL-001"], "finished": false},
+  "epoch": 3, "revision": 7
+}"#;
+
+#[test]
+fn the_deliverables_are_a_table_with_progress() {
+    let setting = Setting::new().file(".autonoe/status.json", LEDGER);
+
+    insta::assert_snapshot!(setting.autonoe(&["status"]).screen());
+}
+
+#[test]
+fn as_json_it_says_all() {
+    let setting = Setting::new().file(".autonoe/status.json", LEDGER);
+
+    let said = setting.autonoe(&["status", "--json"]);
+
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let json: Value = serde_json::from_str(&said.stdout).expect("JSON");
+    insta::assert_json_snapshot!(json);
+}
+
+#[test]
+fn a_project_without_a_ledger_is_no_error_and_stays_untouched() {
+    let setting = Setting::new();
+
+    let said = setting.autonoe(&["status"]);
+    let json = setting.autonoe(&["status", "--json"]);
+
+    insta::assert_snapshot!(said.screen());
+    let json: Value = serde_json::from_str(&json.stdout).expect("JSON");
+    assert_eq!(
+        (&json["exists"], &json["total"]),
+        (&false.into(), &0.into())
+    );
+    assert_eq!(setting.files(), Vec::<String>::new());
+}
+
+#[test]
+fn an_empty_ledger_says_what_comes_next() {
+    let setting = Setting::new().file(".autonoe/status.json", r#"{"deliverables": []}"#);
+
+    insta::assert_snapshot!(setting.autonoe(&["status"]).screen());
+}
+
+#[test]
+fn a_corrupt_ledger_is_an_error_and_stays_as_it_is() {
+    for (text, complaint) in [
+        ("", "EOF while parsing"),
+        ("{\"deliverables\": [", "EOF while parsing"),
+        ("[]", "invalid type"),
+        (
+            r#"{"deliverables": [{"id": "A", "description": "x", "acceptanceCriteria": ["y"],
+                "passed": true, "blocked": true}]}"#,
+            "deliverable A is both",
+        ),
+    ] {
+        let setting = Setting::new().file(".autonoe/status.json", text);
+
+        let said = setting.autonoe(&["status"]);
+
+        assert_eq!((said.code, said.stdout.as_str()), (1, ""), "{text}");
+        for part in [
+            ".autonoe/status.json does not hold a valid ledger",
+            complaint,
+        ] {
+            assert!(said.stderr.contains(part), "{text}: {}", said.stderr);
+        }
+        assert_eq!(setting.read(".autonoe/status.json"), text);
+    }
+}
+
+#[test]
+fn a_project_that_is_not_there_or_not_readable_is_an_error() {
+    let setting = Setting::new();
+    fs::write(setting.project().join("file"), "").expect("writable");
+    let closed = setting.project().join("closed");
+    fs::create_dir(&closed).expect("writable");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).expect("ours");
+
+    for directory in ["missing", "file"] {
+        let said = setting.autonoe(&["status", "--project-dir", directory]);
+
+        assert_eq!(said.code, 1);
+        assert!(
+            said.stderr.contains("there is no directory"),
+            "{}",
+            said.stderr
+        );
+        assert!(said.stderr.contains("hint: "), "{}", said.stderr);
+    }
+    // Root reads everything.
+    if fs::read_dir(&closed).is_err() {
+        let said = setting.autonoe(&["status", "-p", "closed"]);
+        assert_eq!(said.code, 1);
+        assert!(said.stderr.contains("cannot be read"), "{}", said.stderr);
+    }
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).expect("ours");
+}
+
+#[test]
+fn wrong_usage_is_told_with_code_2() {
+    assert_eq!(Setting::new().autonoe(&["status", "--jsn"]).code, 2);
+}
