@@ -1,6 +1,7 @@
 //! The command line.
 
 mod agent;
+mod log;
 mod money_and_time;
 mod output;
 mod project;
@@ -8,6 +9,7 @@ mod run;
 mod status;
 
 pub(crate) use agent::AgentArgs;
+pub(crate) use log::LogArgs;
 pub(crate) use output::{OutputArgs, OutputFormat};
 pub(crate) use project::ProjectArgs;
 pub(crate) use run::{RunArgs, SyncArgs, Work};
@@ -44,6 +46,8 @@ pub(crate) enum Command {
     Sync(SyncArgs),
     /// Show the deliverables and how far they are
     Status(StatusArgs),
+    /// Tell what happened in a run: sessions, costs, blocked calls, why it stopped
+    Log(LogArgs),
     /// Print a script that completes commands in a shell
     Completions(CompletionsArgs),
     /// Print the manual page

@@ -1,10 +1,12 @@
 //! The commands, one file each.
 
 mod completions;
+mod log;
 mod run;
 mod signals;
 mod status;
 
 pub(crate) use completions::{completions, man};
+pub(crate) use log::log;
 pub(crate) use run::{run, sync};
 pub(crate) use status::status;

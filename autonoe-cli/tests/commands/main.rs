@@ -1,4 +1,5 @@
 //! The commands that look and tell, through the binary.
 
+mod log;
 mod setting;
 mod status;

@@ -1,0 +1,87 @@
+//! `autonoe log --follow`.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use autonoe_core::{Journal, JournalEntry, JournalLine, JournalTail, Project, RunId, RunLock};
+
+use super::narrator::Narrator;
+use super::{as_json, without_an_end};
+use crate::error::CliError;
+use crate::surroundings::Surroundings;
+
+/// How often the journal is looked at.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Tells what has happened in the last run and what happens, until it ends.
+pub(super) fn follow(
+    project: &Project,
+    json: bool,
+    surroundings: &Surroundings,
+) -> Result<ExitCode, CliError> {
+    let mut tail = JournalTail::new(project.journal_path());
+    let mut narrator = Narrator::default();
+    // Looked at before the journal is: what is written after that is read below.
+    let mut is_under_way = RunLock::held(project)?.is_some();
+    let mut entries = of_last_run(tail.read_new()?);
+    if entries.is_empty() && !is_under_way {
+        surroundings.note("no run is under way; `autonoe run` starts one");
+    }
+    loop {
+        if write(&entries, &mut narrator, json)? == Reader::Gone || !is_under_way {
+            break;
+        }
+        thread::sleep(PAUSE);
+        is_under_way = RunLock::held(project)?.is_some();
+        entries = tail.read_new()?;
+        let has_ended = |entry: &JournalEntry| matches!(entry.line, JournalLine::RunEnded { .. });
+        if entries.iter().any(has_ended) {
+            is_under_way = false;
+        }
+    }
+    if !json && let Some(story) = Journal::read(&project.journal_path())?.stories().last() {
+        surroundings.say(&without_an_end(story, false));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Keeps the lines of the run that the last of them is about.
+fn of_last_run(mut entries: Vec<JournalEntry>) -> Vec<JournalEntry> {
+    let last: Option<RunId> = entries.last().map(|entry| entry.run.clone());
+    entries.retain(|entry| Some(&entry.run) == last.as_ref());
+    entries
+}
+
+/// Whether anybody reads what is written.
+#[derive(Debug, PartialEq, Eq)]
+enum Reader {
+    There,
+    Gone,
+}
+
+fn write(
+    entries: &[JournalEntry],
+    narrator: &mut Narrator,
+    json: bool,
+) -> Result<Reader, CliError> {
+    let mut text = String::new();
+    for entry in entries {
+        match json {
+            true => text.push_str(&as_json(entry)?),
+            false => narrator.tell(entry, &mut text),
+        }
+    }
+    let mut stdout = io::stdout().lock();
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+    match written {
+        Ok(()) => Ok(Reader::There),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Reader::Gone),
+        Err(error) => Err(CliError::failure(format!(
+            "standard output cannot be written to: {error}"
+        ))),
+    }
+}

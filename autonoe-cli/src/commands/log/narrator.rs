@@ -1,0 +1,158 @@
+//! The lines of a journal in the words of people.
+
+use std::collections::BTreeMap;
+
+use autonoe_core::{
+    DeliverableStatus, JournalEntry, JournalLine, RunAction, RunFact, SessionResult, StatusChange,
+    WaitReason, format_duration,
+};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::present::shorten;
+
+/// Tells a run line by line.
+///
+/// It knows nothing of what comes, so that it can follow a run that is under way.
+#[derive(Debug, Default)]
+pub(super) struct Narrator {
+    sessions: BTreeMap<u32, Tally>,
+}
+
+/// What happened in a session so far.
+#[derive(Debug, Default)]
+struct Tally {
+    changes: u32,
+    denied: u32,
+}
+
+impl Narrator {
+    /// Adds what `entry` tells to `text`, if it tells a person anything.
+    pub(super) fn tell(&mut self, entry: &JournalEntry, text: &mut String) {
+        let JournalEntry { run, at, line, .. } = entry;
+        let mut say = |what: String| {
+            text.push_str(&format!("{}  {what}\n", clock(*at)));
+        };
+        match line {
+            JournalLine::RunStarted { limits, .. } => {
+                say(format!("Run {} started ({})", run, limits.mode));
+            }
+            JournalLine::RunResumed { .. } => say("It goes on".to_owned()),
+            JournalLine::Fact { fact, action } => {
+                if let Some(what) = self.fact(fact) {
+                    say(what);
+                }
+                if let Some(what) = self.action(action) {
+                    say(what);
+                }
+            }
+            JournalLine::StatusChanged { session, change } => {
+                self.sessions.entry(*session).or_default().changes += 1;
+                say(format!("  {}", changed(change)));
+            }
+            JournalLine::Deprecated { session, id } => {
+                self.sessions.entry(*session).or_default().changes += 1;
+                say(format!("  [DEPRECATED] {}", shorten(id.as_str())));
+            }
+            JournalLine::Verified { session, id } => {
+                self.sessions.entry(*session).or_default().changes += 1;
+                say(format!("  [VERIFIED] {}", shorten(id.as_str())));
+            }
+            JournalLine::Denied {
+                session,
+                tool,
+                target,
+                by,
+                reason,
+            } => {
+                self.sessions.entry(*session).or_default().denied += 1;
+                let target = target
+                    .as_deref()
+                    .map_or_else(String::new, |target| format!(": {}", shorten(target)));
+                let (tool, by, reason) = (shorten(tool), shorten(by), shorten(reason));
+                say(format!("  [DENIED] {tool}{target}"));
+                say(format!("    {by}: {reason}"));
+            }
+            JournalLine::RunEnded { report } => {
+                for line in report.to_string().lines() {
+                    say(shorten(line));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn fact(&mut self, fact: &RunFact) -> Option<String> {
+        Some(match fact {
+            RunFact::SessionEnded { number, result, .. } => self.ended(*number, result),
+            RunFact::SessionLost { number } => {
+                format!("Session {number} was lost with its process; nobody knows what it cost")
+            }
+            RunFact::Cancelled => "Interrupted".to_owned(),
+            RunFact::PauseRequested => "A person asked to pause".to_owned(),
+            RunFact::ResumeRequested { .. } => "A person asked to go on".to_owned(),
+            RunFact::Instructed { text } | RunFact::Steered { text } => {
+                format!("A person told the agent: {}", shorten(text))
+            }
+            _ => return None,
+        })
+    }
+
+    fn action(&mut self, action: &RunAction) -> Option<String> {
+        match action {
+            RunAction::StartSession(plan) => {
+                self.sessions.insert(plan.number, Tally::default());
+                let instruction = shorten(plan.instruction.as_str());
+                Some(format!("Session {} started ({instruction})", plan.number))
+            }
+            RunAction::Wait { reason, until } => {
+                let until = clock(*until);
+                match reason {
+                    WaitReason::Pause => None,
+                    WaitReason::Quota => Some(format!("Waits for the quota until {until}")),
+                    WaitReason::QuotaBackoff => {
+                        Some(format!("Waits for the quota; tries again at {until}"))
+                    }
+                    _ => Some(format!("Waits until {until}, as the service asked")),
+                }
+            }
+            RunAction::Hold => Some("Paused".to_owned()),
+            _ => None,
+        }
+    }
+
+    fn ended(&mut self, number: u32, result: &SessionResult) -> String {
+        let tally = self.sessions.remove(&number).unwrap_or_default();
+        let mut parts = vec![format_duration(result.duration), result.cost.to_string()];
+        for (count, one, many) in [
+            (tally.changes, "change", "changes"),
+            (tally.denied, "call denied", "calls denied"),
+        ] {
+            match count {
+                0 => {}
+                1 => parts.push(format!("1 {one}")),
+                count => parts.push(format!("{count} {many}")),
+            }
+        }
+        let how = shorten(&result.end.to_string());
+        format!("Session {number} {how} ({})", parts.join(", "))
+    }
+}
+
+fn changed(change: &StatusChange) -> String {
+    let icon = match (change.previous, change.status) {
+        (None, _) => "[NEW]",
+        (Some(_), DeliverableStatus::Passed) => "[PASS]",
+        (Some(_), DeliverableStatus::Blocked) => "[BLOCKED]",
+        (Some(_), DeliverableStatus::Pending) => "[PENDING]",
+    };
+    let (description, id) = (shorten(&change.description), shorten(change.id.as_str()));
+    format!("{icon} {description} ({id})")
+}
+
+/// Writes when something happened: `2026-01-01 18:00:00Z`.
+fn clock(at: Timestamp) -> String {
+    at.to_zoned(TimeZone::UTC)
+        .strftime("%Y-%m-%d %H:%M:%SZ")
+        .to_string()
+}

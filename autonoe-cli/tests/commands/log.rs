@@ -1,0 +1,233 @@
+//! `autonoe log`.
+
+use std::fs;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::setting::Setting;
+
+const FINISHED: &str = include_str!("fixtures/finished_run.jsonl");
+const BROKEN_OFF: &str = include_str!("fixtures/broken_off_sync.jsonl");
+const JOURNAL: &str = ".autonoe/journal.jsonl";
+
+/// Agents that plan one deliverable, are denied a command, work a moment and pass.
+const AGENTS: &str = r#"{"sessions": [
+  {"name": "plans", "costUsd": "0.25", "steps": [
+    {"uses": {"tool": "mcp__autonoe__create", "input": {"deliverables": [
+      {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["it works"]}]}}},
+    {"isDenied": {"tool": "Bash", "input": {"command": "curl https://login.example.com"}}},
+    {"waitsMs": 1500},
+    {"uses": {"tool": "mcp__autonoe__create", "input": {"deliverables": [
+      {"id": "DL-002", "description": "Logout", "acceptanceCriteria": ["it works"]}]}}},
+    {"hitsQuota": null}]}
+]}"#;
+
+#[test]
+fn a_run_is_told_as_a_story() {
+    let setting = Setting::new().file(JOURNAL, FINISHED);
+
+    insta::assert_snapshot!(setting.autonoe(&["log"]).screen());
+}
+
+#[test]
+fn a_run_that_broke_off_says_so_and_what_to_do() {
+    let setting = Setting::new().file(JOURNAL, format!("{FINISHED}{BROKEN_OFF}"));
+
+    insta::assert_snapshot!(setting.autonoe(&["log"]).screen());
+}
+
+#[test]
+fn all_runs_are_told_also_those_of_a_journal_that_was_put_aside() {
+    let setting = Setting::new()
+        .file(".autonoe/journal.1.jsonl", FINISHED)
+        .file(JOURNAL, BROKEN_OFF);
+
+    let all = setting.autonoe(&["log", "--all"]).stdout;
+    let last = setting.autonoe(&["log"]).stdout;
+    let first = setting.autonoe(&["log", "--run", "63cb"]).stdout;
+
+    assert_eq!(all, format!("{first}\n{last}"));
+    assert!(first.starts_with("2026-01-01 00:00:00Z  Run 63cbe1e459320dd7044c3cd7f43c661c"));
+}
+
+#[test]
+fn as_json_the_lines_are_as_they_were_written() {
+    let setting = Setting::new().file(JOURNAL, format!("{FINISHED}{BROKEN_OFF}"));
+    let parsed = |text: &str| -> Vec<Value> {
+        let parse = |line| serde_json::from_str(line).expect("JSON");
+        text.lines().map(parse).collect()
+    };
+
+    let all = setting.autonoe(&["log", "--all", "--json"]).stdout;
+    let last = setting.autonoe(&["log", "--json"]).stdout;
+
+    assert_eq!(parsed(&last), parsed(BROKEN_OFF));
+    assert_eq!(
+        parsed(&all),
+        [parsed(FINISHED), parsed(BROKEN_OFF)].concat()
+    );
+}
+
+#[test]
+fn a_project_without_a_journal_is_no_error() {
+    let setting = Setting::new();
+
+    insta::assert_snapshot!(setting.autonoe(&["log"]).screen());
+    let follow = setting.autonoe(&["log", "--follow"]);
+
+    assert_eq!((follow.code, follow.stdout.as_str()), (0, ""));
+    assert!(
+        follow.stderr.contains("no run is under way"),
+        "{}",
+        follow.stderr
+    );
+    assert_eq!(setting.files(), Vec::<String>::new());
+}
+
+#[test]
+fn a_run_that_is_not_known_or_not_clear_is_an_error() {
+    let other = FINISHED.replace("63cbe1e4", "63cbffff");
+    let setting = Setting::new().file(JOURNAL, format!("{FINISHED}{other}"));
+
+    let unknown = setting.autonoe(&["log", "--run", "beef"]);
+    let unclear = setting.autonoe(&["log", "--run", "63cb"]);
+
+    insta::assert_snapshot!([unknown.screen(), unclear.screen()].join("\n"));
+}
+
+#[test]
+fn a_broken_journal_is_told_with_its_line_and_a_torn_end_is_passed_over() {
+    for (tail, code) in [
+        ("{\"v\":1,\"run\":\"to", 0),
+        ("hello\n", 1),
+        ("{\"v\":2}\n", 1),
+    ] {
+        let text = format!("{FINISHED}{tail}");
+        let setting = Setting::new().file(JOURNAL, &text);
+        for args in [&["log"][..], &["log", "--follow"], &["log", "--json"]] {
+            let said = setting.autonoe(args);
+
+            assert_eq!(said.code, code, "{args:?} {tail}: {}", said.screen());
+            let line = format!("line {} of the journal", FINISHED.lines().count() + 1);
+            assert_eq!(said.stderr.contains(&line), code == 1, "{}", said.stderr);
+        }
+        assert_eq!(setting.read(JOURNAL), text);
+    }
+}
+
+#[test]
+fn options_that_contradict_each_other_are_wrong_usage() {
+    for args in [
+        &["log", "--all", "--run", "x"][..],
+        &["log", "--follow", "--all"],
+    ] {
+        assert_eq!(Setting::new().autonoe(args).code, 2, "{args:?}");
+    }
+}
+
+/// Waits for a process, but not forever.
+fn ends(mut child: Child) -> std::process::Output {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while child.try_wait().expect("it is ours").is_none() {
+        if Instant::now() > deadline {
+            let _ = child.kill();
+            panic!("it does not end: {:?}", child.wait_with_output());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.wait_with_output().expect("it ended")
+}
+
+fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn start(setting: &Setting, args: &[&str]) -> Child {
+    setting
+        .command(args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts")
+}
+
+const RUN: [&str; 5] = [
+    "run",
+    "--quiet",
+    "--no-sandbox",
+    "--backend",
+    "scripted:agents.json",
+];
+
+/// A project in which a run is under way.
+fn under_way() -> (Setting, Child) {
+    let setting = Setting::new()
+        .file("SPEC.md", "# Shop\n")
+        .file("agents.json", AGENTS)
+        .file(JOURNAL, FINISHED);
+    let run = start(&setting, &RUN);
+    let journal = setting.project().join(JOURNAL);
+    eventually("the agent works", || {
+        fs::read_to_string(&journal).is_ok_and(|text| text.contains("login.example.com"))
+    });
+    (setting, run)
+}
+
+#[test]
+fn a_run_that_is_under_way_is_followed_to_its_end() {
+    let (setting, run) = under_way();
+    let status = setting.autonoe(&["status"]).stdout;
+
+    let told = ends(start(&setting, &["log", "--follow"]));
+    let code = ends(run).status.code();
+
+    assert_eq!(code, Some(5));
+    assert!(status.contains("A run is under way (process "), "{status}");
+    let told = String::from_utf8(told.stdout).expect("UTF-8");
+    let story = setting.autonoe(&["log"]).stdout;
+    assert!(
+        !told.is_empty() && story.starts_with(&told),
+        "{told}\n---\n{story}"
+    );
+    for part in [
+        "[NEW] Login",
+        "[DENIED] Bash: curl",
+        "[NEW] Logout",
+        "ended: the quota is exceeded",
+    ] {
+        assert!(told.contains(part), "{told}");
+    }
+}
+
+#[test]
+fn a_run_that_is_killed_ends_the_story_too() {
+    let (setting, mut run) = under_way();
+    let follow = start(&setting, &["log", "--follow"]);
+
+    run.kill().expect("it runs");
+    ends(run);
+    let told = ends(follow);
+
+    assert_eq!(told.status.code(), Some(0));
+    let told = String::from_utf8(told.stdout).expect("UTF-8");
+    assert!(told.contains("it broke off in session 1"), "{told}");
+}
+
+#[test]
+fn nobody_reading_ends_the_following() {
+    let (setting, mut run) = under_way();
+    let mut follow = start(&setting, &["log", "--follow"]);
+
+    drop(follow.stdout.take());
+    let output = ends(follow);
+
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    run.kill().expect("it is ours");
+    ends(run);
+}
