@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Command::Sync(args) => commands::sync(&args, &surroundings),
         Command::Status(args) => commands::status(&args, &surroundings),
         Command::Log(args) => commands::log(&args, &surroundings),
+        Command::Check(args) => commands::check(&args, &surroundings),
         Command::Completions(args) => commands::completions(&args, &surroundings),
         Command::Man(args) => commands::man(&args, &surroundings),
     };

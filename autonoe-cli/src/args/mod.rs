@@ -1,6 +1,7 @@
 //! The command line.
 
 mod agent;
+mod check;
 mod log;
 mod money_and_time;
 mod output;
@@ -9,6 +10,7 @@ mod run;
 mod status;
 
 pub(crate) use agent::AgentArgs;
+pub(crate) use check::CheckArgs;
 pub(crate) use log::LogArgs;
 pub(crate) use output::{OutputArgs, OutputFormat};
 pub(crate) use project::ProjectArgs;
@@ -48,6 +50,8 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Tell what happened in a run: sessions, costs, blocked calls, why it stopped
     Log(LogArgs),
+    /// Say whether an agent may run a shell command, and why not
+    Check(CheckArgs),
     /// Print a script that completes commands in a shell
     Completions(CompletionsArgs),
     /// Print the manual page

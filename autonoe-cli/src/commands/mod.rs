@@ -1,11 +1,13 @@
 //! The commands, one file each.
 
+mod check;
 mod completions;
 mod log;
 mod run;
 mod signals;
 mod status;
 
+pub(crate) use check::check;
 pub(crate) use completions::{completions, man};
 pub(crate) use log::log;
 pub(crate) use run::{run, sync};

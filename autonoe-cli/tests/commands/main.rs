@@ -1,5 +1,6 @@
 //! The commands that look and tell, through the binary.
 
+mod check;
 mod log;
 mod setting;
 mod status;

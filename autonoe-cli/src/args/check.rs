@@ -1,0 +1,61 @@
+//! Options of `autonoe check`.
+
+use autonoe_core::{Mode, Profile};
+use clap::{Args, ValueEnum};
+
+use super::ProjectArgs;
+
+/// Options of `autonoe check`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 allowed, 1 denied, 2 the check could not be made.\n\n\
+    Without a COMMAND, or with `-`, commands are read from standard input, one JSON string or \
+    {\"command\": ..} per line, and each is answered by a line of JSON. Then 0 says that all of \
+    them are allowed."
+)]
+pub(crate) struct CheckArgs {
+    /// What an agent would hand to Bash
+    #[arg(value_name = "COMMAND", allow_hyphen_values = true)]
+    pub(crate) command: Option<String>,
+    /// The mode of the run
+    #[arg(long, value_enum, default_value_t, value_name = "MODE")]
+    pub(crate) mode: ModeChoice,
+    /// A language whose commands are open, instead of those of agent.json [repeatable]
+    #[arg(long = "profile", value_name = "PROFILE", value_parser = profile)]
+    pub(crate) profiles: Vec<Profile>,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+    /// Judge as with `autonoe run --allow-destructive`
+    #[arg(long, short = 'D')]
+    pub(crate) allow_destructive: bool,
+    /// Print JSON, for other programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A mode, as the command line names it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeChoice {
+    /// Agents work on the deliverables
+    #[default]
+    Run,
+    /// Agents look, and change nothing
+    Sync,
+}
+
+impl From<ModeChoice> for Mode {
+    fn from(choice: ModeChoice) -> Self {
+        match choice {
+            ModeChoice::Run => Self::Run,
+            ModeChoice::Sync => Self::Sync,
+        }
+    }
+}
+
+fn profile(name: &str) -> Result<Profile, String> {
+    let mut all = Profile::ALL.into_iter();
+    all.find(|profile| profile.name() == name).ok_or_else(|| {
+        let names = Profile::ALL.map(Profile::name).join(", ");
+        format!("it is one of {names}")
+    })
+}

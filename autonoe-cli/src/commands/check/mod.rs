@@ -1,0 +1,103 @@
+//! `autonoe check`.
+
+mod answer;
+mod input;
+mod underline;
+
+use std::io::{self, BufRead, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use autonoe_core::{
+    AgentConfig, BashValidator, Destructive, EffectiveConfig, SandboxSwitch, SymlinksOnDisk,
+};
+
+use self::answer::{Answer, Unanswered, shown};
+use self::input::command_of;
+use crate::args::CheckArgs;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::surroundings::Surroundings;
+
+/// The command may not run.
+const DENIED: u8 = 1;
+
+/// Says whether an agent may run a command, and why not.
+pub(crate) fn check(args: &CheckArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+    // A check that could not be made must not look like one that denied.
+    judge(args, surroundings).map_err(CliError::into_usage)
+}
+
+fn judge(args: &CheckArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+    let validator = validator(args, surroundings)?;
+    let command = match args.command.as_deref() {
+        None | Some("-") => return judge_lines(&validator),
+        Some(command) => command,
+    };
+    let found = validator.explain(command);
+    match args.json {
+        true => surroundings.say_json(&Answer::new(command, &found))?,
+        false => surroundings.say(&shown(command, &found)),
+    }
+    Ok(match found.verdict.is_allowed() {
+        true => ExitCode::SUCCESS,
+        false => DENIED.into(),
+    })
+}
+
+/// Makes the validator that a run in the project would have.
+fn validator(args: &CheckArgs, surroundings: &Surroundings) -> Result<BashValidator, CliError> {
+    let project = args.project.find(surroundings)?;
+    let config = AgentConfig::load(project.config_path())?;
+    let destructive = match args.allow_destructive {
+        true => Destructive::Allowed,
+        false => Destructive::Forbidden,
+    };
+    let effective = EffectiveConfig::merge(config, args.mode.into(), SandboxSwitch::default())?;
+    let mut options = effective.destructive(destructive).bash().clone();
+    if !args.profiles.is_empty() {
+        options.profiles = args.profiles.iter().copied().collect();
+    }
+    let policy = options
+        .policy(project.root())
+        .map_err(|error| CliError::failure(error.to_string()))?;
+    Ok(BashValidator::new(policy).with_symlinks(Arc::new(SymlinksOnDisk)))
+}
+
+/// Answers every line of standard input with a line.
+fn judge_lines(validator: &BashValidator) -> Result<ExitCode, CliError> {
+    let unreadable =
+        |error: io::Error| CliError::failure(format!("standard input cannot be read: {error}"));
+    let mut worst = 0;
+    for line in io::stdin().lock().split(b'\n') {
+        let line = line.map_err(unreadable)?;
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let (answer, code) = match command_of(&line) {
+            Ok(command) => {
+                let found = validator.explain(&command);
+                let code = if found.verdict.is_allowed() {
+                    0
+                } else {
+                    DENIED
+                };
+                (serde_json::to_string(&Answer::new(&command, &found)), code)
+            }
+            Err(error) => (
+                serde_json::to_string(&Unanswered { error }),
+                exit_code::USAGE,
+            ),
+        };
+        let answer = answer
+            .map_err(|error| CliError::failure(format!("it cannot be written as JSON: {error}")))?;
+        worst = worst.max(code);
+        let mut stdout = io::stdout().lock();
+        let written = writeln!(stdout, "{answer}").and_then(|()| stdout.flush());
+        if written.is_err() {
+            // Nobody wants the other answers.
+            break;
+        }
+    }
+    Ok(worst.into())
+}
