@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Status(args) => commands::status(&args, &surroundings),
         Command::Log(args) => commands::log(&args, &surroundings),
         Command::Check(args) => commands::check(&args, &surroundings),
+        Command::Doctor(args) => commands::doctor(&args, &surroundings),
         Command::Completions(args) => commands::completions(&args, &surroundings),
         Command::Man(args) => commands::man(&args, &surroundings),
     };

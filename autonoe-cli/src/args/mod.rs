@@ -2,6 +2,7 @@
 
 mod agent;
 mod check;
+mod doctor;
 mod log;
 mod money_and_time;
 mod output;
@@ -11,6 +12,7 @@ mod status;
 
 pub(crate) use agent::AgentArgs;
 pub(crate) use check::CheckArgs;
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use log::LogArgs;
 pub(crate) use output::{OutputArgs, OutputFormat};
 pub(crate) use project::ProjectArgs;
@@ -52,6 +54,8 @@ pub(crate) enum Command {
     Log(LogArgs),
     /// Say whether an agent may run a shell command, and why not
     Check(CheckArgs),
+    /// Look whether a run could start, and say what is in its way
+    Doctor(DoctorArgs),
     /// Print a script that completes commands in a shell
     Completions(CompletionsArgs),
     /// Print the manual page

@@ -2,6 +2,7 @@
 
 mod check;
 mod completions;
+mod doctor;
 mod log;
 mod run;
 mod signals;
@@ -9,6 +10,7 @@ mod status;
 
 pub(crate) use check::check;
 pub(crate) use completions::{completions, man};
+pub(crate) use doctor::doctor;
 pub(crate) use log::log;
 pub(crate) use run::{run, sync};
 pub(crate) use status::status;

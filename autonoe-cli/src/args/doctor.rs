@@ -1,0 +1,19 @@
+//! Options of `autonoe doctor`.
+
+use clap::Args;
+
+use super::ProjectArgs;
+
+/// Options of `autonoe doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 a run could start, 1 something is in its way.")]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+    /// Look for a run without a sandbox; AUTONOE_NO_SANDBOX=1 does the same
+    #[arg(long)]
+    pub(crate) no_sandbox: bool,
+    /// Print JSON, for other programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}

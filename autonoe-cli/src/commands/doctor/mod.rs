@@ -1,0 +1,94 @@
+//! `autonoe doctor`.
+
+mod agent;
+mod finding;
+mod programs;
+mod project;
+mod sandbox;
+
+use std::process::ExitCode;
+
+use autonoe_core::{EffectiveConfig, Mode, SandboxSwitch};
+use serde::Serialize;
+
+use self::finding::{Finding, shown};
+use crate::args::DoctorArgs;
+use crate::compose::sandbox_switch;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::surroundings::Surroundings;
+
+/// Looks whether a run could start, and says what is in its way.
+pub(crate) fn doctor(args: &DoctorArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+    let switch = sandbox_switch(args.no_sandbox, surroundings);
+    let findings = examine(args, switch, surroundings)?;
+    let can_run = !findings.iter().any(Finding::is_problem);
+    match args.json {
+        true => surroundings.say_json(&Examination {
+            can_run,
+            findings: &findings,
+        })?,
+        false => surroundings.say(&shown(&findings, can_run)),
+    }
+    Ok(match can_run {
+        true => ExitCode::SUCCESS,
+        false => exit_code::FAILURE.into(),
+    })
+}
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Examination<'a> {
+    can_run: bool,
+    findings: &'a [Finding],
+}
+
+fn examine(
+    args: &DoctorArgs,
+    switch: SandboxSwitch,
+    surroundings: &Surroundings,
+) -> Result<Vec<Finding>, CliError> {
+    let mut findings = agent::findings(surroundings)?;
+    findings.push(sandbox::finding(switch, surroundings));
+    findings.push(programs::git(surroundings));
+    let project = match args.project.find(surroundings) {
+        Ok(project) => project,
+        Err(error) => {
+            findings.push(project::unusable(&error));
+            return Ok(findings);
+        }
+    };
+    findings.extend(project::files(&project));
+    match project::config(&project, switch) {
+        Err(problem) => findings.push(problem),
+        Ok((found, effective)) => {
+            findings.push(found);
+            findings.push(policy(&effective));
+            findings.extend(programs::servers(&effective, surroundings));
+        }
+    }
+    Ok(findings)
+}
+
+/// Says in short what agents may do.
+fn policy(effective: &EffectiveConfig) -> Finding {
+    debug_assert_eq!(effective.mode(), Mode::Run);
+    let bash = effective.bash();
+    let profiles: Vec<_> = bash.profiles.iter().map(|profile| profile.name()).collect();
+    let mut parts = vec![match profiles.is_empty() {
+        true => "commands of no language".to_owned(),
+        false => format!("commands of {}", profiles.join(", ")),
+    }];
+    let added = Vec::from_iter(bash.commands());
+    if !added.is_empty() {
+        parts.push(format!("besides {}", added.join(", ")));
+    }
+    let grants = effective.grants().rules().count();
+    parts.push(format!("{grants} permission rules"));
+    let hooks = effective.hooks().len();
+    if hooks > 0 {
+        parts.push(format!("{hooks} hooks of your own"));
+    }
+    Finding::good("policy", parts.join("; "))
+}

@@ -1,0 +1,54 @@
+//! Programs that agents need.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use autonoe_core::{EffectiveConfig, McpServer};
+use autonoe_process::find_program;
+
+use super::finding::Finding;
+use crate::surroundings::Surroundings;
+
+/// Finds a program by PATH.
+pub(super) fn find(name: &str, surroundings: &Surroundings) -> Option<PathBuf> {
+    find_program(name, surroundings.environment.get(OsStr::new("PATH"))?)
+}
+
+/// Looks for git, which agents keep their work with.
+pub(super) fn git(surroundings: &Surroundings) -> Finding {
+    match find("git", surroundings) {
+        Some(path) => Finding::good("git", path.display().to_string()),
+        None => Finding::problem("git", "there is no program `git` on PATH", "install git"),
+    }
+}
+
+/// Looks for the programs of MCP servers. A session does not start without its servers.
+pub(super) fn servers(effective: &EffectiveConfig, surroundings: &Surroundings) -> Vec<Finding> {
+    let servers = effective.mcp_servers().iter();
+    servers
+        .filter_map(|(name, server)| match server {
+            McpServer::Stdio { command, .. } => Some((name, command)),
+            _ => None,
+        })
+        .map(|(name, command)| server(name, command, surroundings))
+        .collect()
+}
+
+fn server(name: &str, command: &str, surroundings: &Surroundings) -> Finding {
+    let is_there = match command.contains('/') {
+        true => Path::new(command).exists(),
+        false => find(command, surroundings).is_some(),
+    };
+    if is_there {
+        return Finding::good("mcp server", format!("{name}: {command} is there"));
+    }
+    let remedy = match command {
+        "npx" | "node" => {
+            "install Node.js 18 or newer, or do without the browser: \
+             \"mcpServers\": {} in .autonoe/agent.json"
+        }
+        _ => "install it, or remove the server from .autonoe/agent.json",
+    };
+    let found = format!("{name}: there is no program `{command}`");
+    Finding::problem("mcp server", found, remedy)
+}

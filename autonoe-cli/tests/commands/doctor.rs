@@ -1,0 +1,171 @@
+//! `autonoe doctor`.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::setting::Setting;
+
+/// A machine on which a run could start.
+fn healthy() -> Setting {
+    let setting = Setting::new()
+        .file("SPEC.md", "# Shop\n")
+        .home_file(
+            ".claude/.credentials.json",
+            "{\"secret\": \"do-not-print\"}",
+        )
+        .program("claude", "echo '2.1.300 (Claude Code)'")
+        .program("bwrap", "exit 0");
+    ["socat", "git", "npx"]
+        .into_iter()
+        .fold(setting, |setting, name| setting.program(name, "exit 1"))
+}
+
+#[test]
+fn on_a_healthy_machine_a_run_could_start() {
+    let said = healthy().autonoe(&["doctor"]);
+
+    assert_eq!(said.code, 0, "{}", said.screen());
+    insta::assert_snapshot!(said.screen());
+}
+
+#[test]
+fn on_a_bare_machine_every_problem_comes_with_its_remedy() {
+    let said = Setting::new().autonoe(&["doctor"]);
+
+    assert_eq!(said.code, 1, "{}", said.screen());
+    insta::assert_snapshot!(said.screen());
+}
+
+#[test]
+fn each_problem_alone_is_in_the_way_of_a_run() {
+    let program = |name| {
+        move |setting: Setting| {
+            let path = setting.project().join("../bin").join(name);
+            fs::remove_file(path).expect("it is there");
+            setting
+        }
+    };
+    let file =
+        |path: &'static str, text: &'static str| move |setting: Setting| setting.file(path, text);
+    type Change = Box<dyn Fn(Setting) -> Setting>;
+    let cases: Vec<(&str, &str, Change)> = vec![
+        ("claude", "no program `claude`", Box::new(program("claude"))),
+        (
+            "claude",
+            "for its version",
+            Box::new(|it| it.program("claude", "echo what?")),
+        ),
+        ("git", "no program `git`", Box::new(program("git"))),
+        ("mcp server", "no program `npx`", Box::new(program("npx"))),
+        ("sandbox", "socat missing", Box::new(program("socat"))),
+        (
+            "sandbox",
+            "No permissions",
+            Box::new(|it| it.program("bwrap", "echo 'bwrap: No permissions' >&2; exit 1")),
+        ),
+        ("SPEC.md", "it is blank", Box::new(file("SPEC.md", " \n\n"))),
+        (
+            "agent.json",
+            "agent.json:1:2: /profil: ",
+            Box::new(file(".autonoe/agent.json", "{\"profil\": 1}")),
+        ),
+        (
+            "status.json",
+            "not hold a valid ledger",
+            Box::new(file(".autonoe/status.json", "{")),
+        ),
+        (
+            "journal",
+            "line 1 of the journal",
+            Box::new(file(".autonoe/journal.jsonl", "x\n")),
+        ),
+        (
+            "credentials",
+            "no login",
+            Box::new(|it| {
+                let login = it.project().join("../home/.claude/.credentials.json");
+                fs::remove_file(login).expect("it is there");
+                it
+            }),
+        ),
+    ];
+    for (name, found, change) in cases {
+        let said = change(healthy()).autonoe(&["doctor", "--json"]);
+
+        let json: Value = serde_json::from_str(&said.stdout).expect("JSON");
+        let findings = json["findings"].as_array().expect("a list");
+        let problems: Vec<_> = findings
+            .iter()
+            .filter(|it| it["state"] == "problem")
+            .collect();
+        assert_eq!((said.code, &json["canRun"]), (1, &false.into()), "{name}");
+        assert_eq!(problems.len(), 1, "{name}: {problems:?}");
+        assert_eq!(problems[0]["name"], name);
+        let text = problems[0]["found"].as_str().expect("a text");
+        assert!(text.contains(found), "{name}: {text}");
+    }
+}
+
+#[test]
+fn credentials_are_found_and_never_printed() {
+    let bare = Setting::new();
+    for (name, value) in [
+        ("ANTHROPIC_API_KEY", "sk-do-not-print"),
+        ("CLAUDE_CODE_OAUTH_TOKEN", "do-not-print"),
+        ("CLAUDE_CODE_USE_BEDROCK", "do-not-print"),
+    ] {
+        for json in [&["doctor"][..], &["doctor", "--json"]] {
+            let output = bare
+                .command(json)
+                .env(name, value)
+                .output()
+                .expect("it starts");
+            let text = String::from_utf8(output.stdout).expect("UTF-8");
+
+            assert!(text.contains(&format!("{name} is set")), "{text}");
+            assert!(
+                !text.contains("do-not-print") && output.stderr.is_empty(),
+                "{text}"
+            );
+        }
+    }
+    assert!(
+        !healthy()
+            .autonoe(&["doctor"])
+            .screen()
+            .contains("do-not-print")
+    );
+}
+
+#[test]
+fn what_is_odd_but_works_is_a_warning() {
+    let setting = healthy().program("claude", "echo '9.9.9 (Claude Code)'");
+
+    let said = setting.autonoe(&["doctor", "--no-sandbox"]);
+
+    assert_eq!(said.code, 0, "{}", said.screen());
+    for part in ["not tried with", "it is switched off"] {
+        assert!(said.stdout.contains(part), "{}", said.screen());
+    }
+}
+
+#[test]
+fn a_browser_that_is_switched_off_needs_no_npx() {
+    let setting = healthy().file(".autonoe/agent.json", "{\"mcpServers\": {}}");
+    fs::remove_file(setting.project().join("../bin/npx")).expect("it is there");
+
+    assert_eq!(setting.autonoe(&["doctor"]).code, 0);
+}
+
+#[test]
+fn a_directory_that_is_not_there_is_a_problem() {
+    let said = healthy().autonoe(&["doctor", "-p", "missing"]);
+
+    assert_eq!(said.code, 1);
+    assert!(
+        said.stdout.contains("there is no directory"),
+        "{}",
+        said.screen()
+    );
+}
