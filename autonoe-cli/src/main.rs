@@ -29,6 +29,8 @@ fn main() -> ExitCode {
         Command::Log(args) => commands::log(&args, &surroundings),
         Command::Check(args) => commands::check(&args, &surroundings),
         Command::Doctor(args) => commands::doctor(&args, &surroundings),
+        Command::Init(args) => commands::init(&args, &surroundings),
+        Command::Schema(args) => commands::schema(&args, &surroundings),
         Command::Completions(args) => commands::completions(&args, &surroundings),
         Command::Man(args) => commands::man(&args, &surroundings),
     };

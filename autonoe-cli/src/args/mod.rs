@@ -3,6 +3,7 @@
 mod agent;
 mod check;
 mod doctor;
+mod init;
 mod log;
 mod money_and_time;
 mod output;
@@ -13,6 +14,7 @@ mod status;
 pub(crate) use agent::AgentArgs;
 pub(crate) use check::CheckArgs;
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use init::{InitArgs, SchemaArgs};
 pub(crate) use log::LogArgs;
 pub(crate) use output::{OutputArgs, OutputFormat};
 pub(crate) use project::ProjectArgs;
@@ -56,6 +58,10 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Look whether a run could start, and say what is in its way
     Doctor(DoctorArgs),
+    /// Write a first SPEC.md and .autonoe/agent.json; what is there is left alone
+    Init(InitArgs),
+    /// Print the JSON Schema of a file or event, or list those that there are
+    Schema(SchemaArgs),
     /// Print a script that completes commands in a shell
     Completions(CompletionsArgs),
     /// Print the manual page

@@ -3,14 +3,18 @@
 mod check;
 mod completions;
 mod doctor;
+mod init;
 mod log;
 mod run;
+mod schema;
 mod signals;
 mod status;
 
 pub(crate) use check::check;
 pub(crate) use completions::{completions, man};
 pub(crate) use doctor::doctor;
+pub(crate) use init::init;
 pub(crate) use log::log;
 pub(crate) use run::{run, sync};
+pub(crate) use schema::schema;
 pub(crate) use status::status;

@@ -2,6 +2,8 @@
 
 mod check;
 mod doctor;
+mod init;
 mod log;
+mod schema;
 mod setting;
 mod status;

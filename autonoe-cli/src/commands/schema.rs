@@ -1,0 +1,61 @@
+//! `autonoe schema`.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use autonoe_core::{plain_schema, schemas};
+use autonoe_testkit::ScriptedBackend;
+use serde_json::Value;
+
+use crate::args::SchemaArgs;
+use crate::columns::columns;
+use crate::error::CliError;
+use crate::surroundings::Surroundings;
+
+/// Prints a JSON Schema, or the names of all that there are.
+pub(crate) fn schema(args: &SchemaArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+    match &args.name {
+        Some(name) => surroundings.say(&text(name)?),
+        None => surroundings.say(&list()),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the text of a schema.
+pub(super) fn text(name: &str) -> Result<String, CliError> {
+    let all = all();
+    // What a backend is called on the command line is enough.
+    let found = all
+        .get(name)
+        .or_else(|| all.get(&format!("backend.{name}")));
+    let schema = found.ok_or_else(|| {
+        CliError::usage(format!("there is no schema {name:?}"))
+            .with_hint("`autonoe schema` lists them")
+    })?;
+    let text = serde_json::to_string_pretty(schema)
+        .map_err(|error| CliError::failure(format!("it cannot be written as JSON: {error}")))?;
+    Ok(format!("{text}\n"))
+}
+
+fn all() -> BTreeMap<String, Value> {
+    let mut all = schemas();
+    // The file of `--backend scripted:FILE`, which needs no `type`.
+    let scripted = plain_schema::<ScriptedBackend>().to_value();
+    all.insert("scripted".to_owned(), scripted);
+    all
+}
+
+fn list() -> String {
+    let rows: Vec<_> = all()
+        .into_iter()
+        .map(|(name, schema)| [name, about(&schema)])
+        .collect();
+    columns(0, &rows)
+}
+
+/// Returns the first sentence of the description.
+fn about(schema: &Value) -> String {
+    let description = schema["description"].as_str().unwrap_or_default();
+    let paragraph = description.split("\n\n").next().unwrap_or_default();
+    paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,72 @@
+//! `autonoe init`.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::setting::Setting;
+
+#[test]
+fn a_project_begins_with_a_specification_and_a_configuration_that_are_understood() {
+    let setting = Setting::new();
+
+    let said = setting.autonoe(&["init"]);
+
+    insta::assert_snapshot!(said.screen());
+    let written: Vec<_> = setting.files();
+    assert_eq!(
+        written,
+        [
+            ".autonoe/agent.json",
+            ".autonoe/agent.schema.json",
+            ".autonoe/status.lock",
+            "SPEC.md"
+        ]
+    );
+    assert_eq!(setting.autonoe(&["check", "ls"]).code, 0);
+    assert_eq!(setting.autonoe(&["run", "--dry-run"]).code, 0);
+    let schema = setting.autonoe(&["schema", "agent-config"]).stdout;
+    assert_eq!(setting.read(".autonoe/agent.schema.json"), schema);
+}
+
+#[test]
+fn what_is_there_is_left_alone_and_told() {
+    let setting = Setting::new()
+        .file("SPEC.md", "# Mine\n")
+        .file(".autonoe/agent.json", "{}");
+
+    let said = setting.autonoe(&["init"]);
+
+    insta::assert_snapshot!(said.screen());
+    assert_eq!(setting.read("SPEC.md"), "# Mine\n");
+    assert_eq!(setting.read(".autonoe/agent.json"), "{}");
+    assert_eq!(setting.autonoe(&["init"]).code, 0);
+}
+
+#[test]
+fn nothing_is_written_through_a_symlink() {
+    let setting = Setting::new();
+    let outside = setting.project().join("../home/outside.md");
+    symlink(&outside, setting.project().join("SPEC.md")).expect("writable");
+
+    let said = setting.autonoe(&["init"]);
+
+    assert_eq!(said.code, 0, "{}", said.screen());
+    assert!(
+        said.stdout.contains("left alone  SPEC.md"),
+        "{}",
+        said.screen()
+    );
+    assert!(!outside.exists());
+}
+
+#[test]
+fn what_stands_in_the_way_is_an_error() {
+    let setting = Setting::new().file(".autonoe", "a file");
+
+    let said = setting.autonoe(&["init"]);
+
+    assert_eq!(said.code, 1);
+    assert!(said.stderr.contains("not a folder"), "{}", said.screen());
+    assert!(!fs::exists(setting.project().join("SPEC.md")).expect("readable"));
+    assert_eq!(setting.autonoe(&["init", "-p", "missing"]).code, 1);
+}

@@ -1,0 +1,54 @@
+//! `autonoe schema`.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::setting::Setting;
+
+#[test]
+fn the_names_are_listed_with_what_they_are() {
+    insta::assert_snapshot!(Setting::new().autonoe(&["schema"]).screen());
+}
+
+#[test]
+fn every_name_prints_a_schema_and_committed_ones_are_the_same() {
+    let setting = Setting::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/schemas");
+    let mut committed = 0;
+    for line in setting.autonoe(&["schema"]).stdout.lines() {
+        let name = line.split_whitespace().next().expect("a name");
+
+        let said = setting.autonoe(&["schema", name]);
+
+        let schema: Value = serde_json::from_str(&said.stdout).expect("JSON");
+        assert!(said.code == 0 && schema.is_object(), "{name}");
+        if let Ok(text) = fs::read_to_string(folder.join(format!("{name}.json"))) {
+            committed += 1;
+            assert_eq!(said.stdout, text, "{name}");
+        }
+    }
+    assert_eq!(committed, fs::read_dir(folder).expect("readable").count());
+}
+
+#[test]
+fn a_backend_goes_by_its_own_name() {
+    let setting = Setting::new();
+    let schema = |name| -> Value {
+        let said = setting.autonoe(&["schema", name]);
+        serde_json::from_str(&said.stdout).expect("JSON")
+    };
+
+    assert_eq!(schema("claude-code"), schema("backend.claude-code"));
+    assert_eq!(
+        schema("claude-code")["properties"]["type"]["const"],
+        "claude-code"
+    );
+    assert!(schema("scripted")["properties"]["sessions"].is_object());
+}
+
+#[test]
+fn an_unknown_name_is_wrong_usage_with_a_hint() {
+    insta::assert_snapshot!(Setting::new().autonoe(&["schema", "agent"]).screen());
+}
