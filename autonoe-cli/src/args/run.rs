@@ -15,6 +15,9 @@ pub(crate) struct RunArgs {
     /// Let the agent delete and move files inside the project with `rm` and `mv`
     #[arg(long, short = 'D', help_heading = "Safety")]
     pub(crate) allow_destructive: bool,
+    /// Show the settings, the instruction and the tools, and start no agent
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -29,6 +32,9 @@ pub(crate) struct SyncArgs {
     // Known, so that it can be refused with a reason.
     #[arg(long, short = 'D', hide = true)]
     pub(crate) allow_destructive: bool,
+    /// Show the settings, the instruction and the tools, and start no agent
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -40,6 +46,7 @@ pub(crate) struct Work<'a> {
     pub(crate) project: &'a ProjectArgs,
     pub(crate) agent: &'a AgentArgs,
     pub(crate) destructive: Destructive,
+    pub(crate) dry_run: bool,
     pub(crate) output: &'a OutputArgs,
 }
 
@@ -53,6 +60,7 @@ impl RunArgs {
                 true => Destructive::Allowed,
                 false => Destructive::Forbidden,
             },
+            dry_run: self.dry_run,
             output: &self.output,
         }
     }
@@ -65,6 +73,7 @@ impl SyncArgs {
             project: &self.project,
             agent: &self.agent,
             destructive: Destructive::Forbidden,
+            dry_run: self.dry_run,
             output: &self.output,
         }
     }

@@ -3,6 +3,7 @@
 mod check;
 mod completions;
 mod doctor;
+mod dry_run;
 mod init;
 mod log;
 mod run;

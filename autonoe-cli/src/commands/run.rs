@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use autonoe_core::{OnQuota, ProjectRun, RunControl, RunObserver, RunReport, SessionRunnerBuilder};
 
+use super::dry_run::dry_run;
 use super::signals;
 use crate::args::{OutputArgs, OutputFormat, RunArgs, SyncArgs, Work};
 use crate::compose::sandbox_switch;
@@ -32,6 +33,9 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
     let project = work.project.find(surroundings)?;
     // Looked for before the agent is: who has neither wants to hear of this first.
     project.specification()?;
+    if work.dry_run {
+        return dry_run(work, &project, surroundings);
+    }
     let agents = work.agent.backend.build(&project, surroundings)?;
     let detail = detail(work.output);
     let screen = Screen::new(surroundings, detail != Detail::Quiet);

@@ -2,6 +2,7 @@
 
 mod check;
 mod doctor;
+mod dry_run;
 mod init;
 mod log;
 mod schema;

@@ -1,0 +1,70 @@
+//! `autonoe run --dry-run` and `autonoe sync --dry-run`.
+
+mod first;
+mod settings;
+
+use std::process::ExitCode;
+
+use autonoe_core::{Project, RunPreview};
+use serde::Serialize;
+
+use self::first::First;
+use self::settings::{Setting, settings};
+use crate::args::{OutputFormat, Work};
+use crate::columns::columns;
+use crate::compose::sandbox_switch;
+use crate::error::CliError;
+use crate::present::shorten;
+use crate::surroundings::Surroundings;
+
+/// Shows what a run would do. No agent is started and nothing is written.
+pub(super) fn dry_run(
+    work: &Work<'_>,
+    project: &Project,
+    surroundings: &Surroundings,
+) -> Result<ExitCode, CliError> {
+    let sandbox = sandbox_switch(work.agent.no_sandbox, surroundings);
+    let preview = RunPreview::of(project, work.mode, sandbox)?;
+    let plan = Plan {
+        first: First::of(work, &preview),
+        settings: settings(work, &preview),
+    };
+    match work.output.output {
+        OutputFormat::Json => surroundings.say_json(&plan)?,
+        OutputFormat::Text => surroundings.say(&plan.shown()),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a run would do.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Plan {
+    /// What would come first.
+    #[serde(flatten)]
+    first: First,
+    /// The effective configuration.
+    settings: Vec<Setting>,
+}
+
+impl Plan {
+    fn shown(&self) -> String {
+        let first: Vec<_> = self
+            .first
+            .rows()
+            .into_iter()
+            .map(|(key, value)| [key.to_owned(), shorten(&value)])
+            .collect();
+        let settings: Vec<_> = self
+            .settings
+            .iter()
+            .map(|Setting { key, value, source }| [key, value, source].map(|cell| shorten(cell)))
+            .collect();
+        format!(
+            "What would come first:\n{}\nWith these settings, each with where it comes from:\n{}\n\
+             Nothing was started and nothing was written.\n",
+            columns(2, &first),
+            columns(2, &settings)
+        )
+    }
+}

@@ -1,0 +1,129 @@
+//! `autonoe run --dry-run` and `autonoe sync --dry-run`.
+
+use serde_json::Value;
+
+use crate::setting::Setting;
+
+const ONE_PENDING: &str = r#"{"deliverables": [{"id": "A", "description": "x",
+    "acceptanceCriteria": ["y"], "passed": false, "blocked": false}]}"#;
+const ONE_PASSED: &str = r#"{"deliverables": [{"id": "A", "description": "x",
+    "acceptanceCriteria": ["y"], "passed": true, "blocked": false}]}"#;
+
+/// Runs without the browser, whose tools fill a screen.
+fn setting() -> Setting {
+    Setting::new()
+        .file("SPEC.md", "# Shop\n")
+        .file(".autonoe/agent.json", "{\"mcpServers\": {}}")
+}
+
+#[test]
+fn a_first_run_shows_what_it_would_do_and_where_each_value_comes_from() {
+    let setting = setting().file(
+        ".autonoe/agent.json",
+        "{\n  \"profile\": \"rust\",\n  \"allowCommands\": [\"docker\"],\n  \"mcpServers\": {}\n}",
+    );
+    let before = setting.files();
+
+    let said = setting.autonoe(&[
+        "run",
+        "--dry-run",
+        "-n",
+        "5",
+        "--max-cost",
+        "2.50",
+        "-m",
+        "sonnet",
+        "--plan-model",
+        "opus",
+        "-D",
+        "--thinking",
+    ]);
+
+    insta::assert_snapshot!(said.screen());
+    assert_eq!(setting.files(), before);
+}
+
+#[test]
+fn a_sync_reads_the_specification_again() {
+    let setting = setting()
+        .file(".autonoe/status.json", ONE_PASSED)
+        .file(".autonoe/sync.md", "Compare.\nThen list.\n");
+
+    let said = setting.autonoe(&["sync", "--dry-run", "--no-sandbox"]);
+
+    insta::assert_snapshot!(said.screen());
+}
+
+#[test]
+fn the_built_in_browser_is_there_in_run_mode_only() {
+    let setting = Setting::new().file("SPEC.md", "# Shop\n");
+
+    let run = setting.autonoe(&["run", "--dry-run"]).stdout;
+    let sync = setting.autonoe(&["sync", "--dry-run"]).stdout;
+
+    assert!(run.contains("@playwright/mcp") && run.contains("mcp__playwright__browser_navigate"));
+    assert!(sync.contains("(off in sync mode)") && !sync.contains("browser_navigate"));
+}
+
+#[test]
+fn as_json_it_says_all() {
+    let setting = setting().file(".autonoe/status.json", ONE_PENDING);
+
+    let said = setting.autonoe(&["run", "--dry-run", "--output", "json"]);
+
+    let json: Value = serde_json::from_str(&said.stdout).expect("JSON");
+    insta::assert_json_snapshot!(json);
+}
+
+#[test]
+fn a_finished_project_would_end_at_once() {
+    let setting = setting().file(".autonoe/status.json", ONE_PASSED);
+
+    let said = setting.autonoe(&["run", "--dry-run"]);
+
+    let line = "ends at once  all achievable deliverables passed";
+    assert!(said.stdout.contains(line), "{}", said.screen());
+}
+
+#[test]
+fn what_would_keep_a_run_from_starting_is_told_as_by_the_run() {
+    for (name, setting) in [
+        ("no_specification", Setting::new()),
+        (
+            "broken_configuration",
+            setting().file(".autonoe/agent.json", "{\n  \"profile\": \"cobol\"\n}"),
+        ),
+        ("broken_ledger", setting().file(".autonoe/status.json", "{")),
+        (
+            "broken_journal",
+            setting().file(".autonoe/journal.jsonl", "{}\n"),
+        ),
+        (
+            "blank_instruction",
+            setting().file(".autonoe/initializer.md", " "),
+        ),
+    ] {
+        let said = setting.autonoe(&["run", "--dry-run"]);
+
+        assert_eq!((said.code, said.stdout.as_str()), (1, ""), "{name}");
+        insta::assert_snapshot!(name, said.stderr);
+    }
+}
+
+#[test]
+fn a_run_that_broke_off_would_be_gone_on_with_under_its_own_limits() {
+    let journal = include_str!("fixtures/broken_off_sync.jsonl");
+    let setting = setting().file(".autonoe/journal.jsonl", journal);
+
+    let said = setting.autonoe(&["sync", "--dry-run", "--max-retries", "9"]);
+
+    insta::assert_snapshot!(said.screen());
+    // A run is another matter than a sync.
+    let run = setting.autonoe(&["run", "--dry-run"]);
+    assert!(!run.stdout.contains("goes on with"), "{}", run.screen());
+}
+
+#[test]
+fn a_sync_still_refuses_to_be_destructive() {
+    assert_eq!(setting().autonoe(&["sync", "--dry-run", "-D"]).code, 2);
+}
