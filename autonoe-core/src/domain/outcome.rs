@@ -90,3 +90,47 @@ impl fmt::Display for SessionEnd {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_follows_the_name_of_its_session() {
+        let outcome = SessionEnd::Outcome;
+        for (end, said) in [
+            (outcome(SessionOutcome::Completed), "completed"),
+            (outcome(SessionOutcome::MaxTurns), "used all of its turns"),
+            (outcome(SessionOutcome::BudgetExceeded), "spent its budget"),
+            (
+                outcome(SessionOutcome::QuotaExceeded {
+                    message: "You've hit your limit".to_owned(),
+                    resets_at: None,
+                }),
+                "met the quota (You've hit your limit)",
+            ),
+            (outcome(SessionOutcome::Interrupted), "was interrupted"),
+            (
+                outcome(SessionOutcome::ExecutionError {
+                    messages: vec!["one".to_owned(), "two".to_owned()],
+                }),
+                "failed: one; two",
+            ),
+            (
+                SessionEnd::Failed {
+                    error: Failure::permanent("crashed", "it broke off"),
+                },
+                "failed: it broke off",
+            ),
+            (
+                SessionEnd::BudgetSpent {
+                    budget: BudgetKind::Cost,
+                },
+                "was stopped: the money budget is spent",
+            ),
+            (SessionEnd::Cancelled, "was interrupted"),
+        ] {
+            assert_eq!(end.to_string(), said);
+        }
+    }
+}

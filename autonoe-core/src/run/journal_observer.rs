@@ -75,3 +75,16 @@ impl RunObserver for JournalObserver {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_command_is_cut_between_two_characters() {
+        let (fits, longer) = ("ü".repeat(500), "ü".repeat(501));
+
+        assert_eq!(shortened(fits.clone()), fits);
+        assert_eq!(shortened(longer), format!("{fits}…"));
+    }
+}
