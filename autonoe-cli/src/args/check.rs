@@ -20,7 +20,7 @@ pub(crate) struct CheckArgs {
     /// The mode of the run
     #[arg(long, value_enum, default_value_t, value_name = "MODE")]
     pub(crate) mode: ModeChoice,
-    /// A language whose commands are open, instead of those of agent.json [repeatable]
+    /// A language whose commands are open, instead of those of agent.json; can be repeated
     #[arg(long = "profile", value_name = "PROFILE", value_parser = profile)]
     pub(crate) profiles: Vec<Profile>,
     #[command(flatten)]

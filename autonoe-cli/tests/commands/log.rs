@@ -1,7 +1,9 @@
 //! `autonoe log`.
 
 use std::fs;
-use std::process::{Child, Stdio};
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -18,7 +20,7 @@ const AGENTS: &str = r#"{"sessions": [
     {"uses": {"tool": "mcp__autonoe__create", "input": {"deliverables": [
       {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["it works"]}]}}},
     {"isDenied": {"tool": "Bash", "input": {"command": "curl https://login.example.com"}}},
-    {"waitsMs": 1500},
+    {"waitsMs": 3000},
     {"uses": {"tool": "mcp__autonoe__create", "input": {"deliverables": [
       {"id": "DL-002", "description": "Logout", "acceptanceCriteria": ["it works"]}]}}},
     {"hitsQuota": null}]}
@@ -217,6 +219,25 @@ fn a_run_that_is_killed_ends_the_story_too() {
     assert_eq!(told.status.code(), Some(0));
     let told = String::from_utf8(told.stdout).expect("UTF-8");
     assert!(told.contains("it broke off in session 1"), "{told}");
+}
+
+#[test]
+fn an_interrupt_ends_the_following_and_not_the_run() {
+    let (setting, run) = under_way();
+    let mut follow = start(&setting, &["log", "--follow"]);
+    // It has begun to follow when it has told something.
+    let mut told = [0];
+    let stdout = follow.stdout.as_mut().expect("piped");
+    stdout.read_exact(&mut told).expect("it tells the run");
+
+    let interrupt = format!("kill -INT {}", follow.id());
+    let sent = Command::new("/bin/sh").args(["-c", &interrupt]).status();
+    let ended = ends(follow);
+    let code = ends(run).status.code();
+
+    assert!(sent.expect("it starts").success());
+    assert_eq!(ended.status.signal(), Some(2), "{ended:?}");
+    assert_eq!(code, Some(5));
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod answer;
 mod input;
 mod underline;
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -31,7 +31,12 @@ pub(crate) fn check(args: &CheckArgs, surroundings: &Surroundings) -> Result<Exi
 fn judge(args: &CheckArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
     let validator = validator(args, surroundings)?;
     let command = match args.command.as_deref() {
-        None | Some("-") => return judge_lines(&validator),
+        None | Some("-") => {
+            if io::stdin().is_terminal() {
+                surroundings.note("reads commands from standard input, one JSON string per line");
+            }
+            return judge_lines(&validator);
+        }
         Some(command) => command,
     };
     let found = validator.explain(command);
