@@ -53,6 +53,22 @@ impl Expectation {
         }
     }
 
+    /// Tells whether the session has servers beside ours.
+    pub(super) fn has_servers(&self) -> bool {
+        !self.servers.is_empty()
+    }
+
+    /// Tells whether a server of the session is still being connected, by what the program says
+    /// about all of them.
+    pub(super) fn is_connecting(&self, told: Option<&Value>) -> bool {
+        let told = told.and_then(|told| told["mcpServers"].as_array());
+        let mut states = told.into_iter().flatten();
+        states.any(|state| {
+            let is_asked_for = self.servers.iter().any(|server| state["name"] == **server);
+            is_asked_for && state["status"] == "pending"
+        })
+    }
+
     /// Checks what the program says about itself at the start of a turn.
     pub(super) fn check_init(&mut self, init: &Init<'_>) -> Result<(), AgentError> {
         let mode = init.permission_mode.as_deref().unwrap_or("no");
@@ -97,7 +113,10 @@ impl Expectation {
                 // It may be there again the next time, unlike what a person must mend.
                 return Err(AgentError::new(
                     AgentErrorKind::Other,
-                    format!("the MCP server {server:?} of the session is {state}"),
+                    format!(
+                        "the MCP server {server:?} of the session is {state}; \
+                         see that its command can be started, or leave it out of mcpServers"
+                    ),
                 ));
             }
         }
@@ -123,6 +142,7 @@ fn not_as_asked(what: &str) -> AgentError {
 #[cfg(test)]
 mod tests {
     use autonoe_core::{Gate, Grants, Places, RunId, SessionKey};
+    use serde_json::json;
 
     use super::*;
     use crate::wire::{Line, Message};
@@ -178,6 +198,23 @@ mod tests {
             r#""ext","status":"pending""#,
         );
         assert_eq!(check("dontAsk", TOOLS, &pending), Ok(()));
+    }
+
+    #[test]
+    fn a_server_of_the_session_is_waited_for_while_it_is_connected() {
+        for (told, waits) in [
+            (json!([{"name": "ext", "status": "pending"}]), true),
+            (json!([{"name": "ext", "status": "connected"}]), false),
+            (json!([{"name": "ext", "status": "failed"}]), false),
+            (json!([{"name": "ext", "status": "needs-auth"}]), false),
+            (json!([{"name": "another", "status": "pending"}]), false),
+            (json!([]), false),
+            (json!(null), false),
+        ] {
+            let told = json!({ "mcpServers": told });
+            assert_eq!(expectation().is_connecting(Some(&told)), waits, "{told}");
+        }
+        assert!(!expectation().is_connecting(None));
     }
 
     #[test]

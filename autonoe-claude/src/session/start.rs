@@ -24,6 +24,9 @@ const SLACK: Duration = Duration::from_secs(10);
 /// How long a program that closed its output may take to end.
 const LAST_BREATH: Duration = Duration::from_secs(5);
 
+/// How often the program is asked whether its servers are there.
+const GLANCE: Duration = Duration::from_millis(100);
+
 /// A program that lives, and all that belongs to the talk with it.
 pub(super) struct Live {
     pub(super) talk: Talk,
@@ -115,7 +118,22 @@ impl Live {
         };
         self.ask(Request::Initialize(initialize)).await?;
         let settings = self.ask(Request::GetSettings).await?;
-        self.expectation.check_settings(settings.as_ref())
+        self.expectation.check_settings(settings.as_ref())?;
+        self.wait_for_servers().await
+    }
+
+    /// Waits until the program has tried to reach every server of the session.
+    ///
+    /// It does not wait by itself: a turn that begins earlier has none of their tools.
+    async fn wait_for_servers(&mut self) -> Result<(), AgentError> {
+        while self.expectation.has_servers() {
+            let status = self.ask(Request::McpStatus).await?;
+            if !self.expectation.is_connecting(status.as_ref()) {
+                break;
+            }
+            tokio::time::sleep(GLANCE).await;
+        }
+        Ok(())
     }
 
     /// Asks the program something before the first prompt, and waits for the answer.
