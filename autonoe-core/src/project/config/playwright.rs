@@ -9,17 +9,20 @@ pub(super) const PLAYWRIGHT: &str = "playwright";
 
 /// The tools of the Playwright MCP server that are granted when a run has it.
 ///
-/// What runs code in the server's own process (`browser_run_code`) is left
-/// out: no guard would see it. `browser_evaluate` runs in the page.
+/// They are those that the server has of itself, and those that it has with
+/// `--caps=testing`. What runs code in the server's own process
+/// (`browser_run_code_unsafe`) is left out: no guard would see it.
+/// `browser_evaluate` runs in the page.
 pub const PLAYWRIGHT_MCP_TOOLS: &[&str] = &[
     "mcp__playwright__browser_navigate",
     "mcp__playwright__browser_navigate_back",
-    "mcp__playwright__browser_navigate_forward",
     "mcp__playwright__browser_snapshot",
+    "mcp__playwright__browser_find",
     "mcp__playwright__browser_take_screenshot",
     "mcp__playwright__browser_click",
     "mcp__playwright__browser_hover",
     "mcp__playwright__browser_drag",
+    "mcp__playwright__browser_drop",
     "mcp__playwright__browser_type",
     "mcp__playwright__browser_press_key",
     "mcp__playwright__browser_fill_form",
@@ -30,14 +33,12 @@ pub const PLAYWRIGHT_MCP_TOOLS: &[&str] = &[
     "mcp__playwright__browser_evaluate",
     "mcp__playwright__browser_console_messages",
     "mcp__playwright__browser_network_requests",
+    "mcp__playwright__browser_network_request",
     "mcp__playwright__browser_resize",
+    "mcp__playwright__browser_emulate_media",
     "mcp__playwright__browser_tabs",
-    "mcp__playwright__browser_tab_list",
-    "mcp__playwright__browser_tab_new",
-    "mcp__playwright__browser_tab_select",
-    "mcp__playwright__browser_tab_close",
     "mcp__playwright__browser_close",
-    "mcp__playwright__browser_install",
+    "mcp__playwright__browser_generate_locator",
     "mcp__playwright__browser_verify_element_visible",
     "mcp__playwright__browser_verify_text_visible",
     "mcp__playwright__browser_verify_list_visible",
