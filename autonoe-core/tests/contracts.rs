@@ -22,7 +22,12 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
 /// Returns the names of all tests in the crates' sources and tests.
 fn tests() -> HashSet<String> {
     let mut files = Vec::new();
-    for folder in ["autonoe-core", "autonoe-security", "autonoe-testkit"] {
+    for folder in [
+        "autonoe-cli",
+        "autonoe-core",
+        "autonoe-security",
+        "autonoe-testkit",
+    ] {
         sources(&repository().join(folder), &mut files);
     }
     files.iter().flat_map(|file| tests_in(file)).collect()

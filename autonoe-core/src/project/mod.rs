@@ -31,6 +31,9 @@ pub use journal::{
     BlockedCall, FileJournal, Journal, JournalEntry, JournalReadError, JournalTail, RunStory,
     SessionStory, WhyStopped,
 };
+pub use journal::{
+    ChangeEntry, CostPoint, DeniedEntry, Idle, IdleSpan, ProgressPoint, RunTimeline, SessionSpan,
+};
 pub use layout::Project;
 pub use preview::{NextStep, ResumedRun, RunPreview};
 pub use project_run::{ProjectRun, ProjectRunError};

@@ -5,6 +5,7 @@ mod reader;
 mod session_story;
 mod story;
 mod tail;
+mod timeline;
 mod writer;
 
 pub use entry::JournalEntry;
@@ -12,4 +13,7 @@ pub use reader::{Journal, JournalReadError};
 pub use session_story::{BlockedCall, SessionStory};
 pub use story::{RunStory, WhyStopped};
 pub use tail::JournalTail;
+pub use timeline::{
+    ChangeEntry, CostPoint, DeniedEntry, Idle, IdleSpan, ProgressPoint, RunTimeline, SessionSpan,
+};
 pub use writer::FileJournal;

@@ -4,6 +4,7 @@ mod crash_points;
 mod following;
 mod reading;
 mod resuming;
+mod timeline;
 mod writing;
 
 use std::sync::Arc;
