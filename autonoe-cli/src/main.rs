@@ -10,6 +10,7 @@ mod compose;
 mod error;
 mod exit_code;
 mod present;
+mod report;
 mod surroundings;
 
 use std::process::ExitCode;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => commands::doctor(&args, &surroundings),
         Command::Init(args) => commands::init(&args, &surroundings),
         Command::Schema(args) => commands::schema(&args, &surroundings),
+        Command::Report(args) => commands::report(&args, &surroundings),
         Command::Completions(args) => commands::completions(&args, &surroundings),
         Command::Man(args) => commands::man(&args, &surroundings),
     };

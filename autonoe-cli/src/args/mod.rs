@@ -8,6 +8,7 @@ mod log;
 mod money_and_time;
 mod output;
 mod project;
+mod report;
 mod run;
 mod status;
 
@@ -18,6 +19,7 @@ pub(crate) use init::{InitArgs, SchemaArgs};
 pub(crate) use log::LogArgs;
 pub(crate) use output::{OutputArgs, OutputFormat};
 pub(crate) use project::ProjectArgs;
+pub(crate) use report::ReportArgs;
 pub(crate) use run::{RunArgs, SyncArgs, Work};
 pub(crate) use status::StatusArgs;
 
@@ -62,6 +64,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Print the JSON Schema of a file or event, or list those that there are
     Schema(SchemaArgs),
+    /// Write a page about a run, to look at in a browser and to show to others
+    Report(ReportArgs),
     /// Print a script that completes commands in a shell
     Completions(CompletionsArgs),
     /// Print the manual page

@@ -1,0 +1,25 @@
+//! Options of `autonoe report`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::ProjectArgs;
+
+/// Options of `autonoe report`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+    /// The run, by its id or the beginning of it [default: the newest]
+    #[arg(long, value_name = "ID")]
+    pub(crate) run: Option<String>,
+    /// Where the page is written; `-` is standard output
+    #[arg(
+        long,
+        short = 'o',
+        value_name = "FILE",
+        default_value = "autonoe-report.html"
+    )]
+    pub(crate) output: PathBuf,
+}

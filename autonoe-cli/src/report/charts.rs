@@ -1,0 +1,224 @@
+//! Cost and deliverables over time.
+
+use autonoe_core::{LedgerView, Mode};
+use jiff::Timestamp;
+use maud::{Markup, html};
+
+use super::facts::Facts;
+use super::figures::{Key, grid, legend, time_axis, value_axis};
+use super::scale::{Tick, TimeScale, WIDTH, coordinate, value_steps};
+use super::words::{thousands, total};
+
+/// How high a chart is, in its own units.
+const HEIGHT: f64 = 300.0;
+
+/// What a curve is at a time; it stays so until the next.
+type Step = (Timestamp, f64);
+
+pub(super) fn cost(facts: &Facts) -> Markup {
+    let timeline = &facts.timeline;
+    const PICOS: f64 = 1e12;
+    let mut steps: Vec<Step> = vec![(timeline.from, 0.0)];
+    let known = timeline.cost.iter();
+    steps.extend(known.map(|point| (point.at, point.total.known_usd.picos() as f64 / PICOS)));
+    let most = steps.last().map_or(0.0, |(_, dollars)| *dollars);
+    let marks = value_steps(most);
+    let decimals = if marks[1] < 0.01 { 4 } else { 2 };
+    let top = marks.last().copied().unwrap_or(1.0);
+    let values: Vec<Tick> = marks
+        .iter()
+        .map(|value| Tick {
+            at: value / top,
+            label: format!("${value:.decimals$}"),
+        })
+        .collect();
+    let spent = timeline
+        .cost
+        .last()
+        .map(|point| point.total)
+        .unwrap_or_default();
+    let says = format!(
+        "The cost grows from $0.00 to {} over the run.",
+        total(spent)
+    );
+    let keys = [Key {
+        class: "cost",
+        label: "cost of ended sessions, summed up",
+    }];
+    let bands = [Band {
+        class: "cost",
+        upper: steps,
+    }];
+    chart(facts, ("cost", "Cost"), &says, &values, top, &bands, &keys)
+}
+
+pub(super) fn deliverables(facts: &Facts) -> Markup {
+    let timeline = &facts.timeline;
+    let is_sync = timeline.mode == Mode::Sync;
+    let of = |value: fn(&LedgerView) -> usize| -> Vec<Step> {
+        let points = timeline.progress.iter();
+        points
+            .map(|point| (point.at, value(&point.ledger) as f64))
+            .collect()
+    };
+    let most = timeline
+        .progress
+        .iter()
+        .map(|point| point.ledger.counts.total)
+        .max()
+        .unwrap_or(0);
+    let marks = match most {
+        0..4 => (0..=most.max(1)).map(|value| value as f64).collect(),
+        most => value_steps(most as f64),
+    };
+    let top = marks.last().copied().unwrap_or(1.0);
+    let values: Vec<Tick> = marks
+        .iter()
+        .map(|value| Tick {
+            at: value / top,
+            label: thousands(*value as u64),
+        })
+        .collect();
+    let last = timeline
+        .progress
+        .last()
+        .map(|point| point.ledger)
+        .unwrap_or_default();
+    let counts = last.counts;
+    // From the back to the front: each covers a part of the one before.
+    let (bands, keys, says) = match is_sync {
+        false => (
+            vec![
+                Band {
+                    class: "pending",
+                    upper: of(|ledger| ledger.counts.total),
+                },
+                Band {
+                    class: "blocked",
+                    upper: of(|ledger| ledger.counts.passed + ledger.counts.blocked),
+                },
+                Band {
+                    class: "passed",
+                    upper: of(|ledger| ledger.counts.passed),
+                },
+            ],
+            vec![
+                Key {
+                    class: "passed",
+                    label: "passed",
+                },
+                Key {
+                    class: "blocked",
+                    label: "blocked",
+                },
+                Key {
+                    class: "pending",
+                    label: "open",
+                },
+            ],
+            format!(
+                "At the end: {} of {} deliverables passed, {} blocked, {} open.",
+                counts.passed,
+                counts.total,
+                counts.blocked,
+                counts.pending()
+            ),
+        ),
+        true => (
+            vec![
+                Band {
+                    class: "pending",
+                    upper: of(|ledger| ledger.counts.total),
+                },
+                Band {
+                    class: "passed",
+                    upper: of(|ledger| ledger.verified),
+                },
+            ],
+            vec![
+                Key {
+                    class: "passed",
+                    label: "verified",
+                },
+                Key {
+                    class: "pending",
+                    label: "to be verified",
+                },
+            ],
+            format!(
+                "At the end: {} of {} deliverables verified.",
+                last.verified, counts.total
+            ),
+        ),
+    };
+    let name = ("progress", "Deliverables");
+    chart(facts, name, &says, &values, top, &bands, &keys)
+}
+
+/// A surface from zero up to a curve.
+struct Band {
+    class: &'static str,
+    upper: Vec<Step>,
+}
+
+fn chart(
+    facts: &Facts,
+    (id, name): (&str, &str),
+    says: &str,
+    values: &[Tick],
+    top: f64,
+    bands: &[Band],
+    keys: &[Key],
+) -> Markup {
+    let timeline = &facts.timeline;
+    let scale = TimeScale::new(timeline.from, timeline.until);
+    html! {
+        section.panel aria-labelledby=(id) {
+            h2 id=(id) { (name) " over time" }
+            figure {
+                div.chart role="img" aria-label=(says) {
+                    (value_axis(values))
+                    svg viewBox={ "0 0 " (coordinate(WIDTH)) " " (coordinate(HEIGHT)) }
+                        preserveAspectRatio="none" aria-hidden="true" {
+                        (grid(&scale, values, HEIGHT))
+                        @for band in bands {
+                            @let line = stairs(&scale, &band.upper, top, timeline.until);
+                            @if let (Some(first), Some(last)) = (line.first(), line.last()) {
+                                path class={ "area " (band.class) }
+                                    d={ "M" (coordinate(first.0)) " " (coordinate(HEIGHT)) (path(&line, 'L'))
+                                        "L" (coordinate(last.0)) " " (coordinate(HEIGHT)) "Z" } {}
+                                path class={ "curve " (band.class) } d=(path(&line, 'M')) {}
+                            }
+                        }
+                    }
+                    (time_axis(&scale))
+                }
+                figcaption { p { (says) } (legend(keys)) }
+            }
+        }
+    }
+}
+
+/// Makes a curve that jumps at each step and stays level until the next.
+fn stairs(scale: &TimeScale, steps: &[Step], top: f64, until: Timestamp) -> Vec<(f64, f64)> {
+    let mut line: Vec<(f64, f64)> = Vec::new();
+    for (at, value) in steps {
+        let (x, y) = (scale.x(*at), HEIGHT - value / top * HEIGHT);
+        if let Some((_, before)) = line.last().copied() {
+            line.push((x, before));
+        }
+        line.push((x, y));
+    }
+    if let Some((_, y)) = line.last().copied() {
+        line.push((scale.x(until), y));
+    }
+    line
+}
+
+fn path(line: &[(f64, f64)], first: char) -> String {
+    let points = line.iter().enumerate().map(|(index, (x, y))| {
+        let command = if index == 0 { first } else { 'L' };
+        format!("{command}{} {}", coordinate(*x), coordinate(*y))
+    });
+    points.collect()
+}

@@ -1,0 +1,87 @@
+//! The deliverables as a table.
+
+use std::collections::HashMap;
+
+use autonoe_core::{ChangeEntry, DeliverableStatus, Mode};
+use maud::{Markup, html};
+
+use super::facts::{Deliverables, Facts, Line};
+use super::foreign::{foreign, inline};
+use super::words::{counted, machine_time, offset};
+
+pub(super) fn section(facts: &Facts) -> Markup {
+    let (lines, note) = match &facts.deliverables {
+        Deliverables::Ledger(lines) => (lines, None),
+        Deliverables::Journal { lines, why } => (lines, Some(why)),
+    };
+    let last: HashMap<&str, &ChangeEntry> = facts
+        .timeline
+        .changes
+        .iter()
+        .map(|entry| (entry.change.id.as_str(), entry))
+        .collect();
+    html! {
+        section.panel aria-labelledby="deliverables" {
+            h2 #deliverables { "Deliverables" }
+            @if let Some(note) = note { p.muted { (foreign(note)) } }
+            @if lines.is_empty() {
+                p.muted { "There are none." }
+            } @else {
+                div.scroll role="region" aria-labelledby="deliverables" tabindex="0" {
+                    table {
+                        thead {
+                            tr {
+                                th scope="col" { "Deliverable" }
+                                th scope="col" { "Status" }
+                                th scope="col" { "What it delivers" }
+                                th scope="col" { "Changed in" }
+                            }
+                        }
+                        tbody {
+                            @for line in lines { (row(line, last.get(line.id.as_str()), facts)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn row(line: &Line, change: Option<&&ChangeEntry>, facts: &Facts) -> Markup {
+    html! {
+        tr.dropped[line.deprecated] {
+            th scope="row" { (inline(&line.id)) }
+            td { (status(line, facts.timeline.mode)) }
+            td.wide {
+                (foreign(&line.description))
+                @if !line.criteria.is_empty() {
+                    details {
+                        summary { (counted(line.criteria.len(), "acceptance criterion").replace("criterions", "criteria")) }
+                        ul { @for criterion in &line.criteria { li { (foreign(criterion)) } } }
+                    }
+                }
+            }
+            td {
+                @if let Some(change) = change {
+                    "Session " (change.session) ", "
+                    time datetime=(machine_time(change.at)) { (offset(facts.timeline.from, change.at)) }
+                } @else { "–" }
+            }
+        }
+    }
+}
+
+fn status(line: &Line, mode: Mode) -> Markup {
+    let (class, sign, word) = match line.status {
+        _ if line.deprecated => ("muted", "–", "dropped"),
+        DeliverableStatus::Passed => ("good", "✓", "passed"),
+        DeliverableStatus::Blocked => ("bad", "✕", "blocked"),
+        DeliverableStatus::Pending => ("muted", "○", "open"),
+    };
+    html! {
+        span class={ "status " (class) } { span aria-hidden="true" { (sign) } " " (word) }
+        @if mode == Mode::Sync && line.verified && !line.deprecated {
+            " " span.status.good { "verified" }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What a person wants to know first.
+
+use autonoe_core::{Mode, format_duration};
+use maud::{Markup, html};
+
+use super::facts::{Facts, Standing};
+use super::foreign::{foreign, inline};
+use super::scale::since;
+use super::words::{date_and_time, machine_time, sentence, thousands, tokens, total};
+
+pub(super) fn banner(facts: &Facts) -> Markup {
+    let timeline = &facts.timeline;
+    let (class, sign) = match &facts.standing {
+        Standing::Done(_) => ("good", "✓"),
+        Standing::Stopped(_) => ("warn", "■"),
+        Standing::UnderWay => ("busy", "▶"),
+        Standing::BrokeOff(_) => ("bad", "✕"),
+    };
+    let mode = match timeline.mode {
+        Mode::Run => "Run",
+        Mode::Sync => "Sync",
+    };
+    html! {
+        header.banner {
+            p.eyebrow { "Autonoe · " (mode) " report" }
+            h1 { (inline(&facts.project)) }
+            p.standing {
+                span class={ "badge " (class) } {
+                    span aria-hidden="true" { (sign) } " " (sentence(facts.standing.headline()))
+                }
+                " "
+                span.reason { (reason(&facts.standing)) }
+            }
+            p.muted {
+                "Started " time datetime=(machine_time(timeline.from)) { (date_and_time(timeline.from)) }
+                @match &timeline.report {
+                    Some(_) => { ", ended " },
+                    None => { ", last heard of " },
+                }
+                time datetime=(machine_time(timeline.until)) { (date_and_time(timeline.until)) }
+                " UTC"
+            }
+        }
+    }
+}
+
+fn reason(standing: &Standing) -> Markup {
+    html! {
+        @match standing {
+            Standing::Done(reason) | Standing::Stopped(reason) | Standing::BrokeOff(reason) => {
+                (foreign(&sentence(reason))) "."
+            },
+            Standing::UnderWay => { "This page shows what was written down so far." },
+        }
+    }
+}
+
+/// The numbers of the run.
+pub(super) fn tiles(facts: &Facts) -> Markup {
+    let timeline = &facts.timeline;
+    let now = timeline.progress.last().map(|point| point.ledger);
+    let counts = now.unwrap_or_default().counts;
+    let spent = timeline.cost.last().map(|point| point.total);
+    let spent = timeline
+        .report
+        .as_ref()
+        .map_or(spent.unwrap_or_default(), |report| report.cost);
+    let elapsed = match &timeline.report {
+        Some(report) => report.elapsed,
+        None => since(timeline.from, timeline.until),
+    };
+    let used = timeline
+        .report
+        .as_ref()
+        .and_then(|report| tokens(&report.tokens));
+    html! {
+        section aria-labelledby="numbers" {
+            h2 #numbers.visually-hidden { "In numbers" }
+            dl.tiles {
+                @match timeline.mode {
+                    Mode::Run => (tile(
+                        "Passed",
+                        &format!("{} of {}", counts.passed, counts.total),
+                        &still_open(counts.pending(), counts.blocked),
+                    )),
+                    Mode::Sync => (tile(
+                        "Verified",
+                        &format!("{} of {}", now.unwrap_or_default().verified, counts.total),
+                        &format!("{} passed", counts.passed),
+                    )),
+                }
+                (tile("Cost", &total(spent), &used.unwrap_or_default()))
+                (tile("Time", &format_duration(elapsed), "waits included"))
+                (tile(
+                    "Sessions",
+                    &thousands(timeline.sessions.len() as u64),
+                    &outcomes(facts),
+                ))
+                (tile(
+                    "Blocked calls",
+                    &thousands(timeline.denied.len() as u64),
+                    match timeline.denied.len() {
+                        0 => "nothing was refused",
+                        _ => "refused before they ran",
+                    },
+                ))
+            }
+        }
+    }
+}
+
+fn tile(name: &str, value: &str, note: &str) -> Markup {
+    html! {
+        div.tile {
+            dt { (name) }
+            dd.value { (value) }
+            @if !note.is_empty() { dd.note { (note) } }
+        }
+    }
+}
+
+fn still_open(pending: usize, blocked: usize) -> String {
+    match (pending, blocked) {
+        (0, 0) => "none open".to_owned(),
+        (pending, 0) => format!("{pending} open"),
+        (0, blocked) => format!("{blocked} blocked"),
+        (pending, blocked) => format!("{pending} open, {blocked} blocked"),
+    }
+}
+
+fn outcomes(facts: &Facts) -> String {
+    let results = facts.timeline.sessions.iter();
+    let completed = results
+        .filter_map(|session| session.result.as_ref())
+        .filter(|result| result.end.is_completed())
+        .count();
+    match (facts.timeline.sessions.len(), completed) {
+        (0, _) => String::new(),
+        (all, completed) if all == completed => "all completed".to_owned(),
+        (_, completed) => format!("{completed} completed"),
+    }
+}

@@ -1,0 +1,176 @@
+//! Where things stand on the axes of a figure.
+
+use std::time::Duration;
+
+use autonoe_core::format_duration;
+use jiff::Timestamp;
+
+/// How wide a figure is, in its own units.
+pub(super) const WIDTH: f64 = 1000.0;
+
+/// The time of a run, from left to right.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TimeScale {
+    from: Timestamp,
+    length: Duration,
+}
+
+/// A mark of an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Tick {
+    /// Where, from 0 to 1.
+    pub(super) at: f64,
+    pub(super) label: String,
+}
+
+impl TimeScale {
+    pub(super) fn new(from: Timestamp, until: Timestamp) -> Self {
+        Self {
+            from,
+            length: since(from, until).max(Duration::from_secs(1)),
+        }
+    }
+
+    /// Returns where a time stands, in units of a figure.
+    pub(super) fn x(&self, at: Timestamp) -> f64 {
+        let part = since(self.from, at).as_secs_f64() / self.length.as_secs_f64();
+        part.clamp(0.0, 1.0) * WIDTH
+    }
+
+    /// Returns at most six marks at round times since the start.
+    pub(super) fn ticks(&self) -> Vec<Tick> {
+        const STEPS: [u64; 18] = [
+            1,
+            2,
+            5,
+            10,
+            20,
+            30,
+            60,
+            2 * 60,
+            5 * 60,
+            10 * 60,
+            20 * 60,
+            30 * 60,
+            3600,
+            2 * 3600,
+            4 * 3600,
+            8 * 3600,
+            24 * 3600,
+            2 * 24 * 3600,
+        ];
+        const MOST: u64 = 5;
+        let seconds = self.length.as_secs();
+        let fits = STEPS.into_iter().find(|step| seconds / step <= MOST);
+        let step = fits.unwrap_or_else(|| (seconds / MOST / 86_400 + 1) * 86_400);
+        let marks = (0..=seconds / step).map(|count| {
+            let offset = Duration::from_secs(count * step);
+            Tick {
+                at: offset.as_secs_f64() / self.length.as_secs_f64(),
+                label: axis_time(offset),
+            }
+        });
+        marks.collect()
+    }
+}
+
+/// Returns how long it is from one time to another.
+pub(super) fn since(from: Timestamp, until: Timestamp) -> Duration {
+    Duration::try_from(until.duration_since(from)).unwrap_or_default()
+}
+
+fn axis_time(offset: Duration) -> String {
+    let seconds = offset.as_secs();
+    match (seconds, seconds % 86_400) {
+        (0, _) => "0".to_owned(),
+        (_, 0) => format!("{}d", seconds / 86_400),
+        _ => format_duration(offset),
+    }
+}
+
+/// Returns three to six round values from 0 to at least `most`.
+pub(super) fn value_steps(most: f64) -> Vec<f64> {
+    if !most.is_finite() || most <= 0.0 {
+        return vec![0.0, 1.0];
+    }
+    let magnitude = 10_f64.powf((most / 4.0).log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .map(|factor| factor * magnitude)
+        .into_iter()
+        .find(|step| most / step <= 4.0)
+        .unwrap_or(most);
+    let count = (most / step - 1e-9).ceil().max(1.0);
+    let mut steps = vec![0.0];
+    while steps.len() as f64 <= count {
+        steps.push(step * steps.len() as f64);
+    }
+    steps
+}
+
+/// Writes a coordinate: two decimals at most, so that files stay small and equal.
+pub(super) fn coordinate(value: f64) -> String {
+    let text = format!("{value:.2}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    match text {
+        "-0" => "0".to_owned(),
+        text => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(seconds: i64) -> Timestamp {
+        Timestamp::from_second(1_767_225_600 + seconds).expect("a time")
+    }
+
+    #[test]
+    fn times_have_round_marks_however_long_a_run_is() {
+        for (seconds, labels) in [
+            (0, "0 1s"),
+            (4, "0 1s 2s 3s 4s"),
+            (95, "0 20s 40s 1m 1m 20s"),
+            (3600, "0 20m 40m 1h"),
+            (5 * 3600 + 60, "0 1h 2h 3h 4h 5h"),
+            (86_400 * 3, "0 1d 2d 3d"),
+            (86_400 * 100, "0 21d 42d 63d 84d"),
+        ] {
+            let ticks = TimeScale::new(after(0), after(seconds)).ticks();
+
+            let told: Vec<_> = ticks.iter().map(|tick| tick.label.as_str()).collect();
+            assert_eq!(told.join(" "), labels, "{seconds}");
+            assert!(ticks.iter().all(|tick| (0.0..=1.0).contains(&tick.at)));
+        }
+    }
+
+    #[test]
+    fn times_outside_stand_at_the_edges() {
+        let scale = TimeScale::new(after(0), after(100));
+
+        let places = [-5, 0, 25, 100, 1000].map(|seconds| scale.x(after(seconds)));
+
+        assert_eq!(places, [0.0, 0.0, 250.0, 1000.0, 1000.0]);
+    }
+
+    #[test]
+    fn values_have_round_steps_that_reach_the_most() {
+        for (most, steps) in [
+            (0.0, vec![0.0, 1.0]),
+            (f64::NAN, vec![0.0, 1.0]),
+            (1.0, vec![0.0, 0.5, 1.0]),
+            (3.0, vec![0.0, 1.0, 2.0, 3.0]),
+            (17.0, vec![0.0, 5.0, 10.0, 15.0, 20.0]),
+            (1000.0, vec![0.0, 500.0, 1000.0]),
+        ] {
+            assert_eq!(value_steps(most), steps, "{most}");
+        }
+    }
+
+    #[test]
+    fn coordinates_are_short() {
+        for (value, text) in [(0.0, "0"), (-0.001, "0"), (12.5, "12.5"), (1000.0, "1000")] {
+            assert_eq!(coordinate(value), text);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The sessions as a table.
+
+use autonoe_core::{SessionEnd, SessionOutcome, SessionSpan, format_duration};
+use maud::{Markup, html};
+
+use super::facts::{Facts, Standing};
+use super::foreign::{foreign, inline};
+use super::scale::since;
+use super::words::{machine_time, offset, sentence, total};
+
+pub(super) fn section(facts: &Facts) -> Markup {
+    let sessions = &facts.timeline.sessions;
+    html! {
+        section.panel aria-labelledby="sessions" {
+            h2 #sessions { "Sessions" }
+            @if sessions.is_empty() {
+                p.muted { "No session was started." }
+            } @else {
+                div.scroll role="region" aria-labelledby="sessions" tabindex="0" {
+                    table {
+                        thead {
+                            tr {
+                                th scope="col" { "Session" }
+                                th scope="col" { "Instruction" }
+                                th scope="col" { "Start" }
+                                th.number scope="col" { "Took" }
+                                th.number scope="col" { "Cost" }
+                                th.number scope="col" { "Changes" }
+                                th.number scope="col" { "Blocked" }
+                                th scope="col" { "End" }
+                            }
+                        }
+                        tbody { @for session in sessions { (row(session, facts)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn row(session: &SessionSpan, facts: &Facts) -> Markup {
+    let timeline = &facts.timeline;
+    let took = session.until.map(|until| since(session.from, until));
+    html! {
+        tr {
+            th scope="row" { (session.number) }
+            td { (inline(&session.instruction.to_string())) }
+            td {
+                time datetime=(machine_time(session.from)) { (offset(timeline.from, session.from)) }
+            }
+            td.number { @if let Some(took) = took { (format_duration(took)) } @else { "–" } }
+            td.number {
+                @match &session.result {
+                    Some(result) => (total(result.cost)),
+                    None => "unknown",
+                }
+            }
+            td.number { (session.changes) }
+            td.number { (session.denied) }
+            td.wide { (end(session, facts)) }
+        }
+    }
+}
+
+fn end(session: &SessionSpan, facts: &Facts) -> Markup {
+    let (class, sign, text) = match session.result.as_ref().map(|result| &result.end) {
+        Some(end) if end.is_completed() => ("good", "✓", end.to_string()),
+        Some(
+            end @ (SessionEnd::Failed { .. }
+            | SessionEnd::Outcome(SessionOutcome::ExecutionError { .. })),
+        ) => ("bad", "✕", end.to_string()),
+        Some(end) => ("warn", "■", end.to_string()),
+        None if session.until.is_none() && facts.standing == Standing::UnderWay => {
+            ("busy", "▶", "under way".to_owned())
+        }
+        None => ("bad", "✕", "lost with its process".to_owned()),
+    };
+    html! {
+        span class={ "sign " (class) } aria-hidden="true" { (sign) } " " (foreign(&sentence(&text)))
+    }
+}

@@ -1,0 +1,219 @@
+//! The sessions on one line of time.
+
+use autonoe_core::{Idle, SessionEnd, SessionOutcome, SessionSpan, WaitReason, format_duration};
+use jiff::Timestamp;
+use maud::{Markup, html};
+
+use super::facts::Facts;
+use super::figures::{Key, grid, legend, time_axis};
+use super::foreign::inline;
+use super::scale::{TimeScale, WIDTH, coordinate, since};
+use super::words::{counted, total};
+
+/// How high a lane is, in units of a figure.
+const HEIGHT: f64 = 20.0;
+
+/// How narrow a bar may get before it is drawn wider than it is.
+const NARROWEST: f64 = 3.0;
+
+/// What is drawn in a lane.
+struct Bar {
+    class: &'static str,
+    from: Timestamp,
+    until: Timestamp,
+    says: String,
+}
+
+pub(super) fn section(facts: &Facts) -> Markup {
+    let timeline = &facts.timeline;
+    let scale = TimeScale::new(timeline.from, timeline.until);
+    let lanes = lanes(facts);
+    html! {
+        section.panel aria-labelledby="time-line" {
+            h2 #time-line { "Time line" }
+            @if timeline.sessions.is_empty() {
+                p.muted { "No session was started." }
+            } @else {
+                figure {
+                    div.lanes role="img" aria-label=(in_words(facts)) {
+                        @for (name, bars) in &lanes {
+                            div.lane {
+                                span.lane-name { (name) }
+                                (drawn(&scale, bars))
+                            }
+                        }
+                        div.lane { span.lane-name {} (time_axis(&scale)) }
+                    }
+                    figcaption { (legend(&keys(&lanes))) }
+                }
+            }
+        }
+    }
+}
+
+fn drawn(scale: &TimeScale, bars: &[Bar]) -> Markup {
+    html! {
+        svg viewBox={ "0 0 " (coordinate(WIDTH)) " " (coordinate(HEIGHT)) }
+            preserveAspectRatio="none" aria-hidden="true" {
+            (grid(scale, &[], HEIGHT))
+            @for bar in bars {
+                @let from = scale.x(bar.from);
+                @let width = (scale.x(bar.until) - from).max(NARROWEST);
+                rect class=(bar.class) x=(coordinate(from.min(WIDTH - width))) y="3"
+                    width=(coordinate(width)) height="14" { title { (bar.says) } }
+            }
+        }
+    }
+}
+
+/// Sorts all that takes time into lanes: one for each instruction, one for waits, one for denials.
+fn lanes(facts: &Facts) -> Vec<(String, Vec<Bar>)> {
+    let timeline = &facts.timeline;
+    let mut lanes: Vec<(String, Vec<Bar>)> = Vec::new();
+    for session in &timeline.sessions {
+        let name = session.instruction.to_string();
+        let bar = Bar {
+            class: class_of(session, facts),
+            from: session.from,
+            until: session.until.unwrap_or(timeline.until),
+            says: says(session, timeline.until),
+        };
+        match lanes.iter_mut().find(|(lane, _)| *lane == name) {
+            Some((_, bars)) => bars.push(bar),
+            None => lanes.push((name, vec![bar])),
+        }
+    }
+    for (name, _) in &mut lanes {
+        *name = inline(name);
+    }
+    let waits: Vec<Bar> = timeline
+        .idle
+        .iter()
+        .filter_map(|idle| {
+            let what = match idle.why {
+                // The breath between two sessions is too short to be looked at.
+                Idle::Wait(WaitReason::Pause) => return None,
+                Idle::Wait(WaitReason::Quota | WaitReason::QuotaBackoff) => "Waited for the quota",
+                Idle::Wait(_) => "Waited for the service",
+                Idle::Paused => "Paused by a person",
+                _ => "The process was gone",
+            };
+            let until = idle.until.unwrap_or(timeline.until);
+            let time = format_duration(since(idle.from, until));
+            Some(Bar {
+                class: "wait",
+                from: idle.from,
+                until,
+                says: format!("{what}, {time}"),
+            })
+        })
+        .collect();
+    if !waits.is_empty() {
+        lanes.push(("waiting".to_owned(), waits));
+    }
+    let denied: Vec<Bar> = timeline
+        .denied
+        .iter()
+        .map(|denied| Bar {
+            class: "denied",
+            from: denied.at,
+            until: denied.at,
+            says: format!(
+                "Blocked {} in session {}",
+                inline(&denied.tool),
+                denied.session
+            ),
+        })
+        .collect();
+    if !denied.is_empty() {
+        lanes.push(("blocked calls".to_owned(), denied));
+    }
+    lanes
+}
+
+fn class_of(session: &SessionSpan, facts: &Facts) -> &'static str {
+    match session.result.as_ref().map(|result| &result.end) {
+        Some(SessionEnd::Outcome(SessionOutcome::Completed)) => "completed",
+        Some(
+            SessionEnd::Outcome(SessionOutcome::ExecutionError { .. }) | SessionEnd::Failed { .. },
+        ) => "failed",
+        Some(_) => "cut-short",
+        None if facts.standing == super::facts::Standing::UnderWay && session.until.is_none() => {
+            "under-way"
+        }
+        None => "lost",
+    }
+}
+
+fn says(session: &SessionSpan, now: Timestamp) -> String {
+    let took = since(session.from, session.until.unwrap_or(now));
+    let end = match &session.result {
+        Some(result) => format!(
+            "{}, {}",
+            inline(&result.end.to_string()),
+            total(result.cost)
+        ),
+        None => "did not come to its end".to_owned(),
+    };
+    format!(
+        "Session {}: {end}, {}",
+        session.number,
+        format_duration(took)
+    )
+}
+
+/// Explains the colours that are there.
+fn keys(lanes: &[(String, Vec<Bar>)]) -> Vec<Key> {
+    const ALL: [Key; 7] = [
+        Key {
+            class: "completed",
+            label: "completed",
+        },
+        Key {
+            class: "cut-short",
+            label: "cut short",
+        },
+        Key {
+            class: "failed",
+            label: "failed",
+        },
+        Key {
+            class: "lost",
+            label: "lost with its process",
+        },
+        Key {
+            class: "under-way",
+            label: "under way",
+        },
+        Key {
+            class: "wait",
+            label: "waiting",
+        },
+        Key {
+            class: "denied",
+            label: "blocked call",
+        },
+    ];
+    let is_there = |class| {
+        lanes
+            .iter()
+            .any(|(_, bars)| bars.iter().any(|bar| bar.class == class))
+    };
+    ALL.into_iter().filter(|key| is_there(key.class)).collect()
+}
+
+/// Says what the figure shows; the table of sessions has the rest.
+fn in_words(facts: &Facts) -> String {
+    let timeline = &facts.timeline;
+    let waited = timeline
+        .idle
+        .iter()
+        .filter(|idle| idle.why != Idle::Wait(WaitReason::Pause));
+    format!(
+        "{} in {}, with {} and {}. The table of sessions below has the details.",
+        counted(timeline.sessions.len(), "session"),
+        format_duration(since(timeline.from, timeline.until)),
+        counted(waited.count(), "wait"),
+        counted(timeline.denied.len(), "blocked call"),
+    )
+}

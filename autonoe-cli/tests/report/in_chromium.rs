@@ -1,0 +1,212 @@
+//! The page in a real browser.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::chromium::{Chromium, Scheme};
+use crate::sample::Sample;
+use crate::scale::large;
+
+/// The windows that a page is looked at in: a telephone and a desk.
+const WIDTHS: [u32; 2] = [360, 1280];
+
+/// Where the pictures are left, for people to look at.
+fn pictures() -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("report");
+    fs::create_dir_all(&folder).expect("it can be made");
+    folder
+}
+
+/// Looks at a page in all windows and colours.
+fn looks_right(name: &str, sample: &Sample, texts: &[&str]) {
+    let file = sample.page_file();
+    let mut browser = Chromium::start();
+    let mut page = browser.page();
+    for (scheme, width) in [Scheme::Light, Scheme::Dark]
+        .into_iter()
+        .flat_map(|scheme| WIDTHS.map(|width| (scheme, width)))
+    {
+        let case = format!("{name}-{scheme:?}-{width}").to_lowercase();
+
+        page.open(&file, width, scheme);
+
+        assert_eq!(
+            page.requests(),
+            [format!("file://{}", file.display())],
+            "{case}"
+        );
+        assert_eq!(page.complaints(), Vec::<&Value>::new(), "{case}");
+        let shown = page.evaluate("document.body.innerText");
+        let shown = shown.as_str().expect("it is text");
+        for text in texts {
+            assert!(
+                shown.contains(text),
+                "{case} does not show {text:?}: {shown}"
+            );
+        }
+        assert_eq!(
+            page.evaluate(OVERFLOW),
+            json!([]),
+            "{case}: wider than its window"
+        );
+        assert_eq!(page.evaluate(PALE), json!([]), "{case}: hard to read");
+        let dark = page.evaluate("getComputedStyle(document.body).backgroundColor");
+        let expected = match scheme {
+            Scheme::Light => "rgb(246, 245, 242)",
+            Scheme::Dark => "rgb(18, 20, 23)",
+        };
+        assert_eq!(dark, expected, "{case}");
+        fs::write(pictures().join(format!("{case}.png")), page.picture()).expect("writable");
+    }
+}
+
+/// Finds elements that stick out of the window and cannot be scrolled to where they are.
+const OVERFLOW: &str = r#"
+(() => {
+    const width = document.documentElement.clientWidth;
+    const out = [...document.body.querySelectorAll("*")].filter(element =>
+        !element.closest(".scroll *, .skip, .visually-hidden")
+        && element.getBoundingClientRect().right > width + 0.5);
+    const page = document.documentElement.scrollWidth > width ? ["the page"] : [];
+    return page.concat(out.map(element => element.outerHTML.slice(0, 100)));
+})()"#;
+
+/// Finds texts with less contrast to what is behind them than 4.5 to 1.
+const PALE: &str = r#"
+(() => {
+    const parse = color => color.match(/[\d.]+/g).map(Number);
+    const light = ([r, g, b]) => {
+        const [x, y, z] = [r, g, b].map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+    };
+    const behind = element => {
+        for (let e = element; e; e = e.parentElement) {
+            const color = parse(getComputedStyle(e).backgroundColor);
+            if (color.length < 4 || color[3] > 0) return color;
+        }
+        return [255, 255, 255];
+    };
+    const found = new Set();
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node; (node = texts.nextNode());) {
+        const element = node.parentElement;
+        if (!node.textContent.trim() || element.closest("svg")) continue;
+        const [a, b] = [light(parse(getComputedStyle(element).color)), light(behind(element))];
+        const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        if (contrast < 4.5) found.add(`${contrast.toFixed(2)} ${element.outerHTML.slice(0, 80)}`);
+    }
+    return [...found];
+})()"#;
+
+#[tokio::test(start_paused = true)]
+async fn a_run_is_readable_on_a_telephone_and_at_a_desk_by_day_and_by_night() {
+    let sample = Sample::of_a_shop().await;
+
+    looks_right(
+        "shop",
+        &sample,
+        &[
+            "shop",
+            "Done",
+            "All achievable deliverables passed.",
+            "7 of 8",
+            "$13.48",
+            "Time line",
+            "Cost over time",
+            "Deliverables over time",
+            "Failed: API Error: 529 overloaded",
+            "Command 'sudo' is not in the allowlist",
+            "sudo apt-get install postgresql",
+            "Customers sign up and sign in with an e-mail address",
+        ],
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_run_is_readable_too() {
+    let sample = large().await;
+
+    looks_right(
+        "large",
+        &sample,
+        &["1000 of 1000", "200", "more characters"],
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_that_an_agent_wrote_runs_in_the_browser() {
+    let sample = Sample::new();
+    let evil = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>";
+    let plan = crate::sample::create(&[crate::sample::deliverable("DL-001", evil)]).ends();
+    let passes = autonoe_testkit::SessionScript::new("passes");
+    sample
+        .run(vec![
+            plan,
+            crate::sample::sets(passes, "DL-001", "passed").ends(),
+        ])
+        .await;
+
+    looks_right("evil", &sample, &[evil]);
+
+    let mut browser = Chromium::start();
+    let mut page = browser.page();
+    page.open(&sample.page_file(), 1280, Scheme::Light);
+    assert_eq!(page.evaluate("document.title"), "shop: done · Autonoe");
+    assert_eq!(
+        page.evaluate("document.querySelectorAll('img, script').length"),
+        0
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_screen_reader_has_headings_tables_and_words_for_the_figures() {
+    let sample = Sample::of_a_shop().await;
+    let mut browser = Chromium::start();
+    let mut page = browser.page();
+    page.open(&sample.page_file(), 1280, Scheme::Light);
+
+    let heard = page.accessible();
+
+    let of = |role: &str| -> Vec<&str> {
+        let named = heard.iter().filter(|(found, _)| found == role);
+        named.map(|(_, name)| name.as_str()).collect()
+    };
+    assert_eq!(
+        of("heading"),
+        [
+            "shop",
+            "In numbers",
+            "Time line",
+            "Cost over time",
+            "Deliverables over time",
+            "Sessions",
+            "Deliverables",
+            "Blocked calls",
+        ]
+    );
+    assert_eq!(of("main").len(), 1);
+    assert_eq!(of("table").len(), 3);
+    assert!(of("columnheader").contains(&"Cost"), "{heard:?}");
+    assert!(of("rowheader").contains(&"DL-001"), "{heard:?}");
+    let figures = [of("img"), of("image")].concat();
+    assert_eq!(figures.len(), 3, "{heard:?}");
+    assert!(figures.iter().all(|name| name.len() > 30), "{figures:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_prints_on_a_few_pages() {
+    let sample = Sample::of_a_shop().await;
+    let mut browser = Chromium::start();
+    let mut page = browser.page();
+    page.open(&sample.page_file(), 1280, Scheme::Dark);
+
+    let printed = page.printed();
+
+    assert!(printed.starts_with(b"%PDF-"));
+    let text = String::from_utf8_lossy(&printed);
+    let pages = text.matches("/Type /Page\n").count();
+    assert!((1..=5).contains(&pages), "{pages} pages");
+    fs::write(pictures().join("shop.pdf"), printed).expect("writable");
+}
