@@ -68,6 +68,12 @@ mod guides {
     #[doc = include_str!("../../docs/guides/model-servers.md")]
     mod model_servers {}
 
+    #[doc = include_str!("../../docs/guides/report.md")]
+    mod report {}
+
+    #[doc = include_str!("../../docs/guides/browser.md")]
+    mod browser {}
+
     #[cfg(target_os = "linux")]
     #[doc = include_str!("../../docs/guides/fake-claude.md")]
     mod fake_claude {}

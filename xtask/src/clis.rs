@@ -1,12 +1,12 @@
-//! The real command-line programs of vendors that tests run.
+//! The real programs of vendors that tests run.
 //!
 //! Each lives in a folder of its own under `target/clis`, and is there only once it is
 //! whole and tells the pinned version.
 
+mod debian_tools;
 mod folder;
 mod npm;
 mod pins;
-mod sandbox_tools;
 mod version;
 
 use std::env::consts::{ARCH, OS};
@@ -18,14 +18,14 @@ use crate::failure::Failure;
 use folder::Folder;
 use npm::Npm;
 
-/// Installs what is missing or wrong: the pinned CLIs, and what their sandbox needs.
+/// Installs what is missing or wrong: the pinned programs, what a sandbox needs, and a browser.
 pub(crate) fn install(cargo: &Cargo) -> Result<(), Failure> {
     let folder = Folder::open(clis_dir(cargo))?;
     for pin in pins::of(OS, ARCH)? {
         let state = folder.ensure(&pin, &Npm::default())?;
         println!("{pin}: {state}");
     }
-    sandbox_tools::ensure();
+    debian_tools::ensure();
     Ok(())
 }
 

@@ -59,7 +59,7 @@ impl Npm {
                 reason(&output.stderr)
             )));
         }
-        Ok(into.join("node_modules").join(pin.package))
+        Ok(pin.kept(into))
     }
 
     fn check(&self) -> Result<(), Failure> {

@@ -1,12 +1,14 @@
-//! Which versions of which CLIs, and what their packages are.
+//! Which versions of which programs, and what their packages are.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 
-/// One version of a CLI for this machine.
+/// One version of a program for this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pin {
     /// The package in the npm registry.
@@ -14,37 +16,84 @@ pub(super) struct Pin {
     pub(super) version: &'static str,
     /// The hash of the package, which npm compares.
     integrity: &'static str,
+    /// The packages that it needs beside itself.
+    needs: &'static [Needed],
+    kind: Kind,
+}
+
+/// A package that another one needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Needed {
+    package: &'static str,
+    version: &'static str,
+    integrity: &'static str,
+}
+
+/// What a program is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Claude Code: one binary in one package.
+    ClaudeCode,
+    /// The Playwright MCP server: a script for Node.js and what it needs.
+    PlaywrightMcp,
 }
 
 const X64: &str = "@anthropic-ai/claude-code-linux-x64";
 const ARM64: &str = "@anthropic-ai/claude-code-linux-arm64";
+const PLAYWRIGHT: &str = "@playwright/mcp";
 
-const PINS: [Pin; 4] = [
+const PINS: [Pin; 5] = [
     Pin {
         package: X64,
         version: "2.1.197",
         integrity: "sha512-rIlKmrY0QMyHgPRX/MYWNj039vbypICvI9jVe3rs9Xy2RnNklySjyPxqh62QadznzoftEO23uYQ1tFePcQ//bg==",
+        needs: &[],
+        kind: Kind::ClaudeCode,
     },
     Pin {
         package: X64,
         version: "2.1.325",
         integrity: "sha512-BqZzMvP/zgLLL34S+7OzbG+cyoFp7gwWHU5koVwsyMlTAz+0zZAmbY+UkzvtN2RXxp6AcMenbYIjQJxoXfUY3w==",
+        needs: &[],
+        kind: Kind::ClaudeCode,
     },
     Pin {
         package: ARM64,
         version: "2.1.197",
         integrity: "sha512-sx6SoGj3MNR5CV+YDkNtbLHXa1tn3G8qcYFgm1gnvOi9ODQUKbhiPfankJfkTMDVekOvnKJhm6i9hGFIPzp7cQ==",
+        needs: &[],
+        kind: Kind::ClaudeCode,
     },
     Pin {
         package: ARM64,
         version: "2.1.325",
         integrity: "sha512-NCvQcOxr685Y4mkYUjQT8l/Ouzw0k2xWloWeyzfsUtWiOedHosPkaW6XCSpzAl1dMuvDNBF97qpWgVDrSdK2Vw==",
+        needs: &[],
+        kind: Kind::ClaudeCode,
+    },
+    Pin {
+        package: PLAYWRIGHT,
+        version: "0.0.83",
+        integrity: "sha512-oNcl+Ae2/IAjhfPeP46BfIkSakfmprY+aOtkv5MjrQ4lPav4/yNtPhL0iq8SlIM90oApWgBDUxaNKvktazUKOg==",
+        needs: &[
+            Needed {
+                package: "playwright",
+                version: "1.64.0-alpha-1790635538000",
+                integrity: "sha512-/5XDUMxpOd/9AojJtWDFIRV3EJZNQ0AwvK69wgt3CPzy8wTgiBG9pX45VfxtqtvIRGwfWzMhrvawNKreG69Snw==",
+            },
+            Needed {
+                package: "playwright-core",
+                version: "1.64.0-alpha-1790635538000",
+                integrity: "sha512-pNwaXirhXMRLaRQs4NQ18EpTdtDoFwyPH9FOaaDC7YXG4hpwE2xmwCic/1srbuExVQC7zT9LJSJpDBAru+Vo9A==",
+            },
+        ],
+        kind: Kind::PlaywrightMcp,
     },
 ];
 
-/// Returns the pinned CLIs for a system.
+/// Returns the pinned programs for a system.
 pub(super) fn of(os: &str, arch: &str) -> Result<Vec<Pin>, Failure> {
-    let package = match (os, arch) {
+    let claude = match (os, arch) {
         ("linux", "x86_64") => X64,
         ("linux", "aarch64") => ARM64,
         _ => {
@@ -53,19 +102,57 @@ pub(super) fn of(os: &str, arch: &str) -> Result<Vec<Pin>, Failure> {
             )));
         }
     };
-    let pins = PINS.into_iter().filter(|pin| pin.package == package);
+    let pins = PINS
+        .into_iter()
+        .filter(|pin| [claude, PLAYWRIGHT].contains(&pin.package));
     Ok(pins.collect())
 }
 
 impl Pin {
     /// Returns the name of its folder, where tests look for it.
     pub(super) fn folder(&self) -> String {
-        format!("claude-code-{}", self.version)
+        let name = match self.kind {
+            Kind::ClaudeCode => "claude-code",
+            Kind::PlaywrightMcp => "playwright-mcp",
+        };
+        format!("{name}-{}", self.version)
+    }
+
+    /// Returns what of the folder `into`, where npm has put it, is kept.
+    pub(super) fn kept(&self, into: &Path) -> PathBuf {
+        match self.kind {
+            Kind::ClaudeCode => into.join("node_modules").join(self.package),
+            Kind::PlaywrightMcp => into.to_owned(),
+        }
+    }
+
+    /// Returns the program in its folder.
+    pub(super) fn program(&self, folder: &Path) -> PathBuf {
+        match self.kind {
+            Kind::ClaudeCode => folder.join("claude"),
+            Kind::PlaywrightMcp => folder.join("node_modules/@playwright/mcp/cli.js"),
+        }
+    }
+
+    /// Returns the command that runs the program in its folder.
+    pub(super) fn command(&self, folder: &Path) -> Command {
+        let program = self.program(folder);
+        match self.kind {
+            Kind::ClaudeCode => Command::new(program),
+            Kind::PlaywrightMcp => {
+                let mut command = Command::new("node");
+                command.arg(program);
+                command
+            }
+        }
     }
 
     /// Returns what it prints when it is asked for its version.
     pub(super) fn version_line(&self) -> String {
-        format!("{} (Claude Code)", self.version)
+        match self.kind {
+            Kind::ClaudeCode => format!("{} (Claude Code)", self.version),
+            Kind::PlaywrightMcp => format!("Version {}", self.version),
+        }
     }
 
     /// Returns the `package.json` that asks npm for it.
@@ -77,17 +164,30 @@ impl Pin {
         })
     }
 
-    /// Returns the `package-lock.json` by which npm accepts this package and no other.
+    /// Returns the `package-lock.json` by which npm accepts these packages and no others.
     pub(super) fn lock_file(&self) -> Value {
-        let place = format!("node_modules/{}", self.package);
+        let needs: Map<_, _> = self
+            .needs
+            .iter()
+            .map(|needed| (needed.package.to_owned(), json!(needed.version)))
+            .collect();
+        let mut packages = json!({
+            "": self.manifest(),
+            format!("node_modules/{}", self.package): {
+                "version": self.version,
+                "integrity": self.integrity,
+                "dependencies": needs,
+            },
+        });
+        for needed in self.needs {
+            let place = format!("node_modules/{}", needed.package);
+            packages[place] = json!({"version": needed.version, "integrity": needed.integrity});
+        }
         json!({
             "name": "clis",
             "lockfileVersion": 3,
             "requires": true,
-            "packages": {
-                "": self.manifest(),
-                place: {"version": self.version, "integrity": self.integrity},
-            },
+            "packages": packages,
         })
     }
 }
@@ -108,8 +208,9 @@ mod tests {
             let pins = of("linux", arch).unwrap();
 
             let versions: Vec<_> = pins.iter().map(|pin| pin.version).collect();
-            assert_eq!(versions, ["2.1.197", "2.1.325"]);
-            assert!(pins.iter().all(|pin| pin.package == package));
+            assert_eq!(versions, ["2.1.197", "2.1.325", "0.0.83"]);
+            let packages: Vec<_> = pins.iter().map(|pin| pin.package).collect();
+            assert_eq!(packages, [package, package, PLAYWRIGHT]);
         }
     }
 
@@ -130,5 +231,17 @@ mod tests {
         assert_eq!(locked["version"], "2.1.197");
         assert_eq!(locked["integrity"], pin.integrity);
         assert_eq!(pin.manifest()["dependencies"][X64], "2.1.197");
+    }
+
+    #[test]
+    fn npm_is_bound_to_what_a_package_needs_as_well() {
+        let pin = of("linux", "x86_64").unwrap()[2];
+
+        let packages = &pin.lock_file()["packages"];
+
+        let core = &packages["node_modules/playwright-core"];
+        assert_eq!(core["integrity"], pin.needs[1].integrity);
+        let needed = &packages["node_modules/@playwright/mcp"]["dependencies"];
+        assert_eq!(needed["playwright-core"], core["version"]);
     }
 }

@@ -1,7 +1,6 @@
 //! Whether a CLI is the pinned one.
 
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use crate::deadline::{self, Ending};
@@ -9,19 +8,24 @@ use crate::failure::Failure;
 
 use super::pins::Pin;
 
-/// The program in each folder.
-const PROGRAM: &str = "claude";
-
 /// How long a CLI may take to tell its version.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Refuses a folder whose program does not tell the pinned version.
 pub(super) fn check(pin: &Pin, folder: &Path) -> Result<(), Failure> {
-    let program = folder.join(PROGRAM);
+    let program = pin.program(folder);
+    // Asked for a script that is not there, an interpreter says so at length.
+    if !program.is_file() {
+        let program = program.display();
+        return Err(Failure::new(format!(
+            "{program} is missing; {pin} is pinned"
+        )));
+    }
     let nowhere = folder.join("no-settings");
-    let mut command = Command::new(&program);
+    let mut command = pin.command(folder);
     // It finds no settings of the user, and leaves none.
     command.arg("--version").env_clear();
+    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
     command.env("HOME", &nowhere);
     command.env("CLAUDE_CONFIG_DIR", &nowhere);
 

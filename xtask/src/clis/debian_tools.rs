@@ -1,4 +1,4 @@
-//! The programs that the sandbox of a CLI needs, from Debian's packages.
+//! Programs that tests need beside the CLIs, from Debian's packages: those of the sandbox, and a browser.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,7 +13,7 @@ struct Tool {
     package: &'static str,
 }
 
-const TOOLS: [Tool; 2] = [
+const TOOLS: [Tool; 3] = [
     Tool {
         program: "bwrap",
         package: "bubblewrap",
@@ -21,6 +21,10 @@ const TOOLS: [Tool; 2] = [
     Tool {
         program: "socat",
         package: "socat",
+    },
+    Tool {
+        program: "chromium",
+        package: "chromium",
     },
 ];
 
@@ -44,7 +48,7 @@ enum Rights {
 
 /// Installs the programs if they are missing and it can, and otherwise says what is missing.
 ///
-/// It never fails: the tests that need a sandbox do, and the others are worth running.
+/// It never fails: the tests that need them do, and the others are worth running.
 pub(super) fn ensure() {
     let missing = || {
         let tools = TOOLS.into_iter();
@@ -53,7 +57,7 @@ pub(super) fn ensure() {
             .collect::<Vec<_>>()
     };
     match plan(&missing(), rights()) {
-        Plan::Nothing => println!("bubblewrap, socat: already there"),
+        Plan::Nothing => println!("bubblewrap, socat, chromium: already there"),
         Plan::Tell(message) => println!("{message}"),
         Plan::Install(packages) => match apt_get(&packages) {
             Ok(()) if missing().is_empty() => println!("{}: installed", packages.join(", ")),
@@ -79,7 +83,7 @@ fn lacking(packages: &[&str], why: &str) -> String {
     let packages = packages.join(" ");
     format!(
         "WARNING: not there and not installed: {packages} ({why}).\n\
-         The tests with a sandbox will fail. On Debian: apt-get install {packages}"
+         The tests with a sandbox or a browser will fail. On Debian: apt-get install {packages}"
     )
 }
 
@@ -149,13 +153,13 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_installed_only_by_who_can() {
-        let [bwrap, socat] = TOOLS;
+        let [bwrap, socat, chromium] = TOOLS;
 
         assert_eq!(plan(&[], Rights::CanInstall), Plan::Nothing);
         assert_eq!(plan(&[], Rights::CannotInstall), Plan::Nothing);
         assert_eq!(
-            plan(&[bwrap, socat], Rights::CanInstall),
-            Plan::Install(vec!["bubblewrap", "socat"])
+            plan(&[bwrap, socat, chromium], Rights::CanInstall),
+            Plan::Install(vec!["bubblewrap", "socat", "chromium"])
         );
         assert_eq!(
             plan(&[socat], Rights::CanInstall),
@@ -166,7 +170,7 @@ mod tests {
             Plan::Tell(
                 "WARNING: not there and not installed: bubblewrap socat \
                  (this is not root on a system with apt-get).\n\
-                 The tests with a sandbox will fail. On Debian: apt-get install bubblewrap socat"
+                 The tests with a sandbox or a browser will fail. On Debian: apt-get install bubblewrap socat"
                     .to_owned()
             )
         );

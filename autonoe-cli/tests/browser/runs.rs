@@ -1,0 +1,138 @@
+//! Runs that have a browser, and syncs that have none.
+
+use std::fs;
+use std::process::Output;
+
+use autonoe_testkit::model_server::anthropic::Turn;
+use serde_json::{Value, json};
+
+use crate::build::{Build, on_both_builds};
+use crate::playwright;
+use crate::setting::Setting;
+use crate::site::{Site, TEXT};
+
+fn ledger(passed: bool) -> Value {
+    json!({"deliverables": [{
+        "id": "DL-001",
+        "description": "The market shows what is left",
+        "acceptanceCriteria": ["a person sees the stock in a browser"],
+        "passed": passed,
+    }]})
+}
+
+/// A model that looks at a page, tries what it may not, and is content.
+fn looks_at(site: &Site) -> Vec<Turn> {
+    let forged = json!({"function": "() => '{}'", "filename": ".autonoe/status.json"});
+    vec![
+        Turn::tool(
+            "mcp__playwright__browser_navigate",
+            json!({"url": site.url()}),
+        ),
+        Turn::tool("mcp__playwright__browser_snapshot", json!({})),
+        Turn::tool("mcp__playwright__browser_evaluate", forged),
+        Turn::tool(
+            "mcp__autonoe__set_status",
+            json!({"deliverableId": "DL-001", "status": "passed"}),
+        ),
+        Turn::text("It shows what is left."),
+    ]
+}
+
+/// Asserts that the model saw the page, and that the guard stands before the browser too.
+fn saw_the_page(setting: &Setting, output: &Output) {
+    let told = setting.told();
+    assert!(output.status.success(), "{output:?}\n{told:#?}");
+    assert!(told.iter().any(|result| result.contains(TEXT)), "{told:#?}");
+    let refused =
+        |result: &String| result.contains(".autonoe") && result.contains("is_error: true");
+    assert!(told.iter().any(refused), "{told:#?}");
+    let ledger = fs::read_to_string(setting.project().join(".autonoe/status.json"));
+    assert!(ledger.expect("it is there").contains("DL-001"));
+    setting.model.verify();
+}
+
+/// As in a container: Debian's Chromium, by root, named in `agent.json`.
+async fn a_run_sees_the_page_with_the_server_of_its_settings(build: Build) {
+    let site = Site::open();
+    let setting = Setting::new(build, &ledger(false), looks_at(&site));
+    let server = setting.server_called("playwright-mcp");
+    let chromium = playwright::chromium();
+    let setting = setting.config(&json!({"mcpServers": {"playwright": {
+        "command": server,
+        "args": ["--headless", "--isolated", "--executable-path", chromium, "--no-sandbox"],
+    }}}));
+
+    let output = setting.autonoe(&["run", "--no-sandbox"]);
+
+    saw_the_page(&setting, &output);
+    assert_eq!(setting.calls().len(), 1);
+}
+
+on_both_builds![a_run_sees_the_page_with_the_server_of_its_settings];
+
+/// Only the download is played: what stands in for `npx` is the server that it would fetch.
+#[test]
+fn the_built_in_server_takes_its_browser_from_the_environment() {
+    let site = Site::open();
+    let setting = Setting::new(Build::NEWER, &ledger(false), looks_at(&site));
+    setting.server_called("npx");
+    let setting = setting
+        .variable("PLAYWRIGHT_MCP_EXECUTABLE_PATH", playwright::chromium())
+        .variable("PLAYWRIGHT_MCP_SANDBOX", "false");
+
+    let output = setting.autonoe(&["run", "--no-sandbox"]);
+
+    saw_the_page(&setting, &output);
+    assert_eq!(
+        setting.calls(),
+        ["@playwright/mcp@latest --headless --isolated"]
+    );
+}
+
+/// As after `npx @playwright/mcp@latest install-browser chromium`. The server wants a sandbox of
+/// other browsers only, so that this works for root as it is.
+#[test]
+#[cfg(target_arch = "x86_64")] // Elsewhere the folder has another name.
+fn the_built_in_server_finds_a_browser_that_was_installed_for_it() {
+    let site = Site::open();
+    let setting = Setting::new(Build::NEWER, &ledger(false), looks_at(&site));
+    setting.server_called("npx");
+    let browsers = setting.project().with_file_name("browsers");
+    let place = browsers.join("chromium-1247/chrome-linux64");
+    fs::create_dir_all(&place).expect("it can be made");
+    std::os::unix::fs::symlink(playwright::chromium(), place.join("chrome")).expect("writable");
+    let setting = setting
+        .variable("PLAYWRIGHT_BROWSERS_PATH", &browsers.display().to_string())
+        .variable("PLAYWRIGHT_MCP_BROWSER", "chromium");
+
+    let output = setting.autonoe(&["run", "--no-sandbox"]);
+
+    saw_the_page(&setting, &output);
+}
+
+#[test]
+fn a_sync_starts_no_browser_whoever_brings_it() {
+    let script = vec![
+        Turn::text("The deliverables are what SPEC.md asks for."),
+        Turn::tool("mcp__autonoe__verify", json!({"deliverableId": "DL-001"})),
+        Turn::text("It is verified."),
+    ];
+    let setting = Setting::new(Build::NEWER, &ledger(true), script);
+    setting.server_called("npx");
+    let server = setting.server_called("playwright-mcp");
+    let servers =
+        json!({"mcpServers": {"playwright": {"command": server, "args": ["--headless"]}}});
+    let setting = setting.config(&servers);
+
+    let output = setting.autonoe(&["sync", "--no-sandbox"]);
+
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(setting.calls(), Vec::<String>::new());
+    let requests = setting.model.log().main_requests();
+    let offered = requests.iter().flat_map(|request| &request.tools);
+    let browsers: Vec<_> = offered
+        .filter(|tool| tool.name.contains("playwright"))
+        .collect();
+    assert!(browsers.is_empty(), "{browsers:?}");
+    setting.model.verify();
+}

@@ -1,0 +1,136 @@
+//! A project, a scripted model, and all that a run needs to find between them.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use autonoe_testkit::model_server::anthropic::{AnthropicServer, Script};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::build::Build;
+use crate::playwright;
+
+/// A variable that everything inherits which a test starts.
+const MARKER: &str = "AUTONOE_TEST_SETTING";
+
+pub(crate) struct Setting {
+    folders: TempDir,
+    pub(crate) model: AnthropicServer,
+    environment: Vec<(&'static str, String)>,
+}
+
+impl Setting {
+    /// Makes a project with this ledger, for a model that follows a script.
+    pub(crate) fn new(build: Build, ledger: &Value, script: impl Into<Script>) -> Self {
+        let folders = tempfile::tempdir().expect("a directory can be made");
+        for name in ["home", "bin", "project/.autonoe"] {
+            fs::create_dir_all(folders.path().join(name)).expect("it can be made");
+        }
+        symlink(build.program(), folders.path().join("bin/claude")).expect("it can be made");
+        let setting = Self {
+            folders,
+            model: AnthropicServer::start(script),
+            environment: Vec::new(),
+        };
+        setting.write("project/SPEC.md", "# A market\n");
+        setting.write("project/.autonoe/status.json", &ledger.to_string());
+        setting
+    }
+
+    /// Writes the settings of the project.
+    pub(crate) fn config(self, config: &Value) -> Self {
+        self.write("project/.autonoe/agent.json", &config.to_string());
+        self
+    }
+
+    pub(crate) fn variable(mut self, name: &'static str, value: &str) -> Self {
+        self.environment.push((name, value.to_owned()));
+        self
+    }
+
+    /// Puts a program on the search path that writes down how it was called, and then is the real
+    /// Playwright MCP server. It takes its time, as the first download does.
+    pub(crate) fn server_called(&self, name: &str) -> PathBuf {
+        let (calls, script) = (self.folders.path().join("calls"), playwright::script());
+        let text = format!(
+            "#!/bin/sh\necho \"$*\" >> '{}'\nsleep 3\ncase $1 in @*) shift;; esac\nexec node '{}' \"$@\"\n",
+            calls.display(),
+            script.display()
+        );
+        self.write(&format!("bin/{name}"), &text);
+        let program = self.folders.path().join("bin").join(name);
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        program
+    }
+
+    /// Returns how the server was called, each time.
+    pub(crate) fn calls(&self) -> Vec<String> {
+        let calls = fs::read_to_string(self.folders.path().join("calls")).unwrap_or_default();
+        calls.lines().map(str::to_owned).collect()
+    }
+
+    pub(crate) fn project(&self) -> PathBuf {
+        self.folders.path().join("project")
+    }
+
+    /// Runs `autonoe` in the project, and waits until nothing of it is left.
+    pub(crate) fn autonoe(&self, arguments: &[&str]) -> Output {
+        let bin = self.folders.path().join("bin");
+        let path = std::env::var("PATH").unwrap_or_default();
+        let mut command = Command::new("timeout");
+        command
+            .arg("300")
+            .arg(env!("CARGO_BIN_EXE_autonoe"))
+            .args(arguments)
+            .current_dir(self.project())
+            .env_clear()
+            .env("PATH", format!("{}:{path}", bin.display()))
+            .env("HOME", self.folders.path().join("home"))
+            .env(MARKER, self.folders.path())
+            .env("ANTHROPIC_API_KEY", "dummy")
+            .env("ANTHROPIC_BASE_URL", self.model.url())
+            .envs(self.environment.iter().map(|(name, value)| (*name, value)));
+        let output = command.output().expect("it can be run");
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while Instant::now() < deadline && !self.leftovers().is_empty() {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert_eq!(
+            self.leftovers(),
+            Vec::<String>::new(),
+            "something was left running"
+        );
+        output
+    }
+
+    /// Returns what the model was told of its tool calls.
+    pub(crate) fn told(&self) -> Vec<String> {
+        let requests = self.model.log().main_requests();
+        let results = requests.iter().flat_map(|request| request.tool_results());
+        results.map(|result| format!("{result:?}")).collect()
+    }
+
+    /// Returns what still runs of all that was started here, by the environment that it inherited.
+    fn leftovers(&self) -> Vec<String> {
+        let wanted = format!("{MARKER}={}", self.folders.path().display());
+        let processes = fs::read_dir("/proc").expect("Linux").flatten();
+        let ours = processes.filter(|process| {
+            let environment = fs::read(process.path().join("environ")).unwrap_or_default();
+            let mut variables = environment.split(|byte| *byte == 0);
+            variables.any(|variable| variable == wanted.as_bytes())
+        });
+        let command = |process: fs::DirEntry| fs::read(process.path().join("cmdline")).ok();
+        ours.filter_map(command)
+            .filter(|line| !line.is_empty())
+            .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+            .collect()
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path: &Path = &self.folders.path().join(path);
+        fs::write(path, text).expect("it can be written");
+    }
+}

@@ -1,0 +1,70 @@
+//! What the real server offers, and what of it is granted.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+
+use autonoe_core::PLAYWRIGHT_MCP_TOOLS;
+use serde_json::{Value, json};
+
+use crate::playwright;
+
+/// Asks the real server which tools it has.
+fn offered(arguments: &[&str]) -> BTreeSet<String> {
+    let folder = tempfile::tempdir().expect("a directory can be made");
+    let mut server = Command::new("node")
+        .arg(playwright::script())
+        .args(arguments)
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("there is Node.js");
+    let mut input = server.stdin.take().expect("it is piped");
+    let mut output = BufReader::new(server.stdout.take().expect("it is piped")).lines();
+    let mut ask = |id: u32, method: &str, params: Value| -> Value {
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        writeln!(input, "{request}").expect("it listens");
+        let line = output.next().expect("it answers").expect("in text");
+        let answer: Value = serde_json::from_str(&line).expect("and JSON");
+        assert_eq!(answer["id"], id, "{answer}");
+        answer["result"].clone()
+    };
+    let hello = json!({
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    });
+    ask(1, "initialize", hello);
+    let list = ask(2, "tools/list", json!({}));
+    drop(input);
+    assert!(server.wait().expect("it ends").success());
+    let tools = list["tools"].as_array().expect("a list").iter();
+    let names = tools.map(|tool| tool["name"].as_str().expect("a name"));
+    names
+        .map(|name| format!("mcp__playwright__{name}"))
+        .collect()
+}
+
+fn granted() -> BTreeSet<String> {
+    let tools = PLAYWRIGHT_MCP_TOOLS.iter();
+    tools.map(|tool| (*tool).to_owned()).collect()
+}
+
+#[test]
+fn every_tool_of_the_built_in_server_is_granted_but_the_one_that_runs_code_in_it() {
+    let offered = offered(&["--headless", "--isolated"]);
+
+    let refused: Vec<_> = offered.difference(&granted()).cloned().collect();
+
+    assert_eq!(refused, ["mcp__playwright__browser_run_code_unsafe"]);
+}
+
+#[test]
+fn every_tool_that_is_granted_is_there() {
+    let offered = offered(&["--headless", "--isolated", "--caps=testing"]);
+
+    let unknown: Vec<_> = granted().difference(&offered).cloned().collect();
+
+    assert_eq!(unknown, Vec::<String>::new());
+}
