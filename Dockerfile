@@ -30,8 +30,10 @@ RUN apt-get update \
     && npm install --global "@anthropic-ai/claude-code@${CLAUDE_CODE_VERSION}" \
     && npm cache clean --force
 COPY --from=build /out/autonoe /usr/local/bin/autonoe
-# A browser for the agent is installed by `npx playwright install --with-deps chromium`.
+# A browser for the agent, where one is wanted, is installed as root by
+# `npx @playwright/mcp@latest install-browser --with-deps chromium`.
 ENV PLAYWRIGHT_BROWSERS_PATH=/tmp/playwright-browsers \
+    PLAYWRIGHT_MCP_BROWSER=chromium \
     AUTONOE_NO_SANDBOX=1 \
     DISABLE_AUTOUPDATER=1
 # The image has a user `node` with id 1000, which owns the files of most people.

@@ -1,0 +1,109 @@
+//! Commands in a guide, and what the guide says that they print.
+
+/// A block of commands.
+#[derive(Debug)]
+pub(crate) struct Console {
+    /// The exit code that each of them has.
+    pub(crate) exit: i32,
+    pub(crate) commands: Vec<Command>,
+}
+
+/// A command, and lines that it prints among others.
+#[derive(Debug)]
+pub(crate) struct Command {
+    pub(crate) text: String,
+    printed: Vec<String>,
+}
+
+impl Console {
+    /// Finds all blocks in the text of a guide.
+    pub(crate) fn all(guide: &str) -> Vec<Self> {
+        let mut blocks = Vec::new();
+        let mut lines = guide.lines();
+        while let Some(line) = lines.next() {
+            let Some(options) = line.strip_prefix("```console") else {
+                continue;
+            };
+            let exit = options.trim().strip_prefix("exit=").unwrap_or("0");
+            let within = lines.by_ref().take_while(|line| *line != "```");
+            blocks.push(Self {
+                exit: exit.parse().expect("a number"),
+                commands: commands(within),
+            });
+        }
+        assert!(!blocks.is_empty(), "there are no commands in the guide");
+        blocks
+    }
+}
+
+fn commands<'g>(lines: impl Iterator<Item = &'g str>) -> Vec<Command> {
+    let mut commands: Vec<Command> = Vec::new();
+    for line in lines {
+        if let Some(text) = line.strip_prefix("$ ") {
+            commands.push(Command {
+                text: text.to_owned(),
+                printed: Vec::new(),
+            });
+            continue;
+        }
+        let command = commands.last_mut().expect("a block begins with a command");
+        match line.strip_prefix('>') {
+            Some(rest) => {
+                command.text.push('\n');
+                command
+                    .text
+                    .push_str(rest.strip_prefix(' ').unwrap_or(rest));
+            }
+            None => command.printed.push(line.to_owned()),
+        }
+    }
+    commands
+}
+
+impl Command {
+    /// Returns the first line that the guide shows and `output` does not have, in this order.
+    pub(crate) fn missing_in(&self, output: &str) -> Option<&str> {
+        let mut lines = output.lines();
+        let shown = self.printed.iter().map(String::as_str);
+        shown
+            .into_iter()
+            .find(|shown| !lines.any(|line| is_like(line, shown)))
+    }
+}
+
+/// Tells whether `line` is the one that is shown; `…` in it stands for anything.
+fn is_like(line: &str, shown: &str) -> bool {
+    let parts: Vec<&str> = shown.split('…').collect();
+    let (Some(first), Some(last)) = (parts.first(), parts.last()) else {
+        return false;
+    };
+    let Some(mut rest) = line.strip_prefix(first) else {
+        return false;
+    };
+    if parts.len() == 1 {
+        return rest.is_empty();
+    }
+    for part in &parts[1..parts.len() - 1] {
+        match rest.split_once(part.trim()) {
+            Some((_, after)) => rest = after,
+            None => return false,
+        }
+    }
+    rest.ends_with(last.trim_start())
+}
+
+#[test]
+fn a_line_is_shown_with_what_differs_left_out() {
+    for (line, shown, is_so) in [
+        ("hello", "hello", true),
+        ("hello there", "hello", false),
+        ("hello there", "hello …", true),
+        ("ok       claude       2.1.325", "ok       claude …", true),
+        ("Run 12 ended: done", "Run … ended: done", true),
+        ("Run 12 ended: failed", "Run … ended: done", false),
+        ("a b c", "… b …", true),
+        ("a c", "… b …", false),
+    ] {
+        assert_eq!(is_like(line, shown), is_so, "{line:?} {shown:?}");
+    }
+}
