@@ -88,6 +88,7 @@ impl<'l> Turn<'l> {
                             break;
                         }
                     }
+                    let has_news = !events.is_empty();
                     query.tell(events);
                     if let Err(error) = taken {
                         query.end(Err(error));
@@ -96,6 +97,10 @@ impl<'l> Turn<'l> {
                     self.give_up_on_credentials();
                     if self.is_over() {
                         return self.finish(query, None);
+                    }
+                    if has_news {
+                        // Who listens on the same thread gets its turn before more is read.
+                        tokio::task::yield_now().await;
                     }
                 }
                 Happened::Fell(Silence::Ended) => {

@@ -40,11 +40,11 @@ pub struct LineReader {
     failed: bool,
 }
 
-/// The least room for a read: what a pipe holds.
-const LEAST_ROOM: usize = 64 * 1024;
+/// The least room for a read.
+const LEAST_ROOM: usize = 16 * 1024;
 
 /// The room that is made when less than that is left: several reads share it.
-const ROOM: usize = 256 * 1024;
+const ROOM: usize = 64 * 1024;
 
 impl LineReader {
     /// The longest line that is read unless another limit is set: 64 MiB.
