@@ -6,6 +6,7 @@
 
 mod arguments;
 mod content;
+mod schema;
 mod server;
 
 pub(crate) use server::{Incoming, McpServer, ToolCallRequest, refusal};

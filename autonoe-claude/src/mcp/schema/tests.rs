@@ -1,0 +1,191 @@
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::Schema;
+
+fn complaints(schema: &Value, value: &Value) -> Vec<String> {
+    Schema::new(schema).expect("understood").complaints(value)
+}
+
+#[test]
+fn complaints_say_what_is_wrong_and_where() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "deliverables": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/One"}},
+            "limit": {"type": ["integer", "null"], "minimum": 1},
+        },
+        "required": ["deliverables"],
+        "additionalProperties": false,
+        "$defs": {"One": {
+            "type": "object",
+            "properties": {
+                "id": {"type": "string", "pattern": "^DL-[0-9]+$"},
+                "status": {"enum": ["pending", "passed"]},
+            },
+            "required": ["id"],
+        }},
+    });
+    for (value, said) in [
+        (
+            json!({"deliverables": [{"id": "DL-1", "status": "passed"}], "limit": null}),
+            vec![],
+        ),
+        (json!({}), vec!["\"deliverables\" is a required property"]),
+        (
+            json!({"deliverables": [], "limit": 0, "fly": 1}),
+            vec![
+                "\"fly\" is unexpected",
+                "/deliverables: it has 0 items and must have at least 1",
+                "/limit: 0 breaks minimum 1",
+            ],
+        ),
+        (
+            json!({"deliverables": [{"id": "1"}, {"id": "DL-2", "status": "done"}, 7]}),
+            vec![
+                "/deliverables/0/id: \"1\" does not match \"^DL-[0-9]+$\"",
+                "/deliverables/1/status: \"done\" is not one of [\"pending\",\"passed\"]",
+                "/deliverables/2: 7 is not of type \"object\"",
+            ],
+        ),
+        (
+            json!("no object"),
+            vec!["\"no object\" is not of type \"object\""],
+        ),
+    ] {
+        let mut complaints = complaints(&schema, &value);
+        complaints.sort();
+        assert_eq!(complaints, said, "{value}");
+    }
+}
+
+#[test]
+fn a_schema_that_is_broken_or_not_understood_is_refused() {
+    for (schema, blamed) in [
+        (json!({"type": "strin"}), "type"),
+        (json!({"type": []}), "type"),
+        (json!({"properties": {"a": 5}}), "a"),
+        (json!({"required": "a"}), "required"),
+        (json!({"pattern": "("}), "pattern"),
+        (json!({"pattern": "(?=a)b"}), "pattern"),
+        (json!({"minimum": "1"}), "minimum"),
+        (json!({"multipleOf": 0}), "multipleOf"),
+        (json!({"$ref": "#/$defs/Missing"}), "leads nowhere"),
+        (
+            json!({"$ref": "https://example.com/schema"}),
+            "leads nowhere",
+        ),
+        (json!({"anyOf": []}), "anyOf"),
+        (json!({"unevaluatedProperties": false}), "not understood"),
+        (json!({"items": {"$dynamicRef": "#a"}}), "not understood"),
+        (json!(5), "no schema"),
+    ] {
+        let error = Schema::new(&schema).expect_err("refused");
+        assert!(error.contains(blamed), "{schema}: {error}");
+    }
+}
+
+#[test]
+fn a_schema_that_leads_to_itself_ends() {
+    let circle = json!({"$ref": "#"});
+    assert!(!complaints(&circle, &json!(1)).is_empty());
+
+    let list = json!({"type": "object", "properties": {"next": {"$ref": "#"}}});
+    assert!(complaints(&list, &json!({"next": {"next": {}}})).is_empty());
+    assert!(!complaints(&list, &json!({"next": {"next": 5}})).is_empty());
+}
+
+/// Values that are small enough to meet the schemas below now and then.
+fn values() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(json!(null)),
+        any::<bool>().prop_map(Value::from),
+        (-3_i64..4).prop_map(Value::from),
+        prop_oneof![
+            Just(json!(0.5)),
+            Just(json!(1.0)),
+            Just(json!(-2.5)),
+            Just(json!(u64::MAX))
+        ],
+        "[ab]{0,3}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map("[abc]", inner, 0..3)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+fn leaf_schemas() -> impl Strategy<Value = Value> {
+    let types = [
+        "array", "boolean", "integer", "null", "number", "object", "string",
+    ];
+    prop_oneof![
+        any::<bool>().prop_map(Value::from),
+        prop::sample::select(types.to_vec()).prop_map(|name| json!({"type": name})),
+        prop::sample::subsequence(types.to_vec(), 1..4).prop_map(|names| json!({"type": names})),
+        values().prop_map(|value| json!({"const": value})),
+        prop::collection::vec(values(), 1..3).prop_map(|all| json!({"enum": all})),
+        (-2_i64..3).prop_map(|limit| json!({"minimum": limit, "maximum": limit + 1})),
+        (-2_i64..3).prop_map(|limit| json!({"exclusiveMinimum": limit})),
+        prop_oneof![Just(json!(2)), Just(json!(0.5))].prop_map(|of| json!({"multipleOf": of})),
+        (0_u64..3).prop_map(|count| json!({"minLength": count, "maxLength": count + 1})),
+        (0_u64..3).prop_map(|count| json!({"minItems": count, "maxProperties": count})),
+        Just(json!({"uniqueItems": true})),
+        Just(json!({"pattern": "^a+b?$"})),
+        Just(json!({"required": ["a"]})),
+        Just(json!({"$ref": "#/$defs/Same"})),
+    ]
+}
+
+/// Schemas of all that is understood.
+fn schemas() -> impl Strategy<Value = Value> {
+    let any = leaf_schemas().prop_recursive(3, 12, 3, |inner| {
+        let some = prop::collection::vec(inner.clone(), 1..3);
+        let named = prop::collection::btree_map("[abc]", inner.clone(), 0..3);
+        prop_oneof![
+            some.clone().prop_map(|all| json!({"allOf": all})),
+            some.clone().prop_map(|all| json!({"anyOf": all})),
+            some.clone().prop_map(|all| json!({"oneOf": all})),
+            inner.clone().prop_map(|schema| json!({"not": schema})),
+            (inner.clone(), inner.clone(), inner.clone())
+                .prop_map(|(when, then, other)| json!({"if": when, "then": then, "else": other})),
+            (named.clone(), inner.clone())
+                .prop_map(|(named, rest)| json!({"properties": named, "additionalProperties": rest})),
+            (named, inner.clone()).prop_map(|(named, rest)| json!({
+                "properties": named, "patternProperties": {"^a": rest}, "additionalProperties": false,
+            })),
+            inner.clone().prop_map(|schema| json!({"propertyNames": schema})),
+            inner.clone().prop_map(|schema| json!({"contains": schema})),
+            (some, inner).prop_map(|(first, rest)| json!({"prefixItems": first, "items": rest})),
+        ]
+    });
+    any.prop_map(
+        |schema| json!({"allOf": [schema], "$defs": {"Same": {"type": ["string", "integer"]}}}),
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn arguments_fit_here_when_they_fit_by_the_whole_of_json_schema(
+        schema in schemas(),
+        value in values(),
+    ) {
+        let whole = jsonschema::validator_for(&schema).expect("a schema");
+
+        let complaints = complaints(&schema, &value);
+
+        prop_assert_eq!(complaints.is_empty(), whole.is_valid(&value), "{:?}", complaints);
+    }
+
+    #[test]
+    fn no_schema_and_no_value_makes_it_panic(schema in values(), value in values()) {
+        if let Ok(schema) = Schema::new(&schema) {
+            schema.complaints(&value);
+        }
+    }
+}
