@@ -1,15 +1,20 @@
 //! How a person interrupts a run.
 
+use std::time::Duration;
+
 use autonoe_core::RunControl;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::exit_code::INTERRUPTED;
 use crate::present::Presenter;
 
+/// How long killing may take.
+const AT_ONCE: Duration = Duration::from_secs(2);
+
 /// Watches for signals that ask to stop, for as long as the run goes on.
 ///
 /// The first one ends the run in an orderly way: its session is disposed of, and the report
-/// is printed. The second one ends the program at once; agents end when they see that it is gone.
+/// is printed. The second one ends the program at once, and kills what it has started.
 pub(super) async fn watch(control: RunControl, presenter: std::sync::Arc<Presenter>) {
     let kinds = [
         SignalKind::interrupt(),
@@ -37,6 +42,7 @@ pub(super) async fn watch(control: RunControl, presenter: std::sync::Arc<Present
     presenter.warn("stopping; interrupt again to end at once");
     control.cancel();
     next().await;
+    autonoe_process::kill_everything(AT_ONCE);
     #[expect(clippy::exit, reason = "a person asked twice")]
     std::process::exit(INTERRUPTED.into());
 }

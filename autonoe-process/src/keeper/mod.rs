@@ -24,6 +24,7 @@ use self::lifeline::{HangUp, Order};
 use self::watch::{Seen, Watch};
 use crate::deadline::Deadline;
 use crate::family::Family;
+use crate::living::Living;
 use crate::{Exit, Ladder, Launch, SessionFolder, exit};
 
 /// Keeps one child.
@@ -60,6 +61,7 @@ impl Keeper {
                 return;
             };
             let pid = Pid::from_child(&child);
+            let _living = Living::begin(marker.clone());
             let watch = Watch::new(child.stderr.take(), exit, hang_up.pipe);
             let keeper = Self {
                 child,

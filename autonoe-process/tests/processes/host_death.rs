@@ -174,3 +174,26 @@ fn a_child_outlives_the_thread_that_asked_for_it() {
     });
     trial.assert_nothing_is_left();
 }
+
+#[test]
+fn a_host_that_must_end_at_once_kills_everything() {
+    if let Some(trial) = Trial::as_host() {
+        let _held = block_on(async {
+            let started = trial.bash(STUBBORN).start().await.expect("it starts");
+            let stdout = ready(started.stdout).await;
+            (started.process, started.stdin, stdout)
+        });
+        assert_ne!(trial.marker.processes(), []);
+
+        let left = autonoe_process::kill_everything(crate::trial::DEADLINE);
+
+        assert_eq!(left, 0);
+        trial.assert_nothing_is_left();
+        return;
+    }
+    let trial = Trial::new();
+    let mut host = trial.start_host("host_death::a_host_that_must_end_at_once_kills_everything");
+
+    host.end().expect("it passes");
+    trial.assert_nothing_is_left();
+}

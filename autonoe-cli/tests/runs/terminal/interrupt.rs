@@ -1,10 +1,13 @@
 //! What Ctrl-C does.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::window::Terminal;
-use crate::support::autonoe::scripted_command;
+use crate::support::autonoe::{autonoe, scripted_command};
 use crate::support::project::Project;
 use crate::support::script::{Script, hangs, says};
 
@@ -58,4 +61,40 @@ fn in_a_wait_for_quota_it_ends_the_run_with_a_report() {
     assert_eq!(code, 130, "{screen}");
     assert!(screen.contains("ended: it was interrupted"), "{screen}");
     assert!(!screen.contains('⏳'), "{screen}");
+}
+
+#[test]
+fn a_second_one_ends_a_program_that_does_not_want_to_end() {
+    let project = Project::new();
+    let program = project.beside("claude");
+    let stubborn = "#!/bin/bash\nif [ \"$1\" = --version ]; then echo '2.1.325 (Claude Code)'; exit; fi\n\
+        trap '' HUP INT TERM\necho $$ > \"$HOME/agent\"\nwhile :; do sleep 1; done\n";
+    fs::write(&program, stubborn).expect("writable");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("ours");
+    let backend = json!({"type": "claude-code", "program": program, "temporary": project.home()});
+    let backend = format!("--backend={backend}");
+    let command = autonoe(&project, &["run", "--no-sandbox", &backend]);
+    let mut terminal = Terminal::start(&command, 120);
+    let agent = project.home().join("agent");
+    terminal.wait_for("the agent", |_| {
+        fs::read_to_string(&agent).is_ok_and(|pid| pid.ends_with('\n'))
+    });
+    let agent = fs::read_to_string(agent).expect("it is there");
+
+    terminal.interrupt();
+    terminal.wait_for_text("interrupt again to end at once");
+    terminal.interrupt();
+    let (code, screen) = terminal.end();
+
+    assert_eq!(code, 130, "{screen}");
+    assert!(
+        !screen.contains("ended:"),
+        "it had time for a report: {screen}"
+    );
+    // Somebody may still have to take note of its end.
+    let stat = fs::read_to_string(format!("/proc/{}/stat", agent.trim())).unwrap_or_default();
+    assert!(
+        stat.is_empty() || stat.contains(") Z "),
+        "the agent lives: {stat}"
+    );
 }
