@@ -29,7 +29,7 @@ use crate::port::WaitReason;
 ///         println!("{} {} {:?}", session.from, session.number, session.until);
 ///     }
 /// }
-/// # Ok::<(), autonoe_core::JournalReadError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
