@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use anstyle::{AnsiColor, Style};
 
 use crate::error::CliError;
+use crate::present::harmless;
 
 /// What the process finds around itself.
 #[derive(Clone, Debug)]
@@ -75,9 +76,13 @@ impl Surroundings {
             false => Style::new(),
         };
         let mut stderr = io::stderr().lock();
-        let _ = writeln!(stderr, "{style}error:{style:#} {error}");
+        let _ = writeln!(
+            stderr,
+            "{style}error:{style:#} {}",
+            harmless(&error.to_string())
+        );
         if let Some(hint) = error.hint() {
-            let _ = writeln!(stderr, "  hint: {hint}");
+            let _ = writeln!(stderr, "  hint: {}", harmless(hint));
         }
     }
 }

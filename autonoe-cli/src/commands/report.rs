@@ -25,6 +25,12 @@ pub(crate) fn report(args: &ReportArgs, surroundings: &Surroundings) -> Result<E
         return Ok(ExitCode::SUCCESS);
     }
     let path = surroundings.working_dir.join(&args.output);
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    if folder.is_some_and(|folder| folder.starts_with(project.state_dir())) {
+        return Err(CliError::usage(
+            "the page would stand among the files of Autonoe; name another place with --output",
+        ));
+    }
     fs::write(&path, html).map_err(|error| {
         CliError::failure(format!("{} cannot be written: {error}", path.display()))
             .with_hint("name another file with --output, or print the page with --output -")

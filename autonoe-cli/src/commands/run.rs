@@ -3,7 +3,10 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use autonoe_core::{OnQuota, ProjectRun, RunControl, RunObserver, RunReport, SessionRunnerBuilder};
+use autonoe_core::{
+    Journal, Mode, OnQuota, Project, ProjectRun, RunControl, RunObserver, RunReport,
+    SessionRunnerBuilder,
+};
 
 use super::dry_run::dry_run;
 use super::signals;
@@ -11,7 +14,9 @@ use crate::args::{OutputArgs, OutputFormat, RunArgs, SyncArgs, Work};
 use crate::compose::sandbox_switch;
 use crate::error::CliError;
 use crate::exit_code;
-use crate::present::{Detail, JsonLines, Presenter, QuietKeyboard, Screen, start_logging};
+use crate::present::{
+    Detail, JsonLines, Presenter, QuietKeyboard, Screen, harmless_line, start_logging,
+};
 use crate::surroundings::Surroundings;
 
 /// Works on the deliverables until all of them pass.
@@ -45,6 +50,10 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
     if let Some(warning) = sandbox.warning() {
         presenter.warn(warning);
     }
+    if goes_on(&project, work.mode) {
+        presenter
+            .warn("going on with a run that broke off, under the limits that it was started with");
+    }
     let control = RunControl::new();
     let project_run = ProjectRun::new(project, agents)
         .mode(work.mode)
@@ -67,6 +76,13 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
     let report = report?;
     tell(&report, work.output.output, surroundings);
     Ok(exit_code::of(&report.exit).into())
+}
+
+/// Tells whether there is a run that broke off, and that will be gone on with.
+fn goes_on(project: &Project, mode: Mode) -> bool {
+    let journal = Journal::read(&project.journal_path()).ok();
+    let broken_off = journal.and_then(|journal| journal.broken_off());
+    broken_off.is_some_and(|recorded| recorded.mode() == mode)
 }
 
 fn detail(output: &OutputArgs) -> Detail {
@@ -118,6 +134,9 @@ fn configuration(
 fn tell(report: &RunReport, format: OutputFormat, surroundings: &Surroundings) {
     // As JSON, the last event has the report.
     if format == OutputFormat::Text {
-        surroundings.say(&format!("{report}\n"));
+        let shown = report.to_string();
+        // Why it ended may be told in words of others; the last line is ours.
+        let (why, counts) = shown.rsplit_once('\n').unwrap_or(("", &shown));
+        surroundings.say(&format!("{}\n{counts}\n", harmless_line(why)));
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-use super::{Detail, Screen};
+use super::{Detail, Screen, harmless};
 
 /// Sends what the libraries trace to the screen.
 pub(crate) fn start_logging(screen: &Screen, detail: Detail) {
@@ -37,7 +37,7 @@ impl<'w> MakeWriter<'w> for OnScreen {
 
 impl io::Write for OnScreen {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(&String::from_utf8_lossy(bytes));
+        self.0.write(&harmless(&String::from_utf8_lossy(bytes)));
         Ok(bytes.len())
     }
 

@@ -2,6 +2,7 @@
 
 mod activity;
 mod debug_lines;
+mod harmless;
 mod json_lines;
 mod keyboard;
 mod lines;
@@ -11,6 +12,7 @@ mod screen;
 mod shorten;
 mod waiting;
 
+pub(crate) use harmless::{harmless, harmless_line};
 pub(crate) use json_lines::JsonLines;
 pub(crate) use keyboard::QuietKeyboard;
 pub(crate) use logging::start_logging;

@@ -78,7 +78,7 @@ impl RunObserver for Presenter {
             RunEventKind::Agent { stream } => {
                 activity.observe(stream);
                 match activity.text() {
-                    Some(text) => self.screen.show(Transient::Work, text),
+                    Some(text) => self.screen.show(Transient::Work, &text),
                     None => self.screen.clear(),
                 }
             }
@@ -88,7 +88,7 @@ impl RunObserver for Presenter {
                 remaining,
             } => {
                 if let Some(text) = waiting::text(*reason, *until, *remaining) {
-                    self.screen.show(Transient::Wait, text);
+                    self.screen.show(Transient::Wait, &text);
                 }
             }
             _ => {}

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
+use super::harmless_line;
 use super::lines::{Level, Line};
 use crate::surroundings::Surroundings;
 
@@ -56,7 +57,7 @@ impl Screen {
             true => style_of(line.level),
             false => Style::new(),
         };
-        self.write(&format!("{style}{}{style:#}\n", line.text));
+        self.write(&format!("{style}{}{style:#}\n", harmless_line(&line.text)));
     }
 
     /// Writes text that stays.
@@ -81,10 +82,10 @@ impl Screen {
     }
 
     /// Shows `text` on the transient line.
-    pub(super) fn show(&self, about: Transient, text: String) {
+    pub(super) fn show(&self, about: Transient, text: &str) {
         if let Some(bar) = &self.bar {
             bar.set_style(style(about));
-            bar.set_message(text);
+            bar.set_message(harmless_line(text));
             bar.enable_steady_tick(TICK);
             bar.tick();
         }

@@ -1,23 +1,17 @@
 //! Long texts on one line.
 
+use super::harmless_line;
+
 /// How much of a payload is shown.
 const LONGEST: usize = 200;
 
 /// Writes `text` on one line, without control characters, cut off where it gets long.
 pub(crate) fn shorten(text: &str) -> String {
-    let mut line = String::new();
-    for (count, character) in text.trim().chars().enumerate() {
-        if count == LONGEST {
-            line.push('…');
-            break;
-        }
-        line.push(match character {
-            '\n' => '⏎',
-            character if character.is_control() => ' ',
-            character => character,
-        });
+    let text = text.trim();
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", harmless_line(&text[..end])),
+        None => harmless_line(text),
     }
-    line
 }
 
 #[cfg(test)]

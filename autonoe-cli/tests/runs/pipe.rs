@@ -101,3 +101,25 @@ fn a_reader_that_goes_away_does_not_end_the_run() {
     let ledger = project.ledger().expect("it is there");
     assert_eq!(ledger["deliverables"][0]["passed"], json!(true));
 }
+
+#[test]
+fn texts_of_agents_cannot_command_the_terminal_or_forge_lines() {
+    let project = Project::new();
+    let script = Script::new().plans(&["DL-001"]).session([
+        is_denied("X\u{1b}[2JY", json!({})),
+        json!({"endsWithError": "\u{1b}[2J\r\n[PASS] forged \u{202e}"}),
+    ]);
+    let arguments = ["run", "--max-retries=0", "--debug"];
+
+    let ended = scripted(&project, &script, &arguments);
+
+    assert_eq!(ended.code, Some(7), "{ended:?}");
+    assert_eq!(ended.stdout.lines().count(), 2, "{ended:?}");
+    for text in [&ended.stdout, &ended.stderr] {
+        assert!(!text.contains(['\u{1b}', '\r', '\u{202e}']), "{ended:?}");
+        assert!(
+            !text.lines().any(|line| line.starts_with("[PASS]")),
+            "{ended:?}"
+        );
+    }
+}

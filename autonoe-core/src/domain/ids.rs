@@ -69,7 +69,7 @@ impl Epoch {
     /// Returns the epoch of the next takeover.
     #[must_use]
     pub fn next(self) -> Self {
-        Self(self.0 + 1)
+        Self(self.0.saturating_add(1))
     }
 }
 

@@ -25,6 +25,10 @@ fn a_run_that_was_killed_is_gone_on_with() {
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(
+        ended.stderr.contains("going on with a run that broke off"),
+        "{ended:?}"
+    );
+    assert!(
         ended.stdout.contains(&format!("Run {run} ended")),
         "{ended:?}"
     );
