@@ -1,6 +1,7 @@
 //! Carries out what the run machine asks for.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -14,6 +15,9 @@ use super::{
 use crate::domain::quota::between;
 use crate::domain::{ExitReason, Failure, LedgerView, RunId, RunReport, SessionResult};
 use crate::port::{Events, RunEventKind};
+
+/// How long a run that was cancelled waits for the ledger.
+const LAST_LOOK: Duration = Duration::from_secs(2);
 
 /// One run under way.
 pub(super) struct Drive {
@@ -204,7 +208,8 @@ impl Drive {
         self.session_over(plan.number, result, ledger)
     }
 
-    /// Returns the numbers of the ledger now; those that are known when the run was cancelled.
+    /// Returns the numbers of the ledger now; those that are known when the run was cancelled and
+    /// the ledger does not answer soon.
     pub(super) async fn look_at_ledger(&self, ground: &Ground) -> Result<LedgerView, Failure> {
         let read = async {
             let state = ground.book.read().await;
@@ -214,8 +219,14 @@ impl Drive {
         tokio::select! {
             biased;
             ledger = caught(read) => ledger,
-            () = self.control.cancelled() => Ok(self.machine.ledger()),
+            () = self.tired_of_waiting() => Ok(self.machine.ledger()),
         }
+    }
+
+    /// Returns some time after the run was cancelled: what its last session marked should count.
+    async fn tired_of_waiting(&self) {
+        self.control.cancelled().await;
+        self.parts.clock.sleep(LAST_LOOK).await;
     }
 
     fn session_over(

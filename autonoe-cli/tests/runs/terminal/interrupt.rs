@@ -9,14 +9,16 @@ use serde_json::json;
 use super::window::Terminal;
 use crate::support::autonoe::{autonoe, scripted_command};
 use crate::support::project::Project;
-use crate::support::script::{Script, hangs, says};
+use crate::support::script::{Script, hangs, says, sets};
 
 #[test]
 fn in_a_session_it_ends_the_run_with_a_report() {
     let project = Project::new();
-    let script = Script::new()
-        .plans(&["DL-001"])
-        .session([says("I begin."), hangs()]);
+    let script = Script::new().plans(&["DL-001", "DL-002"]).session([
+        sets("DL-001", "passed"),
+        says("I go on."),
+        hangs(),
+    ]);
     let mut terminal = Terminal::start(&scripted_command(&project, &script, &["run"]), 120);
     terminal.wait_for_text("Responding...");
 
@@ -31,7 +33,7 @@ fn in_a_session_it_ends_the_run_with_a_report() {
     assert!(screen.contains("Session 2 was interrupted"), "{screen}");
     assert!(screen.contains("ended: it was interrupted"), "{screen}");
     assert!(
-        screen.contains("0 of 1 deliverables passed; 2 iterations"),
+        screen.contains("1 of 2 deliverables passed; 2 iterations"),
         "{screen}"
     );
     assert!(!screen.contains('⚡'), "{screen}");
