@@ -4,6 +4,7 @@
 mod all_cases;
 mod corpus;
 mod denials;
+mod named_cases;
 mod policies;
 mod spec_tables;
 mod support;
