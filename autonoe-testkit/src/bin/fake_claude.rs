@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    autonoe_testkit::fake_claude::main()
+    autonoe_testkit::fake_claude::main(std::env::args(), |name| std::env::var_os(name))
 }

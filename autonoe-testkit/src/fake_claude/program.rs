@@ -93,11 +93,14 @@ const CANNOT_PLAY: u8 = 70;
 ///
 /// ```no_run
 /// fn main() -> std::process::ExitCode {
-///     autonoe_testkit::fake_claude::main()
+///     autonoe_testkit::fake_claude::main(std::env::args(), |name| std::env::var_os(name))
 /// }
 /// ```
-pub fn main() -> ExitCode {
-    let script = match env::var_os(SCRIPT) {
+pub fn main(
+    arguments: impl IntoIterator<Item = String>,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> ExitCode {
+    let script = match variable(SCRIPT) {
         None => Err(format!("fake-claude: {SCRIPT} names no script")),
         Some(path) => load(path),
     };
@@ -109,11 +112,11 @@ pub fn main() -> ExitCode {
         }
     };
     let surroundings = Surroundings {
-        args: env::args().skip(1).collect(),
+        args: arguments.into_iter().skip(1).collect(),
         directory: env::current_dir().unwrap_or_default(),
-        tells_states: env::var_os("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS")
+        tells_states: variable("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS")
             .is_some_and(|value| value == "1"),
-        log: env::var_os(LOG).map(PathBuf::from),
+        log: variable(LOG).map(PathBuf::from),
         signals: Some(signals()),
     };
     let (mut stdout, mut stderr) = (io::stdout().lock(), io::stderr().lock());
