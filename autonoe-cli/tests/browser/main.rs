@@ -3,6 +3,7 @@
 
 #[path = "../../../autonoe-testkit/tests/model_server_with_claude/build.rs"]
 mod build;
+mod chromium;
 mod playwright;
 mod runs;
 mod setting;

@@ -1,4 +1,4 @@
-//! The real Playwright MCP server and a browser for it.
+//! The real Playwright MCP server.
 
 use std::path::{Path, PathBuf};
 
@@ -13,14 +13,4 @@ pub(crate) fn script() -> PathBuf {
         script.display()
     );
     script
-}
-
-/// Returns Debian's Chromium, or fails the test if it is not installed.
-pub(crate) fn chromium() -> &'static str {
-    const PROGRAM: &str = "/usr/bin/chromium";
-    assert!(
-        Path::new(PROGRAM).is_file(),
-        "{PROGRAM} is missing: run `cargo xtask clis` as root, or install Debian's package chromium"
-    );
-    PROGRAM
 }

@@ -7,7 +7,7 @@ use autonoe_testkit::model_server::anthropic::Turn;
 use serde_json::{Value, json};
 
 use crate::build::{Build, on_both_builds};
-use crate::playwright;
+use crate::chromium;
 use crate::setting::Setting;
 use crate::site::{Site, TEXT};
 
@@ -56,10 +56,10 @@ async fn a_run_sees_the_page_with_the_server_of_its_settings(build: Build) {
     let site = Site::open();
     let setting = Setting::new(build, &ledger(false), looks_at(&site));
     let server = setting.server_called("playwright-mcp");
-    let chromium = playwright::chromium();
+    let browser = chromium::program();
     let setting = setting.config(&json!({"mcpServers": {"playwright": {
         "command": server,
-        "args": ["--headless", "--isolated", "--executable-path", chromium, "--no-sandbox"],
+        "args": ["--headless", "--isolated", "--executable-path", browser, "--no-sandbox"],
     }}}));
 
     let output = setting.autonoe(&["run", "--no-sandbox"]);
@@ -77,7 +77,7 @@ fn the_built_in_server_takes_its_browser_from_the_environment() {
     let setting = Setting::new(Build::NEWER, &ledger(false), looks_at(&site));
     setting.server_called("npx");
     let setting = setting
-        .variable("PLAYWRIGHT_MCP_EXECUTABLE_PATH", playwright::chromium())
+        .variable("PLAYWRIGHT_MCP_EXECUTABLE_PATH", chromium::program())
         .variable("PLAYWRIGHT_MCP_SANDBOX", "false");
 
     let output = setting.autonoe(&["run", "--no-sandbox"]);
@@ -100,7 +100,7 @@ fn the_built_in_server_finds_a_browser_that_was_installed_for_it() {
     let browsers = setting.project().with_file_name("browsers");
     let place = browsers.join("chromium-1247/chrome-linux64");
     fs::create_dir_all(&place).expect("it can be made");
-    std::os::unix::fs::symlink(playwright::chromium(), place.join("chrome")).expect("writable");
+    std::os::unix::fs::symlink(chromium::program(), place.join("chrome")).expect("writable");
     let setting = setting
         .variable("PLAYWRIGHT_BROWSERS_PATH", &browsers.display().to_string())
         .variable("PLAYWRIGHT_MCP_BROWSER", "chromium");

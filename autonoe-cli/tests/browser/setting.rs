@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
+use autonoe_process::{Marker, ProcessInfo};
 use autonoe_testkit::model_server::anthropic::{AnthropicServer, Script};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -98,11 +99,7 @@ impl Setting {
         while Instant::now() < deadline && !self.leftovers().is_empty() {
             std::thread::sleep(Duration::from_millis(50));
         }
-        assert_eq!(
-            self.leftovers(),
-            Vec::<String>::new(),
-            "something was left running"
-        );
+        assert_eq!(self.leftovers(), [], "something was left running");
         output
     }
 
@@ -114,19 +111,10 @@ impl Setting {
     }
 
     /// Returns what still runs of all that was started here, by the environment that it inherited.
-    fn leftovers(&self) -> Vec<String> {
-        let wanted = format!("{MARKER}={}", self.folders.path().display());
-        let processes = fs::read_dir("/proc").expect("Linux").flatten();
-        let ours = processes.filter(|process| {
-            let environment = fs::read(process.path().join("environ")).unwrap_or_default();
-            let mut variables = environment.split(|byte| *byte == 0);
-            variables.any(|variable| variable == wanted.as_bytes())
-        });
-        let command = |process: fs::DirEntry| fs::read(process.path().join("cmdline")).ok();
-        ours.filter_map(command)
-            .filter(|line| !line.is_empty())
-            .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
-            .collect()
+    fn leftovers(&self) -> Vec<ProcessInfo> {
+        let folder = self.folders.path().display().to_string();
+        let marker = Marker::new(MARKER, folder).expect("a marker");
+        marker.processes()
     }
 
     fn write(&self, path: &str, text: &str) {

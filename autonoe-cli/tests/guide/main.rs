@@ -11,7 +11,6 @@
 mod build;
 mod console;
 #[path = "../browser/playwright.rs"]
-#[allow(dead_code, reason = "no page is opened here")]
 mod playwright;
 mod reader;
 mod world;

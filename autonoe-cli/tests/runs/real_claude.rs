@@ -1,9 +1,9 @@
 //! Runs on the real Claude Code, offline: the model is scripted.
 
-use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use autonoe_process::Marker;
 use autonoe_testkit::model_server::anthropic::{AnthropicServer, Script, Turn};
 use serde_json::{Value, json};
 
@@ -11,6 +11,9 @@ use crate::build::Build;
 use crate::support::autonoe::{Ended, autonoe};
 use crate::support::project::Project;
 use crate::terminal::window::Terminal;
+
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 const BUILDS: [Build; 2] = [Build::OLDER, Build::NEWER];
 
@@ -69,22 +72,11 @@ fn run(project: &Project, build: Build, model: &AnthropicServer) -> Command {
 
 /// Waits until no process has the home of the project in its environment.
 fn nothing_is_left(project: &Project) {
-    let wanted = format!("HOME={}", project.home().display()).into_bytes();
-    let lives = || {
-        let processes = fs::read_dir("/proc").expect("Linux").flatten();
-        processes.into_iter().any(|process| {
-            let environment = fs::read(process.path().join("environ")).unwrap_or_default();
-            environment
-                .split(|byte| *byte == 0)
-                .any(|entry| entry == wanted)
-        })
-    };
+    let home = Marker::new("HOME", project.home().display().to_string());
+    let home = home.expect("a marker");
     let begun = Instant::now();
-    while lives() {
-        assert!(
-            begun.elapsed() < Duration::from_secs(60),
-            "something is left"
-        );
+    while !home.processes().is_empty() {
+        assert!(begun.elapsed() < PATIENCE, "left: {:?}", home.processes());
         std::thread::sleep(Duration::from_millis(20));
     }
 }

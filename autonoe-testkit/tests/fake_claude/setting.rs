@@ -12,6 +12,7 @@ use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, Gate, Grants, PermissionRule, Places, RunId,
     Sandbox, SessionKey, SessionOutcome, SessionSpec, StreamEvent, Tool, Toolbox,
 };
+use autonoe_process::{Marker, ProcessInfo};
 use autonoe_testkit::fake_claude::{FakeScript, LOG, SCRIPT};
 use futures::StreamExt;
 use serde_json::Value;
@@ -126,24 +127,15 @@ impl Setting {
     }
 
     /// Returns what still runs of all that was started here, by the environment that it inherited.
-    fn leftovers(&self) -> Vec<String> {
-        let wanted = format!("{MARKER}={}", self.folders.path().display());
-        let processes = fs::read_dir("/proc").expect("Linux").flatten();
-        let ours = processes.filter(|process| {
-            let environment = fs::read(process.path().join("environ")).unwrap_or_default();
-            let mut variables = environment.split(|byte| *byte == 0);
-            variables.any(|variable| variable == wanted.as_bytes())
-        });
-        let command = |process: fs::DirEntry| fs::read(process.path().join("cmdline")).ok();
-        ours.filter_map(command)
-            .filter(|line| !line.is_empty())
-            .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
-            .collect()
+    fn leftovers(&self) -> Vec<ProcessInfo> {
+        let folder = self.folders.path().display().to_string();
+        let marker = Marker::new(MARKER, folder).expect("a marker");
+        marker.processes()
     }
 
     /// Nothing runs any more that the session started, and its folder is gone.
     pub(crate) fn assert_nothing_left(&self) {
-        assert_eq!(self.leftovers(), Vec::<String>::new());
+        assert_eq!(self.leftovers(), []);
         let folders = fs::read_dir(self.folders.path().join("tmp")).expect("it is there");
         let left: Vec<_> = folders.flatten().map(|folder| folder.path()).collect();
         assert_eq!(left, Vec::<PathBuf>::new());
