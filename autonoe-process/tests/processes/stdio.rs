@@ -169,7 +169,11 @@ async fn as_much_is_kept_as_was_asked_for() {
 #[tokio::test]
 async fn an_end_is_seen_while_a_tool_goes_on_to_complain() {
     let trial = Trial::new();
-    let script = "setsid yes complaint >&2 & printf 'last words' >&2; exit 3";
+    // The tool must have gone its own way, or it ends with the group of the child, uncounted.
+    let tool = "setsid bash -c 'echo 1 >begun; exec yes complaint >&2' &";
+    let script = &format!(
+        "{tool} while [ ! -s begun ]; do sleep 0.01; done; printf 'last words' >&2; exit 3"
+    );
     let process = trial.bash(script).start().await.expect("it starts").process;
 
     assert_eq!(within(process.exited()).await, Exit::Code(3));
