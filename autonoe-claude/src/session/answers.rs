@@ -10,6 +10,7 @@ use autonoe_core::{GateDecision, SessionSpec, ToolCall, ToolContext, Toolbox};
 use futures::FutureExt;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::mcp::{Incoming, McpServer, ToolCallRequest, refusal};
@@ -27,7 +28,7 @@ pub(super) struct Answers {
     writer: mpsc::UnboundedSender<OutgoingLine>,
     limit: Duration,
     /// Questions under way, by their id.
-    open: HashMap<String, CancellationToken>,
+    open: HashMap<String, AbortHandle>,
     /// Calls of our tools under way, by the id of their JSON-RPC message.
     calls: HashMap<String, CancellationToken>,
     over: CancellationToken,
@@ -77,7 +78,7 @@ impl Answers {
     /// Answers a question, sooner or later.
     pub(super) fn answer(&mut self, request: &ControlRequest<'_>) {
         let id = request.request_id.to_string();
-        self.open.retain(|_, cancelled| !cancelled.is_cancelled());
+        self.open.retain(|_, task| !task.is_finished());
         match &request.question {
             Question::Hook(hook) => self.hook(id, hook),
             Question::Mcp(message) => self.mcp(id, message),
@@ -95,8 +96,8 @@ impl Answers {
 
     /// Stops working on a question that the program has withdrawn.
     pub(super) fn withdraw(&mut self, request_id: &str) {
-        if let Some(cancelled) = self.open.remove(request_id) {
-            cancelled.cancel();
+        if let Some(task) = self.open.remove(request_id) {
+            task.abort();
         }
     }
 
@@ -167,32 +168,26 @@ impl Answers {
         limit: Option<Duration>,
         work: impl Future<Output = OutgoingLine> + Send + 'static,
     ) {
-        let cancelled = self.over.child_token();
-        self.open.insert(id, cancelled.clone());
         let writer = self.writer.clone();
-        tokio::spawn(async move {
+        let task = tokio::spawn(async move {
             let work = AssertUnwindSafe(work).catch_unwind();
-            let work = async {
-                match limit {
-                    Some(limit) => tokio::time::timeout(limit, work).await.ok()?.ok(),
-                    None => work.await.ok(),
-                }
+            let answer = match limit {
+                Some(limit) => tokio::time::timeout(limit, work).await.ok(),
+                None => Some(work.await),
             };
-            let answer = tokio::select! {
-                biased;
-                () = cancelled.cancelled() => return,
-                answer = work => answer,
-            };
-            // Not open any more.
-            cancelled.cancel();
-            let _ = writer.send(answer.unwrap_or_else(otherwise));
+            let answer = answer.and_then(Result::ok).unwrap_or_else(otherwise);
+            let _ = writer.send(answer);
         });
+        self.open.insert(id, task.abort_handle());
     }
 }
 
 impl Drop for Answers {
     fn drop(&mut self) {
         self.over.cancel();
+        for task in self.open.values() {
+            task.abort();
+        }
     }
 }
 

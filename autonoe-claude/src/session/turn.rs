@@ -1,11 +1,12 @@
 //! One query: from its prompt to its end.
 
+use std::pin::Pin;
 use std::time::Duration;
 
 use autonoe_core::{AgentError, AgentErrorKind};
 use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::Instant;
+use tokio::time::{Instant, Sleep, sleep};
 
 use super::commands::{Command, Query};
 use super::start::Live;
@@ -38,6 +39,8 @@ pub(super) struct Turn<'l> {
     options: &'l ClaudeOptions,
     /// When something was heard of the program last.
     heard: Instant,
+    /// Wakes when it may have been silent for too long.
+    watch: Pin<Box<Sleep>>,
     /// When the turn must have ended, once it was interrupted.
     ends_by: Option<Instant>,
     is_dropped: bool,
@@ -59,6 +62,7 @@ impl<'l> Turn<'l> {
             live,
             options,
             heard: Instant::now(),
+            watch: Box::pin(sleep(options.silence_limit)),
             ends_by: None,
             is_dropped: false,
         }
@@ -142,16 +146,24 @@ impl<'l> Turn<'l> {
     }
 
     async fn next(&mut self, query: &Query, commands: &mut mpsc::Receiver<Command>) -> Happened {
-        let late = self.deadline();
-        tokio::select! {
-            biased;
-            () = query.dropped.cancelled(), if !self.is_dropped => Happened::Dropped,
-            command = commands.recv() => Happened::Told(command),
-            lines = self.live.talk.next() => match lines {
-                Ok(lines) => Happened::Said(lines),
-                Err(silence) => Happened::Fell(silence),
-            },
-            () = tokio::time::sleep_until(late) => Happened::Late,
+        loop {
+            let late = self.deadline();
+            // A watch that wakes too early looks again, so it is not wound with every line.
+            if late < self.watch.deadline() || self.watch.is_elapsed() {
+                self.watch.as_mut().reset(late);
+            }
+            tokio::select! {
+                biased;
+                () = query.dropped.cancelled(), if !self.is_dropped => return Happened::Dropped,
+                command = commands.recv() => return Happened::Told(command),
+                lines = self.live.talk.next() => return match lines {
+                    Ok(lines) => Happened::Said(lines),
+                    Err(silence) => Happened::Fell(silence),
+                },
+                () = self.watch.as_mut() => if self.watch.deadline() >= late {
+                    return Happened::Late;
+                },
+            }
         }
     }
 

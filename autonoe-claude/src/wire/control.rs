@@ -1,8 +1,11 @@
 //! The talk between program and host.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::Json;
@@ -159,7 +162,7 @@ impl<'a> RawRequest<'a> {
 
 impl<'de> Deserialize<'de> for ControlRequest<'de> {
     /// Fails for a known question that cannot be read.
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = RawRequest::deserialize(deserializer)?;
         let question = match (raw.subtype().as_deref(), raw.request) {
             (Some("hook_callback"), Some(request)) => request.view().map(Question::Hook),
@@ -169,8 +172,58 @@ impl<'de> Deserialize<'de> for ControlRequest<'de> {
         };
         Ok(Self {
             request_id: raw.request_id,
-            question: question.map_err(serde::de::Error::custom)?,
+            question: question.map_err(Error::custom)?,
         })
+    }
+}
+
+/// A question that is read in one go: it is known, and says first what it is, as all builds do.
+#[derive(Deserialize)]
+pub(super) struct PlainRequest<'a> {
+    #[serde(borrow)]
+    request_id: Cow<'a, str>,
+    #[serde(borrow)]
+    request: PlainQuestion<'a>,
+}
+
+struct PlainQuestion<'a>(Question<'a>);
+
+impl<'a> From<PlainRequest<'a>> for ControlRequest<'a> {
+    fn from(plain: PlainRequest<'a>) -> Self {
+        Self {
+            request_id: plain.request_id,
+            question: plain.request.0,
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for PlainQuestion<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct SubtypeFirst;
+
+        impl<'de> Visitor<'de> for SubtypeFirst {
+            type Value = PlainQuestion<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a known question that begins with its subtype")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
+                let Some(("subtype", subtype)) = object.next_entry::<&str, &str>()? else {
+                    return Err(Error::custom("it does not begin with its subtype"));
+                };
+                let rest = MapAccessDeserializer::new(object);
+                match subtype {
+                    "hook_callback" => HookCallback::deserialize(rest).map(Question::Hook),
+                    "can_use_tool" => CanUseTool::deserialize(rest).map(Question::CanUseTool),
+                    "mcp_message" => McpMessage::deserialize(rest).map(Question::Mcp),
+                    _ => Err(Error::custom("it is not known")),
+                }
+                .map(PlainQuestion)
+            }
+        }
+
+        deserializer.deserialize_map(SubtypeFirst)
     }
 }
 
@@ -203,7 +256,7 @@ struct RawAnswer<'a> {
 }
 
 impl<'de> Deserialize<'de> for ControlResponse<'de> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let RawAnswer {
             request_id,
             subtype,
@@ -232,4 +285,49 @@ pub struct ControlCancel<'a> {
     /// The question.
     #[serde(borrow)]
     pub request_id: Cow<'a, str>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn in_one_go(line: &str) -> Option<ControlRequest<'_>> {
+        serde_json::from_str::<PlainRequest<'_>>(line)
+            .map(ControlRequest::from)
+            .ok()
+    }
+
+    fn in_two_steps(line: &str) -> ControlRequest<'_> {
+        serde_json::from_str(line).expect(line)
+    }
+
+    #[test]
+    fn a_plain_question_reads_the_same_in_one_go() {
+        for line in [
+            r#"{"type":"control_request","request_id":"1","request":{"subtype":"hook_callback","callback_id":"hook_0","input":{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"cwd":7}}}"#,
+            r#"{"request":{"subtype":"hook_callback"},"request_id":"1"}"#,
+            r#"{"request_id":"1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{}}}"#,
+            r#"{"request_id":"1","request":{"subtype":"mcp_message","server_name":"autonoe","message":{"id":1}}}"#,
+            r#"{"request_id":"1","request":{"subtype":"hook_callback","subtype":"mcp_message"}}"#,
+        ] {
+            assert_eq!(in_one_go(line), Some(in_two_steps(line)), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_plain_is_left_to_the_careful_reader() {
+        for line in [
+            r#"{"request_id":"1","request":{"callback_id":"hook_0","subtype":"hook_callback"}}"#,
+            r#"{"request_id":"1","request":{"subtype":"hook\u005fcallback"}}"#,
+            r#"{"request_id":"1","request":{"sub\u0074ype":"hook_callback"}}"#,
+            r#"{"request_id":"1","request":{"subtype":"elicitation"}}"#,
+            r#"{"request_id":"1","request":{"subtype":7}}"#,
+            r#"{"request_id":"1","request":{}}"#,
+            r#"{"request_id":"1","request":null}"#,
+            r#"{"request_id":"1"}"#,
+        ] {
+            assert_eq!(in_one_go(line), None, "{line}");
+            assert_eq!(in_two_steps(line).request_id, "1", "{line}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! What a line says.
 
-use super::control::RawRequest;
+use super::control::{PlainRequest, RawRequest};
 use super::{
     ApiRetry, Assistant, BackgroundTasks, CompactBoundary, ControlCancel, ControlRequest,
     ControlResponse, Informational, Init, Kind, Line, PermissionDenied, RateLimitEvent,
@@ -80,7 +80,9 @@ impl Line {
             (Kind::Result, _) => self.view().map(Message::Result),
             (Kind::RateLimitEvent, _) => self.view().map(Message::RateLimit),
             (Kind::ControlRequest, _) => self
-                .view()
+                .view::<PlainRequest<'_>>()
+                .map(ControlRequest::from)
+                .or_else(|_| self.view())
                 .or_else(|_| self.view().map(RawRequest::unknown))
                 .map(Message::ControlRequest),
             (Kind::ControlResponse, _) => self.view().map(Message::ControlResponse),
