@@ -66,10 +66,16 @@ impl fmt::Display for SessionKey {
 pub struct Epoch(pub u64);
 
 impl Epoch {
-    /// Returns the epoch of the next takeover.
-    #[must_use]
-    pub fn next(self) -> Self {
-        Self(self.0.saturating_add(1))
+    /// Returns the epoch of the next takeover, or `None` after the last one that can be written.
+    ///
+    /// ```
+    /// use autonoe_core::Epoch;
+    ///
+    /// assert_eq!(Epoch(1).next(), Some(Epoch(2)));
+    /// assert_eq!(Epoch(u64::MAX).next(), None);
+    /// ```
+    pub fn next(self) -> Option<Self> {
+        self.0.checked_add(1).map(Self)
     }
 }
 

@@ -60,6 +60,25 @@ pub struct Snapshot {
     pub epoch: Epoch,
 }
 
+impl Snapshot {
+    /// Returns the epoch with which the ledger can be taken over.
+    ///
+    /// # Errors
+    ///
+    /// The last epoch that can be written has been used: nobody could be told from whoever wrote
+    /// with it. Nothing counts that far; it was written by mistake.
+    pub fn next_epoch(&self) -> Result<Epoch, RepositoryError> {
+        self.epoch.next().ok_or_else(|| {
+            let Epoch(last) = self.epoch;
+            let message = format!(
+                "the epoch of the ledger is {last}, after which there is none, so that no run can \
+                 take it over; it was left as it is: write a lower epoch into it"
+            );
+            RepositoryError::new(RepositoryErrorKind::Corrupt, message)
+        })
+    }
+}
+
 /// What must hold for a write to go through.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fence {

@@ -87,6 +87,15 @@ impl FileDeliverableRepository {
         bytes.map(|bytes| self.parse(&bytes)).transpose()
     }
 
+    /// Refuses a ledger that no run can take over.
+    pub(super) fn check_takeover(&self, ledger: Option<&Snapshot>) -> Result<(), RepositoryError> {
+        let Some(Err(error)) = ledger.map(Snapshot::next_epoch) else {
+            return Ok(());
+        };
+        let message = format!("{} cannot be taken over", self.name());
+        Err(RepositoryError::new(error.kind(), message).because(error))
+    }
+
     /// Waits for the text only once it is this writer's turn and nothing speaks against it.
     fn save_now(
         &self,

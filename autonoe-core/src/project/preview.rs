@@ -98,7 +98,9 @@ impl RunPreview {
         project.specification()?;
         let config = AgentConfig::load(project.config_path())?;
         let config = EffectiveConfig::merge(config, mode, sandbox)?;
-        let snapshot = FileDeliverableRepository::at(project.status_path()).load_now()?;
+        let repository = FileDeliverableRepository::at(project.status_path());
+        let snapshot = repository.load_now()?;
+        repository.check_takeover(snapshot.as_ref())?;
         let ledger = snapshot.map(|snapshot| snapshot.state.view());
         let broke_off = Journal::read(&project.journal_path())?
             .broken_off()

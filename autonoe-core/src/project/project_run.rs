@@ -135,7 +135,8 @@ impl ProjectRun {
             .filter(|recorded| recorded.mode() == self.mode);
         let repository = FileDeliverableRepository::open(project)?;
         // Looked at before anything is written down: a run that cannot start leaves no trace.
-        repository.load().await?;
+        let ledger = repository.load().await?;
+        repository.check_takeover(ledger.as_ref())?;
         let builder = SessionRunner::builder(project.root())
             .agents(self.agents)
             .repository(Arc::new(repository))

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Project, ProjectError};
+use crate::domain::format_time;
 
 /// The right to run agents in a project, until it is dropped.
 ///
@@ -70,7 +71,8 @@ impl fmt::Display for RunLockHeld {
         )?;
         match &self.holder {
             Some(RunLockHolder { pid, started_at }) => {
-                write!(f, "process {pid}, since {started_at}")?;
+                let since = format_time(*started_at);
+                write!(f, "process {pid}, since {since}")?;
             }
             None => f.write_str("which process is not written down")?,
         }

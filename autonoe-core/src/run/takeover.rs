@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 
-use crate::domain::{Failure, LedgerState, LedgerView, Mode};
+use crate::domain::{Epoch, Failure, LedgerState, LedgerView, Mode};
 use crate::port::{Clock, DeliverableRepository, Fence, RepositoryError, RepositoryErrorKind};
 use crate::tools::LedgerBook;
 
@@ -25,7 +25,7 @@ const TRIES: usize = 32;
 ///
 /// # Errors
 ///
-/// The ledger cannot be read or written.
+/// The ledger cannot be read or written, or its epoch cannot be raised any more.
 pub async fn take_over(
     repository: &Arc<dyn DeliverableRepository>,
     clock: &Arc<dyn Clock>,
@@ -47,7 +47,7 @@ pub async fn take_over(
 ///
 /// # Errors
 ///
-/// The ledger cannot be read or written.
+/// The ledger cannot be read or written, or its epoch cannot be raised any more.
 pub async fn take_over_again(
     repository: &Arc<dyn DeliverableRepository>,
     clock: &Arc<dyn Clock>,
@@ -64,11 +64,10 @@ async fn raise_epoch(
     let mut tries = 1;
     loop {
         let snapshot = repository.load().await.map_err(|error| fail(&error))?;
-        let epoch = snapshot
-            .as_ref()
-            .map(|snapshot| snapshot.epoch)
-            .unwrap_or_default()
-            .next();
+        let epoch = match &snapshot {
+            Some(snapshot) => snapshot.next_epoch().map_err(|error| fail(&error))?,
+            None => Epoch(1),
+        };
         let base = snapshot.as_ref().map(|snapshot| snapshot.revision.clone());
         let mut state = match snapshot {
             Some(snapshot) => snapshot.state,

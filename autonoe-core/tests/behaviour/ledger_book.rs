@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    DeliverableRepository, Fence, InstructionName, LedgerState, MemoryRepository, RepositoryError,
-    RepositoryErrorKind, Revision, Snapshot, Toolbox, deliverable_tools,
+    Clock, DeliverableRepository, Epoch, ExitReason, Fence, InstructionName, LedgerState,
+    MemoryRepository, Mode, RepositoryError, RepositoryErrorKind, Revision, Snapshot, SystemClock,
+    Toolbox, deliverable_tools, take_over, take_over_again,
 };
 use autonoe_testkit::{SessionScript, ToolUse};
+use jiff::civil::date;
 use serde_json::json;
 
 use crate::support::{Bench, create, passes, plans, status};
@@ -162,7 +164,7 @@ async fn a_run_that_was_overtaken_stops() {
             .does(move |_| {
                 let takes_over = async {
                     let snapshot = thief.load().await.expect("loads").expect("saved");
-                    let epoch = snapshot.epoch.next();
+                    let epoch = snapshot.next_epoch().expect("there is one");
                     let fence = Fence {
                         base: Some(snapshot.revision),
                         epoch,
@@ -185,4 +187,54 @@ async fn a_run_that_was_overtaken_stops() {
     };
     assert_eq!(error.code, "ledger_fenced");
     assert_eq!(report.sessions, 1);
+}
+
+#[tokio::test]
+async fn a_ledger_with_the_last_epoch_is_not_taken_over_and_stays_as_it_is() {
+    let repository = Arc::new(MemoryRepository::new());
+    let last = Fence {
+        base: None,
+        epoch: Epoch(u64::MAX),
+    };
+    let state = LedgerState::new(date(2026, 1, 31));
+    repository.save(&state, last).await.expect("the first one");
+    let before = repository.load().await.expect("loads");
+    let bench = Bench {
+        repository: repository.clone(),
+        ..Bench::new([])
+    };
+
+    let report = bench.run(bench.runner()).await;
+
+    let ExitReason::Failed { error } = &report.exit else {
+        panic!("{report:?}")
+    };
+    assert_eq!(error.code, "ledger_corrupt");
+    assert!(error.message.contains("18446744073709551615"), "{error}");
+    assert_eq!(report.sessions, 0);
+    assert_eq!(repository.load().await.expect("loads"), before);
+}
+
+#[tokio::test]
+async fn the_last_epoch_is_the_last_one_that_takes_over() {
+    let repository: Arc<dyn DeliverableRepository> = Arc::new(MemoryRepository::new());
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let fence = Fence {
+        base: None,
+        epoch: Epoch(u64::MAX - 1),
+    };
+    let state = LedgerState::new(date(2026, 1, 31));
+    repository.save(&state, fence).await.expect("the first one");
+
+    let last = take_over(&repository, &clock, Mode::Run).await;
+    let too_many = take_over(&repository, &clock, Mode::Run).await;
+    let again = take_over_again(&repository, &clock).await;
+
+    assert!(last.is_ok());
+    for refused in [too_many, again] {
+        assert_eq!(
+            refused.err().map(|error| error.code),
+            Some("ledger_corrupt".into())
+        );
+    }
 }

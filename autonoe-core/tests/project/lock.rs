@@ -25,7 +25,7 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 fn a_second_run_is_refused_with_the_process_and_the_start_of_the_first() {
     let folder = TempProject::new();
     let project = folder.project();
-    let started: Timestamp = "2026-01-31T12:00:00Z".parse().expect("a time");
+    let started: Timestamp = "2026-01-31T12:00:00.123456789Z".parse().expect("a time");
     let _first = RunLock::acquire(project, started).expect("nobody else");
 
     let second = RunLock::acquire(project, Timestamp::now()).expect_err("it is taken");
@@ -38,7 +38,7 @@ fn a_second_run_is_refused_with_the_process_and_the_start_of_the_first() {
         held.to_string(),
         format!(
             "{path:?} is held by another run, or by agents of one that was killed: process {}, \
-             since 2026-01-31T12:00:00Z; wait for it or end it",
+             since 2026-01-31 12:00:00Z; wait for it or end it",
             std::process::id()
         )
     );

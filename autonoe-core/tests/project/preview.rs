@@ -131,6 +131,12 @@ fn what_would_keep_a_run_from_starting_is_an_error() {
             TempProject::new().spec("# Shop").status("{"),
             (|error| matches!(error, ProjectRunError::Ledger(_))) as fn(&ProjectRunError) -> bool,
         ),
+        (
+            TempProject::new()
+                .spec("# Shop")
+                .status(json!({"deliverables": [], "epoch": u64::MAX})),
+            |error| matches!(error, ProjectRunError::Ledger(_)),
+        ),
         (TempProject::new().spec("# Shop").config("{"), |error| {
             matches!(error, ProjectRunError::Config(_))
         }),

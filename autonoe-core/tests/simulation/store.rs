@@ -62,7 +62,7 @@ impl Store {
             return None;
         }
         self.locked_until = until;
-        self.epoch = self.epoch.next();
+        self.epoch = self.epoch.next().expect("few take over");
         Some(self.epoch)
     }
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::entry::JournalEntry;
 use super::session_story::{BlockedCall, SessionStory};
-use crate::domain::{CostTotal, Mode, RunId, RunReport};
+use crate::domain::{CostTotal, Mode, RunId, RunReport, format_time};
 use crate::run::{JournalLine, RecordedRun, RunAction, RunFact, SessionPlan};
 
 /// What happened in a run, session by session.
@@ -60,6 +60,7 @@ impl fmt::Display for WhyStopped {
                 write!(f, "it broke off in session {}", plan.number)
             }
             Self::BrokeOff(RunAction::Wait { until, .. }) => {
+                let until = format_time(*until);
                 write!(f, "it broke off while it waited until {until}")
             }
             Self::BrokeOff(RunAction::Hold) => f.write_str("it broke off while it was paused"),
