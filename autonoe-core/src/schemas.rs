@@ -12,7 +12,7 @@ use crate::domain::{
 };
 use crate::port::{
     Capabilities, McpServer, MemoryRepository, PermissionRule, RunEvent, SpecEntry, SpecPort,
-    SystemClock, ToolCall, ToolOutput, plain_schema, registered_specs,
+    SystemClock, ToolCall, ToolOutput, plain_output_schema, plain_schema, registered_specs,
 };
 use crate::run::RunLimits;
 use crate::tools::{LedgerBook, deliverable_tools};
@@ -34,7 +34,11 @@ pub fn schemas() -> BTreeMap<String, Value> {
         of::<Ledger>("ledger"),
         of::<VerificationTracker>("verification"),
         of::<StreamEvent>("stream-event"),
-        of::<RunEvent<'static>>("run-event"),
+        // It is written and never read.
+        (
+            "run-event".to_owned(),
+            plain_output_schema::<RunEvent<'static>>().to_value(),
+        ),
         of::<RunReport>("run-report"),
         of::<RunLimits>("run-limits"),
         of::<Budget>("budget"),

@@ -23,8 +23,7 @@ const PICOS_PER_DOLLAR: u64 = 1_000_000_000_000;
 /// assert_eq!((cost + "0.2".parse()?).to_string(), "$0.30");
 /// # Ok::<(), autonoe_core::InvalidCost>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
-#[schemars(with = "String")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CostUsd {
     picos: u64,
 }
@@ -52,8 +51,9 @@ impl CostUsd {
     /// The number is negative, not finite or too large.
     pub fn from_f64(dollars: f64) -> Result<Self, InvalidCost> {
         // `Display` of a float never uses an exponent and is the shortest
-        // text that reads back as the same float: 0.1 becomes "0.1".
-        dollars.to_string().parse()
+        // text that reads back as the same float: 0.1 becomes "0.1". The sum
+        // takes the sign from a negative zero, which is nothing as well.
+        (dollars + 0.0).to_string().parse()
     }
 
     /// Returns the amount in pico-dollars.
@@ -269,6 +269,7 @@ mod tests {
         }
         assert!(CostUsd::from_f64(f64::NAN).is_err());
         assert!(CostUsd::from_f64(-0.1).is_err());
+        assert_eq!(CostUsd::from_f64(-0.0), Ok(CostUsd::ZERO));
     }
 
     #[test]

@@ -5,9 +5,12 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::unseen::is_unseen;
+
 /// Names one deliverable, for example `DL-001`.
 ///
-/// An id is never empty, has no surrounding blanks and no control characters.
+/// An id is never empty, has no surrounding blanks, and no control characters or others that
+/// nobody sees.
 ///
 /// ```
 /// use autonoe_core::DeliverableId;
@@ -29,10 +32,12 @@ impl DeliverableId {
     ///
     /// # Errors
     ///
-    /// The text is empty, has surrounding blanks, or has control characters.
+    /// The text is empty, has surrounding blanks, or has control characters or others that
+    /// nobody sees.
     pub fn new(text: impl Into<String>) -> Result<Self, InvalidDeliverableId> {
         let text = text.into();
-        let valid = !text.is_empty() && text.trim() == text && !text.contains(char::is_control);
+        let hides = |character: char| character.is_control() || is_unseen(character);
+        let valid = !text.is_empty() && text.trim() == text && !text.contains(hides);
         if valid {
             Ok(Self(text))
         } else {
@@ -77,10 +82,21 @@ impl From<DeliverableId> for String {
 /// A text that cannot name a deliverable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{text:?} is not a deliverable id: it must not be empty, have surrounding blanks or control characters"
+    "{} is not a deliverable id: it must not be empty, have surrounding blanks, or have control \
+     characters or others that nobody sees",
+    told(text)
 )]
 pub struct InvalidDeliverableId {
     text: String,
+}
+
+/// Writes a text so that all of its characters are seen: Rust's own escapes leave some as they are.
+fn told(text: &str) -> String {
+    let seen = |character: char| match is_unseen(character) {
+        true => character.escape_unicode().to_string(),
+        false => character.to_string(),
+    };
+    format!("{text:?}").chars().map(seen).collect()
 }
 
 #[cfg(test)]
@@ -89,10 +105,55 @@ mod tests {
 
     #[test]
     fn texts_that_cannot_be_told_apart_by_eye_are_refused() {
-        for text in ["", " ", " DL-001", "DL-001 ", "DL\n001", "DL\u{7}"] {
+        for (text, what) in [
+            ("", "empty"),
+            (" ", "blank"),
+            (" DL-001", "a blank before it"),
+            ("DL-001 ", "a blank behind it"),
+            ("DL-001\u{3000}", "a wide blank behind it"),
+            ("DL\n001", "a line break"),
+            ("DL\u{7}", "a bell"),
+            ("DL\u{1b}[2J", "an escape"),
+            ("DL\u{9b}2J", "the escape of eight bits"),
+            ("DL\u{ad}001", "a soft hyphen"),
+            ("DL\u{61c}001", "an Arabic mark of direction"),
+            ("DL\u{200b}001", "a space without width"),
+            ("DL\u{200d}001", "a joiner"),
+            ("DL\u{200e}001", "a mark of direction: left to right"),
+            ("DL\u{200f}001", "a mark of direction: right to left"),
+            ("DL\u{2028}001", "a separator of lines"),
+            ("DL\u{202a}001", "an embedding: left to right"),
+            ("DL\u{202b}001", "an embedding: right to left"),
+            ("DL\u{202c}001", "the end of an embedding"),
+            ("DL\u{202d}001", "an override: left to right"),
+            ("DL\u{202e}001", "an override: right to left"),
+            ("DL\u{2060}001", "a joiner of words"),
+            ("DL\u{2066}001", "an isolate: left to right"),
+            ("DL\u{2067}001", "an isolate: right to left"),
+            ("DL\u{2068}001", "an isolate: by the first letter"),
+            ("DL\u{2069}001", "the end of an isolate"),
+            ("DL\u{3164}001", "a blank letter"),
+            ("DL\u{feff}001", "a mark of byte order"),
+            ("DL\u{e0041}001", "a tag"),
+        ] {
             let refused = DeliverableId::new(text);
 
-            assert!(refused.is_err(), "{text:?} was accepted");
+            assert!(refused.is_err(), "{what}: {text:?} was accepted");
+        }
+    }
+
+    #[test]
+    fn texts_of_any_script_are_ids() {
+        for text in [
+            "DL-001",
+            "User Auth",
+            "漢字-3",
+            "تسجيل-1",
+            "שלום",
+            "żółć",
+            "✔️ done",
+        ] {
+            assert!(DeliverableId::new(text).is_ok(), "{text:?} was refused");
         }
     }
 
@@ -104,5 +165,18 @@ mod tests {
             error.to_string().contains("\" x\" is not a deliverable id"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn what_nobody_sees_is_seen_in_the_error() {
+        for (text, told) in [
+            ("DL\u{202e}1", r#""DL\u{202e}1""#),
+            ("DL\u{3164}1", r#""DL\u{3164}1""#),
+            ("DL\u{1b}1", r#""DL\u{1b}1""#),
+        ] {
+            let error = DeliverableId::new(text).expect_err("it is invalid");
+
+            assert!(error.to_string().starts_with(told), "{error}");
+        }
     }
 }

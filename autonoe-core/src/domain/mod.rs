@@ -2,6 +2,7 @@
 
 mod budget;
 mod cost;
+mod cost_schema;
 mod deliverable;
 mod deliverable_id;
 pub(crate) mod duration;
@@ -20,6 +21,7 @@ mod session_result;
 mod span;
 mod time;
 mod tokens;
+mod unseen;
 mod verification;
 mod workflow;
 

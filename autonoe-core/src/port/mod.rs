@@ -41,7 +41,7 @@ pub use memory_repository::MemoryRepository;
 pub use observer::{Events, RunObserver};
 pub use permission::{Grants, InvalidRule, PermissionRule};
 pub use places::Places;
-pub use plain_schema::plain_schema;
+pub use plain_schema::{plain_output_schema, plain_schema};
 pub use repository::{
     DeliverableRepository, Fence, RepositoryError, RepositoryErrorKind, Revision, Snapshot,
 };

@@ -61,6 +61,14 @@ const TEXTS: &[(&str, &str)] = &[
         "{\n  \"deliverables\": [\n    {\"id\": \" \", \"description\": \"x\"}\n  ]\n}\n",
     ),
     (
+        "has an id that turns the direction of the text",
+        "{\n  \"deliverables\": [\n    {\"id\": \"DL-\u{202e}100\", \"description\": \"x\"}\n  ]\n}\n",
+    ),
+    (
+        "has an id with a character that nobody sees",
+        "{\n  \"deliverables\": [\n    {\"id\": \"DL\\u200b-1\", \"description\": \"x\"}\n  ]\n}\n",
+    ),
+    (
         "has a deliverable without a description",
         "{\n  \"deliverables\": [\n    {\"id\": \"A\"}\n  ]\n}\n",
     ),
@@ -100,6 +108,10 @@ const TEXTS: &[(&str, &str)] = &[
 
 fn others() -> Vec<Case> {
     vec![
+        Case::new("status.json has the last epoch", [Run], |folder| {
+            let text = format!("{{\"deliverables\": [], \"epoch\": {}}}\n", u64::MAX);
+            folder.write(FILE, text.as_bytes());
+        }),
         Case::new("status.json is not UTF-8", WHO, |folder| {
             folder.write(
                 FILE,
