@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use autonoe_core::{ConfigError, JournalReadError, ProjectError, ProjectRunError, RepositoryError};
 
 use crate::exit_code;
+use crate::results::Unwritten;
 
 /// Why a command could not do its work, in words for a person, and what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -89,6 +90,12 @@ impl From<RepositoryError> for CliError {
 
 impl From<JournalReadError> for CliError {
     fn from(error: JournalReadError) -> Self {
+        Self::failure(whole(&error))
+    }
+}
+
+impl From<Unwritten> for CliError {
+    fn from(error: Unwritten) -> Self {
         Self::failure(whole(&error))
     }
 }

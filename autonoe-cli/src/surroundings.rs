@@ -6,9 +6,11 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
+use rustix::termios::tcgetwinsize;
 
 use crate::error::CliError;
 use crate::present::harmless;
+use crate::results::write_result;
 
 /// What the process finds around itself.
 #[derive(Clone, Debug)]
@@ -21,6 +23,9 @@ pub(crate) struct Surroundings {
     pub(crate) has_terminal: bool,
     /// Whether colours are wanted on standard error.
     pub(crate) colours: bool,
+    /// How many columns the terminal has that results are shown on; `None` where they go to a
+    /// program or a file, which get all of them.
+    pub(crate) columns: Option<usize>,
 }
 
 impl Surroundings {
@@ -34,6 +39,7 @@ impl Surroundings {
             environment,
             has_terminal,
             colours,
+            columns: columns_of_terminal(),
         }
     }
 
@@ -48,19 +54,17 @@ impl Surroundings {
         (!home.is_empty()).then(|| home.into())
     }
 
-    /// Writes a result to standard output. Nobody reading it is no failure of ours.
-    pub(crate) fn say(&self, text: &str) {
-        let mut stdout = io::stdout().lock();
-        let _ = stdout.write_all(text.as_bytes());
-        let _ = stdout.flush();
+    /// Writes a result to standard output. That nobody wants to read it is no failure.
+    pub(crate) fn say(&self, text: &str) -> Result<(), CliError> {
+        write_result(text)?;
+        Ok(())
     }
 
     /// Writes a result to standard output as JSON, on as many lines as people like to read.
     pub(crate) fn say_json(&self, result: &impl serde::Serialize) -> Result<(), CliError> {
         let text = serde_json::to_string_pretty(result)
             .map_err(|error| CliError::failure(format!("it cannot be written as JSON: {error}")))?;
-        self.say(&format!("{text}\n"));
-        Ok(())
+        self.say(&format!("{text}\n"))
     }
 
     /// Writes something that is no result to standard error.
@@ -85,6 +89,13 @@ impl Surroundings {
             let _ = writeln!(stderr, "  hint: {}", harmless(hint));
         }
     }
+}
+
+/// Asks the terminal behind standard output, if there is one, how wide it is.
+fn columns_of_terminal() -> Option<usize> {
+    // A terminal that does not know says zero.
+    let columns = tcgetwinsize(io::stdout()).ok()?.ws_col;
+    (columns > 0).then_some(columns.into())
 }
 
 /// Decides whether to use colours: on a terminal that can, unless `NO_COLOR` says no.

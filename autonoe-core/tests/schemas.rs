@@ -55,6 +55,10 @@ fn no_schema_is_left_over() {
             .file_name()
             .to_string_lossy()
             .into_owned();
+        // What the command prints is its own to describe.
+        if name.starts_with("output.") {
+            continue;
+        }
         assert!(
             known.contains(&name),
             "docs/schemas/{name} describes nothing"

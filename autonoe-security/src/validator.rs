@@ -36,6 +36,7 @@ pub struct BashValidator {
 /// What a validator found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Explanation {
     /// The verdict about the whole text.

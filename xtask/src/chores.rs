@@ -8,9 +8,15 @@ pub(crate) const UPDATE_SCHEMAS: &str = "AUTONOE_UPDATE_SCHEMAS";
 
 /// Regenerates the committed JSON Schemas.
 pub(crate) fn update_schemas(cargo: &Cargo) -> Result<(), Failure> {
-    let mut command = cargo.command(["test", "-p", "autonoe-core", "--test", "schemas"]);
-    command.env(UPDATE_SCHEMAS, "1");
-    cargo::run(command)
+    for test in [
+        &["-p", "autonoe-core", "--test", "schemas"][..],
+        &["-p", "autonoe-cli", "--test", "commands", "schema"],
+    ] {
+        let mut command = cargo.command(["test"].iter().chain(test).copied());
+        command.env(UPDATE_SCHEMAS, "1");
+        cargo::run(command)?;
+    }
+    Ok(())
 }
 
 /// Runs the benchmarks.

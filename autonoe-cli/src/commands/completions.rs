@@ -15,7 +15,7 @@ pub(crate) fn completions(
 ) -> Result<ExitCode, CliError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "autonoe", &mut script);
-    surroundings.say(&String::from_utf8_lossy(&script));
+    surroundings.say(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -39,6 +39,6 @@ pub(crate) fn man(args: &ManArgs, surroundings: &Surroundings) -> Result<ExitCod
         .title(title.to_uppercase())
         .render(&mut page)
         .map_err(|error| CliError::failure(error.to_string()))?;
-    surroundings.say(&String::from_utf8_lossy(&page));
+    surroundings.say(&String::from_utf8_lossy(&page))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -34,11 +34,11 @@ pub(crate) fn init(args: &InitArgs, surroundings: &Surroundings) -> Result<ExitC
         };
         rows.push([done.to_owned(), shown(path, &project)]);
     }
-    surroundings.say(&columns(0, &rows));
-    surroundings.say(
-        "\nWrite into SPEC.md what you want. `autonoe doctor` looks whether a run could start, \
+    surroundings.say(&format!(
+        "{}\nWrite into SPEC.md what you want. `autonoe doctor` looks whether a run could start, \
          `autonoe run` starts one.\n",
-    );
+        columns(0, &rows)
+    ))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn report(args: &ReportArgs, surroundings: &Surroundings) -> Result<E
     let facts = Facts::gather(&project, &journal, &stories, story)?;
     let html = page(&facts);
     if args.output == Path::new("-") {
-        surroundings.say(&html);
+        surroundings.say(&html)?;
         return Ok(ExitCode::SUCCESS);
     }
     let path = surroundings.working_dir.join(&args.output);
@@ -35,7 +35,7 @@ pub(crate) fn report(args: &ReportArgs, surroundings: &Surroundings) -> Result<E
         CliError::failure(format!("{} cannot be written: {error}", path.display()))
             .with_hint("name another file with --output, or print the page with --output -")
     })?;
-    surroundings.say(&format!("{}\n", path.display()));
+    surroundings.say(&format!("{}\n", path.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -14,9 +14,7 @@ use crate::args::{OutputArgs, OutputFormat, RunArgs, SyncArgs, Work};
 use crate::compose::sandbox_switch;
 use crate::error::CliError;
 use crate::exit_code;
-use crate::present::{
-    Detail, JsonLines, Presenter, QuietKeyboard, Screen, harmless_line, start_logging,
-};
+use crate::present::{Detail, JsonLines, Presenter, QuietKeyboard, Screen, start_logging, summary};
 use crate::surroundings::Surroundings;
 
 /// Works on the deliverables until all of them pass.
@@ -54,12 +52,18 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
         presenter
             .warn("going on with a run that broke off, under the limits that it was started with");
     }
+    let events = match work.output.output {
+        OutputFormat::Json => Some(Arc::new(JsonLines::new(presenter.clone()))),
+        OutputFormat::Text => None,
+    };
+    let mut observers: Vec<Arc<dyn RunObserver>> = vec![presenter.clone()];
+    observers.extend(events.clone().map(|events| events as Arc<dyn RunObserver>));
     let control = RunControl::new();
     let project_run = ProjectRun::new(project, agents)
         .mode(work.mode)
         .sandbox(sandbox)
         .destructive(work.destructive)
-        .configure(configuration(work, surroundings, presenter.clone()));
+        .configure(configuration(work, surroundings, observers));
 
     let _quiet = screen.has_transient().then(QuietKeyboard::begin);
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -74,7 +78,12 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
     });
     screen.clear();
     let report = report?;
-    tell(&report, work.output.output, surroundings);
+    let told = match events {
+        // The last event has the report.
+        Some(events) => events.end(),
+        None => surroundings.say(&shown(&report)),
+    };
+    told.map_err(|error| error.with_hint("the run is written down: `autonoe log` tells it"))?;
     Ok(exit_code::of(&report.exit).into())
 }
 
@@ -97,14 +106,10 @@ fn detail(output: &OutputArgs) -> Detail {
 fn configuration(
     work: &Work<'_>,
     surroundings: &Surroundings,
-    presenter: Arc<Presenter>,
+    observers: Vec<Arc<dyn RunObserver>>,
 ) -> impl FnOnce(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + 'static {
     let agent = work.agent.clone();
     let home = surroundings.home();
-    let mut observers: Vec<Arc<dyn RunObserver>> = vec![presenter];
-    if work.output.output == OutputFormat::Json {
-        observers.push(Arc::new(JsonLines));
-    }
     move |mut runner| {
         runner = runner
             .max_retries(agent.max_retries)
@@ -131,12 +136,8 @@ fn configuration(
     }
 }
 
-fn tell(report: &RunReport, format: OutputFormat, surroundings: &Surroundings) {
-    // As JSON, the last event has the report.
-    if format == OutputFormat::Text {
-        let shown = report.to_string();
-        // Why it ended may be told in words of others; the last line is ours.
-        let (why, counts) = shown.rsplit_once('\n').unwrap_or(("", &shown));
-        surroundings.say(&format!("{}\n{counts}\n", harmless_line(why)));
-    }
+/// Writes what the run came to for people.
+fn shown(report: &RunReport) -> String {
+    let [why, counts] = summary(report);
+    format!("{why}\n{counts}\n")
 }

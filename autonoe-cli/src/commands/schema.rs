@@ -3,10 +3,15 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use autonoe_core::{plain_schema, schemas};
+use autonoe_core::{plain_output_schema, plain_schema, schemas};
 use autonoe_testkit::ScriptedBackend;
+use schemars::Schema;
 use serde_json::Value;
 
+use super::check::{Answer, LineAnswer};
+use super::doctor::Examination;
+use super::dry_run::Plan;
+use super::status::Status;
 use crate::args::SchemaArgs;
 use crate::columns::columns;
 use crate::error::CliError;
@@ -15,8 +20,8 @@ use crate::surroundings::Surroundings;
 /// Prints a JSON Schema, or the names of all that there are.
 pub(crate) fn schema(args: &SchemaArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
     match &args.name {
-        Some(name) => surroundings.say(&text(name)?),
-        None => surroundings.say(&list()),
+        Some(name) => surroundings.say(&text(name)?)?,
+        None => surroundings.say(&list())?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -42,7 +47,25 @@ fn all() -> BTreeMap<String, Value> {
     // The file of `--backend scripted:FILE`, which needs no `type`.
     let scripted = plain_schema::<ScriptedBackend>().to_value();
     all.insert("scripted".to_owned(), scripted);
+    all.extend(outputs().map(|(name, schema)| (name.to_owned(), schema.to_value())));
     all
+}
+
+/// Describes what commands print for other programs, as far as it is no file and no event.
+fn outputs() -> [(&'static str, Schema); 5] {
+    [
+        ("output.status", plain_output_schema::<Status<'static>>()),
+        ("output.check", plain_output_schema::<Answer<'static>>()),
+        (
+            "output.check-line",
+            plain_output_schema::<LineAnswer<'static>>(),
+        ),
+        (
+            "output.doctor",
+            plain_output_schema::<Examination<'static>>(),
+        ),
+        ("output.dry-run", plain_output_schema::<Plan>()),
+    ]
 }
 
 fn list() -> String {

@@ -20,7 +20,13 @@ pub(crate) fn harmless_line(text: &str) -> String {
 fn is_deceptive(character: char) -> bool {
     matches!(
         character,
-        '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}'
+        '\u{61c}'
+            | '\u{200b}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
     )
 }
 
@@ -31,7 +37,10 @@ mod tests {
     #[test]
     fn what_a_terminal_would_obey_or_a_reader_not_see_is_replaced() {
         assert_eq!(harmless("a\u{1b}[2Jb\r\nc\u{9b}d"), "a [2Jb \nc d");
-        assert_eq!(harmless("DL\u{202e}3\u{200b}"), "DL\u{fffd}3\u{fffd}");
+        assert_eq!(
+            harmless("DL\u{202e}3\u{200b}\u{61c}"),
+            "DL\u{fffd}3\u{fffd}\u{fffd}"
+        );
         assert_eq!(harmless("日本 ü 👩\u{200d}💻"), "日本 ü 👩\u{200d}💻");
         assert_eq!(harmless_line("one\ntwo"), "one⏎two");
     }

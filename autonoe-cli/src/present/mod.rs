@@ -8,8 +8,11 @@ mod keyboard;
 mod lines;
 mod logging;
 mod presenter;
+#[cfg(test)]
+mod readme;
 mod screen;
 mod shorten;
+mod summary;
 mod waiting;
 
 pub(crate) use harmless::{harmless, harmless_line};
@@ -19,3 +22,4 @@ pub(crate) use logging::start_logging;
 pub(crate) use presenter::{Detail, Presenter};
 pub(crate) use screen::Screen;
 pub(crate) use shorten::shorten;
+pub(crate) use summary::summary;

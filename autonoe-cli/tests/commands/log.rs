@@ -41,6 +41,27 @@ fn a_run_that_broke_off_says_so_and_what_to_do() {
 }
 
 #[test]
+fn words_of_an_agent_over_several_lines_are_no_lines_of_the_log() {
+    let forged = "it broke\\n2026-01-01 05:11:30Z    [PASS] Everything (DL-002)\\r\\n\\u001b[2J";
+    let failed = format!(
+        r#""exitReason":"failed","error":{{"code":"crashed","message":"{forged}","retry":"useless"}}"#
+    );
+    let journal = FINISHED.replace(r#""exitReason":"all_passed""#, &failed);
+    assert_ne!(journal, FINISHED);
+    let setting = Setting::new().file(JOURNAL, journal);
+
+    let said = setting.autonoe(&["log"]);
+
+    let lines = setting.autonoe(&["log"]).stdout.lines().count();
+    let usual = Setting::new().file(JOURNAL, FINISHED).autonoe(&["log"]);
+    assert_eq!(lines, usual.stdout.lines().count(), "{}", said.screen());
+    let end = "it broke⏎2026-01-01 05:11:30Z    [PASS] Everything (DL-002) ⏎ [2J\n";
+    assert!(said.stdout.contains(end), "{}", said.screen());
+    let last = said.stdout.lines().last().unwrap_or_default();
+    assert!(last.contains("1 of 2 deliverables passed"), "{last}");
+}
+
+#[test]
 fn all_runs_are_told_also_those_of_a_journal_that_was_put_aside() {
     let setting = Setting::new()
         .file(".autonoe/journal.1.jsonl", FINISHED)

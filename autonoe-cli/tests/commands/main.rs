@@ -5,6 +5,8 @@ mod doctor;
 mod dry_run;
 mod init;
 mod log;
+mod outputs;
 mod schema;
 mod setting;
 mod status;
+mod unwritable;

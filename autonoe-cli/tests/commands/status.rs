@@ -29,6 +29,49 @@ fn the_deliverables_are_a_table_with_progress() {
 }
 
 #[test]
+fn in_a_pipe_nothing_is_shortened() {
+    let long = "word ".repeat(200) + "end";
+    let id = "DL-".repeat(40) + "1";
+    let ledger = serde_json::json!({"deliverables": [
+        {"id": id, "description": long, "acceptanceCriteria": ["a"], "passed": false, "blocked": false},
+        {"id": "DL-2", "description": long, "acceptanceCriteria": ["a"], "passed": false,
+            "blocked": false, "deprecatedAt": "2026-01-04"},
+    ]});
+    let setting = Setting::new().file(".autonoe/status.json", ledger.to_string());
+
+    let said = setting.autonoe(&["status"]);
+
+    assert!(
+        said.stdout.contains(&format!("{id}  {long}\n")),
+        "{}",
+        said.screen()
+    );
+    assert!(
+        said.stdout
+            .contains(&format!("DL-2  {long} (since 2026-01-04)\n")),
+        "{}",
+        said.screen()
+    );
+}
+
+#[test]
+fn a_run_that_is_under_way_is_told_with_its_start_in_whole_seconds() {
+    let setting = Setting::new().file(".autonoe/status.json", LEDGER);
+    let lock = fs::File::create(setting.project().join(".autonoe/run.lock")).expect("writable");
+    lock.lock().expect("nobody else");
+    fs::write(
+        setting.project().join(".autonoe/run.lock"),
+        r#"{"pid": 4711, "startedAt": "2026-01-05T18:00:05.123456789Z"}"#,
+    )
+    .expect("writable");
+
+    let said = setting.autonoe(&["status"]);
+
+    let told = "A run is under way (process 4711, since 2026-01-05 18:00:05Z)";
+    assert!(said.stdout.contains(told), "{}", said.screen());
+}
+
+#[test]
 fn as_json_it_says_all() {
     let setting = Setting::new().file(".autonoe/status.json", LEDGER);
 
@@ -72,6 +115,10 @@ fn a_corrupt_ledger_is_an_error_and_stays_as_it_is() {
             r#"{"deliverables": [{"id": "A", "description": "x", "acceptanceCriteria": ["y"],
                 "passed": true, "blocked": true}]}"#,
             "deliverable A is both",
+        ),
+        (
+            "{\"deliverables\": [{\"id\": \"DL-\u{202e}100\", \"description\": \"x\"}]}",
+            r#""DL-\u{202e}100" is not a deliverable id"#,
         ),
     ] {
         let setting = Setting::new().file(".autonoe/status.json", text);

@@ -14,3 +14,4 @@ mod pipe;
 mod real_claude;
 mod support;
 mod terminal;
+mod unwritable;

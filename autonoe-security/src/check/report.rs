@@ -8,6 +8,7 @@ use crate::{Denial, Verdict};
 /// A command that was found in a text, and what the policy says to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The bytes of the text in which it stands.
     pub span: std::ops::Range<usize>,

@@ -1,16 +1,19 @@
 //! What is said about a command.
 
 use autonoe_core::{Denial, Explanation, Finding, Layer};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::underline::underlined;
 use crate::columns::columns;
 use crate::present::shorten;
 
-/// What `--json` prints about a command.
-#[derive(Debug, Serialize)]
-pub(super) struct Answer<'a> {
+/// What `autonoe check --json` prints about a command.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    /// The command, as it was given.
     command: &'a str,
+    /// Whether it may run.
     allowed: bool,
     /// Why not; the spans in it count bytes of the command.
     denial: Option<&'a Denial>,
@@ -19,9 +22,20 @@ pub(super) struct Answer<'a> {
 }
 
 /// What is printed about a line that is no command.
-#[derive(Debug, Serialize)]
-pub(super) struct Unanswered {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Unanswered {
+    /// What is wrong with the line, for people.
     pub(super) error: String,
+}
+
+/// What `autonoe check` prints about a line of standard input.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum LineAnswer<'a> {
+    /// It is a command.
+    Answer(Answer<'a>),
+    /// It is none.
+    Unanswered(Unanswered),
 }
 
 impl<'a> Answer<'a> {

@@ -4,7 +4,7 @@ mod answer;
 mod input;
 mod underline;
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -12,11 +12,13 @@ use autonoe_core::{
     AgentConfig, BashValidator, Destructive, EffectiveConfig, SandboxSwitch, SymlinksOnDisk,
 };
 
-use self::answer::{Answer, Unanswered, shown};
+pub(super) use self::answer::{Answer, LineAnswer};
+use self::answer::{Unanswered, shown};
 use self::input::command_of;
 use crate::args::CheckArgs;
 use crate::error::CliError;
 use crate::exit_code;
+use crate::results::{Reader, write_result};
 use crate::surroundings::Surroundings;
 
 /// The command may not run.
@@ -42,7 +44,7 @@ fn judge(args: &CheckArgs, surroundings: &Surroundings) -> Result<ExitCode, CliE
     let found = validator.explain(command);
     match args.json {
         true => surroundings.say_json(&Answer::new(command, &found))?,
-        false => surroundings.say(&shown(command, &found)),
+        false => surroundings.say(&shown(command, &found))?,
     }
     Ok(match found.verdict.is_allowed() {
         true => ExitCode::SUCCESS,
@@ -79,27 +81,31 @@ fn judge_lines(validator: &BashValidator) -> Result<ExitCode, CliError> {
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let (answer, code) = match command_of(&line) {
-            Ok(command) => {
-                let found = validator.explain(&command);
+        let found = command_of(&line).map(|command| {
+            let found = validator.explain(&command);
+            (command, found)
+        });
+        let (answer, code) = match &found {
+            Ok((command, found)) => {
                 let code = if found.verdict.is_allowed() {
                     0
                 } else {
                     DENIED
                 };
-                (serde_json::to_string(&Answer::new(&command, &found)), code)
+                (LineAnswer::Answer(Answer::new(command, found)), code)
             }
-            Err(error) => (
-                serde_json::to_string(&Unanswered { error }),
-                exit_code::USAGE,
-            ),
+            Err(error) => {
+                let error = error.clone();
+                (
+                    LineAnswer::Unanswered(Unanswered { error }),
+                    exit_code::USAGE,
+                )
+            }
         };
-        let answer = answer
+        let answer = serde_json::to_string(&answer)
             .map_err(|error| CliError::failure(format!("it cannot be written as JSON: {error}")))?;
         worst = worst.max(code);
-        let mut stdout = io::stdout().lock();
-        let written = writeln!(stdout, "{answer}").and_then(|()| stdout.flush());
-        if written.is_err() {
+        if write_result(&format!("{answer}\n"))? == Reader::Gone {
             // Nobody wants the other answers.
             break;
         }

@@ -1,23 +1,27 @@
 //! What was found, and what to do about it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::columns::columns;
 use crate::present::shorten;
 
 /// One thing that was looked at.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Finding {
+pub(crate) struct Finding {
+    /// What was looked at, for example `sandbox`; several findings may share it.
     name: &'static str,
     state: State,
+    /// What was found, for people.
     found: String,
+    /// What to do about it, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     remedy: Option<String>,
 }
 
 /// What a finding means for a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum State {
     /// As it should be.

@@ -9,6 +9,7 @@ mod sandbox;
 use std::process::ExitCode;
 
 use autonoe_core::{EffectiveConfig, Mode, SandboxSwitch};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::finding::{Finding, shown};
@@ -28,7 +29,7 @@ pub(crate) fn doctor(args: &DoctorArgs, surroundings: &Surroundings) -> Result<E
             can_run,
             findings: &findings,
         })?,
-        false => surroundings.say(&shown(&findings, can_run)),
+        false => surroundings.say(&shown(&findings, can_run))?,
     }
     Ok(match can_run {
         true => ExitCode::SUCCESS,
@@ -36,11 +37,13 @@ pub(crate) fn doctor(args: &DoctorArgs, surroundings: &Surroundings) -> Result<E
     })
 }
 
-/// What `--json` prints.
-#[derive(Debug, Serialize)]
+/// What `autonoe doctor --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Examination<'a> {
+pub(super) struct Examination<'a> {
+    /// Whether a run could start: nothing of what was found is a problem.
     can_run: bool,
+    /// All that was looked at.
     findings: &'a [Finding],
 }
 

@@ -1,15 +1,16 @@
 //! What a run would do first.
 
-use autonoe_core::{InstructionOrigin, LedgerCounts, Mode, NextStep, RunPreview};
+use autonoe_core::{InstructionOrigin, LedgerCounts, Mode, NextStep, RunPreview, format_time};
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::Work;
 
 /// What a run would do first.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct First {
+pub(crate) struct First {
     mode: Mode,
     /// Where the deliverables stand, if there are any.
     ledger: Option<LedgerCounts>,
@@ -17,31 +18,44 @@ pub(super) struct First {
     held: Option<String>,
     /// The run that broke off and would be gone on with.
     resumes: Option<String>,
+    /// What would come first.
     next: Next,
 }
 
-#[derive(Debug, Serialize)]
+/// What would come first.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "step", rename_all = "snake_case")]
 enum Next {
+    /// A session of an agent.
     Session {
+        /// Its number in the run.
         number: u32,
+        /// What the agent is told to do.
         instruction: String,
         /// `built-in`, or the file that the text is in.
         text: String,
+        /// How many lines the text has.
         lines: usize,
         /// The model, unless it is the backend's own.
         model: Option<String>,
+        /// The tools for deliverables, as the agent calls them.
         tools: Vec<String>,
     },
+    /// A wait that was under way when the run broke off.
     Wait {
+        /// Until when.
         until: Timestamp,
     },
+    /// Nothing, until a person resumes it.
     Hold,
+    /// The end: there is nothing to do.
     Finish {
-        /// A stable name.
+        /// Why, as a stable name.
         exit: &'static str,
+        /// Why, for people.
         why: String,
     },
+    /// Something that this program has no words for.
     Unknown,
 }
 
@@ -126,7 +140,7 @@ impl Next {
                     ("tools", tools.join(", ")),
                 ]
             }
-            Self::Wait { until } => vec![("waits until", until.to_string())],
+            Self::Wait { until } => vec![("waits until", format_time(*until))],
             Self::Hold => vec![("holds", "until a person resumes it".to_owned())],
             Self::Finish { why, .. } => vec![("ends at once", why.clone())],
             Self::Unknown => Vec::new(),

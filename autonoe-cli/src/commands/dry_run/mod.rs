@@ -6,6 +6,7 @@ mod settings;
 use std::process::ExitCode;
 
 use autonoe_core::{Project, RunPreview};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::first::First;
@@ -31,16 +32,15 @@ pub(super) fn dry_run(
     };
     match work.output.output {
         OutputFormat::Json => surroundings.say_json(&plan)?,
-        OutputFormat::Text => surroundings.say(&plan.shown()),
+        OutputFormat::Text => surroundings.say(&plan.shown())?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a run would do.
-#[derive(Debug, Serialize)]
+/// What `--dry-run --output json` of `autonoe run` and `autonoe sync` prints.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Plan {
-    /// What would come first.
+pub(super) struct Plan {
     #[serde(flatten)]
     first: First,
     /// The effective configuration.

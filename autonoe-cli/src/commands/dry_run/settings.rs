@@ -3,15 +3,19 @@
 use autonoe_core::{
     Budget, ConfigLine, Destructive, OnQuota, RunLimits, RunPreview, Source, format_duration,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::Work;
 
 /// One value, with where it comes from.
-#[derive(Debug, Serialize)]
-pub(super) struct Setting {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Setting {
+    /// Its name; a list has one setting per entry.
     pub(super) key: String,
+    /// Its value, for people.
     pub(super) value: String,
+    /// Where it comes from, for people.
     pub(super) source: String,
 }
 

@@ -1,6 +1,5 @@
 //! `autonoe log --follow`.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
@@ -10,6 +9,7 @@ use autonoe_core::{Journal, JournalEntry, JournalLine, JournalTail, Project, Run
 use super::narrator::Narrator;
 use super::{as_json, without_an_end};
 use crate::error::CliError;
+use crate::results::{Reader, write_result};
 use crate::surroundings::Surroundings;
 
 /// How often the journal is looked at.
@@ -42,7 +42,7 @@ pub(super) fn follow(
         }
     }
     if !json && let Some(story) = Journal::read(&project.journal_path())?.stories().last() {
-        surroundings.say(&without_an_end(story, false));
+        surroundings.say(&without_an_end(story, false))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -52,13 +52,6 @@ fn of_last_run(mut entries: Vec<JournalEntry>) -> Vec<JournalEntry> {
     let last: Option<RunId> = entries.last().map(|entry| entry.run.clone());
     entries.retain(|entry| Some(&entry.run) == last.as_ref());
     entries
-}
-
-/// Whether anybody reads what is written.
-#[derive(Debug, PartialEq, Eq)]
-enum Reader {
-    There,
-    Gone,
 }
 
 fn write(
@@ -73,15 +66,5 @@ fn write(
             false => narrator.tell(entry, &mut text),
         }
     }
-    let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
-    match written {
-        Ok(()) => Ok(Reader::There),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Reader::Gone),
-        Err(error) => Err(CliError::failure(format!(
-            "standard output cannot be written to: {error}"
-        ))),
-    }
+    Ok(write_result(&text)?)
 }

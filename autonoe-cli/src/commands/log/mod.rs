@@ -39,11 +39,11 @@ pub(crate) fn log(args: &LogArgs, surroundings: &Surroundings) -> Result<ExitCod
             .filter(|entry| told.iter().any(|story| story.run == entry.run))
             .map(as_json)
             .collect::<Result<String, _>>()?;
-        surroundings.say(&lines);
+        surroundings.say(&lines)?;
         return Ok(ExitCode::SUCCESS);
     }
     if told.is_empty() {
-        surroundings.say("No run has been written down here yet; `autonoe run` starts one.\n");
+        surroundings.say("No run has been written down here yet; `autonoe run` starts one.\n")?;
         return Ok(ExitCode::SUCCESS);
     }
     let is_under_way = RunLock::held(&project)?.is_some();
@@ -65,7 +65,7 @@ pub(crate) fn log(args: &LogArgs, surroundings: &Surroundings) -> Result<ExitCod
             "\n{earlier} earlier run{plural}: `autonoe log --all` tells all of them.\n"
         ));
     }
-    surroundings.say(&text);
+    surroundings.say(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 
 use autonoe_core::{
     DeliverableStatus, JournalEntry, JournalLine, RunAction, RunFact, SessionResult, StatusChange,
-    WaitReason, format_duration,
+    WaitReason, format_duration, format_time,
 };
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
-use crate::present::shorten;
+use crate::present::{shorten, summary};
 
 /// Tells a run line by line.
 ///
@@ -31,7 +29,7 @@ impl Narrator {
     pub(super) fn tell(&mut self, entry: &JournalEntry, text: &mut String) {
         let JournalEntry { run, at, line, .. } = entry;
         let mut say = |what: String| {
-            text.push_str(&format!("{}  {what}\n", clock(*at)));
+            text.push_str(&format!("{}  {what}\n", format_time(*at)));
         };
         match line {
             JournalLine::RunStarted { limits, .. } => {
@@ -74,8 +72,8 @@ impl Narrator {
                 say(format!("    {by}: {reason}"));
             }
             JournalLine::RunEnded { report } => {
-                for line in report.to_string().lines() {
-                    say(shorten(line));
+                for line in summary(report) {
+                    say(shorten(&line));
                 }
             }
             _ => {}
@@ -106,7 +104,7 @@ impl Narrator {
                 Some(format!("Session {} started ({instruction})", plan.number))
             }
             RunAction::Wait { reason, until } => {
-                let until = clock(*until);
+                let until = format_time(*until);
                 match reason {
                     WaitReason::Pause => None,
                     WaitReason::Quota => Some(format!("Waits for the quota until {until}")),
@@ -148,11 +146,4 @@ fn changed(change: &StatusChange) -> String {
     };
     let (description, id) = (shorten(&change.description), shorten(change.id.as_str()));
     format!("{icon} {description} ({id})")
-}
-
-/// Writes when something happened: `2026-01-01 18:00:00Z`.
-fn clock(at: Timestamp) -> String {
-    at.to_zoned(TimeZone::UTC)
-        .strftime("%Y-%m-%d %H:%M:%SZ")
-        .to_string()
 }

@@ -3,4 +3,5 @@
 mod interrupt;
 mod resume;
 mod screen;
+mod status;
 pub(crate) mod window;

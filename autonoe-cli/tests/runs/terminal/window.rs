@@ -126,6 +126,17 @@ impl Terminal {
 
     /// Waits for the end, and returns its code and the last screen.
     pub(crate) fn end(mut self) -> (u32, String) {
+        let code = self.wait();
+        (code, self.screen())
+    }
+
+    /// Waits for the end, and returns its code and all that was ever written.
+    pub(crate) fn end_with_all(mut self) -> (u32, String) {
+        let code = self.wait();
+        (code, self.written())
+    }
+
+    fn wait(&mut self) -> u32 {
         let begun = Instant::now();
         let code = loop {
             if let Some(status) = self.child.try_wait().expect("ours") {
@@ -141,7 +152,7 @@ impl Terminal {
         if let Some(reader) = self.reader.take() {
             reader.join().expect("no panic");
         }
-        (code, self.screen())
+        code
     }
 }
 

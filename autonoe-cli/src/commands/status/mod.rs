@@ -1,0 +1,42 @@
+//! `autonoe status`.
+
+mod json;
+mod table;
+
+use std::process::ExitCode;
+
+use autonoe_core::{FileDeliverableRepository, RunLock, format_time};
+
+pub(super) use self::json::Status;
+use self::table::shown;
+use crate::args::StatusArgs;
+use crate::error::CliError;
+use crate::surroundings::Surroundings;
+
+/// Shows the deliverables and how far they are.
+pub(crate) fn status(args: &StatusArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+    let project = args.project.find(surroundings)?;
+    let ledger = FileDeliverableRepository::at(project.status_path()).load_now()?;
+    let state = ledger.map(|snapshot| snapshot.state);
+    if args.json {
+        surroundings.say_json(&Status::of(state.as_ref()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = match &state {
+        None => "There are no deliverables yet.\n\
+            `autonoe run` plans them from SPEC.md; `autonoe init` begins a SPEC.md.\n"
+            .to_owned(),
+        Some(state) => shown(state, surroundings.columns),
+    };
+    if let Some(held) = RunLock::held(&project)? {
+        let since = held.holder.map_or_else(String::new, |holder| {
+            let since = format_time(holder.started_at);
+            format!(" (process {}, since {since})", holder.pid)
+        });
+        text.push_str(&format!(
+            "\nA run is under way{since}: `autonoe log --follow` tells it.\n"
+        ));
+    }
+    surroundings.say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,96 @@
+//! The run in the README, played in virtual time: what it shows is what a person sees.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use autonoe_core::{
+    CostUsd, OnQuota, ProjectRun, RunControl, RunEvent, RunEventKind, RunObserver, SeededIds,
+};
+use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
+use serde_json::{Value, json};
+
+use super::activity::Activity;
+use super::lines::line;
+use super::summary;
+
+/// Keeps what stays on the screen.
+#[derive(Default)]
+struct Kept(Mutex<(Activity, Vec<String>)>);
+
+impl RunObserver for Kept {
+    fn on_event(&self, event: &RunEvent<'_>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (activity, lines) = &mut *kept;
+        match &event.kind {
+            RunEventKind::SessionStarted { .. } => *activity = Activity::default(),
+            RunEventKind::Agent { stream } => activity.observe(stream),
+            _ => {}
+        }
+        lines.extend(line(&event.kind, activity.tools()).map(|line| line.text));
+    }
+}
+
+fn session(name: &str, seconds: u64, cents: u64) -> SessionScript {
+    SessionScript::new(name)
+        .waits(Duration::from_secs(seconds))
+        .costs(CostUsd::from_cents(cents))
+}
+
+fn set_status(id: &str, status: &str) -> Value {
+    json!({"deliverableId": id, "status": status})
+}
+
+fn agents() -> ScriptedAgents {
+    let deliverable = |id: &str, description: &str| json!({"id": id, "description": description, "acceptanceCriteria": ["it works"]});
+    let plan = json!({"deliverables": [
+        deliverable("DL-001", "User Auth"),
+        deliverable("DL-002", "Payment"),
+    ]});
+    let reset = "2026-01-01T05:00:00Z".parse().ok();
+    ScriptedAgents::new([
+        session("plans", 31, 12)
+            .uses_tool("mcp__autonoe__create", plan)
+            .ends(),
+        session("builds", 52, 35)
+            .uses_tool("Write", json!({"file_path": "auth.rs", "content": ""}))
+            .is_denied("Bash", json!({"command": "git push --force"}))
+            .uses_tool("mcp__autonoe__set_status", set_status("DL-001", "passed"))
+            .ends(),
+        session("meets the quota", 4, 1).hits_quota(reset),
+        session("lacks a key", 37, 30)
+            .uses_tool("mcp__autonoe__set_status", set_status("DL-002", "blocked"))
+            .ends(),
+    ])
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_readme_shows_a_run_as_a_person_sees_it() {
+    let folder = TempProject::new().spec("# Shop\n");
+    let kept = Arc::new(Kept::default());
+    let observer = kept.clone();
+    let run = ProjectRun::new(folder.project().clone(), Arc::new(agents()))
+        .clock(Arc::new(VirtualClock::new()))
+        .configure(|runner| {
+            runner
+                .ids(Arc::new(SeededIds::new(7)))
+                .on_quota(OnQuota::Wait)
+                .observer(observer)
+        });
+
+    let report = run.start(&RunControl::new()).await.expect("it starts");
+
+    let kept = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let shown: String = kept
+        .1
+        .iter()
+        .chain(&summary(&report))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let readme = include_str!("../../../README.md");
+    let sample = readme
+        .split_once("## A run\n")
+        .and_then(|(_, rest)| rest.split_once("$ autonoe run --wait-for-quota\n"))
+        .and_then(|(_, rest)| rest.split_once("```"))
+        .map(|(sample, _)| sample);
+    assert_eq!(sample, Some(shown.as_str()), "README.md shows\n{shown}");
+}

@@ -1,0 +1,201 @@
+//! What commands print for other programs is as their schemas say.
+
+use jsonschema::Validator;
+use serde_json::Value;
+
+use crate::setting::Setting;
+
+const LEDGER: &str = r#"{
+  "createdAt": "2026-01-02",
+  "deliverables": [
+    {"id": "DL-001", "description": "Sign up", "acceptanceCriteria": ["a"], "passed": true, "blocked": false},
+    {"id": "DL-009", "description": "Fax", "acceptanceCriteria": ["e"], "passed": false, "blocked": false, "deprecatedAt": "2026-01-04"}
+  ],
+  "verification": {"verified": ["DL-001"], "finished": false}
+}"#;
+
+/// Agents that are denied a command, change the ledger and meet the quota.
+const AGENTS: &str = r#"{"sessions": [
+  {"name": "plans", "costUsd": "0.25", "steps": [
+    {"uses": {"tool": "mcp__autonoe__create", "input": {"deliverables": [
+      {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["it works"]}]}}},
+    {"isDenied": {"tool": "Bash", "input": {"command": "curl https://login.example.com"}}},
+    {"hitsQuota": null}]}
+]}"#;
+
+fn bare() -> Setting {
+    Setting::new()
+}
+
+fn with_ledger() -> Setting {
+    Setting::new()
+        .file("SPEC.md", "# Shop\n")
+        .file(".autonoe/status.json", LEDGER)
+}
+
+fn with_broken_off_sync() -> Setting {
+    with_ledger().file(
+        ".autonoe/journal.jsonl",
+        include_str!("fixtures/broken_off_sync.jsonl"),
+    )
+}
+
+fn with_agents() -> Setting {
+    Setting::new()
+        .file("SPEC.md", "# Shop\n")
+        .file("agents.json", AGENTS)
+        .file(".autonoe/agent.json", "{\"mcpServers\": {}}")
+}
+
+fn with_finished_run() -> Setting {
+    let journal = include_str!("fixtures/finished_run.jsonl");
+    bare().file(".autonoe/journal.jsonl", journal)
+}
+
+/// Commands that print one value, with the schema of it.
+type Case = (&'static str, fn() -> Setting, &'static [&'static str]);
+
+const VALUES: &[Case] = &[
+    ("output.status", bare, &["status", "--json"]),
+    ("output.status", with_ledger, &["status", "--json"]),
+    ("output.check", bare, &["check", "--json", "ls && curl x"]),
+    ("output.check", bare, &["check", "--json", "ls | head"]),
+    ("output.check", bare, &["check", "--json", "echo 'open"]),
+    ("output.doctor", bare, &["doctor", "--json"]),
+    ("output.doctor", with_ledger, &["doctor", "--json"]),
+    (
+        "output.dry-run",
+        with_ledger,
+        &["run", "--dry-run", "--output=json"],
+    ),
+    (
+        "output.dry-run",
+        with_ledger,
+        &["sync", "--dry-run", "--output=json", "--max-cost=2"],
+    ),
+    (
+        "output.dry-run",
+        with_broken_off_sync,
+        &["sync", "--dry-run", "--output=json"],
+    ),
+];
+
+/// Commands that print one value per line.
+const LINES: &[Case] = &[
+    (
+        "run-event",
+        with_agents,
+        &["run", "--output=json", "--backend=scripted:agents.json"],
+    ),
+    ("journal-entry", with_finished_run, &["log", "--json"]),
+    ("journal-entry", with_broken_off_sync, &["log", "--json"]),
+];
+
+/// What a program is promised: the schema, as the command prints it.
+fn schema(name: &str) -> Value {
+    let said = bare().autonoe(&["schema", name]);
+    serde_json::from_str(&said.stdout).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn validator(schema: &Value) -> Validator {
+    let options = jsonschema::options().should_validate_formats(true);
+    options.build(schema).expect("it is a schema")
+}
+
+fn assert_valid(schema: &Value, value: &Value, what: &str) {
+    let validator = validator(schema);
+    let errors: Vec<_> = validator
+        .iter_errors(value)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{what}: {errors:#?}\n{value:#}");
+}
+
+/// Forbids fields that the schema does not speak of.
+fn closed(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    close(&mut schema);
+    schema
+}
+
+fn close(value: &mut Value) {
+    if let Value::Object(fields) = value {
+        if fields.get("properties").is_some_and(Value::is_object) {
+            fields.insert("additionalProperties".to_owned(), false.into());
+        }
+        fields.values_mut().for_each(close);
+    } else if let Value::Array(items) = value {
+        items.iter_mut().for_each(close);
+    }
+}
+
+#[test]
+fn every_value_is_described_with_all_of_its_fields() {
+    for (name, setting, args) in VALUES {
+        let said = setting().autonoe(args);
+
+        let value = serde_json::from_str(&said.stdout)
+            .unwrap_or_else(|error| panic!("{args:?}: {error}: {}", said.screen()));
+        assert_valid(&closed(&schema(name)), &value, &format!("{args:?}"));
+    }
+}
+
+#[test]
+fn every_line_is_described() {
+    for (name, setting, args) in LINES {
+        let schema = schema(name);
+
+        let said = setting().autonoe(args);
+
+        assert!(said.stdout.lines().count() > 5, "{}", said.screen());
+        for line in said.stdout.lines() {
+            let value = serde_json::from_str(line).expect("JSON");
+            assert_valid(&schema, &value, &format!("{args:?}"));
+        }
+    }
+}
+
+#[test]
+fn every_answer_to_standard_input_is_described() {
+    let lines = b"\"ls\"\n\"curl x\"\n{\"command\": \"echo 'open\"}\nhello\n7\n";
+
+    let said = bare().autonoe_reads(&["check", "-"], lines);
+
+    assert_eq!(said.stdout.lines().count(), 5, "{}", said.screen());
+    let schema = closed(&schema("output.check-line"));
+    for line in said.stdout.lines() {
+        let value = serde_json::from_str(line).expect("JSON");
+        assert_valid(&schema, &value, line);
+    }
+}
+
+#[test]
+fn a_field_that_were_missing_would_be_noticed() {
+    for (name, setting, args) in VALUES {
+        let validator = validator(&schema(name));
+        let said = setting().autonoe(args);
+        let value: Value = serde_json::from_str(&said.stdout).expect("JSON");
+        for field in value.as_object().expect("an object").keys() {
+            let mut without = value.clone();
+            without.as_object_mut().expect("it is").remove(field);
+
+            assert!(!validator.is_valid(&without), "{name} without {field}");
+        }
+    }
+}
+
+#[test]
+fn no_output_is_left_out_here() {
+    let listed = bare().autonoe(&["schema"]).stdout;
+    let tried = |name: &str| {
+        let mut cases = VALUES.iter().chain(LINES);
+        name == "output.check-line" || cases.any(|(tried, ..)| *tried == name)
+    };
+    let outputs = listed.lines().filter_map(|line| line.split(' ').next());
+    let outputs: Vec<_> = outputs.filter(|name| name.starts_with("output.")).collect();
+
+    assert_eq!(outputs.len(), 5, "{listed}");
+    for name in outputs {
+        assert!(tried(name), "{name} is not tried");
+    }
+}

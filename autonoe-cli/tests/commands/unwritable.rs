@@ -1,0 +1,147 @@
+//! Results that nobody gets: a full disk behind standard output, and a pipe that is closed.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::process::{Output, Stdio};
+
+use crate::setting::Setting;
+
+/// Every command, in as many ways as it writes results; and what it reads from standard input.
+const COMMANDS: &[(&[&str], &str)] = &[
+    (&["--help"], ""),
+    (&["--version"], ""),
+    (&["help", "run"], ""),
+    (&["run", "--dry-run"], ""),
+    (&["run", "--dry-run", "--output", "json"], ""),
+    (&["run", "--backend", "scripted:agents.json"], ""),
+    (
+        &["run", "--backend", "scripted:agents.json", "--output=json"],
+        "",
+    ),
+    (&["sync", "--dry-run"], ""),
+    (&["status"], ""),
+    (&["status", "--json"], ""),
+    (&["log"], ""),
+    (&["log", "--json"], ""),
+    (&["log", "--follow"], ""),
+    (&["log", "--follow", "--json"], ""),
+    (&["check", "ls"], ""),
+    (&["check", "ls", "--json"], ""),
+    (&["check", "-"], "\"ls\"\n\"pwd\"\n"),
+    (&["doctor"], ""),
+    (&["doctor", "--json"], ""),
+    (&["init"], ""),
+    (&["schema"], ""),
+    (&["schema", "run-event"], ""),
+    (&["report"], ""),
+    (&["report", "--output", "-"], ""),
+    (&["completions", "bash"], ""),
+    (&["man"], ""),
+    (&["man", "run"], ""),
+];
+
+/// A project with something to tell for every command.
+fn setting() -> Setting {
+    Setting::new()
+        .file("SPEC.md", "# Shop\n")
+        .file(
+            "agents.json",
+            r#"{"sessions": [{"name": "works", "steps": []}]}"#,
+        )
+        .file(".autonoe/agent.json", "{\"mcpServers\": {}}")
+        .file(
+            ".autonoe/status.json",
+            r#"{"deliverables": [{"id": "A", "description": "x", "acceptanceCriteria": ["y"],
+                "passed": true, "blocked": false}]}"#,
+        )
+        .file(
+            ".autonoe/journal.jsonl",
+            include_str!("fixtures/finished_run.jsonl"),
+        )
+}
+
+fn writes_to(args: &[&str], input: &str, stdout: impl Into<Stdio>) -> Output {
+    let setting = setting();
+    let mut child = setting
+        .command(args)
+        .stdin(Stdio::piped())
+        .stdout(stdout)
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    // What it does not read is not our concern.
+    let _ = child
+        .stdin
+        .take()
+        .expect("piped")
+        .write_all(input.as_bytes());
+    child.wait_with_output().expect("it ends")
+}
+
+#[test]
+fn on_a_full_disk_every_command_complains_and_fails() {
+    for (args, input) in COMMANDS {
+        let full = File::options().write(true).open("/dev/full");
+
+        let output = writes_to(args, input, full.expect("Linux has it"));
+
+        // Of a check, 1 would say that the command is denied.
+        let code = if args[0] == "check" { 2 } else { 1 };
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {stderr}");
+        let complaint = "standard output cannot be written to: No space left on device";
+        assert!(stderr.contains("error: "), "{args:?}: {stderr}");
+        assert!(stderr.contains(complaint), "{args:?}: {stderr}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure_and_nothing_is_said_about_it() {
+    for (args, input) in COMMANDS {
+        let (reader, writer) = io::pipe().expect("a pipe");
+        drop(reader);
+
+        let closed = writes_to(args, input, writer);
+
+        let whole = writes_to(args, input, Stdio::piped());
+        let words = |output: &Output| {
+            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            // Runs have names of their own.
+            let words = text.split_whitespace().filter(|word| word.len() != 32);
+            words.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(closed.status, whole.status, "{args:?}");
+        assert_eq!(words(&closed), words(&whole), "{args:?}");
+        assert!(!whole.stdout.is_empty(), "{args:?} writes no result");
+    }
+}
+
+#[test]
+fn no_command_is_left_out_here() {
+    let help = Setting::new().autonoe(&["--help"]).stdout;
+    let (_, commands) = help.split_once("Commands:\n").expect("they are listed");
+    let (commands, _) = commands.split_once("\n\n").expect("the list ends");
+    for line in commands.lines() {
+        let Some(name) = line.strip_prefix("  ").filter(|it| !it.starts_with(' ')) else {
+            continue;
+        };
+        let name = name.split(' ').next().expect("a name");
+        let is_tried = COMMANDS.iter().any(|(args, _)| args[0] == name);
+        assert!(is_tried, "{name} is not tried");
+    }
+}
+
+#[test]
+fn what_was_written_before_the_complaint_stays() {
+    let setting = Setting::new();
+    let full = File::options().write(true).open("/dev/full");
+
+    let output = setting
+        .command(&["init"])
+        .stdout(full.expect("Linux has it"))
+        .output()
+        .expect("it starts");
+
+    assert_eq!(output.status.code(), Some(1));
+    assert!(setting.read("SPEC.md").starts_with('#'));
+}

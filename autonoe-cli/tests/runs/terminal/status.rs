@@ -1,0 +1,67 @@
+//! `autonoe status` on terminals that are wide and narrow.
+
+use serde_json::json;
+use unicode_width::UnicodeWidthStr;
+
+use super::window::Terminal;
+use crate::support::autonoe::autonoe;
+use crate::support::project::Project;
+
+fn project() -> Project {
+    let project = Project::new();
+    let deliverable = |id: &str, description: &str, passed: bool| {
+        json!({
+            "id": id, "description": description, "acceptanceCriteria": ["it works"],
+            "passed": passed, "blocked": false,
+        })
+    };
+    let ledger = json!({"deliverables": [
+        deliverable("DL-001", "A visitor can sign up with an address and a password of at least twelve characters", true),
+        deliverable("DL-002", "利用者はカードで支払うことができ、領収書を受け取ることができる", false),
+        deliverable("DL-003", "👩\u{200d}💻 Developers see ❤\u{fe0f} and 👍🏽 in the list of reactions, as they were sent", false),
+        deliverable("the-one-with-a-name-that-somebody-took-from-a-branch", "Log out", false),
+    ]});
+    project.write(".autonoe/status.json", &ledger.to_string());
+    project
+}
+
+fn shown(columns: u16) -> String {
+    let project = project();
+    let command = autonoe(&project, &["status"]);
+
+    let terminal = Terminal::start(&command, columns);
+    let (code, written) = terminal.end_with_all();
+
+    assert_eq!(code, 0, "{written}");
+    written.replace("\r\n", "\n")
+}
+
+#[test]
+fn long_descriptions_are_wrapped_under_their_column_and_long_names_cut() {
+    insta::assert_snapshot!(shown(60));
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for columns in [48, 60, 80, 120, 200] {
+        let written = shown(columns);
+
+        for line in written.lines() {
+            assert!(line.width() <= usize::from(columns), "{columns}: {line}");
+        }
+    }
+}
+
+#[test]
+fn on_a_wide_terminal_nothing_is_cut() {
+    let written = shown(300);
+
+    assert!(
+        written.contains("took-from-a-branch  Log out\n"),
+        "{written}"
+    );
+    assert!(
+        written.contains("password of at least twelve characters\n"),
+        "{written}"
+    );
+}
