@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::RunLockHeld;
+use super::{FileKind, RunLockHeld, TextFileError};
 
 /// What is wrong with a project directory, and how to mend it.
 #[derive(Debug, thiserror::Error)]
@@ -15,23 +15,44 @@ pub enum ProjectError {
         /// The path.
         path: PathBuf,
     },
+    /// Something else stands where the directory should be.
+    #[error("{path:?} is {}; name the directory of a project", found.instead_of("a directory"))]
+    NotADirectory {
+        /// The path.
+        path: PathBuf,
+        /// What stands there.
+        found: FileKind,
+    },
     /// The specification is missing.
     #[error("there is no file {path:?}; write down there what is to be built")]
     NoSpecification {
         /// The path.
         path: PathBuf,
     },
-    /// Something else stands in the place of a folder of ours.
-    #[error("{path:?} is not a folder but a symlink or a file; move it away")]
-    NotAFolder {
+    /// The specification says nothing.
+    #[error("{path:?} is blank; write down there what is to be built")]
+    BlankSpecification {
         /// The path.
         path: PathBuf,
     },
+    /// The specification cannot be read as a text.
+    #[error(transparent)]
+    Text(#[from] TextFileError),
+    /// Something else stands in the place of a folder of ours.
+    #[error("{path:?} is {}; move it away", found.instead_of("a folder"))]
+    NotAFolder {
+        /// The path.
+        path: PathBuf,
+        /// What stands there.
+        found: FileKind,
+    },
     /// Something else stands in the place of a file of ours.
-    #[error("{path:?} is not a file but a symlink, a folder or the like; move it away")]
+    #[error("{path:?} is {}; move it away", found.instead_of("a file"))]
     NotAFile {
         /// The path.
         path: PathBuf,
+        /// What stands there.
+        found: FileKind,
     },
     /// A journal does not end with a line of ours, nor with the beginning of one.
     #[error("{path:?} ends with something that is no line of a journal; mend it or move it away")]

@@ -8,6 +8,7 @@ use std::sync::mpsc::{self, Receiver};
 use async_trait::async_trait;
 
 use super::file_revision::FileRevision;
+use super::plain_file::Unread;
 use super::status_file::StatusFile;
 use super::status_record::StatusRecord;
 use super::status_text::status_text;
@@ -83,7 +84,7 @@ impl FileDeliverableRepository {
     ///
     /// The file cannot be read or understood.
     pub fn load_now(&self) -> Result<Option<Snapshot>, RepositoryError> {
-        let bytes = self.file.read().map_err(|error| self.unavailable(error))?;
+        let bytes = self.file.read().map_err(|unread| self.unread(unread))?;
         bytes.map(|bytes| self.parse(&bytes)).transpose()
     }
 
@@ -112,7 +113,7 @@ impl FileDeliverableRepository {
 
     /// Refuses a write that was not made from what the file holds.
     fn check(&self, fence: &Fence) -> Result<(), RepositoryError> {
-        let found = self.file.read().map_err(|error| self.unavailable(error))?;
+        let found = self.file.read().map_err(|unread| self.unread(unread))?;
         let base = fence.base.as_ref().and_then(FileRevision::read);
         let latest = match (found, base) {
             (None, _) => None,
@@ -145,6 +146,16 @@ impl FileDeliverableRepository {
             );
             RepositoryError::new(RepositoryErrorKind::Corrupt, message).because(error)
         })
+    }
+
+    fn unread(&self, unread: Unread) -> RepositoryError {
+        let what = match unread {
+            Unread::NotAFile(found) => format!("is {}", found.instead_of("a file")),
+            Unread::TooLarge => "is larger than 64 MiB".to_owned(),
+            Unread::Refused(error) => return self.unavailable(error),
+        };
+        let message = format!("{} {what}; move it away", self.name());
+        RepositoryError::new(RepositoryErrorKind::Unavailable, message)
     }
 
     fn unavailable(&self, error: io::Error) -> RepositoryError {

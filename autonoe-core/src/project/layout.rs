@@ -4,7 +4,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::ProjectError;
+use super::{FileKind, ProjectError, read_text_file};
+use crate::port::lexical_path::visible::trimmed;
+
+/// More than any agent reads.
+const LARGEST_SPECIFICATION: u64 = 16 * 1024 * 1024;
 
 /// A project directory: knows every path in it.
 ///
@@ -32,15 +36,20 @@ impl Project {
     ///
     /// # Errors
     ///
-    /// There is no such directory, or it cannot be looked into.
+    /// There is no such directory, it is something else, or it cannot be looked into.
     pub fn find(working_dir: &Path, chosen: Option<&Path>) -> Result<Self, ProjectError> {
         let path = chosen.map_or_else(|| working_dir.to_owned(), |path| working_dir.join(path));
         let found = fs::metadata(&path).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound if path.is_symlink() => ProjectError::NotADirectory {
+                path: path.clone(),
+                found: FileKind::BrokenSymlink,
+            },
             io::ErrorKind::NotFound => ProjectError::NoDirectory { path: path.clone() },
             _ => ProjectError::unreadable(&path, source),
         })?;
         if !found.is_dir() {
-            return Err(ProjectError::NoDirectory { path });
+            let found = FileKind::of(found.file_type());
+            return Err(ProjectError::NotADirectory { path, found });
         }
         // Symlinks and `..` in the path of a project would be in the way of every later check.
         let root =
@@ -54,25 +63,21 @@ impl Project {
         &self.root
     }
 
-    /// Returns where the specification is, having looked that it can be read.
+    /// Returns where the specification is, having looked that there is something to read in it.
     ///
     /// # Errors
     ///
-    /// `SPEC.md` is missing, is not a file, or cannot be read.
+    /// `SPEC.md` is missing, blank, not a file, not UTF-8, larger than 16 MiB, or cannot
+    /// be read.
     pub fn specification(&self) -> Result<PathBuf, ProjectError> {
         let path = self.root.join("SPEC.md");
-        // Looked at before it is opened: to open a pipe is to wait for its writer.
-        match fs::metadata(&path) {
-            Ok(found) if found.is_file() => {}
-            Ok(_) => return Err(ProjectError::NoSpecification { path }),
-            Err(source) if source.kind() == io::ErrorKind::NotFound => {
-                return Err(ProjectError::NoSpecification { path });
+        match read_text_file(&path, LARGEST_SPECIFICATION)? {
+            None => Err(ProjectError::NoSpecification { path }),
+            // An agent that is asked for nothing makes something up.
+            Some(text) if trimmed(&text).is_empty() => {
+                Err(ProjectError::BlankSpecification { path })
             }
-            Err(source) => return Err(ProjectError::unreadable(&path, source)),
-        }
-        match fs::File::open(&path) {
-            Ok(_) => Ok(path),
-            Err(source) => Err(ProjectError::unreadable(&path, source)),
+            Some(_) => Ok(path),
         }
     }
 
@@ -127,21 +132,7 @@ impl Project {
                 .and_then(|root| root.sync_all())
                 .map_err(|source| ProjectError::unwritable(self.root(), source))?;
         }
-        match fs::symlink_metadata(&dir) {
-            Ok(found) if found.is_dir() => {}
-            // Behind a symlink, the guard of this folder would watch the wrong place.
-            Ok(_) => return Err(ProjectError::NotAFolder { path: dir }),
-            Err(source) => return Err(ProjectError::unreadable(&dir, source)),
-        }
-        for path in self.written_files() {
-            match fs::symlink_metadata(&path) {
-                Ok(found) if found.is_file() => {}
-                // To write through a symlink is to write elsewhere, to open a pipe is to wait.
-                Ok(_) => return Err(ProjectError::NotAFile { path }),
-                Err(source) if source.kind() == io::ErrorKind::NotFound => {}
-                Err(source) => return Err(ProjectError::unreadable(&dir, source)),
-            }
-        }
+        self.check_state_dir()?;
         let probe = self.write_lock_path();
         match fs::OpenOptions::new()
             .create(true)
@@ -152,6 +143,42 @@ impl Project {
             Err(source) if is_there(&probe) => Err(ProjectError::unwritable(&probe, source)),
             Err(source) => Err(ProjectError::unwritable(&dir, source)),
         }
+    }
+
+    /// Looks that the folder of Autonoe's own files is a folder, and what is written in it files.
+    pub(super) fn check_state_dir(&self) -> Result<(), ProjectError> {
+        let dir = self.state_dir();
+        match fs::symlink_metadata(&dir) {
+            Ok(found) if found.is_dir() => {}
+            // Behind a symlink, the guard of this folder would watch the wrong place.
+            Ok(found) => {
+                let found = FileKind::of(found.file_type());
+                return Err(ProjectError::NotAFolder { path: dir, found });
+            }
+            Err(source) => return Err(ProjectError::unreadable(&dir, source)),
+        }
+        for path in self.written_files() {
+            match fs::symlink_metadata(&path) {
+                Ok(found) if found.is_file() => {}
+                // To write through a symlink is to write elsewhere, to open a pipe is to wait.
+                Ok(found) => {
+                    let found = FileKind::of(found.file_type());
+                    return Err(ProjectError::NotAFile { path, found });
+                }
+                Err(source) if source.kind() == io::ErrorKind::NotFound => {}
+                Err(source) => return Err(ProjectError::unreadable(&dir, source)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the files in the state folder that are written on, and not replaced.
+    pub(super) fn appended_files(&self) -> [PathBuf; 3] {
+        [
+            self.write_lock_path(),
+            self.run_lock_path(),
+            self.journal_path(),
+        ]
     }
 
     /// Returns the files in the state folder that are written.
@@ -172,6 +199,6 @@ impl Project {
 }
 
 /// Tells whether anything stands at `path`, be it a symlink that leads nowhere.
-fn is_there(path: &Path) -> bool {
+pub(super) fn is_there(path: &Path) -> bool {
     !matches!(fs::symlink_metadata(path), Err(error) if error.kind() == io::ErrorKind::NotFound)
 }

@@ -4,10 +4,12 @@ mod config;
 mod content_hash;
 mod durable;
 mod error;
+mod file_kind;
 mod file_repository;
 mod file_revision;
 mod instructions;
 mod journal;
+mod json_words;
 mod layout;
 mod plain_file;
 mod preview;
@@ -16,6 +18,8 @@ mod run_lock;
 mod status_file;
 mod status_record;
 mod status_text;
+mod text_file;
+mod writable;
 
 pub use config::{
     AgentConfig, AllowCommands, BashOptions, ConfigError, ConfigErrorKind, ConfigLine,
@@ -23,6 +27,7 @@ pub use config::{
     SwitchSource, TieredCommands,
 };
 pub use error::ProjectError;
+pub use file_kind::FileKind;
 pub use file_repository::FileDeliverableRepository;
 pub use instructions::{
     BuiltInInstructions, InstructionOrigin, InstructionText, ProjectInstructions,
@@ -34,8 +39,10 @@ pub use journal::{
 pub use journal::{
     ChangeEntry, CostPoint, DeniedEntry, Idle, IdleSpan, ProgressPoint, RunTimeline, SessionSpan,
 };
+pub use json_words::json_complaint;
 pub use layout::Project;
 pub use preview::{NextStep, ResumedRun, RunPreview};
 pub use project_run::{ProjectRun, ProjectRunError};
 pub use run_lock::{RunLock, RunLockHeld, RunLockHolder};
 pub use status_record::StatusRecord;
+pub use text_file::{TextFileError, read_text_file};

@@ -4,11 +4,13 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
+use super::FileKind;
+
 /// Why a file could not be read.
 #[derive(Debug)]
 pub(super) enum Unread {
-    /// It is a folder, a pipe or the like, or a symlink to one.
-    NotAFile,
+    /// It is a folder, a pipe or the like, or a symlink to one or to nothing.
+    NotAFile(FileKind),
     /// It is larger than it may be.
     TooLarge,
     /// The system refused.
@@ -23,11 +25,16 @@ pub(super) enum Unread {
 pub(super) fn read_plain_file(path: &Path, largest: u64) -> Result<Option<Vec<u8>>, Unread> {
     // Looked at before it is opened: to open a pipe is to wait for its writer.
     let length = match fs::metadata(path) {
-        Ok(found) if !found.is_file() => return Err(Unread::NotAFile),
+        Ok(found) if !found.is_file() => {
+            return Err(Unread::NotAFile(FileKind::of(found.file_type())));
+        }
         Ok(found) if found.len() > largest => return Err(Unread::TooLarge),
         Ok(found) => found.len(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => {
-            return Ok(None);
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return match path.is_symlink() {
+                true => Err(Unread::NotAFile(FileKind::BrokenSymlink)),
+                false => Ok(None),
+            };
         }
         Err(error) => return Err(Unread::Refused(error)),
     };
@@ -73,7 +80,8 @@ mod tests {
     fn a_device_without_an_end_is_no_file() {
         let refused = read_plain_file(Path::new("/dev/zero"), 3);
 
-        assert!(matches!(refused, Err(Unread::NotAFile)), "{refused:?}");
+        let is_told = matches!(refused, Err(Unread::NotAFile(FileKind::Device)));
+        assert!(is_told, "{refused:?}");
     }
 
     #[test]

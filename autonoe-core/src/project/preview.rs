@@ -88,7 +88,7 @@ impl RunPreview {
     ///
     /// # Errors
     ///
-    /// The run could not start: `SPEC.md` is missing, or a file of the project cannot be
+    /// The run could not start: `SPEC.md` is missing or blank, or a file of the project cannot be
     /// understood. That another run is under way is no error here.
     pub fn of(
         project: &Project,

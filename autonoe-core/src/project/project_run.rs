@@ -120,7 +120,7 @@ impl ProjectRun {
     ///
     /// # Errors
     ///
-    /// The run could not start: another one is under way, `SPEC.md` is missing,
+    /// The run could not start: another one is under way, `SPEC.md` is missing or blank,
     /// or a file of the project cannot be understood. Nothing was changed but the
     /// files of the locks.
     pub async fn start(self, control: &RunControl) -> Result<RunReport, ProjectRunError> {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Project, ProjectError};
+use super::{FileKind, Project, ProjectError};
 use crate::domain::format_time;
 
 /// The right to run agents in a project, until it is dropped.
@@ -144,7 +144,10 @@ impl RunLock {
         // Looked at before it is opened: to open a pipe is to wait for its writer.
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_file() => {}
-            Ok(_) => return Err(ProjectError::NotAFile { path }),
+            Ok(found) => {
+                let found = FileKind::of(found.file_type());
+                return Err(ProjectError::NotAFile { path, found });
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(unreadable(source)),
         }

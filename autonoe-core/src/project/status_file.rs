@@ -24,10 +24,6 @@ pub(super) struct StatusFile {
 /// The largest file that is read, and so the largest that is written.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
-fn too_large() -> io::Error {
-    io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 64 MiB")
-}
-
 /// The right to write, until it is dropped.
 pub(super) struct WriteTurn<'a> {
     file: &'a StatusFile,
@@ -50,12 +46,8 @@ impl StatusFile {
     }
 
     /// Returns what the file holds, or `None` if there is none.
-    pub(super) fn read(&self) -> io::Result<Option<Vec<u8>>> {
-        read_plain_file(&self.path, LARGEST).map_err(|unread| match unread {
-            Unread::NotAFile => io::Error::other("it is not a file; move it away"),
-            Unread::TooLarge => too_large(),
-            Unread::Refused(error) => error,
-        })
+    pub(super) fn read(&self) -> Result<Option<Vec<u8>>, Unread> {
+        read_plain_file(&self.path, LARGEST)
     }
 
     /// Waits for the turn to write.
@@ -77,7 +69,8 @@ impl WriteTurn<'_> {
     /// power cut does not undo it.
     pub(super) fn replace(&self, bytes: &[u8]) -> io::Result<()> {
         if bytes.len() as u64 > LARGEST {
-            return Err(too_large());
+            let message = "it would be larger than 64 MiB";
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
         }
         durable::replace(&self.file.path, &self.file.temporary, bytes)
     }

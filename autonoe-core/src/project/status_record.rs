@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::file_revision::FileRevision;
+use super::json_complaint;
+use super::text_file::without_mark;
 use crate::domain::{Deliverable, Epoch, Ledger, LedgerState, VerificationTracker};
 use crate::port::Snapshot;
 
@@ -40,7 +42,8 @@ pub struct StatusRecord {
 impl StatusRecord {
     /// Reads `bytes`, which are all that the file holds.
     pub(super) fn parse(bytes: &[u8]) -> Result<Snapshot, BoxError> {
-        let record: Self = serde_json::from_slice(bytes)?;
+        let record: Self =
+            serde_json::from_slice(without_mark(bytes)).map_err(|error| json_complaint(&error))?;
         Ok(Snapshot {
             revision: FileRevision::new(record.epoch, record.revision, bytes).into(),
             epoch: record.epoch,

@@ -94,6 +94,9 @@ fn others() -> Vec<Case> {
         Case::new("agent.json is a pipe", WHO, |folder| {
             folder.put_pipe(FILE);
         }),
+        Case::new("agent.json is a socket", WHO, |folder| {
+            folder.put_socket(FILE);
+        }),
         Case::new(
             "agent.json is a symlink that leads nowhere",
             WHO,

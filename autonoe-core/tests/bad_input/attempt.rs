@@ -28,6 +28,7 @@ pub(crate) enum Attempt {
     Find,
     Specification,
     Lock,
+    CheckWritable,
     Config,
     ReadJournal,
     OpenJournal,
@@ -40,10 +41,11 @@ pub(crate) enum Attempt {
 }
 
 impl Attempt {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Find,
         Self::Specification,
         Self::Lock,
+        Self::CheckWritable,
         Self::Config,
         Self::ReadJournal,
         Self::OpenJournal,
@@ -87,6 +89,7 @@ impl Attempt {
             Self::Find => {}
             Self::Specification => drop(project.specification()?),
             Self::Lock => drop(RunLock::acquire(&project, Timestamp::now())?),
+            Self::CheckWritable => project.check_writable()?,
             Self::Config => drop(AgentConfig::load(project.config_path())?),
             Self::ReadJournal => drop(Journal::read(&project.journal_path())?),
             Self::OpenJournal => drop(FileJournal::open(&project)?),

@@ -1,6 +1,6 @@
 //! A full disk.
 
-use crate::attempt::Attempt::{AppendToJournal, Lock, OpenJournal, Run, Save};
+use crate::attempt::Attempt::{AppendToJournal, CheckWritable, Lock, OpenJournal, Run, Save};
 use crate::case::Case;
 use crate::other_process::Limits;
 
@@ -29,7 +29,7 @@ pub(crate) fn cases() -> Vec<Case> {
         .within(Limits::DiskBlocks(1)),
         Case::new(
             "there is no room for anything",
-            [Lock, OpenJournal, Save, Run],
+            [Lock, CheckWritable, OpenJournal, Save, Run],
             |_| {},
         )
         .within(Limits::DiskBlocks(0)),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -87,6 +88,12 @@ impl Folder {
         self.remove(name);
         let made = Command::new("mkfifo").arg(self.path(name)).status();
         assert!(made.expect("mkfifo is there").success());
+    }
+
+    /// Puts a socket that nobody listens at.
+    pub(crate) fn put_socket(&self, name: &str) {
+        self.remove(name);
+        UnixListener::bind(self.path(name)).expect("writable");
     }
 
     /// Sets the permissions of what stands at `name`; an empty name is the project itself.

@@ -2,13 +2,13 @@
 
 use autonoe_core::{Project, RunLock};
 
-use crate::attempt::Attempt::{self, Lock, Run, Save};
+use crate::attempt::Attempt::{self, CheckWritable, Lock, Run, Save};
 use crate::case::Case;
 
 pub(crate) fn cases() -> Vec<Case> {
     let files = [
-        (".autonoe/run.lock", [Lock, Run]),
-        (".autonoe/status.lock", [Save, Run]),
+        (".autonoe/run.lock", [Lock, CheckWritable, Run]),
+        (".autonoe/status.lock", [Save, CheckWritable, Run]),
     ];
     let held = Case::new("run.lock is held by another run", [Lock, Run], |folder| {
         let project = Project::find(folder.project_dir(), None).expect("it is there");
@@ -24,7 +24,7 @@ pub(crate) fn cases() -> Vec<Case> {
         .collect()
 }
 
-fn of_file(file: &'static str, who: [Attempt; 2]) -> Vec<Case> {
+fn of_file(file: &'static str, who: [Attempt; 3]) -> Vec<Case> {
     let named = |what: &str| format!("{} {what}", file.trim_start_matches(".autonoe/"));
     vec![
         Case::new(named("is a folder"), who, move |folder| {

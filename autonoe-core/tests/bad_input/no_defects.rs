@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use autonoe_core::{InstructionName, JournalTail, ProjectInstructions};
 use serde_json::{Value, json};
 
 use crate::attempt::Attempt;
@@ -45,6 +46,46 @@ fn unknown_fields_of_the_journal_are_passed_over_and_stay() {
         after.starts_with(&with_more),
         "what stood there has changed"
     );
+}
+
+#[test]
+fn the_mark_that_some_editors_put_before_a_text_is_passed_over() {
+    let folder = Folder::new(3);
+    folder.write(".autonoe/coding.md", b"Write the tests first.");
+    let before: Value = serde_json::from_str(&folder.read(".autonoe/status.json")).expect("JSON");
+    for file in ["status.json", "agent.json", "journal.jsonl", "coding.md"] {
+        let file = format!(".autonoe/{file}");
+        folder.write(&file, format!("\u{feff}{}", folder.read(&file)).as_bytes());
+    }
+    let spec = format!("\u{feff}{}", folder.read("SPEC.md"));
+    folder.write("SPEC.md", spec.as_bytes());
+
+    for attempt in [
+        Attempt::Specification,
+        Attempt::Config,
+        Attempt::ReadJournal,
+        Attempt::OpenJournal,
+        Attempt::AppendToJournal,
+        Attempt::Load,
+        Attempt::Save,
+    ] {
+        assert_eq!(
+            attempt.in_time(folder.project_dir()),
+            "nothing",
+            "{attempt:?}"
+        );
+    }
+
+    let saved: Value = serde_json::from_str(&folder.read(".autonoe/status.json")).expect("JSON");
+    for index in 0..3 {
+        assert_eq!(saved["deliverables"][index], before["deliverables"][index]);
+    }
+    let texts = ProjectInstructions::new(folder.path(".autonoe"));
+    let found = texts.find(&InstructionName::Coding).expect("a text");
+    assert_eq!(found.text, "Write the tests first.");
+    let mut tail = JournalTail::new(folder.path(".autonoe/journal.jsonl"));
+    assert!(!tail.read_new().expect("it is understood").is_empty());
+    assert_eq!(folder.read("SPEC.md"), spec, "it is not ours to change");
 }
 
 #[test]

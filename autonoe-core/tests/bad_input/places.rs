@@ -3,9 +3,10 @@
 use std::fs;
 
 use crate::attempt::Attempt::{
-    Config, Find, Load, Lock, OpenJournal, ReadJournal, Run, Save, Specification,
+    CheckWritable, Config, Find, Load, Lock, OpenJournal, ReadJournal, Run, Save, Specification,
 };
 use crate::case::Case;
+use crate::other_process::Limits;
 
 pub(crate) fn cases() -> Vec<Case> {
     [project(), specification(), state_folder()]
@@ -25,9 +26,13 @@ fn project() -> Vec<Case> {
         }),
         Case::new("the project cannot be read", [Find], |_| {})
             .forbidding(|folder| folder.allow("", 0o000)),
-        Case::new("the project is read-only", [Lock, Load, Run], |folder| {
-            folder.remove(".autonoe");
-        })
+        Case::new(
+            "the project is read-only",
+            [Lock, CheckWritable, Load, Run],
+            |folder| {
+                folder.remove(".autonoe");
+            },
+        )
         .forbidding(|folder| folder.allow("", 0o555)),
     ]
 }
@@ -42,6 +47,29 @@ fn specification() -> Vec<Case> {
         Case::new("SPEC.md is a pipe", who, |folder| {
             folder.put_pipe("SPEC.md");
         }),
+        Case::new("SPEC.md is a socket", who, |folder| {
+            folder.put_socket("SPEC.md");
+        }),
+        Case::new(
+            "SPEC.md is a symlink to a device without an end",
+            who,
+            |folder| {
+                folder.put_symlink("SPEC.md", "/dev/zero");
+            },
+        ),
+        Case::new("SPEC.md is empty", who, |folder| {
+            folder.write("SPEC.md", b"");
+        }),
+        Case::new("SPEC.md is blank", who, |folder| {
+            folder.write("SPEC.md", "\u{feff} \r\n\t\u{a0}\u{200b}\n".as_bytes());
+        }),
+        Case::new("SPEC.md is not UTF-8", who, |folder| {
+            folder.write("SPEC.md", b"# Shop\n\nCaf\xe9\n");
+        }),
+        Case::new("SPEC.md is huge", who, |folder| {
+            folder.make_huge("SPEC.md", 64 << 30);
+        })
+        .within(Limits::Memory(4 << 20)),
         Case::new("SPEC.md is a symlink that leads nowhere", who, |folder| {
             folder.put_symlink("SPEC.md", "gone");
         }),
@@ -51,8 +79,17 @@ fn specification() -> Vec<Case> {
 }
 
 fn state_folder() -> Vec<Case> {
-    let who = [Lock, OpenJournal, Load, Save, Run];
-    let all = [Lock, Config, ReadJournal, OpenJournal, Load, Save, Run];
+    let who = [Lock, CheckWritable, OpenJournal, Load, Save, Run];
+    let all = [
+        Lock,
+        CheckWritable,
+        Config,
+        ReadJournal,
+        OpenJournal,
+        Load,
+        Save,
+        Run,
+    ];
     vec![
         Case::new(".autonoe is a symlink to a folder", who, |folder| {
             fs::rename(folder.path(".autonoe"), folder.path("elsewhere")).expect("ours");

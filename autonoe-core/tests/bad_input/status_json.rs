@@ -132,6 +132,9 @@ fn others() -> Vec<Case> {
         Case::new("status.json is a pipe", WHO, |folder| {
             folder.put_pipe(FILE);
         }),
+        Case::new("status.json is a socket", WHO, |folder| {
+            folder.put_socket(FILE);
+        }),
         Case::new("status.json is a symlink to a ledger", WHO, |folder| {
             std::fs::rename(folder.path(FILE), folder.path("ledger.json")).expect("ours");
             folder.put_symlink(FILE, "../ledger.json");

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Barrier;
 
-use autonoe_core::{Project, ProjectError};
+use autonoe_core::{FileKind, Project, ProjectError, TextFileError};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder")
@@ -44,17 +44,45 @@ fn a_relative_path_is_resolved() {
 #[test]
 fn a_path_that_does_not_exist_is_an_error_that_names_it() {
     let dir = folder();
+
+    let error = Project::find(dir.path(), Some(Path::new("gone"))).expect_err("nothing there");
+
+    assert!(
+        matches!(error, ProjectError::NoDirectory { .. }),
+        "{error:?}"
+    );
+    assert!(error.to_string().contains("gone"), "{error}");
+}
+
+#[test]
+fn a_path_to_a_file_is_an_error_that_says_so() {
+    let dir = folder();
     fs::write(dir.path().join("file"), "").expect("writable");
 
-    for missing in ["gone", "file"] {
-        let error = Project::find(dir.path(), Some(Path::new(missing))).expect_err("no folder");
+    let error = Project::find(dir.path(), Some(Path::new("file"))).expect_err("no directory");
 
-        assert!(
-            matches!(error, ProjectError::NoDirectory { .. }),
-            "{error:?}"
-        );
-        assert!(error.to_string().contains(missing), "{error}");
-    }
+    let is_told = matches!(
+        error,
+        ProjectError::NotADirectory {
+            found: FileKind::File,
+            ..
+        }
+    );
+    assert!(is_told, "{error:?}");
+    let told = error.to_string();
+    assert!(told.contains("is a file and not a directory"), "{told}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_symlink_that_leads_nowhere_is_an_error_that_says_so() {
+    let dir = folder();
+    std::os::unix::fs::symlink("gone", dir.path().join("link")).expect("writable");
+
+    let error = Project::find(dir.path(), Some(Path::new("link"))).expect_err("no directory");
+
+    let told = error.to_string();
+    assert!(told.contains("is a symlink that leads nowhere;"), "{told}");
 }
 
 #[test]
@@ -68,11 +96,45 @@ fn the_specification_must_be_there() {
         .specification()
         .expect_err("a folder is no specification");
 
-    for error in [missing, folder] {
-        assert!(
-            matches!(error, ProjectError::NoSpecification { .. }),
-            "{error:?}"
-        );
+    assert!(
+        matches!(missing, ProjectError::NoSpecification { .. }),
+        "{missing:?}"
+    );
+    assert!(
+        matches!(
+            folder,
+            ProjectError::Text(TextFileError::NotAFile {
+                found: FileKind::Folder,
+                ..
+            })
+        ),
+        "{folder:?}"
+    );
+}
+
+#[test]
+fn a_specification_says_something() {
+    let dir = folder();
+    let project = Project::find(dir.path(), None).expect("it is there");
+    for (text, is_one) in [
+        ("", false),
+        (" \r\n\t", false),
+        ("\u{feff}\n", false),
+        ("\u{200b}\u{a0}", false),
+        ("\u{feff}# Shop", true),
+        (".", true),
+    ] {
+        fs::write(dir.path().join("SPEC.md"), text).expect("writable");
+
+        let found = project.specification();
+
+        match is_one {
+            true => assert!(found.is_ok(), "{text:?}: {found:?}"),
+            false => assert!(
+                matches!(found, Err(ProjectError::BlankSpecification { .. })),
+                "{text:?}: {found:?}"
+            ),
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use super::document::{Document, read};
 use super::hook_schema::hooks_schema;
 use super::{ConfigError, ConfigErrorKind, Profiles, Source};
 use crate::port::{HookSpec, McpServer, PermissionRule};
+use crate::project::json_words::placeless_complaint;
 
 /// What agents may do in a project, beyond the security baseline: `.autonoe/agent.json`.
 ///
@@ -143,7 +144,8 @@ impl AgentConfig {
         let document = Document::parse(text, file)?;
         check(&Cursor::root(&document))?;
         let config: Self = serde_json::from_str(&document.text).map_err(|error| {
-            let error = ConfigError::new(ConfigErrorKind::InvalidValue, error.to_string());
+            let error =
+                ConfigError::new(ConfigErrorKind::InvalidValue, placeless_complaint(&error));
             document.at_value("", error)
         })?;
         Ok(Self {

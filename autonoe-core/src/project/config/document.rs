@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::json_tree::{Node, tree};
 use super::{ConfigError, ConfigErrorKind};
+use crate::project::json_words::placeless_complaint;
 use crate::project::plain_file::{Unread, read_plain_file};
 
 /// The largest file that is read.
@@ -91,12 +92,14 @@ pub(super) fn read(file: &Path) -> Result<Option<String>, ConfigError> {
     let unreadable =
         |message: &str| ConfigError::new(ConfigErrorKind::Unreadable, message).in_file(file);
     let bytes = read_plain_file(file, LARGEST).map_err(|unread| match unread {
-        Unread::NotAFile => unreadable("it is not a file").hint("move it away".to_owned()),
+        Unread::NotAFile(found) => {
+            let message = format!("it is {}", found.instead_of("a file"));
+            unreadable(&message).hint("move it away".to_owned())
+        }
         Unread::TooLarge => too_large(file),
         Unread::Refused(error) => {
             let hint = match error.kind() {
                 io::ErrorKind::NotADirectory => "its folder is not a folder; move that away",
-                io::ErrorKind::NotFound => "the symlink leads nowhere; remove it",
                 _ => "check its owner and permissions",
             };
             unreadable("it cannot be read")
@@ -123,8 +126,7 @@ fn too_large(file: &Path) -> ConfigError {
 }
 
 fn syntax(error: &serde_json::Error, text: &str, file: &Path) -> ConfigError {
-    let whole = error.to_string();
-    let said = whole.split(" at line ").next().unwrap_or_default();
+    let said = placeless_complaint(error);
     // serde_json counts bytes, and stands behind what it has read.
     let line_start = line_starts(text).nth(error.line().saturating_sub(1));
     let mut at = line_start.unwrap_or(0) + error.column().saturating_sub(1);

@@ -1,7 +1,5 @@
 //! The texts of a project, where it has some.
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
@@ -9,6 +7,7 @@ use async_trait::async_trait;
 use super::BuiltInInstructions;
 use crate::domain::InstructionName;
 use crate::port::{InstructionError, InstructionSource};
+use crate::project::{TextFileError, read_text_file};
 
 /// The largest text that is read. A prompt of a megabyte is a wrong file.
 const LARGEST: u64 = 1024 * 1024;
@@ -122,30 +121,14 @@ impl InstructionSource for ProjectInstructions {
 
 /// Returns the text at `path`, `None` if there is nothing, or what is wrong with it.
 fn read(path: &Path) -> Result<Option<String>, String> {
-    let failed = |error: io::Error| {
-        format!("{path:?} cannot be read ({error}); check its owner and permissions")
-    };
-    // Looked at before it is opened: to open a pipe is to wait for its writer.
-    match std::fs::metadata(path) {
-        Ok(found) if found.is_file() => {}
-        Ok(_) => return Err(format!("{path:?} is not a file; write a text there")),
-        // A symlink that leads nowhere is there, and somebody relies on it.
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => {
-            return Ok(None);
+    match read_text_file(path, LARGEST) {
+        Ok(Some(text)) if text.trim().is_empty() => {
+            Err(format!("{path:?} is blank; write a text there"))
         }
-        Err(error) => return Err(failed(error)),
+        Ok(text) => Ok(text),
+        Err(TextFileError::Refused { source, .. }) => Err(format!(
+            "{path:?} cannot be read ({source}); check its owner and permissions"
+        )),
+        Err(error) => Err(error.to_string()),
     }
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
-        .map_err(failed)?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(format!("{path:?} is larger than 1 MiB; shorten it"));
-    }
-    let text =
-        String::from_utf8(bytes).map_err(|_| format!("{path:?} is not UTF-8; save it as UTF-8"))?;
-    if text.trim().is_empty() {
-        return Err(format!("{path:?} is blank; write a text there"));
-    }
-    Ok(Some(text))
 }

@@ -7,8 +7,10 @@ use super::entry::{JournalEntry, VERSION, is_torn_line};
 use super::story::RunStory;
 use super::writer::{KEPT, aside};
 use crate::domain::RunId;
-use crate::project::Project;
+use crate::project::json_words::placeless_complaint;
 use crate::project::plain_file::{Unread, read_plain_file};
+use crate::project::text_file::without_mark;
+use crate::project::{FileKind, Project};
 use crate::run::RecordedRun;
 
 /// What a journal file holds, in order.
@@ -114,7 +116,7 @@ fn bytes_of(path: &Path) -> Result<Option<Vec<u8>>, JournalReadError> {
     read_plain_file(path, LARGEST).map_err(|unread| {
         let path = path.to_owned();
         match unread {
-            Unread::NotAFile => JournalReadError::NotAFile { path },
+            Unread::NotAFile(found) => JournalReadError::NotAFile { path, found },
             Unread::TooLarge => JournalReadError::TooLarge { path },
             Unread::Refused(source) => JournalReadError::Unreadable { path, source },
         }
@@ -127,6 +129,10 @@ pub(super) fn parse(
     line: &[u8],
 ) -> Result<JournalEntry, JournalReadError> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = match number {
+        1 => without_mark(line),
+        _ => line,
+    };
     let corrupt = |error| JournalReadError::Corrupt {
         path: path.to_owned(),
         number,
@@ -145,11 +151,10 @@ pub(super) fn parse(
 
 /// Says what is wrong with one line, without the number that serde_json gives to it: always 1.
 fn complaint(error: &serde_json::Error) -> String {
-    let whole = error.to_string();
-    let said = whole.split(" at line ").next().unwrap_or_default();
+    let said = placeless_complaint(error);
     // A field of the wrong type is complained of at the end of the line.
     if error.is_data() {
-        said.to_owned()
+        said
     } else {
         format!("{said} at column {}", error.column())
     }
@@ -173,10 +178,12 @@ pub enum JournalReadError {
         source: io::Error,
     },
     /// Something else stands in the place of the file.
-    #[error("the journal {path:?} is not a file; move it away")]
+    #[error("the journal {path:?} is {}; move it away", found.instead_of("a file"))]
     NotAFile {
         /// The path.
         path: PathBuf,
+        /// What stands there.
+        found: FileKind,
     },
     /// The file is too large to be a journal.
     #[error("the journal {path:?} is larger than 256 MiB; move it away")]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::entry::JournalEntry;
 use super::reader::{JournalReadError, parse};
+use crate::project::FileKind;
 
 /// Reads a journal file while somebody writes it.
 ///
@@ -111,10 +112,10 @@ impl JournalTail {
     fn found(&self) -> Result<Option<Metadata>, JournalReadError> {
         match fs::metadata(&self.path) {
             Ok(found) if found.is_file() => Ok(Some(found)),
-            Ok(_) => {
-                let path = self.path.clone();
-                Err(JournalReadError::NotAFile { path })
-            }
+            Ok(found) => Err(JournalReadError::NotAFile {
+                path: self.path.clone(),
+                found: FileKind::of(found.file_type()),
+            }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(source) => Err(unreadable(&self.path, source)),
         }

@@ -8,6 +8,7 @@ use crate::project::config::cursor::Cursor;
 use crate::project::config::expected::Expected;
 use crate::project::config::suggest::suggest;
 use crate::project::config::{ConfigError, ConfigErrorKind};
+use crate::project::json_words::placeless_complaint;
 
 const HOOK: Expected<'_> = Expected::new(
     "a hook",
@@ -33,9 +34,7 @@ pub(super) fn hook(item: &Cursor<'_>) -> Checked {
         return Ok(());
     };
     if let Some(spec) = spec {
-        let said = error.to_string();
-        let said = said.split(" at line ").next().unwrap_or_default();
-        return Err(not_whole(item, spec, said));
+        return Err(not_whole(item, spec, &placeless_complaint(&error)));
     }
     let hint = match suggest(name, specs.iter().map(|spec| spec.tag)) {
         Some(meant) => format!("did you mean `{meant}`? ({})", known_hooks()),
