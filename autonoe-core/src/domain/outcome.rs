@@ -61,6 +61,20 @@ pub enum SessionEnd {
     Cancelled,
 }
 
+impl fmt::Display for SessionOutcome {
+    /// Says what became of the session, to follow its name: `completed`, `failed: ..`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Completed => f.write_str("completed"),
+            Self::MaxTurns => f.write_str("used all of its turns"),
+            Self::BudgetExceeded => f.write_str("spent its budget"),
+            Self::QuotaExceeded { message, .. } => write!(f, "met the quota ({message})"),
+            Self::Interrupted => f.write_str("was interrupted"),
+            Self::ExecutionError { messages } => write!(f, "failed: {}", messages.join("; ")),
+        }
+    }
+}
+
 impl SessionEnd {
     /// Tells whether the agent finished its turn.
     pub fn is_completed(&self) -> bool {
@@ -72,18 +86,7 @@ impl fmt::Display for SessionEnd {
     /// Says what became of the session, to follow its name: `completed`, `failed: ..`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Outcome(outcome) => match outcome {
-                SessionOutcome::Completed => f.write_str("completed"),
-                SessionOutcome::MaxTurns => f.write_str("used all of its turns"),
-                SessionOutcome::BudgetExceeded => f.write_str("spent its budget"),
-                SessionOutcome::QuotaExceeded { message, .. } => {
-                    write!(f, "met the quota ({message})")
-                }
-                SessionOutcome::Interrupted => f.write_str("was interrupted"),
-                SessionOutcome::ExecutionError { messages } => {
-                    write!(f, "failed: {}", messages.join("; "))
-                }
-            },
+            Self::Outcome(outcome) => outcome.fmt(f),
             Self::Failed { error } => write!(f, "failed: {error}"),
             Self::BudgetSpent { budget } => write!(f, "was stopped: the {budget} budget is spent"),
             Self::Cancelled => f.write_str("was interrupted"),

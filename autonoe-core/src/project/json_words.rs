@@ -1,6 +1,6 @@
 //! What is wrong with a JSON text, in words for people.
 
-/// Says what `error` is about without names of types, and where it stands.
+/// Says where `error` stands and what it is about, without names of types.
 ///
 /// ```
 /// use autonoe_core::json_complaint;
@@ -9,13 +9,13 @@
 ///
 /// assert_eq!(
 ///     json_complaint(&error),
-///     "expected a whole number from 0 on, found the text \"two\" at line 1 column 9"
+///     "line 1 column 9: expected a whole number from 0 on, found the text \"two\""
 /// );
 /// ```
 pub fn json_complaint(error: &serde_json::Error) -> String {
     let (said, place) = parted(error);
     match place {
-        Some(place) => format!("{} at line {place}", plain_words(&said)),
+        Some(place) => format!("line {place}: {}", plain_words(&said)),
         None => plain_words(&said),
     }
 }
@@ -87,7 +87,12 @@ fn unknown(what: &str, rest: &str) -> String {
         .strip_prefix("expected one of ")
         .or_else(|| known.strip_prefix("expected "));
     match known {
-        Some(known) => format!("unknown {what} {name}; known are {known}"),
+        Some(known) => {
+            let known = known.replace("` or `", "` and `");
+            let is_one = !known.contains("` and `") && !known.contains("`, `");
+            let are = if is_one { "is" } else { "are" };
+            format!("unknown {what} {name}; known {are} {known}")
+        }
         None => format!("unknown {what} {name}; none is known here"),
     }
 }
@@ -165,6 +170,25 @@ mod tests {
         either: Option<Either>,
         #[serde(default)]
         nothing: Nothing,
+        #[serde(default)]
+        pair: Pair,
+        #[serde(default)]
+        single: Single,
+    }
+
+    #[derive(Debug, Default, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only read")]
+    struct Pair {
+        left: u8,
+        right: u8,
+    }
+
+    #[derive(Debug, Default, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only read")]
+    struct Single {
+        only: u8,
     }
 
     #[derive(Debug, Default, Deserialize)]
@@ -214,7 +238,7 @@ mod tests {
             ),
             (
                 r#"{"nme": "a"}"#,
-                "unknown field `nme`; known are `name`, `count`, `colour`, `share`, `either`, `nothing`",
+                "unknown field `nme`; known are `name`, `count`, `colour`, `share`, `either`, `nothing`, `pair`, `single`",
             ),
             (
                 r#"{"count": "a, expected b at line 9"}"#,
@@ -240,6 +264,14 @@ mod tests {
                 r#"{"nothing": {"a": 1}}"#,
                 "unknown field `a`; none is known here",
             ),
+            (
+                r#"{"either": ["a"], "pair": {"a": 1}}"#,
+                "unknown field `a`; known are `left` and `right`",
+            ),
+            (
+                r#"{"single": {"a": 1}}"#,
+                "unknown field `a`; known is `only`",
+            ),
             (r#"{"name": "a"} x"#, "something follows behind the end"),
             (r#"{"name": "#, "it ends where a value should stand"),
             (r#"{"name": "a"#, "it ends in the middle of a string"),
@@ -247,9 +279,9 @@ mod tests {
         ] {
             let complaint = told::<Part>(text.as_bytes());
 
-            let (said, place) = complaint.rsplit_once(" at line ").expect("a place");
+            let (place, said) = complaint.split_once(": ").expect("a place");
             assert_eq!(said, words, "{text}");
-            assert!(place.starts_with("1 column "), "{text}: {place}");
+            assert!(place.starts_with("line 1 column "), "{text}: {place}");
         }
     }
 
@@ -260,14 +292,14 @@ mod tests {
         let untagged = told::<Tagged>(b"7");
         let of_map = told::<BTreeMap<String, i64>>(b"\"x\"");
 
-        assert!(not_text.starts_with("it is not UTF-8 at"), "{not_text}");
-        assert!(deep.starts_with("it is nested too deeply at"), "{deep}");
+        assert!(not_text.ends_with(": it is not UTF-8"), "{not_text}");
+        assert!(deep.ends_with(": it is nested too deeply"), "{deep}");
         assert!(
-            untagged.starts_with("expected an object, found"),
+            untagged.contains(": expected an object, found"),
             "{untagged}"
         );
         assert!(
-            of_map.starts_with("expected an object, found the text"),
+            of_map.contains(": expected an object, found the text"),
             "{of_map}"
         );
     }
