@@ -61,17 +61,16 @@ impl CliError {
 
 impl From<ProjectError> for CliError {
     fn from(error: ProjectError) -> Self {
-        let hint = match &error {
-            ProjectError::NoSpecification { .. } => {
-                Some("write what you want into SPEC.md, or let `autonoe init` begin one")
+        match &error {
+            ProjectError::NoDirectory { path } => {
+                Self::failure(format!("there is no directory {path:?}"))
+                    .with_hint("make it, or name another with --project-dir")
             }
-            ProjectError::NoDirectory { .. } => Some("make it, or name another with --project-dir"),
-            _ => None,
-        };
-        let failure = Self::failure(whole(&error));
-        match hint {
-            Some(hint) => failure.with_hint(hint),
-            None => failure,
+            ProjectError::NoSpecification { .. } => {
+                Self::failure(whole(&error)).with_hint("`autonoe init` begins one")
+            }
+            // The others say themselves what to do.
+            _ => Self::failure(whole(&error)),
         }
     }
 }

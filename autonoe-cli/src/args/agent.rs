@@ -16,14 +16,14 @@ pub(crate) struct AgentArgs {
     #[arg(help_heading = "Agent")]
     pub(crate) backend: BackendChoice,
     /// The model [default: the backend's own]
-    #[arg(long, short = 'm', value_name = "MODEL")]
+    #[arg(long, short = 'm', value_name = "MODEL", value_parser = model)]
     #[arg(help_heading = "Agent")]
     pub(crate) model: Option<String>,
     /// The model of sessions that plan [default: that of the others]
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, value_name = "MODEL", value_parser = model)]
     #[arg(help_heading = "Agent")]
     pub(crate) plan_model: Option<String>,
-    /// Let the agent think, with a budget of tokens [without a number: 8192]
+    /// Let the agent think, with 1024 tokens or more [default: off; without a number: 8192]
     #[arg(long, value_name = "TOKENS", num_args = 0..=1, default_missing_value = "8192")]
     #[arg(value_parser = thinking)]
     #[arg(help_heading = "Agent")]
@@ -40,11 +40,11 @@ pub(crate) struct AgentArgs {
     #[arg(long, value_name = "USD", value_parser = cost)]
     #[arg(help_heading = "Limits")]
     pub(crate) max_cost: Option<CostUsd>,
-    /// How long it may take, for example 90m or 2h30m
+    /// How long it may take, in hours (h), minutes (m) and seconds (s): 90m, 2h30m, 45s
     #[arg(long, value_name = "TIME", value_parser = time)]
     #[arg(help_heading = "Limits")]
     pub(crate) max_time: Option<Duration>,
-    /// How long to pause between sessions [default: 3s]
+    /// How long to pause between sessions, with units as above [default: 3s]
     #[arg(long, value_name = "TIME", value_parser = pause)]
     #[arg(help_heading = "Limits")]
     pub(crate) pause: Option<Duration>,
@@ -52,10 +52,18 @@ pub(crate) struct AgentArgs {
     #[arg(long)]
     #[arg(help_heading = "Limits")]
     pub(crate) wait_for_quota: bool,
-    /// Switch the sandbox of the agent off; AUTONOE_NO_SANDBOX=1 does the same
+    /// Switch the sandbox of the agent off; only AUTONOE_NO_SANDBOX=1 does the same
     #[arg(long)]
     #[arg(help_heading = "Safety")]
     pub(crate) no_sandbox: bool,
+}
+
+/// Reads the name of a model.
+fn model(name: &str) -> Result<String, String> {
+    match name.trim().is_empty() {
+        true => Err("write the name of a model, or leave the option out".to_owned()),
+        false => Ok(name.to_owned()),
+    }
 }
 
 impl AgentArgs {

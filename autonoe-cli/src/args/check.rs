@@ -5,14 +5,20 @@ use clap::{Args, ValueEnum};
 
 use super::ProjectArgs;
 
+/// What is judged, and what comes of it.
+const INPUT_AND_EXIT_CODES: &str = "\
+Without a COMMAND, or with `-`, commands are read from standard input, one JSON string or
+{\"command\": ..} per line, and each is answered by a line of JSON.
+
+Exit codes:
+  0  allowed; from standard input, all of them
+  1  denied; from standard input, at least one
+  2  the check could not be made: wrong usage, a project that cannot be used, a line that is
+     not understood, or no command at all";
+
 /// Options of `autonoe check`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Exit codes: 0 allowed, 1 denied, 2 the check could not be made.\n\n\
-    Without a COMMAND, or with `-`, commands are read from standard input, one JSON string or \
-    {\"command\": ..} per line, and each is answered by a line of JSON. Then 0 says that all of \
-    them are allowed."
-)]
+#[command(after_help = INPUT_AND_EXIT_CODES)]
 pub(crate) struct CheckArgs {
     /// What an agent would hand to Bash
     #[arg(value_name = "COMMAND", allow_hyphen_values = true)]

@@ -6,11 +6,13 @@ use super::ProjectArgs;
 
 /// Options of `autonoe doctor`.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 a run could start, 1 something is in its way.")]
+#[command(
+    after_help = "Exit codes: 0 a run could start, 1 something is in its way, 2 wrong usage."
+)]
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
-    /// Look for a run without a sandbox; AUTONOE_NO_SANDBOX=1 does the same
+    /// Look for a run without a sandbox; only AUTONOE_NO_SANDBOX=1 does the same
     #[arg(long)]
     pub(crate) no_sandbox: bool,
     /// Print JSON, for other programs

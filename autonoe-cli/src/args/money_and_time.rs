@@ -25,7 +25,7 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
 
 /// Reads a duration, which may be none: `0s`, `90m`, `2h 30m`.
 pub(super) fn pause(text: &str) -> Result<Duration, String> {
-    let wrong = || "write a duration, for example 90m or 2h30m".to_owned();
+    let wrong = || "write a duration with its units, for example 90m or 2h30m".to_owned();
     let duration: SignedDuration = text.parse().map_err(|_| wrong())?;
     Duration::try_from(duration).map_err(|_| wrong())
 }

@@ -1,10 +1,11 @@
 //! Which project a command is about.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use autonoe_core::{Project, ProjectError};
+use autonoe_core::Project;
 use clap::Args;
 
+use crate::error::CliError;
 use crate::surroundings::Surroundings;
 
 /// Which project a command is about.
@@ -17,7 +18,16 @@ pub(crate) struct ProjectArgs {
 
 impl ProjectArgs {
     /// Finds the project.
-    pub(crate) fn find(&self, surroundings: &Surroundings) -> Result<Project, ProjectError> {
-        Project::find(&surroundings.working_dir, self.project_dir.as_deref())
+    pub(crate) fn find(&self, surroundings: &Surroundings) -> Result<Project, CliError> {
+        let chosen = self.project_dir.as_deref();
+        let is_relative = chosen.is_none_or(Path::is_relative);
+        if is_relative && surroundings.working_dir.as_os_str().is_empty() {
+            return Err(
+                CliError::failure("the working directory is gone").with_hint(
+                    "go to one that is there, or name a project by its whole path with -p",
+                ),
+            );
+        }
+        Ok(Project::find(&surroundings.working_dir, chosen)?)
     }
 }

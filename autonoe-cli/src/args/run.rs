@@ -5,8 +5,21 @@ use clap::Args;
 
 use super::{AgentArgs, OutputArgs, ProjectArgs};
 
+/// What a run ends with, for scripts.
+const EXIT_CODES: &str = "Exit codes:
+    0  done: all deliverables passed, or a sync verified all of them
+    1  something went wrong, or the project cannot be used
+    2  wrong usage
+    3  all that is left is blocked
+    4  --max-iterations is reached
+    5  the quota is spent
+    6  --max-cost or --max-time is spent
+    7  more sessions failed in a row than --max-retries
+  130  interrupted";
+
 /// Options of `autonoe run`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
@@ -24,6 +37,7 @@ pub(crate) struct RunArgs {
 
 /// Options of `autonoe sync`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct SyncArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,

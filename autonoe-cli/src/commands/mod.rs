@@ -11,6 +11,7 @@ mod run;
 mod schema;
 mod signals;
 mod status;
+mod which_run;
 
 pub(crate) use check::check;
 pub(crate) use completions::{completions, man};

@@ -11,7 +11,7 @@ use autonoe_core::{
 use super::dry_run::dry_run;
 use super::signals;
 use crate::args::{OutputArgs, OutputFormat, RunArgs, SyncArgs, Work};
-use crate::compose::sandbox_switch;
+use crate::compose::{misread_sandbox, sandbox_switch};
 use crate::error::CliError;
 use crate::exit_code;
 use crate::present::{Detail, JsonLines, Presenter, QuietKeyboard, Screen, start_logging, summary};
@@ -47,6 +47,9 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
     let sandbox = sandbox_switch(work.agent.no_sandbox, surroundings);
     if let Some(warning) = sandbox.warning() {
         presenter.warn(warning);
+    }
+    if let Some(warning) = misread_sandbox(work.agent.no_sandbox, surroundings) {
+        presenter.warn(&warning);
     }
     if goes_on(&project, work.mode) {
         presenter

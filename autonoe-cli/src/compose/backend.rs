@@ -1,18 +1,21 @@
 //! Which backend the command line names.
 
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
 use autonoe_claude::ClaudeBackend;
 use autonoe_core::{
-    AgentClientFactory, BackendSpec, Places, Project, SpecContext, SpecPort, registered_specs,
+    AgentClientFactory, BackendSpec, Places, Project, SpecContext, SpecPort, json_complaint,
+    read_text_file, registered_specs,
 };
 use autonoe_testkit::ScriptedBackend;
 
 use crate::error::{CliError, whole};
 use crate::surroundings::Surroundings;
+
+/// The largest file of a script that is read.
+const LARGEST_SCRIPT: u64 = 64 * 1024 * 1024;
 
 /// A backend, as the command line names it.
 #[derive(Clone, Debug)]
@@ -43,8 +46,10 @@ impl FromStr for BackendChoice {
             false if is_registered(text) => serde_json::json!({"type": text}).to_string(),
             false => return Err(format!("there is no such backend; {}", known())),
         };
-        let spec: Box<dyn BackendSpec> =
-            serde_json::from_str(&json).map_err(|error| format!("{error}; {}", known()))?;
+        let spec: Box<dyn BackendSpec> = serde_json::from_str(&json).map_err(|error| {
+            let complaint = json_complaint(&error);
+            format!("{complaint}; {}", known())
+        })?;
         Ok(Self::Spec(spec.into()))
     }
 }
@@ -67,17 +72,17 @@ impl BackendChoice {
     }
 }
 
-fn scripted(file: &PathBuf, surroundings: &Surroundings) -> Result<ScriptedBackend, CliError> {
+fn scripted(file: &Path, surroundings: &Surroundings) -> Result<ScriptedBackend, CliError> {
     let path = surroundings.working_dir.join(file);
-    let text = fs::read_to_string(&path).map_err(|error| {
-        CliError::failure(format!("{} cannot be read: {error}", path.display()))
-    })?;
+    let text = match read_text_file(&path, LARGEST_SCRIPT) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Err(CliError::failure(format!("there is no file {path:?}"))),
+        Err(error) => return Err(CliError::failure(whole(&error))),
+    };
     serde_json::from_str(&text).map_err(|error| {
-        CliError::failure(format!(
-            "{} is no script of agents: {error}",
-            path.display()
-        ))
-        .with_hint("`autonoe schema scripted` shows what it looks like")
+        let complaint = json_complaint(&error);
+        CliError::failure(format!("{path:?} is no script of agents: {complaint}"))
+            .with_hint("`autonoe schema scripted` shows what it looks like")
     })
 }
 

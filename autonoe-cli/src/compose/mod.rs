@@ -4,4 +4,4 @@ mod backend;
 mod sandbox;
 
 pub(crate) use backend::BackendChoice;
-pub(crate) use sandbox::sandbox_switch;
+pub(crate) use sandbox::{misread_sandbox, sandbox_switch};

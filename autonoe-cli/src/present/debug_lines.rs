@@ -1,6 +1,8 @@
 //! All that happens, with shortened payloads.
 
-use autonoe_core::{GateDecision, RunEventKind, StreamEvent};
+use autonoe_core::{
+    GateDecision, RateLimit, RateLimitStatus, RunEventKind, StreamEvent, ToolStatus,
+};
 
 use super::lines::{Level, Line};
 use super::shorten::shorten;
@@ -33,14 +35,75 @@ fn stream_text(event: &StreamEvent) -> Option<String> {
             format!("[tool] {name} {}", shorten(&input.to_string()))
         }
         StreamEvent::ToolResponse { output, status, .. } => {
-            format!("[result] {status:?}: {}", shorten(output))
+            let status = match status {
+                ToolStatus::Ok => "ok",
+                ToolStatus::Error => "failed",
+                ToolStatus::Denied => "denied",
+            };
+            format!("[result] {status}: {}", shorten(output))
         }
         StreamEvent::Usage { tokens, .. } => {
             format!("[usage] {} tokens in, {} out", tokens.input, tokens.output)
         }
-        StreamEvent::RateLimit { limit, .. } => format!("[quota] {limit:?}"),
+        StreamEvent::RateLimit { limit, .. } => format!("[quota] {}", quota(limit)),
         StreamEvent::Warning { message, .. } => format!("[warning] {}", shorten(message)),
-        StreamEvent::End { outcome, .. } => format!("[end] {}", shorten(&format!("{outcome:?}"))),
+        StreamEvent::End { outcome, .. } => format!("[end] {}", shorten(&outcome.to_string())),
         _ => return None,
     })
+}
+
+/// Says how much of a quota is left.
+fn quota(limit: &RateLimit) -> String {
+    let left = match limit.status {
+        RateLimitStatus::Allowed => "enough is left",
+        RateLimitStatus::Warning => "little is left",
+        RateLimitStatus::Rejected => "nothing is left",
+    };
+    let window = limit.window.as_deref();
+    let mut text = window.map_or_else(String::new, |name| format!("{}: ", shorten(name)));
+    text.push_str(left);
+    if let Some(percent) = limit.used_percent {
+        text.push_str(&format!(", {percent}% used"));
+    }
+    if let Some(at) = limit.resets_at {
+        text.push_str(&format!(", comes back at {at}"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::SessionOutcome;
+
+    use super::*;
+
+    #[test]
+    fn events_are_told_without_names_of_types() {
+        let limit = RateLimit {
+            status: RateLimitStatus::Warning,
+            window: Some("five_hour".to_owned()),
+            resets_at: Some("2026-01-31T18:00:00Z".parse().expect("a time")),
+            used_percent: Some(91),
+        };
+        let spent = SessionOutcome::QuotaExceeded {
+            message: "You've hit your limit".to_owned(),
+            resets_at: None,
+        };
+        for (event, text) in [
+            (
+                StreamEvent::tool_response("1", "no such file", ToolStatus::Error),
+                "[result] failed: no such file",
+            ),
+            (
+                StreamEvent::rate_limit(limit),
+                "[quota] five_hour: little is left, 91% used, comes back at 2026-01-31T18:00:00Z",
+            ),
+            (
+                StreamEvent::end(spent, None),
+                "[end] met the quota (You've hit your limit)",
+            ),
+        ] {
+            assert_eq!(stream_text(&event).as_deref(), Some(text));
+        }
+    }
 }

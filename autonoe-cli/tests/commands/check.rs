@@ -1,5 +1,7 @@
 //! `autonoe check`.
 
+use std::fs::File;
+
 use serde_json::{Value, json};
 
 use crate::setting::Setting;
@@ -113,7 +115,12 @@ fn commands_from_standard_input_are_answered_line_by_line() {
             &[json!(true), Value::Null, json!(false)],
             2,
         ),
-        (&["check"], "", &[], 0),
+        (
+            &["check"],
+            "{\"command\": \"ls\", \"command\": \"curl x\"}\n",
+            &[Value::Null],
+            2,
+        ),
     ] {
         let said = setting.autonoe_reads(args, input.as_bytes());
 
@@ -133,6 +140,50 @@ fn commands_from_standard_input_are_answered_line_by_line() {
     }
     let not_text = setting.autonoe_reads(&["check"], b"\"\xff\"\n");
     assert_eq!(not_text.code, 2, "{}", not_text.screen());
+}
+
+#[test]
+fn a_command_that_stands_twice_is_not_judged() {
+    let lines = "{\"command\": \"curl x\", \"command\": \"ls\"}\n\"ls\"\n";
+
+    let said = Setting::new().autonoe_reads(&["check"], lines.as_bytes());
+
+    let answers = json_lines(&said.stdout);
+    assert_eq!(said.code, 2);
+    assert_eq!(
+        answers[0],
+        json!({"error": "the field `command` stands twice"})
+    );
+    assert_eq!(answers[1]["allowed"], true);
+}
+
+#[test]
+fn no_command_at_all_is_no_yes() {
+    for input in ["", "\n \n", "\u{feff}"] {
+        for args in [&["check"][..], &["check", "-"], &["check", "--json"]] {
+            let said = Setting::new().autonoe_reads(args, input.as_bytes());
+
+            assert_eq!((said.code, said.stdout.as_str()), (2, ""), "{input:?}");
+            let words = "no command came on standard input";
+            assert!(said.stderr.contains(words), "{}", said.screen());
+        }
+    }
+}
+
+#[test]
+fn a_line_without_an_end_is_not_read_without_end() {
+    let endless = File::open("/dev/zero").expect("it is there");
+    let setting = Setting::new();
+    let mut command = setting.command(&["check"]);
+
+    let said = setting.said(command.stdin(endless).output().expect("it starts"));
+
+    assert_eq!((said.code, said.stdout.as_str()), (2, ""));
+    assert!(
+        said.stderr.contains("longer than 1 MiB"),
+        "{}",
+        said.screen()
+    );
 }
 
 #[test]

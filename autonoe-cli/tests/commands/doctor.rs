@@ -64,7 +64,11 @@ fn each_problem_alone_is_in_the_way_of_a_run() {
             "No permissions",
             Box::new(|it| it.program("bwrap", "echo 'bwrap: No permissions' >&2; exit 1")),
         ),
-        ("SPEC.md", "it is blank", Box::new(file("SPEC.md", " \n\n"))),
+        (
+            "SPEC.md",
+            "SPEC.md\" is blank;",
+            Box::new(file("SPEC.md", " \n\n")),
+        ),
         (
             "agent.json",
             "agent.json:1:2: /profil: ",

@@ -1,12 +1,18 @@
 //! The commands that look and tell, through the binary.
 
+mod bad_files;
 mod check;
 mod doctor;
 mod dry_run;
+mod help;
 mod init;
 mod log;
 mod outputs;
+mod sandbox_variable;
 mod schema;
 mod setting;
 mod status;
 mod unwritable;
+mod which_project;
+mod which_run;
+mod writable;

@@ -5,6 +5,8 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// A project, an empty home and a folder of programs, all of them temporary.
 pub(crate) struct Setting {
@@ -78,6 +80,25 @@ impl Setting {
         self.said(self.command(args).output().expect("it starts"))
     }
 
+    /// Runs the command to its end, or fails when it waits for somebody.
+    pub(crate) fn autonoe_in_time(&self, args: &[&str]) -> Said {
+        let mut child = self
+            .command(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while child.try_wait().expect("ours").is_none() {
+            if Instant::now() > deadline {
+                child.kill().expect("ours");
+                panic!("{args:?} hangs");
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        self.said(child.wait_with_output().expect("it has ended"))
+    }
+
     /// Runs the command with something on its standard input.
     pub(crate) fn autonoe_reads(&self, args: &[&str], input: &[u8]) -> Said {
         let mut child = self
@@ -100,7 +121,8 @@ impl Setting {
         names
     }
 
-    fn said(&self, output: Output) -> Said {
+    /// What a command did that was started otherwise.
+    pub(crate) fn said(&self, output: Output) -> Said {
         // What differs from machine to machine is left out.
         let folder = fs::canonicalize(self.folder.path()).expect("it is there");
         let plain = |bytes: Vec<u8>| {

@@ -108,9 +108,9 @@ fn an_empty_ledger_says_what_comes_next() {
 #[test]
 fn a_corrupt_ledger_is_an_error_and_stays_as_it_is() {
     for (text, complaint) in [
-        ("", "EOF while parsing"),
-        ("{\"deliverables\": [", "EOF while parsing"),
-        ("[]", "invalid type"),
+        ("", "it ends where a value should stand"),
+        ("{\"deliverables\": [", "it ends in the middle of a list"),
+        ("[]", "expected an object, found a list"),
         (
             r#"{"deliverables": [{"id": "A", "description": "x", "acceptanceCriteria": ["y"],
                 "passed": true, "blocked": true}]}"#,
@@ -144,16 +144,14 @@ fn a_project_that_is_not_there_or_not_readable_is_an_error() {
     fs::create_dir(&closed).expect("writable");
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).expect("ours");
 
-    for directory in ["missing", "file"] {
+    for (directory, words) in [
+        ("missing", "there is no directory"),
+        ("file", "is a file and not a directory"),
+    ] {
         let said = setting.autonoe(&["status", "--project-dir", directory]);
 
         assert_eq!(said.code, 1);
-        assert!(
-            said.stderr.contains("there is no directory"),
-            "{}",
-            said.stderr
-        );
-        assert!(said.stderr.contains("hint: "), "{}", said.stderr);
+        assert!(said.stderr.contains(words), "{}", said.stderr);
     }
     // Root reads everything.
     if fs::read_dir(&closed).is_err() {

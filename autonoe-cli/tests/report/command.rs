@@ -72,15 +72,15 @@ async fn the_beginning_of_an_id_is_enough_if_it_is_the_only_one() {
 async fn a_run_that_is_not_there_is_told_with_the_newest() {
     let (sample, runs) = two_runs().await;
 
-    for wrong in ["nothing-like-it", ""] {
+    for (wrong, words) in [
+        ("nothing-like-it", "tells of no run `nothing-like-it`"),
+        ("", "--run is blank"),
+    ] {
         let output = sample.report(&["--run", wrong]);
 
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(
-            said.contains("there is no run") && said.contains(&runs[1]),
-            "{said}"
-        );
+        assert!(said.contains(words) && said.contains(&runs[1]), "{said}");
     }
 }
 

@@ -41,13 +41,25 @@ mod project_directory {
     #[test]
     fn a_path_that_does_not_exist_is_an_error() {
         let project = Project::new();
-        for path in ["missing", "/missing/too", "SPEC.md"] {
+        for path in ["missing", "/missing/too"] {
             let ended = Ended::of(autonoe(&project, &["run", "--project-dir", path]));
 
             assert_eq!(ended.code, Some(1), "{ended:?}");
             assert!(ended.stderr.contains("there is no directory"), "{ended:?}");
             assert!(ended.stderr.contains("--project-dir"), "{ended:?}");
+            assert_eq!(ended.stderr.matches("make it").count(), 1, "{ended:?}");
         }
+    }
+
+    #[test]
+    fn a_path_to_a_file_is_an_error_that_says_so() {
+        let project = Project::new();
+
+        let ended = Ended::of(autonoe(&project, &["run", "--project-dir", "SPEC.md"]));
+
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        let words = "SPEC.md\" is a file and not a directory";
+        assert!(ended.stderr.contains(words), "{ended:?}");
     }
 
     #[test]

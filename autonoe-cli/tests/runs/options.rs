@@ -24,8 +24,13 @@ fn wrong_values_are_wrong_usage_and_told_with_what_would_be_right() {
         (&["run", "--thinking=1023"][..], "at least 1024"),
         (&["run", "--max-iterations=0"], "1.."),
         (&["run", "--max-iterations=many"], "invalid digit"),
+        (&["run", "--model="], "the name of a model"),
+        (&["run", "--max-time=90"], "with its units"),
         (&["run", "--max-cost=cheap"], "an amount of dollars"),
-        (&["run", "--max-time=soon"], "a duration, for example 90m"),
+        (
+            &["run", "--max-time=soon"],
+            "a duration with its units, for example 90m",
+        ),
         (&["run", "--backend=gpt"], "claude, scripted:FILE"),
         (&["run", "--output=xml"], "text, json"),
         (&["run", "--quiet", "--debug"], "cannot be used with"),
@@ -60,7 +65,7 @@ fn a_backend_that_is_not_there_is_told_with_what_to_install() {
 fn a_script_that_cannot_be_used_is_told_with_its_place() {
     let project = Project::new();
     for (text, told) in [
-        (None, "cannot be read"),
+        (None, "there is no file"),
         (Some("{"), "is no script of agents"),
         (
             Some(r#"{"sessions": [{"name": "a", "stepz": []}]}"#),
@@ -86,6 +91,11 @@ fn a_sandbox_that_is_switched_off_is_warned_of() {
     for (arguments, variable, warned) in [
         (&["run"][..], None, None),
         (&["run"], Some("0"), None),
+        (
+            &["run"],
+            Some("true"),
+            Some("`true`, which is not understood"),
+        ),
         (&["run"], Some("1"), Some("switched off by the environment")),
         (
             &["run", "--no-sandbox"],

@@ -1,22 +1,80 @@
 //! Commands that come as JSON lines.
 
-use serde::Deserialize;
+use std::collections::HashSet;
+use std::fmt;
+use std::io::{self, BufRead, Read};
 
-/// A line of standard input.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Line {
-    Text(String),
-    Object { command: String },
+use autonoe_core::json_complaint;
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+
+/// The longest line that is read.
+const LONGEST: u64 = 1024 * 1024;
+
+/// Returns the next line without its end, or `None` when there is no more.
+pub(super) fn next_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    input.take(LONGEST + 1).read_until(b'\n', &mut line)?;
+    if line.len() as u64 > LONGEST {
+        return Err(io::Error::other("a line is longer than 1 MiB"));
+    }
+    let is_end = line.is_empty();
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    }
+    Ok((!is_end).then_some(line))
 }
 
 /// Returns the command of a line: a string, or an object with a `command`.
 pub(super) fn command_of(line: &[u8]) -> Result<String, String> {
-    let value: serde_json::Value =
-        serde_json::from_slice(line).map_err(|error| format!("it is not JSON: {error}"))?;
-    match serde_json::from_value(value) {
-        Ok(Line::Text(command) | Line::Object { command }) => Ok(command),
-        Err(_) => Err(r#"write "COMMAND" or {"command": "COMMAND"}"#.to_owned()),
+    let error = match serde_json::from_slice(line) {
+        Ok(Line(command)) => return Ok(command),
+        Err(error) => error,
+    };
+    let complaint = json_complaint(&error);
+    // Each is a text of one line, whatever its number on standard input.
+    let (_, said) = complaint.split_once(": ").unwrap_or(("", &complaint));
+    Err(match error.is_data() {
+        true => said.to_owned(),
+        false => format!("it is not JSON: {said} at column {}", error.column()),
+    })
+}
+
+/// A line of standard input.
+struct Line(String);
+
+impl<'de> Deserialize<'de> for Line {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(LineVisitor).map(Line)
+    }
+}
+
+struct LineVisitor;
+
+impl<'de> Visitor<'de> for LineVisitor {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(r#""COMMAND" or {"command": "COMMAND"}"#)
+    }
+
+    fn visit_str<E: Error>(self, command: &str) -> Result<String, E> {
+        Ok(command.to_owned())
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut object: M) -> Result<String, M::Error> {
+        let mut seen = HashSet::new();
+        let mut command = None;
+        while let Some(key) = object.next_key::<String>()? {
+            match key.as_str() {
+                "command" => command = Some(object.next_value()?),
+                _ => drop(object.next_value::<IgnoredAny>()?),
+            }
+            // Other readers take the other one: what is judged here is not what runs there.
+            if let Some(key) = seen.replace(key) {
+                return Err(M::Error::custom(format!("the field `{key}` stands twice")));
+            }
+        }
+        command.ok_or_else(|| M::Error::custom("the field `command` is missing"))
     }
 }
 
@@ -27,19 +85,52 @@ mod tests {
     #[test]
     fn a_line_is_a_string_or_an_object_with_a_command() {
         for (line, command) in [
-            (r#""ls -l""#, Some("ls -l")),
-            (r#" {"command": "ls", "id": 7} "#, Some("ls")),
-            (r#"{"cmd": "ls"}"#, None),
-            ("ls", None),
-            ("7", None),
-            ("", None),
+            (r#""ls -l""#, Ok("ls -l")),
+            (r#" {"command": "ls", "id": 7} "#, Ok("ls")),
+            (r#"{"id": {"a": [1]}, "command": "ls \u0041"}"#, Ok("ls A")),
+            (r#"{"cmd": "ls"}"#, Err("the field `command` is missing")),
+            (
+                r#"{"command": "ls", "command": "curl x"}"#,
+                Err("the field `command` stands twice"),
+            ),
+            (
+                r#"{"command": "ls", "comman\u0064": "curl x"}"#,
+                Err("the field `command` stands twice"),
+            ),
+            (
+                r#"{"id": 1, "command": "ls", "id": 2}"#,
+                Err("the field `id` stands twice"),
+            ),
+            (
+                r#"{"command": 7}"#,
+                Err("expected a string, found the number 7"),
+            ),
+            (
+                "7",
+                Err(r#"expected "COMMAND" or {"command": "COMMAND"}, found the number 7"#),
+            ),
+            ("ls", Err("it is not JSON: expected a value at column 1")),
+            (
+                "",
+                Err("it is not JSON: it ends where a value should stand at column 0"),
+            ),
         ] {
-            assert_eq!(
-                command_of(line.as_bytes()).ok().as_deref(),
-                command,
-                "{line}"
-            );
+            let found = command_of(line.as_bytes());
+            assert_eq!(found.as_deref().map_err(String::as_str), command, "{line}");
         }
         assert!(command_of(b"\"\xff\"").is_err());
+    }
+
+    #[test]
+    fn lines_end_and_are_not_endless() {
+        let mut input = &b"one\n\ntwo"[..];
+        let mut lines = Vec::new();
+        while let Some(line) = next_line(&mut input).expect("short lines") {
+            lines.push(line);
+        }
+        assert_eq!(lines, [&b"one"[..], b"", b"two"]);
+
+        let mut endless = io::BufReader::new(io::repeat(b'x'));
+        assert!(next_line(&mut endless).is_err());
     }
 }

@@ -4,7 +4,8 @@ mod answer;
 mod input;
 mod underline;
 
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, IsTerminal};
+use std::mem;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use autonoe_core::{
 
 pub(super) use self::answer::{Answer, LineAnswer};
 use self::answer::{Unanswered, shown};
-use self::input::command_of;
+use self::input::{command_of, next_line};
 use crate::args::CheckArgs;
 use crate::error::CliError;
 use crate::exit_code;
@@ -23,6 +24,9 @@ use crate::surroundings::Surroundings;
 
 /// The command may not run.
 const DENIED: u8 = 1;
+
+/// What some editors put before a text in UTF-8.
+const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Says whether an agent may run a command, and why not.
 pub(crate) fn check(args: &CheckArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
@@ -76,12 +80,21 @@ fn judge_lines(validator: &BashValidator) -> Result<ExitCode, CliError> {
     let unreadable =
         |error: io::Error| CliError::failure(format!("standard input cannot be read: {error}"));
     let mut worst = 0;
-    for line in io::stdin().lock().split(b'\n') {
-        let line = line.map_err(unreadable)?;
+    let mut answers = 0_u64;
+    let mut stdin = io::stdin().lock();
+    let mut is_first = true;
+    while let Some(line) = next_line(&mut stdin).map_err(unreadable)? {
+        let mark: &[u8] = if mem::take(&mut is_first) {
+            UTF8_MARK
+        } else {
+            b""
+        };
+        let line = line.strip_prefix(mark).unwrap_or(&line);
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let found = command_of(&line).map(|command| {
+        answers += 1;
+        let found = command_of(line).map(|command| {
             let found = validator.explain(&command);
             (command, found)
         });
@@ -109,6 +122,11 @@ fn judge_lines(validator: &BashValidator) -> Result<ExitCode, CliError> {
             // Nobody wants the other answers.
             break;
         }
+    }
+    if answers == 0 {
+        // Nothing was judged, so nothing was allowed.
+        let error = CliError::usage("no command came on standard input");
+        return Err(error.with_hint("write one JSON string per line, for example \"npm test\""));
     }
     Ok(worst.into())
 }

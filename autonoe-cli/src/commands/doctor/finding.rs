@@ -74,6 +74,14 @@ impl Finding {
         }
     }
 
+    /// A warning whose words say what to do about it.
+    pub(super) fn explained_warning(name: &'static str, found: impl Into<String>) -> Self {
+        Self {
+            state: State::Warning,
+            ..Self::good(name, found)
+        }
+    }
+
     pub(super) fn is_problem(&self) -> bool {
         self.state == State::Problem
     }

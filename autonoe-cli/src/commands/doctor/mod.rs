@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use self::finding::{Finding, shown};
 use crate::args::DoctorArgs;
-use crate::compose::sandbox_switch;
+use crate::compose::{misread_sandbox, sandbox_switch};
 use crate::error::CliError;
 use crate::exit_code;
 use crate::surroundings::Surroundings;
@@ -54,6 +54,8 @@ fn examine(
 ) -> Result<Vec<Finding>, CliError> {
     let mut findings = agent::findings(surroundings)?;
     findings.push(sandbox::finding(switch, surroundings));
+    let misread = misread_sandbox(args.no_sandbox, surroundings);
+    findings.extend(misread.map(sandbox::misread));
     findings.push(programs::git(surroundings));
     let project = match args.project.find(surroundings) {
         Ok(project) => project,

@@ -1,6 +1,8 @@
 //! The files of the project.
 
 use std::fs;
+use std::io;
+use std::path::Path;
 
 use autonoe_core::{
     AgentConfig, EffectiveConfig, FileDeliverableRepository, Journal, Mode, Project, ProjectError,
@@ -8,17 +10,21 @@ use autonoe_core::{
 };
 
 use super::finding::Finding;
-use crate::error::whole;
+use crate::error::{CliError, whole};
 
 /// What is told of a directory that is no project.
-pub(super) fn unusable(error: &ProjectError) -> Finding {
-    Finding::explained_problem("project", whole(error))
+pub(super) fn unusable(error: &CliError) -> Finding {
+    let found = error.to_string();
+    match error.hint() {
+        Some(remedy) => Finding::problem("project", found, remedy),
+        None => Finding::explained_problem("project", found),
+    }
 }
 
 /// Looks at the files of the project, but for its configuration.
 pub(super) fn files(project: &Project) -> Vec<Finding> {
     let mut findings = vec![
-        Finding::good("project", project.root().display().to_string()),
+        writable(project),
         specification(project),
         ledger(project),
         journal(project),
@@ -49,25 +55,52 @@ pub(super) fn config(
 
 fn specification(project: &Project) -> Finding {
     const NAME: &str = "SPEC.md";
-    let path = match project.specification() {
-        Ok(path) => path,
+    match project.specification() {
+        Ok(path) => {
+            let bytes = fs::metadata(path).map_or(0, |found| found.len());
+            Finding::good(NAME, format!("{bytes} bytes"))
+        }
         Err(ProjectError::NoSpecification { .. }) => {
             let remedy = "write what you want into it, or let `autonoe init` begin one";
-            return Finding::problem(NAME, "there is none", remedy);
+            Finding::problem(NAME, "there is none", remedy)
         }
+        Err(error) => Finding::explained_problem(NAME, whole(&error)),
+    }
+}
+
+/// Tries to write, for owners and permissions do not tell of all that forbids it.
+fn writable(project: &Project) -> Finding {
+    const NAME: &str = "project";
+    let root = project.root().display();
+    let (path, source) = match project.check_writable() {
+        Ok(()) => return Finding::good(NAME, root.to_string()),
+        Err(ProjectError::Unwritable { path, source }) => (path, source),
         Err(error) => return Finding::explained_problem(NAME, whole(&error)),
     };
-    match fs::read(&path) {
-        Err(error) => Finding::problem(
-            NAME,
-            format!("it cannot be read: {error}"),
-            "check its owner and permissions",
-        ),
-        Ok(bytes) if bytes.trim_ascii().is_empty() => {
-            Finding::problem(NAME, "it is blank", "write down what is to be built")
+    let found = format!("{} cannot be written to: {source}", path.display());
+    Finding::problem(NAME, found, remedy(source.kind(), &path))
+}
+
+/// Says what to do about a path that cannot be written to.
+fn remedy(kind: io::ErrorKind, path: &Path) -> String {
+    match kind {
+        io::ErrorKind::ReadOnlyFilesystem => {
+            "mount its file system for writing, or work in a copy elsewhere".to_owned()
         }
-        Ok(bytes) => Finding::good(NAME, format!("{} bytes", bytes.len())),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "make room on its file system".to_owned()
+        }
+        io::ErrorKind::PermissionDenied => format!(
+            "run as its owner, or make it yours: sudo chown -R \"$(id -u)\" {}",
+            quoted(path)
+        ),
+        _ => "check its owner and permissions, and the space left".to_owned(),
     }
+}
+
+/// Writes a path as a shell reads it.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
 }
 
 fn ledger(project: &Project) -> Finding {
@@ -92,5 +125,24 @@ fn journal(project: &Project) -> Finding {
             1 => Finding::good(NAME, "1 run"),
             runs => Finding::good(NAME, format!("{runs} runs")),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_forbids_to_write_has_its_own_remedy() {
+        for (kind, words) in [
+            (io::ErrorKind::ReadOnlyFilesystem, "mount its file system"),
+            (io::ErrorKind::StorageFull, "make room"),
+            (io::ErrorKind::QuotaExceeded, "make room"),
+            (io::ErrorKind::PermissionDenied, r"'/srv/it'\''s'"),
+            (io::ErrorKind::Other, "check its owner"),
+        ] {
+            let remedy = remedy(kind, Path::new("/srv/it's"));
+            assert!(remedy.contains(words), "{kind}: {remedy}");
+        }
     }
 }

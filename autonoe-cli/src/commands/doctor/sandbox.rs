@@ -41,6 +41,11 @@ pub(super) fn finding(switch: SandboxSwitch, surroundings: &Surroundings) -> Fin
     }
 }
 
+/// Tells of a wish in the environment that was not understood.
+pub(super) fn misread(found: String) -> Finding {
+    Finding::explained_warning(NAME, found)
+}
+
 /// Runs `true` in a sandbox: many machines have the program and forbid what it does.
 fn try_it(surroundings: &Surroundings) -> Result<(), String> {
     let program = find("bwrap", surroundings).ok_or("it is gone")?;

@@ -13,7 +13,7 @@ use self::first::First;
 use self::settings::{Setting, settings};
 use crate::args::{OutputFormat, Work};
 use crate::columns::columns;
-use crate::compose::sandbox_switch;
+use crate::compose::{misread_sandbox, sandbox_switch};
 use crate::error::CliError;
 use crate::present::shorten;
 use crate::surroundings::Surroundings;
@@ -25,6 +25,9 @@ pub(super) fn dry_run(
     surroundings: &Surroundings,
 ) -> Result<ExitCode, CliError> {
     let sandbox = sandbox_switch(work.agent.no_sandbox, surroundings);
+    if let Some(warning) = misread_sandbox(work.agent.no_sandbox, surroundings) {
+        surroundings.note(&format!("warning: {warning}"));
+    }
     let preview = RunPreview::of(project, work.mode, sandbox)?;
     let plan = Plan {
         first: First::of(work, &preview),

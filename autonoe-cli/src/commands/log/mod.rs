@@ -10,7 +10,8 @@ use autonoe_core::{Journal, JournalEntry, RunLock, RunStory, WhyStopped};
 
 use self::follow::follow;
 use self::narrator::Narrator;
-use self::select::{Selection, find_run};
+use self::select::Selection;
+use super::which_run::find_run;
 use crate::args::LogArgs;
 use crate::error::CliError;
 use crate::surroundings::Surroundings;

@@ -1,0 +1,48 @@
+//! Help that a person can act upon.
+
+use crate::setting::Setting;
+
+#[test]
+fn the_help_of_a_run_names_bounds_defaults_units_and_exit_codes() {
+    let said = Setting::new().autonoe(&["run", "--help"]);
+
+    insta::assert_snapshot!(said.stdout);
+}
+
+#[test]
+fn the_help_of_a_check_names_its_exit_codes() {
+    let said = Setting::new().autonoe(&["check", "--help"]);
+
+    insta::assert_snapshot!(said.stdout);
+}
+
+#[test]
+fn a_run_and_a_sync_end_with_the_same_codes() {
+    let setting = Setting::new();
+    let codes = |command: &str| {
+        let help = setting.autonoe(&[command, "--help"]).stdout;
+        let (_, codes) = help.split_once("Exit codes:").expect("they are told");
+        codes.to_owned()
+    };
+
+    assert_eq!(codes("run"), codes("sync"));
+    let manual = setting.autonoe(&["man", "run"]).stdout;
+    assert!(manual.contains("130  interrupted"), "{manual}");
+}
+
+#[test]
+fn a_model_without_a_name_is_wrong_usage() {
+    for args in [
+        &["run", "--model="][..],
+        &["run", "-m", ""],
+        &["run", "--plan-model="],
+        &["sync", "--model= "],
+        &["sync", "--plan-model", ""],
+    ] {
+        let said = Setting::new().file("SPEC.md", "# Shop\n").autonoe(args);
+
+        assert_eq!(said.code, 2, "{args:?}: {}", said.screen());
+        let words = "write the name of a model";
+        assert!(said.stderr.contains(words), "{args:?}: {}", said.screen());
+    }
+}

@@ -1,0 +1,68 @@
+//! `--run` of `autonoe log` and `autonoe report`: the same words for both.
+
+use crate::setting::{Said, Setting};
+
+/// Two runs that were started.
+fn two_runs() -> Setting {
+    let lines: String = ["01run-a", "01run-b"]
+        .map(|run| {
+            format!(
+                "{{\"v\":1,\"run\":\"{run}\",\"at\":\"2026-01-31T12:00:00Z\",\
+                 \"line\":\"run_started\",\"limits\":{LIMITS},\"epoch\":1}}\n"
+            )
+        })
+        .concat();
+    Setting::new().file(".autonoe/journal.jsonl", lines)
+}
+
+const LIMITS: &str = r#"{"mode":"run","maxIterations":null,"maxRetries":3,"onQuota":"stop"}"#;
+
+fn both(setting: &Setting, id: &str) -> [Said; 2] {
+    [
+        setting.autonoe(&["log", "--run", id]),
+        setting.autonoe(&["report", "--output=-", "--run", id]),
+    ]
+}
+
+#[test]
+fn an_unknown_run_is_wrong_usage_in_the_same_words() {
+    let (some, none) = (two_runs(), Setting::new());
+    for (setting, id, name) in [
+        (&some, "no-such", "unknown"),
+        (&some, "", "blank"),
+        (&some, "01run", "not_clear"),
+        (&none, "no-such", "no_runs"),
+        (&none, " ", "no_runs_and_blank"),
+    ] {
+        let [log, report] = both(setting, id);
+
+        insta::assert_snapshot!(name, log.screen());
+        assert_eq!(log.screen(), report.screen());
+        assert_eq!((log.code, log.stdout.as_str()), (2, ""));
+    }
+}
+
+#[test]
+fn the_beginning_of_an_id_is_enough_for_both() {
+    for id in ["01run-a", "01run-b"] {
+        for said in both(&two_runs(), id) {
+            assert_eq!(said.code, 0, "{}", said.screen());
+            assert!(said.stdout.contains(id), "{}", said.screen());
+        }
+    }
+}
+
+#[test]
+fn a_run_whose_journal_was_put_aside_is_found_by_both() {
+    let setting = two_runs();
+    let journal = setting.read(".autonoe/journal.jsonl");
+    let (first, second) = journal.split_once('\n').expect("two lines");
+    let setting = setting
+        .file(".autonoe/journal.1.jsonl", format!("{first}\n"))
+        .file(".autonoe/journal.jsonl", second);
+
+    for said in both(&setting, "01run-a") {
+        assert_eq!(said.code, 0, "{}", said.screen());
+        assert!(said.stdout.contains("01run-a"), "{}", said.screen());
+    }
+}

@@ -1,0 +1,161 @@
+//! Whether `autonoe doctor` finds out that a project cannot be written to.
+
+use std::ffi::OsString;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::setting::{Said, Setting};
+
+/// Returns what `autonoe doctor --json` found out about the project: state, words, remedy.
+fn finding(said: &Said) -> [String; 3] {
+    let json: Value = serde_json::from_str(&said.stdout).expect("JSON");
+    let findings = json["findings"].as_array().expect("a list");
+    let found = findings.iter().find(|it| it["name"] == "project");
+    let found = found.expect("it is looked at");
+    ["state", "found", "remedy"].map(|key| found[key].as_str().unwrap_or_default().to_owned())
+}
+
+/// A project that others can look into, with the command where others can start it.
+fn open_setting() -> (Setting, PathBuf) {
+    let setting = Setting::new()
+        .file("SPEC.md", "# Shop\n")
+        .file(".autonoe/agent.json", "{}");
+    let outer = setting.project().join("..").canonicalize().expect("there");
+    for folder in [
+        &outer,
+        &setting.project(),
+        &setting.project().join(".autonoe"),
+    ] {
+        fs::set_permissions(folder, Permissions::from_mode(0o755)).expect("ours");
+    }
+    let program = outer.join("bin/autonoe");
+    let own = env!("CARGO_BIN_EXE_autonoe");
+    fs::hard_link(own, &program)
+        .or_else(|_| fs::copy(own, &program).map(drop))
+        .expect("it can be copied");
+    (setting, program)
+}
+
+/// Returns the words that run the doctor with nothing in its environment but what is made here.
+fn doctor(setting: &Setting, program: &Path) -> Vec<OsString> {
+    let outer = setting.project().join("..").canonicalize().expect("there");
+    let place = |name: &str, folder: &str| {
+        let mut word = OsString::from(format!("{name}="));
+        word.push(outer.join(folder));
+        word
+    };
+    vec![
+        "env".into(),
+        "-i".into(),
+        place("PATH", "bin"),
+        place("HOME", "home"),
+        program.into(),
+        "doctor".into(),
+        "--json".into(),
+    ]
+}
+
+/// Runs the doctor as somebody for whom permissions mean something and who does not own the files.
+fn as_another(setting: &Setting, program: &Path) -> Said {
+    let is_root = fs::metadata(setting.project()).expect("there").uid() == 0;
+    let mut words: Vec<OsString> = Vec::new();
+    if is_root {
+        let as_nobody = "setpriv --reuid 65534 --regid 65534 --clear-groups --";
+        words.extend(as_nobody.split(' ').map(OsString::from));
+    }
+    words.extend(doctor(setting, program));
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).current_dir(setting.project());
+    setting.said(command.output().expect("it starts"))
+}
+
+#[test]
+fn a_project_that_can_be_written_to_is_left_as_it_was() {
+    let (setting, _) = open_setting();
+    let before = setting.files();
+
+    let said = setting.autonoe(&["doctor", "--json"]);
+
+    assert_eq!(finding(&said)[0], "good", "{}", said.screen());
+    assert_eq!(setting.files(), before);
+}
+
+#[test]
+fn a_folder_of_another_user_is_a_problem_with_a_remedy() {
+    for closed in ["", ".autonoe"] {
+        let (setting, program) = open_setting();
+        for folder in ["", ".autonoe"] {
+            let mode = if folder == closed { 0o555 } else { 0o777 };
+            let path = setting.project().join(folder);
+            fs::set_permissions(path, Permissions::from_mode(mode)).expect("ours");
+        }
+
+        let said = as_another(&setting, &program);
+
+        let [state, found, remedy] = finding(&said);
+        assert_eq!(
+            (said.code, state.as_str()),
+            (1, "problem"),
+            "{}",
+            said.screen()
+        );
+        let place = format!("[folder]/project/{closed}");
+        let words = format!("{} cannot be written to", place.trim_end_matches('/'));
+        assert!(found.starts_with(&words), "{found}");
+        assert!(remedy.contains("sudo chown -R"), "{remedy}");
+    }
+}
+
+#[test]
+fn a_file_of_another_user_in_our_folder_is_a_problem() {
+    let (setting, program) = open_setting();
+    let setting = setting.file(".autonoe/journal.jsonl", "");
+    for (path, mode) in [
+        ("", 0o777),
+        (".autonoe", 0o777),
+        (".autonoe/journal.jsonl", 0o444),
+    ] {
+        let path = setting.project().join(path);
+        fs::set_permissions(path, Permissions::from_mode(mode)).expect("ours");
+    }
+
+    let said = as_another(&setting, &program);
+
+    let [state, found, _] = finding(&said);
+    assert_eq!(state, "problem", "{}", said.screen());
+    assert!(
+        found.contains("journal.jsonl cannot be written to"),
+        "{found}"
+    );
+}
+
+#[test]
+fn a_read_only_file_system_is_a_problem_with_a_remedy() {
+    let (setting, program) = open_setting();
+    let read_only = "mount --bind \"$0\" \"$0\" && mount -o remount,bind,ro \"$0\" \
+        && cd \"$0\" && exec \"$@\"";
+    let inside = |command: &[OsString]| {
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--map-root-user", "--mount", "sh", "-c", read_only]);
+        unshare.arg(setting.project()).args(command).output()
+    };
+    if !inside(&["true".into()]).is_ok_and(|output| output.status.success()) {
+        eprintln!("left out: nobody but root can mount anything on this machine");
+        return;
+    }
+
+    let output = inside(&doctor(&setting, &program)).expect("it starts");
+    let said = setting.said(output);
+
+    let [state, found, remedy] = finding(&said);
+    assert_eq!(state, "problem", "{}", said.screen());
+    assert!(found.contains("Read-only file system"), "{found}");
+    assert!(
+        remedy.contains("mount its file system for writing"),
+        "{remedy}"
+    );
+}
