@@ -9,8 +9,8 @@ use super::journal_observer::JournalObserver;
 use super::prepare::{Ground, caught};
 use super::runner::Parts;
 use super::{
-    Durability, JournalError, JournalLine, RecordedRun, RunAction, RunControl, RunFact, RunMachine,
-    SessionPlan,
+    Durability, GivenLimits, JournalError, JournalLine, RecordedRun, RunAction, RunControl,
+    RunFact, RunLimits, RunMachine, SessionPlan,
 };
 use crate::domain::quota::between;
 use crate::domain::{ExitReason, Failure, LedgerView, RunId, RunReport, SessionResult};
@@ -32,9 +32,9 @@ pub(super) struct Drive {
 /// How a run comes to begin here.
 enum Beginning {
     New,
-    /// It broke off earlier; the session with the number `lost` was under way then.
+    /// It broke off earlier; these limits are given now.
     Resumed {
-        lost: Option<u32>,
+        given: GivenLimits,
     },
 }
 
@@ -46,9 +46,12 @@ impl Drive {
     }
 
     pub(super) fn resuming(parts: Arc<Parts>, control: RunControl, recorded: RecordedRun) -> Self {
-        let lost = recorded.lost_session();
-        let RecordedRun { run, machine } = recorded;
-        Self::of(parts, control, run, machine, Beginning::Resumed { lost })
+        let RecordedRun {
+            run,
+            machine,
+            given,
+        } = recorded;
+        Self::of(parts, control, run, machine, Beginning::Resumed { given })
     }
 
     fn of(
@@ -129,7 +132,15 @@ impl Drive {
             let error = Failure::from(&error);
             return self.machine.apply(RunFact::Failed { error });
         }
-        if let Beginning::Resumed { lost: Some(number) } = self.beginning {
+        if let Beginning::Resumed { given } = &self.beginning
+            && let Some(fact) = given.as_fact(self.machine.limits(), started, ledger)
+            && let end @ RunAction::Finish { .. } = self.apply(fact)
+        {
+            return end;
+        }
+        if self.goes_on()
+            && let Some(number) = self.machine.session_under_way()
+        {
             return self.apply(RunFact::SessionLost { number });
         }
         match self.machine.action() {
@@ -243,6 +254,15 @@ impl Drive {
             result,
             ledger,
         })
+    }
+
+    /// Returns the limits that the run keeps to from now on.
+    pub(super) fn limits(&self) -> RunLimits {
+        let limits = self.machine.limits();
+        match &self.beginning {
+            Beginning::New => limits.clone(),
+            Beginning::Resumed { given } => given.over(limits),
+        }
     }
 
     /// Tells whether this is a run that had broken off.
