@@ -23,7 +23,6 @@ impl RunMachine {
             until: at,
         };
         let mut ending = self.clone();
-        ending.ledger = ledger;
         let (quota, due) = match self.doing {
             Doing::Nothing | Doing::Finished { .. } => return RunAction::Continue,
             Doing::Holding => (None, now),
@@ -38,7 +37,14 @@ impl RunMachine {
                 (None, now)
             }
         };
-        if let Decision::Exit(exit) = ending.decision(at, quota, &due) {
+        // What was under way is ended by a limit alone. If one does, what has been done by then may
+        // still be all.
+        if let Decision::Exit(by_limit) = ending.decision(at, quota, &due) {
+            ending.ledger = ledger;
+            let exit = match ending.decision(at, quota, &due) {
+                Decision::Exit(exit) => exit,
+                _ => by_limit,
+            };
             *self = ending;
             self.take_messages_back();
             return self.finish(exit);
