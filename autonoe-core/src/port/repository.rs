@@ -129,6 +129,7 @@ impl RepositoryError {
             RepositoryErrorKind::Fenced => "ledger_fenced",
             RepositoryErrorKind::Corrupt => "ledger_corrupt",
             RepositoryErrorKind::Unavailable => "ledger_unavailable",
+            RepositoryErrorKind::Gone => "ledger_gone",
         }
     }
 
@@ -164,4 +165,6 @@ pub enum RepositoryErrorKind {
     Corrupt,
     /// The place cannot be reached, read or written.
     Unavailable,
+    /// The place was moved, removed or replaced while it was in use: stop writing.
+    Gone,
 }

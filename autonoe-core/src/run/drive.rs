@@ -15,9 +15,13 @@ use super::{
 use crate::domain::quota::between;
 use crate::domain::{ExitReason, Failure, LedgerView, RunId, RunReport, SessionResult};
 use crate::port::{Events, RunEventKind};
+use crate::tools::LostGround;
 
 /// How long a run that was cancelled waits for the ledger.
 const LAST_LOOK: Duration = Duration::from_secs(2);
+
+const LEDGER_GONE: &str =
+    "the ledger was removed while the run was under way; put it back and start again";
 
 /// One run under way.
 pub(super) struct Drive {
@@ -26,6 +30,8 @@ pub(super) struct Drive {
     pub(super) run: RunId,
     pub(super) events: Events,
     pub(super) machine: RunMachine,
+    /// The journal, when it takes no line any more.
+    pub(super) lost_journal: LostGround,
     beginning: Beginning,
 }
 
@@ -62,9 +68,11 @@ impl Drive {
         beginning: Beginning,
     ) -> Self {
         let mut observers = parts.observers.clone();
+        let lost_journal = LostGround::default();
         observers.push(Arc::new(JournalObserver::new(
             parts.journal.clone(),
             run.clone(),
+            lost_journal.clone(),
         )));
         let events = Events::new(observers, parts.clock.clone(), parts.ids.clone());
         Self {
@@ -73,6 +81,7 @@ impl Drive {
             run,
             events,
             machine,
+            lost_journal,
             beginning,
         }
     }
@@ -225,7 +234,9 @@ impl Drive {
         let read = async {
             let state = ground.book.read().await;
             let state = state.map_err(|error| Failure::from(&error))?;
-            Ok(state.map(|state| state.view()).unwrap_or_default())
+            // A run begins with a ledger, if an empty one. To go on without would be to begin anew.
+            let gone = || Failure::permanent("ledger_gone", LEDGER_GONE);
+            state.map(|state| state.view()).ok_or_else(gone)
         };
         tokio::select! {
             biased;
