@@ -111,15 +111,15 @@ impl Drive {
         let mut report = self.machine.report(&self.run, exit, self.now());
         // The machine does not know of a run that could not start.
         report.elapsed = report.elapsed.max(between(started, self.now()));
-        if could_begin || !self.goes_on() {
+        if could_begin {
             self.write_down_the_end(&report);
         }
         self.events.emit(RunEventKind::RunEnded { report: &report });
         report
     }
 
-    /// Not for a resumed run that could not go on: it can be tried again later,
-    /// and what ended is not resumed.
+    /// Not for a run that could not begin, or go on: nothing of it was written down, and it can be
+    /// tried again later.
     fn write_down_the_end(&self, report: &RunReport) {
         let ended = JournalLine::RunEnded {
             report: report.clone(),
