@@ -9,8 +9,11 @@
 )]
 mod build;
 mod decisions;
+mod lost_ground;
 mod options;
+mod other_limits;
 mod pipe;
 mod real_claude;
+mod strangers;
 mod support;
 mod terminal;

@@ -6,6 +6,7 @@ mod settings;
 use std::process::ExitCode;
 
 use autonoe_core::{Project, RunPreview};
+use jiff::Timestamp;
 use serde::Serialize;
 
 use self::first::First;
@@ -24,7 +25,8 @@ pub(super) fn dry_run(
     surroundings: &Surroundings,
 ) -> Result<ExitCode, CliError> {
     let sandbox = sandbox_switch(work.agent.no_sandbox, surroundings);
-    let preview = RunPreview::of(project, work.mode, sandbox)?;
+    let (given, now) = (work.agent.limits(), Timestamp::now());
+    let preview = RunPreview::under(project, work.mode, sandbox, &given, now)?;
     let plan = Plan {
         first: First::of(work, &preview),
         settings: settings(work, &preview),
