@@ -10,9 +10,6 @@ use super::stranger::{Manner, stranger};
 use crate::launch::{ClaudeOptions, bare_environment, furnished_folder};
 use crate::outcome::Exit;
 
-/// How long the program may take to answer.
-const LIMIT: Duration = Duration::from_secs(60);
-
 /// How long a program that closed its output may take to end.
 const LAST_BREATH: Duration = Duration::from_secs(5);
 
@@ -42,12 +39,16 @@ pub(crate) enum End {
     WroteTooMuch,
 }
 
-/// Runs the program with `arguments`, and returns what came of it.
+/// Runs the program with `arguments`, for at most `limit`, and returns what came of it.
 ///
 /// # Errors
 ///
 /// It cannot be started.
-pub(super) async fn ask(options: &ClaudeOptions, arguments: &[&str]) -> Result<Answer, AgentError> {
+pub(super) async fn ask(
+    options: &ClaudeOptions,
+    arguments: &[&str],
+    limit: Duration,
+) -> Result<Answer, AgentError> {
     let (folder, marker) = furnished_folder(options)?;
     let environment = bare_environment(options, folder.path());
     let launch = Launch::new(&options.program, &options.temporary, marker)
@@ -65,7 +66,7 @@ pub(super) async fn ask(options: &ClaudeOptions, arguments: &[&str]) -> Result<A
     drop(stdin);
     let mut said = Vec::new();
     let mut stdout = stdout.take(LONGEST);
-    let end = match tokio::time::timeout(LIMIT, stdout.read_to_end(&mut said)).await {
+    let end = match tokio::time::timeout(limit, stdout.read_to_end(&mut said)).await {
         Err(_elapsed) => End::TookTooLong,
         Ok(_) if said.len() as u64 == LONGEST => End::WroteTooMuch,
         Ok(_) => match tokio::time::timeout(LAST_BREATH, process.exited()).await {

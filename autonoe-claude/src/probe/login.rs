@@ -1,11 +1,16 @@
 //! Asks the program whether it is logged in.
 
+use std::time::Duration;
+
 use autonoe_core::{AgentError, AgentErrorKind};
 use serde::Deserialize;
 
 use super::ask::{Answer, ask};
 use crate::launch::{ClaudeOptions, SettingSources};
 use crate::outcome::LOG_IN;
+
+/// How long the program may take to say whether it is logged in. Without an answer, the run begins.
+const LIMIT: Duration = Duration::from_secs(20);
 
 /// Whether the program has credentials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -41,7 +46,7 @@ pub(super) async fn look(options: &ClaudeOptions) -> Login {
     if options.login_check != LoginCheck::AtProbe || !counts {
         return Login::Unknown;
     }
-    match ask(options, &["auth", "status", "--json"]).await {
+    match ask(options, &["auth", "status", "--json"], LIMIT).await {
         Ok(answer) => read(&answer),
         Err(error) => {
             tracing::debug!(%error, "the login of Claude Code is not known");

@@ -6,6 +6,7 @@ mod stranger;
 mod version;
 
 use std::ffi::OsStr;
+use std::time::Duration;
 
 use autonoe_core::AgentError;
 use autonoe_process::find_program;
@@ -19,6 +20,9 @@ use crate::launch::ClaudeOptions;
 
 /// The builds that the protocol was tried with, from the oldest to the newest.
 const TESTED: [[u32; 3]; 2] = [[2, 1, 197], [2, 1, 325]];
+
+/// How long the program may take to say its version.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +41,7 @@ pub struct Probe {
 /// Asks the program which version it is and whether it is logged in, and looks for what its
 /// sandbox needs.
 pub(crate) async fn probe(options: &ClaudeOptions) -> Result<Probe, AgentError> {
-    let answer = ask(options, &["--version"]).await?;
+    let answer = ask(options, &["--version"], LIMIT).await?;
     let Some(numbers) = numbers(&answer) else {
         let manner = Manner::Version(&answer);
         return Err(stranger(&options.program, &manner));
