@@ -45,7 +45,12 @@ pub(crate) fn stranger(program: &Path, manner: &Manner<'_>) -> AgentError {
     if let Some(words) = last_words(stderr) {
         message = format!("{message}; its standard error ended with: {words}");
     }
-    AgentError::new(AgentErrorKind::NotAvailable, message).with_remedy(REMEDY)
+    let kind = match manner {
+        // The real one may have been ended in peace by somebody; another try tells.
+        Manner::Ended { .. } => AgentErrorKind::Crashed,
+        _ => AgentErrorKind::NotAvailable,
+    };
+    AgentError::new(kind, message).with_remedy(REMEDY)
 }
 
 fn version(answer: &Answer) -> String {

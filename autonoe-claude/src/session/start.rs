@@ -220,6 +220,10 @@ impl Live {
         }
         let finished = self.translator.finish(exit, stderr, Timestamp::now());
         match finished.end {
+            Err(error) if !self.talk.has_heard() => {
+                let message = format!("{error}; it was run as {:?}", self.program);
+                AgentError::new(error.kind(), message)
+            }
             Err(error) => error,
             Ok(_) => AgentError::new(AgentErrorKind::Crashed, "Claude Code ended before it began"),
         }

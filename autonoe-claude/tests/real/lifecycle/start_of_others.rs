@@ -129,9 +129,17 @@ async fn a_program_that_floods_its_outputs_is_told_shortly() {
 
 #[tokio::test]
 async fn a_program_that_says_the_version_and_then_nonsense_is_told() {
-    for (script, told) in [
-        ("exec yes", "wrote much, and not a word of the protocol"),
-        ("echo bye >&2", "it exited with code 0 without a word"),
+    for (script, kind, told) in [
+        (
+            "exec yes",
+            AgentErrorKind::NotAvailable,
+            "wrote much, and not a word of the protocol",
+        ),
+        (
+            "echo bye >&2",
+            AgentErrorKind::Crashed,
+            "it exited with code 0 without a word",
+        ),
     ] {
         let version = "if [ \"$1\" = --version ]; then echo '2.1.300 (Claude Code)'; exit; fi";
         let text = format!("#!/bin/bash\n{version}\n{script}\n");
@@ -143,7 +151,7 @@ async fn a_program_that_says_the_version_and_then_nonsense_is_told() {
             .expect("it looks like it");
         let error = failure(&setting, options).await;
 
-        assert_eq!(error.kind(), AgentErrorKind::NotAvailable, "{error}");
+        assert_eq!(error.kind(), kind, "{error}");
         assert!(error.to_string().contains(told), "{script}: {error}");
         assert!(error.remedy().is_some(), "{error}");
     }
@@ -175,7 +183,7 @@ async fn a_program_that_says_nothing_clear_of_its_login_is_taken_as_it_is() {
 #[tokio::test]
 async fn a_program_that_exits_at_once_is_told_with_its_last_words() {
     for (script, told) in [
-        ("echo oops >&2; exit 3", ["code 3", "oops"]),
+        ("echo oops >&2; exit 3", ["code 3: oops", "it was run as"]),
         ("exit 0", ["code 0", "exited"]),
         ("kill -SEGV $$", ["signal", "11"]),
     ] {
