@@ -8,7 +8,7 @@ use autonoe_core::{
 };
 
 use crate::launch::{ClaudeOptions, LaunchPlan, completed};
-use crate::probe::{Probe, probe};
+use crate::probe::{Login, Probe, not_logged_in, probe};
 use crate::session::ClaudeClient;
 
 /// Claude Code as a backend.
@@ -40,7 +40,8 @@ impl ClaudeAgents {
     ///
     /// # Errors
     ///
-    /// The program is not there, or does not say which version it is.
+    /// The program is not there, or does not look like Claude Code. That it has no credentials
+    /// is no error here.
     pub async fn examine(&self) -> Result<Probe, AgentError> {
         probe(&self.options).await
     }
@@ -50,6 +51,9 @@ impl ClaudeAgents {
 impl AgentClientFactory for ClaudeAgents {
     async fn probe(&self) -> Result<Capabilities, AgentError> {
         let found = probe(&self.options).await?;
+        if found.login == Login::Missing {
+            return Err(not_logged_in());
+        }
         let sandbox = match found.missing_for_sandbox.is_empty() {
             true => Support::Yes,
             false => Support::No,

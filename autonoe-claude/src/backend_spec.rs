@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agents::ClaudeAgents;
 use crate::launch::{ClaudeOptions, ConfigFolder, SettingSources};
+use crate::probe::LoginCheck;
 
 /// Describes Claude Code in a configuration file: `{"type": "claude-code", ..}`.
 ///
@@ -96,6 +97,8 @@ impl ClaudeBackend {
         options.mcp_servers = spec.mcp_servers;
         options.setting_sources = spec.setting_sources;
         options.config = spec.config;
+        // What the program starts with is all in the environment of the context.
+        options.login_check = LoginCheck::AtProbe;
         options.temporary = spec.temporary.unwrap_or(options.temporary);
         let silence = spec.silence_seconds.map(Duration::from_secs);
         options.silence_limit = silence.unwrap_or(options.silence_limit);

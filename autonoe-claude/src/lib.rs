@@ -29,5 +29,5 @@ pub mod wire;
 pub use agents::ClaudeAgents;
 pub use backend_spec::ClaudeBackend;
 pub use launch::{ClaudeOptions, ConfigFolder, SettingSources};
-pub use probe::Probe;
+pub use probe::{Login, LoginCheck, Probe};
 pub use wire::PermissionMode;

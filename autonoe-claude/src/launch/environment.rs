@@ -26,6 +26,18 @@ pub(super) fn environment(
     spec: &SessionSpec,
     folder: &Path,
 ) -> BTreeMap<OsString, OsString> {
+    let mut environment = bare_environment(options, folder);
+    for (name, value) in &spec.environment {
+        environment.insert(name.into(), value.into());
+    }
+    environment
+}
+
+/// Returns the environment of the program when it is asked about itself.
+pub(crate) fn bare_environment(
+    options: &ClaudeOptions,
+    folder: &Path,
+) -> BTreeMap<OsString, OsString> {
     let mut environment = options.environment.clone();
     // With this it takes itself for a tool of another one.
     environment.remove(&OsString::from("CLAUDECODE"));
@@ -44,9 +56,6 @@ pub(super) fn environment(
         ConfigFolder::Kept(kept) => {
             set("CLAUDE_CONFIG_DIR", kept.clone().into());
         }
-    }
-    for (name, value) in &spec.environment {
-        set(name, value.into());
     }
     environment
 }

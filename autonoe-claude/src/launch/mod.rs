@@ -13,8 +13,9 @@ mod setting_sources;
 mod settings;
 
 pub use config_folder::ConfigFolder;
+pub(crate) use environment::bare_environment;
 pub use options::ClaudeOptions;
-pub(crate) use plan::{LaunchPlan, folder_and_marker, sweep};
+pub(crate) use plan::{LaunchPlan, furnished_folder, sweep};
 pub(crate) use session_defaults::completed;
 pub use setting_sources::SettingSources;
 pub(crate) use settings::Settings;

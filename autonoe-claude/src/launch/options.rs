@@ -12,6 +12,7 @@ use autonoe_core::{
 use autonoe_process::find_program;
 
 use super::{ConfigFolder, SettingSources};
+use crate::probe::LoginCheck;
 use crate::wire::PermissionMode;
 
 /// What can be chosen about the program, the same for all sessions.
@@ -72,6 +73,8 @@ pub struct ClaudeOptions {
     pub setting_sources: SettingSources,
     /// Where it keeps its login and conversations.
     pub config: ConfigFolder,
+    /// When it is noticed that it is not logged in.
+    pub login_check: LoginCheck,
     /// Where the temporary folders of sessions are made.
     pub temporary: PathBuf,
     /// How long the answer to a question about a tool may take. Then the call is refused.
@@ -107,6 +110,7 @@ impl ClaudeOptions {
             mcp_servers: BTreeMap::new(),
             setting_sources: SettingSources::default(),
             config: ConfigFolder::default(),
+            login_check: LoginCheck::default(),
             temporary: PathBuf::from("/tmp"),
             answer_limit: Duration::from_secs(60),
             start_limit: Duration::from_secs(120),
@@ -209,6 +213,13 @@ impl ClaudeOptions {
     #[must_use]
     pub fn with_config(mut self, config: ConfigFolder) -> Self {
         self.config = config;
+        self
+    }
+
+    /// Sets when it is noticed that the program is not logged in.
+    #[must_use]
+    pub fn with_login_check(mut self, check: LoginCheck) -> Self {
+        self.login_check = check;
         self
     }
 

@@ -70,11 +70,8 @@ impl LaunchPlan {
         options: &ClaudeOptions,
         spec: &SessionSpec,
     ) -> Result<Launch, AgentError> {
-        let (folder, marker) = folder_and_marker(options)?;
+        let (folder, marker) = furnished_folder(options)?;
         let path = folder.path().to_owned();
-        for name in ["tmp", "config"] {
-            fs::create_dir(path.join(name)).map_err(|error| no_folder(options, error))?;
-        }
         let write = |name: &str, text: &str| {
             let file = path.join(name);
             fs::write(&file, text).map_err(|error| no_folder(options, error))?;
@@ -99,14 +96,28 @@ impl LaunchPlan {
     }
 }
 
+/// Makes a folder with all that the environment of the program speaks of, and its marker.
+///
+/// # Errors
+///
+/// It cannot be made.
+pub(crate) fn furnished_folder(
+    options: &ClaudeOptions,
+) -> Result<(SessionFolder, Marker), AgentError> {
+    let (folder, marker) = folder_and_marker(options)?;
+    for name in ["tmp", "config"] {
+        let made = fs::create_dir(folder.path().join(name));
+        made.map_err(|error| no_folder(options, error))?;
+    }
+    Ok((folder, marker))
+}
+
 /// Makes a folder, and the marker by which all that belongs to it is found: nobody else has it.
 ///
 /// # Errors
 ///
 /// The folder cannot be made.
-pub(crate) fn folder_and_marker(
-    options: &ClaudeOptions,
-) -> Result<(SessionFolder, Marker), AgentError> {
+fn folder_and_marker(options: &ClaudeOptions) -> Result<(SessionFolder, Marker), AgentError> {
     let folder = SessionFolder::create_in(&options.temporary, FOLDER)
         .map_err(|error| no_folder(options, error))?;
     let marker = marker(&folder).map_err(|error| {

@@ -3,6 +3,10 @@
 use autonoe_core::{AgentError, AgentErrorKind, SessionOutcome};
 use jiff::Timestamp;
 
+/// What a person can do when the credentials are missing or were refused.
+pub(crate) const LOG_IN: &str = "start `claude` and say /login there, or set ANTHROPIC_API_KEY or \
+    CLAUDE_CODE_OAUTH_TOKEN (made by `claude setup-token`)";
+
 /// How a session of Claude Code ended.
 ///
 /// ```
@@ -85,7 +89,10 @@ impl Outcome {
             }
             Self::Interrupted => return Ok(SessionOutcome::Interrupted),
             Self::Failed { messages } => return Ok(SessionOutcome::ExecutionError { messages }),
-            Self::Authentication { message } => (AgentErrorKind::Authentication, message),
+            Self::Authentication { message } => {
+                let error = AgentError::new(AgentErrorKind::Authentication, message);
+                return Err(error.with_remedy(LOG_IN));
+            }
             Self::Billing { message } => (AgentErrorKind::Billing, message),
             Self::ModelNotFound { message } | Self::StartFailed { message } => {
                 (AgentErrorKind::Configuration, message)

@@ -24,6 +24,16 @@ impl From<ExitStatus> for Exit {
     }
 }
 
+impl From<autonoe_process::Exit> for Exit {
+    fn from(exit: autonoe_process::Exit) -> Self {
+        match exit {
+            autonoe_process::Exit::Code(code) => Self::Code(code),
+            autonoe_process::Exit::Signal(signal) => Self::Signal(signal),
+            _ => Self::Unknown,
+        }
+    }
+}
+
 impl fmt::Display for Exit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -40,18 +50,20 @@ const LINES: usize = 5;
 /// The most characters of a complaint that are worth repeating.
 const CHARACTERS: usize = 600;
 
-/// Returns the last lines that are not blank of what the program wrote to its standard error.
+/// Returns the last lines that are not blank of what the program wrote to its standard error,
+/// without anything that a terminal would obey.
 ///
 /// ```
 /// use autonoe_claude::outcome::last_words;
 ///
 /// assert_eq!(last_words("\nerror: unknown option\n\n  --wat  \n"), Some("error: unknown option; --wat".into()));
+/// assert_eq!(last_words("\u{1b}[2Jgone"), Some("[2Jgone".into()));
 /// assert_eq!(last_words(" \n"), None);
 /// ```
 pub fn last_words(stderr: &str) -> Option<String> {
-    let lines: Vec<&str> = stderr
+    let lines: Vec<String> = stderr
         .lines()
-        .map(str::trim)
+        .map(|line| harmless(line).trim().to_owned())
         .filter(|line| !line.is_empty())
         .collect();
     let from = lines.len().saturating_sub(LINES);
@@ -59,6 +71,17 @@ pub fn last_words(stderr: &str) -> Option<String> {
     let skipped = said.chars().count().saturating_sub(CHARACTERS);
     let said: String = said.chars().skip(skipped).collect();
     (!said.is_empty()).then_some(said)
+}
+
+/// Replaces what a terminal would obey and what would change how the rest is read.
+pub(crate) fn harmless(text: &str) -> String {
+    let replace = |character: char| match character {
+        character if character.is_control() => ' ',
+        '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' => '\u{fffd}',
+        '\u{2066}'..='\u{2069}' | '\u{feff}' => '\u{fffd}',
+        character => character,
+    };
+    text.chars().map(replace).collect()
 }
 
 #[cfg(test)]

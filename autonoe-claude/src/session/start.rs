@@ -1,10 +1,11 @@
 //! From nothing to a program that waits for a prompt.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, StreamEvent, Toolbox};
-use autonoe_process::{LaunchError, Started};
+use autonoe_process::Started;
 use jiff::Timestamp;
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -16,6 +17,7 @@ use super::talk::{Silence, Talk};
 use crate::events::Translator;
 use crate::launch::{ClaudeOptions, LaunchPlan, sweep};
 use crate::outcome::Exit;
+use crate::probe::{Manner, stranger};
 use crate::wire::{HookMatcher, Initialize, Line, Message, Request};
 
 /// How much longer than we the program waits for an answer of a hook.
@@ -36,6 +38,7 @@ pub(super) struct Live {
     denied: mpsc::UnboundedReceiver<String>,
     expectation: Expectation,
     has_result: bool,
+    program: PathBuf,
 }
 
 impl Live {
@@ -57,7 +60,10 @@ impl Live {
             process,
             stdin,
             stdout,
-        } = launch.start().await.map_err(|error| not_started(&error))?;
+        } = launch
+            .start()
+            .await
+            .map_err(|error| stranger(&options.program, &Manner::Unstartable(&error)))?;
         let talk = Talk::new(process, stdin, stdout);
         let (tell_denied, denied) = mpsc::unbounded_channel();
         let answers = Answers::new(
@@ -74,6 +80,7 @@ impl Live {
             denied,
             expectation,
             has_result: false,
+            program: options.program.clone(),
         })
     }
 
@@ -200,10 +207,23 @@ impl Live {
         if let Silence::TooLong(error) = silence {
             return AgentError::new(AgentErrorKind::Protocol, error.to_string());
         }
+        let stranger = |manner| stranger(&self.program, &manner);
+        if let Silence::Nonsense = silence {
+            let stderr = &self.talk.process.stderr_tail();
+            return stranger(Manner::Nonsense { stderr });
+        }
         let exit = self.exit().await;
-        let stderr = self.talk.process.stderr_tail();
-        let finished = self.translator.finish(exit, &stderr, Timestamp::now());
+        let stderr = &self.talk.process.stderr_tail();
+        // One that fails says why; the real one does so before it says anything else.
+        if let (false, Some(exit @ Exit::Code(0))) = (self.talk.has_heard(), exit) {
+            return stranger(Manner::Ended { exit, stderr });
+        }
+        let finished = self.translator.finish(exit, stderr, Timestamp::now());
         match finished.end {
+            Err(error) if !self.talk.has_heard() => {
+                let message = format!("{error}; it was run as {:?}", self.program);
+                AgentError::new(error.kind(), message)
+            }
             Err(error) => error,
             Ok(_) => AgentError::new(AgentErrorKind::Crashed, "Claude Code ended before it began"),
         }
@@ -212,17 +232,6 @@ impl Live {
     /// Returns how the program ended, if it does so soon.
     pub(super) async fn exit(&self) -> Option<Exit> {
         let exited = tokio::time::timeout(LAST_BREATH, self.talk.process.exited()).await;
-        exited.ok().map(|exit| match exit {
-            autonoe_process::Exit::Code(code) => Exit::Code(code),
-            autonoe_process::Exit::Signal(signal) => Exit::Signal(signal),
-            _ => Exit::Unknown,
-        })
+        exited.ok().map(Exit::from)
     }
-}
-
-fn not_started(error: &LaunchError) -> AgentError {
-    AgentError::new(
-        AgentErrorKind::NotAvailable,
-        format!("Claude Code cannot be started: {error}"),
-    )
 }

@@ -17,7 +17,12 @@ pub(super) struct Talk {
     kept: Vec<Line>,
     lines: mpsc::UnboundedSender<OutgoingLine>,
     is_at_end: bool,
+    /// How many bytes came before the first line of the protocol; `None` once there was one.
+    before_first_line: Option<usize>,
 }
+
+/// How much a program may write before its first line. The real one writes next to nothing.
+const NONSENSE: usize = 4 * 1024 * 1024;
 
 /// Why no more lines come.
 #[derive(Debug)]
@@ -26,6 +31,8 @@ pub(super) enum Silence {
     Ended,
     /// A line is longer than anybody can want.
     TooLong(LineTooLong),
+    /// What comes is not the protocol.
+    Nonsense,
 }
 
 impl Talk {
@@ -41,7 +48,13 @@ impl Talk {
             kept: Vec::new(),
             lines,
             is_at_end: false,
+            before_first_line: Some(0),
         }
+    }
+
+    /// Tells whether the program has ever said anything in the protocol.
+    pub(super) fn has_heard(&self) -> bool {
+        self.before_first_line.is_none()
     }
 
     /// Returns where lines to the program go. It never waits: what the program asks, it reads the
@@ -75,6 +88,9 @@ impl Talk {
                 return Err(Silence::Ended);
             }
             let read = self.stdout.read_buf(self.reader.buffer()).await;
+            if let (Some(before), Ok(more)) = (&mut self.before_first_line, &read) {
+                *before += more;
+            }
             let lines = match read {
                 Ok(0) => {
                     self.is_at_end = true;
@@ -88,8 +104,15 @@ impl Talk {
                 }
             };
             match lines {
-                Ok(lines) if lines.is_empty() => {}
-                Ok(lines) => return Ok(lines),
+                Ok(lines) if !lines.is_empty() => {
+                    self.before_first_line = None;
+                    return Ok(lines);
+                }
+                Ok(_) if self.before_first_line > Some(NONSENSE) => {
+                    self.is_at_end = true;
+                    return Err(Silence::Nonsense);
+                }
+                Ok(_) => {}
                 Err(error) => {
                     self.is_at_end = true;
                     return Err(Silence::TooLong(error));

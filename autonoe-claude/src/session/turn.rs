@@ -107,7 +107,7 @@ impl<'l> Turn<'l> {
                         tokio::task::yield_now().await;
                     }
                 }
-                Happened::Fell(Silence::Ended) => {
+                Happened::Fell(Silence::Ended | Silence::Nonsense) => {
                     let exit = self.live.exit().await;
                     self.finish(query, exit);
                     return After::Useless;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use autonoe_core::{Budget, CostUsd, Models, ThinkingBudget};
+use autonoe_core::{Budget, CostUsd, GivenLimits, Models, OnQuota, ThinkingBudget};
 use clap::Args;
 
 use super::money_and_time::{cost, pause, thinking, time};
@@ -28,19 +28,19 @@ pub(crate) struct AgentArgs {
     #[arg(value_parser = thinking)]
     #[arg(help_heading = "Agent")]
     pub(crate) thinking: Option<ThinkingBudget>,
-    /// How many sessions in total
+    /// How many sessions in total, those of a run that is gone on with included
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[arg(help_heading = "Limits")]
     pub(crate) max_iterations: Option<u32>,
-    /// How many failed sessions in a row are tried again
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    /// How many failed sessions in a row are tried again [default: 3]
+    #[arg(long, value_name = "N")]
     #[arg(help_heading = "Limits")]
-    pub(crate) max_retries: u32,
-    /// How much money may be spent, in dollars
+    pub(crate) max_retries: Option<u32>,
+    /// How much money may be spent in total, in dollars
     #[arg(long, value_name = "USD", value_parser = cost)]
     #[arg(help_heading = "Limits")]
     pub(crate) max_cost: Option<CostUsd>,
-    /// How long it may take, in hours (h), minutes (m) and seconds (s): 90m, 2h30m, 45s
+    /// How long it may take from now on, in hours (h), minutes (m) and seconds (s): 90m, 2h30m, 45s
     #[arg(long, value_name = "TIME", value_parser = time)]
     #[arg(help_heading = "Limits")]
     pub(crate) max_time: Option<Duration>,
@@ -74,11 +74,19 @@ impl AgentArgs {
         }
     }
 
-    pub(crate) fn budget(&self) -> Budget {
-        Budget {
-            cost_usd: self.max_cost,
-            time: self.max_time,
-            ..Budget::default()
+    /// Returns the limits that the command line gives; the others are left alone.
+    pub(crate) fn limits(&self) -> GivenLimits {
+        GivenLimits {
+            max_iterations: self.max_iterations,
+            max_retries: self.max_retries,
+            on_quota: self.wait_for_quota.then_some(OnQuota::Wait),
+            quota_backoff: None,
+            pause: self.pause,
+            budget: Budget {
+                cost_usd: self.max_cost,
+                time: self.max_time,
+                ..Budget::default()
+            },
         }
     }
 }

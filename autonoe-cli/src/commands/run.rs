@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use autonoe_core::{
-    Journal, Mode, OnQuota, Project, ProjectRun, RunControl, RunObserver, RunReport,
+    ExitReason, Journal, Mode, Project, ProjectRun, RunControl, RunObserver, RunReport,
     SessionRunnerBuilder,
 };
 
@@ -14,7 +14,9 @@ use crate::args::{OutputArgs, OutputFormat, RunArgs, SyncArgs, Work};
 use crate::compose::{misread_sandbox, sandbox_switch};
 use crate::error::CliError;
 use crate::exit_code;
-use crate::present::{Detail, JsonLines, Presenter, QuietKeyboard, Screen, start_logging, summary};
+use crate::present::{
+    Detail, JsonLines, Presenter, QuietKeyboard, Screen, harmless_line, start_logging, summary,
+};
 use crate::surroundings::Surroundings;
 
 /// Works on the deliverables until all of them pass.
@@ -51,9 +53,8 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
     if let Some(warning) = misread_sandbox(work.agent.no_sandbox, surroundings) {
         presenter.warn(&warning);
     }
-    if goes_on(&project, work.mode) {
-        presenter
-            .warn("going on with a run that broke off, under the limits that it was started with");
+    if let Some(warning) = about_what_broke_off(&project, work.mode) {
+        presenter.warn(&warning);
     }
     let events = match work.output.output {
         OutputFormat::Json => Some(Arc::new(JsonLines::new(presenter.clone()))),
@@ -66,6 +67,7 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
         .mode(work.mode)
         .sandbox(sandbox)
         .destructive(work.destructive)
+        .limits(work.agent.limits())
         .configure(configuration(work, surroundings, observers));
 
     let _quiet = screen.has_transient().then(QuietKeyboard::begin);
@@ -87,14 +89,26 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
         None => surroundings.say(&shown(&report)),
     };
     told.map_err(|error| error.with_hint("the run is written down: `autonoe log` tells it"))?;
+    if let Some(hint) = hint(&report.exit) {
+        surroundings.note(&format!("  hint: {}", harmless_line(&hint)));
+    }
     Ok(exit_code::of(&report.exit).into())
 }
 
-/// Tells whether there is a run that broke off, and that will be gone on with.
-fn goes_on(project: &Project, mode: Mode) -> bool {
-    let journal = Journal::read(&project.journal_path()).ok();
-    let broken_off = journal.and_then(|journal| journal.broken_off());
-    broken_off.is_some_and(|recorded| recorded.mode() == mode)
+/// Says what becomes of a run that broke off here, if one did.
+fn about_what_broke_off(project: &Project, mode: Mode) -> Option<String> {
+    let journal = Journal::read(&project.journal_path()).ok()?;
+    let recorded = journal.broken_off()?;
+    let (run, broke_off) = (recorded.run(), recorded.mode());
+    Some(match broke_off == mode {
+        true => format!(
+            "going on with a run that broke off, {run}; \
+             limits that are not given now are those that it was started with"
+        ),
+        false => {
+            format!("a {broke_off} that broke off, {run}, is left as it is; a new {mode} begins")
+        }
+    })
 }
 
 fn detail(output: &OutputArgs) -> Detail {
@@ -114,21 +128,9 @@ fn configuration(
     let agent = work.agent.clone();
     let home = surroundings.home();
     move |mut runner| {
-        runner = runner
-            .max_retries(agent.max_retries)
-            .models(agent.models())
-            .budget(agent.budget());
-        if let Some(max) = agent.max_iterations {
-            runner = runner.max_iterations(max);
-        }
+        runner = runner.models(agent.models());
         if let Some(thinking) = agent.thinking {
             runner = runner.thinking(thinking);
-        }
-        if let Some(pause) = agent.pause {
-            runner = runner.pause_between_sessions(pause);
-        }
-        if agent.wait_for_quota {
-            runner = runner.on_quota(OnQuota::Wait);
         }
         if let Some(home) = home {
             runner = runner.home(home);
@@ -143,4 +145,15 @@ fn configuration(
 fn shown(report: &RunReport) -> String {
     let [why, counts] = summary(report);
     format!("{why}\n{counts}\n")
+}
+
+/// Returns what a person can do about the end of a run, if whoever failed said so.
+fn hint(exit: &ExitReason) -> Option<String> {
+    let (ExitReason::Failed { error } | ExitReason::MaxRetriesExceeded { error }) = exit else {
+        return None;
+    };
+    let remedy = error.remedy.as_ref()?;
+    Some(format!(
+        "{remedy}; `autonoe doctor` looks whether a run could start then"
+    ))
 }

@@ -111,7 +111,7 @@ fn what_would_keep_a_run_from_starting_is_told_as_by_the_run() {
 }
 
 #[test]
-fn a_run_that_broke_off_would_be_gone_on_with_under_its_own_limits() {
+fn a_run_that_broke_off_would_be_gone_on_with_under_the_limits_that_are_given() {
     let journal = include_str!("fixtures/broken_off_sync.jsonl");
     let setting = setting().file(".autonoe/journal.jsonl", journal);
 

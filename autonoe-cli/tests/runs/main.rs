@@ -9,9 +9,12 @@
 )]
 mod build;
 mod decisions;
+mod lost_ground;
 mod options;
+mod other_limits;
 mod pipe;
 mod real_claude;
+mod strangers;
 mod support;
 mod terminal;
 mod unwritable;

@@ -159,7 +159,7 @@ fn a_run_that_was_killed_is_gone_on_with_and_its_agent_is_gone() {
 }
 
 #[test]
-fn missing_credentials_are_told_at_once() {
+fn missing_credentials_are_told_before_a_run_begins() {
     for build in BUILDS {
         let project = project();
         let model = AnthropicServer::start(Script::by(|_| Turn::text("nobody asks")));
@@ -169,11 +169,59 @@ fn missing_credentials_are_told_at_once() {
         let ended = Ended::of(command);
 
         assert_eq!(ended.code, Some(1), "{ended:?}");
-        assert!(ended.stdout.contains("it cannot go on"), "{ended:?}");
-        assert!(
-            ended.stdout.contains("logged in") || ended.stdout.contains("/login"),
-            "{ended:?}"
-        );
+        assert!(ended.stdout.contains("not logged in"), "{ended:?}");
+        assert_has_login_hint(&ended);
+        assert_eq!(model.log().main_requests().len(), 0);
+        let journal = std::fs::read_to_string(project.path(".autonoe/journal.jsonl"));
+        assert_eq!(journal.unwrap_or_default(), "", "nothing was begun");
+        assert_eq!(project.ledger(), None, "nothing was begun");
+    }
+}
+
+/// Looks that a person is told how to log in.
+fn assert_has_login_hint(ended: &Ended) {
+    for word in [
+        "hint: start `claude` and say /login",
+        "ANTHROPIC_API_KEY",
+        "autonoe doctor",
+    ] {
+        assert!(ended.stderr.contains(word), "{word}: {ended:?}");
+    }
+}
+
+#[test]
+fn credentials_that_are_missing_or_refused_in_a_session_are_told_with_a_hint() {
+    for build in BUILDS {
+        // Settings of the project may have credentials, so nobody is refused before.
+        let project = project();
+        let model = AnthropicServer::start(Script::by(|_| Turn::text("nobody asks")));
+        let backend = json!({
+            "type": "claude-code", "program": build.program(), "config": "perSession",
+            "temporary": project.home(), "settingSources": "project",
+        });
+        let backend = format!("--backend={backend}");
+        let mut command = autonoe(&project, &["run", "--pause=0s", &backend]);
+        command.env("ANTHROPIC_BASE_URL", model.url());
+
+        let ended = Ended::of(command);
+
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert!(ended.stdout.contains("Not logged in"), "{ended:?}");
+        assert_has_login_hint(&ended);
         assert_eq!(model.log().main_requests().len(), 0);
     }
+}
+
+#[test]
+fn an_agent_that_speaks_of_logins_gives_no_hint() {
+    let project = project();
+    let says = "Not logged in · Please run /login";
+    let model = AnthropicServer::start(Script::by(move |_| Turn::text(says)));
+    let mut command = run(&project, Build::NEWER, &model);
+    command.arg("--max-retries=0");
+
+    let ended = Ended::of(command);
+
+    assert_eq!(ended.code, Some(7), "{ended:?}");
+    assert!(!ended.stderr.contains("hint:"), "{ended:?}");
 }

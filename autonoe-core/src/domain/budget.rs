@@ -12,7 +12,8 @@ use super::{CostTotal, CostUsd, TokenUsage};
 /// Limits of money, tokens and time. `None` is unlimited.
 ///
 /// For a run it is what may be spent in all; for a session, what is left.
-/// The time of a run is wall-clock time from its start, waits included.
+/// The time of a run is wall-clock time from its start, waits included; one that was given when
+/// the run went on counts from then.
 ///
 /// ```
 /// use autonoe_core::{Budget, BudgetKind, CostUsd, Spent};

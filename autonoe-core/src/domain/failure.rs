@@ -20,6 +20,9 @@ pub struct Failure {
     pub code: String,
     /// A sentence for people.
     pub message: String,
+    /// What a person can do about it, when whoever failed knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
     /// Whether another try may help.
     pub retry: Retry,
     /// How long to wait before the next try, when the other side said so.
@@ -39,6 +42,7 @@ impl Failure {
         Self {
             code: code.into(),
             message: message.into(),
+            remedy: None,
             retry: Retry::MayHelp,
             retry_after: None,
         }
@@ -68,6 +72,7 @@ impl Failure {
         Self {
             code: code.into(),
             message,
+            remedy: None,
             retry,
             retry_after: None,
         }

@@ -22,6 +22,7 @@ use crate::domain::{Failure, Retry};
 pub struct AgentError {
     kind: AgentErrorKind,
     message: String,
+    remedy: Option<String>,
     retry_after: Option<Duration>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
@@ -32,9 +33,26 @@ impl AgentError {
         Self {
             kind,
             message: message.into(),
+            remedy: None,
             retry_after: None,
             source: None,
         }
+    }
+
+    /// Adds what a person can do about it.
+    ///
+    /// ```
+    /// use autonoe_core::{AgentError, AgentErrorKind, Failure};
+    ///
+    /// let error = AgentError::new(AgentErrorKind::NotAvailable, "there is no agent here")
+    ///     .with_remedy("install one");
+    ///
+    /// assert_eq!(Failure::from(&error).remedy.as_deref(), Some("install one"));
+    /// ```
+    #[must_use]
+    pub fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
     }
 
     /// Adds how long the other side asked to wait.
@@ -54,6 +72,11 @@ impl AgentError {
     /// Returns what kind of error it is.
     pub fn kind(&self) -> AgentErrorKind {
         self.kind
+    }
+
+    /// Returns what a person can do about it, if that is known.
+    pub fn remedy(&self) -> Option<&str> {
+        self.remedy.as_deref()
     }
 
     /// Returns a stable name for programs, for example `authentication`.
@@ -80,6 +103,7 @@ impl From<&AgentError> for Failure {
             Retry::Useless
         };
         let mut failure = Failure::from_error(error.code(), error, retry);
+        failure.remedy.clone_from(&error.remedy);
         failure.retry_after = error.retry_after;
         failure
     }

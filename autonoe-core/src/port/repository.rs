@@ -148,6 +148,7 @@ impl RepositoryError {
             RepositoryErrorKind::Fenced => "ledger_fenced",
             RepositoryErrorKind::Corrupt => "ledger_corrupt",
             RepositoryErrorKind::Unavailable => "ledger_unavailable",
+            RepositoryErrorKind::Gone => "ledger_gone",
         }
     }
 
@@ -183,4 +184,6 @@ pub enum RepositoryErrorKind {
     Corrupt,
     /// The place cannot be reached, read or written.
     Unavailable,
+    /// The place was moved, removed or replaced while it was in use: stop writing.
+    Gone,
 }

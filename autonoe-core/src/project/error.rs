@@ -60,6 +60,24 @@ pub enum ProjectError {
         /// The path.
         path: PathBuf,
     },
+    /// Something of ours was moved away or removed while it was in use.
+    #[error(
+        "{path:?} is gone: it was moved away or removed while a run was under way; \
+         put it back and start again"
+    )]
+    Gone {
+        /// The path.
+        path: PathBuf,
+    },
+    /// Something else was put in the place of what was in use.
+    #[error(
+        "{path:?} was replaced by something else while a run was under way; \
+         look which of them you want to keep, and start again"
+    )]
+    Replaced {
+        /// The path.
+        path: PathBuf,
+    },
     /// Something cannot be read.
     #[error("{path:?} cannot be read; check its owner and permissions")]
     Unreadable {

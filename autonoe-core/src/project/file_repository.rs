@@ -7,6 +7,7 @@ use std::sync::mpsc::{self, Receiver};
 
 use async_trait::async_trait;
 
+use super::anchor::Anchor;
 use super::file_revision::FileRevision;
 use super::plain_file::Unread;
 use super::status_file::StatusFile;
@@ -24,7 +25,9 @@ use crate::port::{
 /// old or the new ledger, never a part; writers of several processes take
 /// turns. Fields that this version does not know are kept. A file that cannot
 /// be understood is an error and stays as it is; so is one of more than 64 MiB.
-/// Nothing is remembered between calls: what counts is what the file holds.
+/// Nothing is remembered between calls but which folder it is in: what counts is what the file
+/// holds. If the folder was moved, removed or replaced since it was [opened](Self::open), that
+/// is an error ([`RepositoryErrorKind::Gone`]) and nothing is written.
 ///
 /// Not on a network file system: locks of several machines are another matter.
 ///
@@ -48,6 +51,7 @@ use crate::port::{
 #[derive(Clone, Debug)]
 pub struct FileDeliverableRepository {
     file: StatusFile,
+    folder: Option<Anchor>,
 }
 
 impl FileDeliverableRepository {
@@ -57,14 +61,18 @@ impl FileDeliverableRepository {
     ///
     /// The folder cannot be made or written to, or is a symlink.
     pub fn open(project: &Project) -> Result<Self, ProjectError> {
-        project.ensure_state_dir()?;
-        Ok(Self::at(project.status_path()))
+        let folder = project.ensure_state_dir()?;
+        Ok(Self {
+            folder: Some(Anchor::of(&folder)?),
+            ..Self::at(project.status_path())
+        })
     }
 
     /// Keeps the ledger in the file at `path`, whose folder must exist.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self {
             file: StatusFile::new(path),
+            folder: None,
         }
     }
 
@@ -84,6 +92,7 @@ impl FileDeliverableRepository {
     ///
     /// The file cannot be read or understood.
     pub fn load_now(&self) -> Result<Option<Snapshot>, RepositoryError> {
+        self.check_folder()?;
         let bytes = self.file.read().map_err(|unread| self.unread(unread))?;
         bytes.map(|bytes| self.parse(&bytes)).transpose()
     }
@@ -103,12 +112,25 @@ impl FileDeliverableRepository {
         fence: &Fence,
         text: &Receiver<Arc<Vec<u8>>>,
     ) -> Result<(), RepositoryError> {
+        self.check_folder()?;
         let turn = self.file.turn().map_err(|error| self.unavailable(error))?;
         self.check(fence)?;
         text.recv()
             .map_err(io::Error::other)
             .and_then(|text| turn.replace(&text))
             .map_err(|error| self.unavailable(error))
+    }
+
+    /// Refuses to work in another folder than the one that was opened.
+    fn check_folder(&self) -> Result<(), RepositoryError> {
+        let Some(Err(error)) = self.folder.as_ref().map(Anchor::check) else {
+            return Ok(());
+        };
+        let kind = match error {
+            ProjectError::Gone { .. } | ProjectError::Replaced { .. } => RepositoryErrorKind::Gone,
+            _ => RepositoryErrorKind::Unavailable,
+        };
+        Err(RepositoryError::new(kind, error.to_string()))
     }
 
     /// Refuses a write that was not made from what the file holds.

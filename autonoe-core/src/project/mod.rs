@@ -1,5 +1,6 @@
 //! The project on disk.
 
+mod anchor;
 mod config;
 mod content_hash;
 mod durable;

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::domain::{Epoch, ExitReason, InstructionName, LedgerView, Mode, RunId, Workflow};
 use crate::port::{MemoryRepository, SystemClock, Toolbox};
-use crate::run::{RecordedRun, RunAction, RunLimits};
+use crate::run::{GivenLimits, RecordedRun, RunAction, RunLimits};
 use crate::tools::{LedgerBook, deliverable_tools};
 
 /// What a [`ProjectRun`](super::ProjectRun) would do first. Nothing is started or written to find out.
@@ -44,13 +44,13 @@ pub struct RunPreview {
     pub held: Option<RunLockHeld>,
 }
 
-/// A run that broke off and would be gone on with, under the limits that it was started with.
+/// A run that broke off and would be gone on with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResumedRun {
     /// The run.
     pub run: RunId,
-    /// Its limits.
+    /// The limits that it would go on under.
     pub limits: RunLimits,
 }
 
@@ -95,6 +95,23 @@ impl RunPreview {
         mode: Mode,
         sandbox: SandboxSwitch,
     ) -> Result<Self, ProjectRunError> {
+        let given = GivenLimits::default();
+        Self::under(project, mode, sandbox, &given, Timestamp::UNIX_EPOCH)
+    }
+
+    /// Looks what a run of `mode` in `project` would do if it were started now with the limits
+    /// that are `given`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`of`](Self::of).
+    pub fn under(
+        project: &Project,
+        mode: Mode,
+        sandbox: SandboxSwitch,
+        given: &GivenLimits,
+        now: Timestamp,
+    ) -> Result<Self, ProjectRunError> {
         project.specification()?;
         let config = AgentConfig::load(project.config_path())?;
         let config = EffectiveConfig::merge(config, mode, sandbox)?;
@@ -104,9 +121,10 @@ impl RunPreview {
         let ledger = snapshot.map(|snapshot| snapshot.state.view());
         let broke_off = Journal::read(&project.journal_path())?
             .broken_off()
-            .filter(|recorded| recorded.mode() == mode);
+            .filter(|recorded| recorded.mode() == mode)
+            .map(|recorded| recorded.with_limits(given.clone()));
         let next = match &broke_off {
-            Some(recorded) => after(recorded, ledger, project)?,
+            Some(recorded) => after(recorded, now, ledger, project)?,
             None => first(mode, ledger.unwrap_or_default(), project)?,
         };
         Ok(Self {
@@ -114,7 +132,7 @@ impl RunPreview {
             ledger,
             resumes: broke_off.map(|recorded| ResumedRun {
                 run: recorded.run().clone(),
-                limits: recorded.limits().clone(),
+                limits: recorded.limits(),
             }),
             next,
             held: RunLock::held(project)?,
@@ -134,10 +152,11 @@ fn first(mode: Mode, ledger: LedgerView, project: &Project) -> Result<NextStep, 
 /// Says what a run that broke off would do next.
 fn after(
     recorded: &RecordedRun,
+    now: Timestamp,
     ledger: Option<LedgerView>,
     project: &Project,
 ) -> Result<NextStep, ProjectRunError> {
-    match recorded.under_way() {
+    match recorded.next(now, ledger.unwrap_or_default()) {
         RunAction::StartSession(plan) => session(plan.number, plan.instruction, project),
         RunAction::Wait { until, .. } => Ok(NextStep::Wait { until }),
         RunAction::Hold => Ok(NextStep::Hold),

@@ -13,7 +13,7 @@ use crate::port::{
     AgentClientFactory, Clock, DeliverableRepository, InstructionError, Places, RepositoryError,
     SpecContext, SystemClock,
 };
-use crate::run::{BuildError, RunControl, SessionRunner, SessionRunnerBuilder};
+use crate::run::{BuildError, GivenLimits, RunControl, SessionRunner, SessionRunnerBuilder};
 
 /// A run in a project directory: takes its lock, reads its settings, goes on with what broke off.
 ///
@@ -56,6 +56,7 @@ pub struct ProjectRun {
     sandbox: SandboxSwitch,
     destructive: Destructive,
     clock: Arc<dyn Clock>,
+    limits: GivenLimits,
     configure: Vec<Configure>,
 }
 
@@ -71,6 +72,7 @@ impl ProjectRun {
             sandbox: SandboxSwitch::default(),
             destructive: Destructive::Forbidden,
             clock: Arc::new(SystemClock),
+            limits: GivenLimits::default(),
             configure: Vec::new(),
         }
     }
@@ -103,6 +105,16 @@ impl ProjectRun {
         self
     }
 
+    /// Sets the limits that are given for this start: a new run starts with them, and one that
+    /// broke off goes on under them. Others stay as it was started with.
+    ///
+    /// Limits that are set by [`configure`](Self::configure) are for new runs alone.
+    #[must_use]
+    pub fn limits(mut self, given: GivenLimits) -> Self {
+        self.limits = given;
+        self
+    }
+
     /// Sets anything else of the runner, after the files of the project were read.
     #[must_use]
     pub fn configure(
@@ -132,7 +144,8 @@ impl ProjectRun {
         let lock = RunLock::acquire(project, self.clock.now())?;
         let broke_off = Journal::read(&project.journal_path())?
             .broken_off()
-            .filter(|recorded| recorded.mode() == self.mode);
+            .filter(|recorded| recorded.mode() == self.mode)
+            .map(|recorded| recorded.with_limits(self.limits.clone()));
         let repository = FileDeliverableRepository::open(project)?;
         // Looked at before anything is written down: a run that cannot start leaves no trace.
         let ledger = repository.load().await?;
@@ -154,7 +167,8 @@ impl ProjectRun {
             .into_iter()
             .fold(builder.journal(Arc::new(journal)), |builder, configure| {
                 configure(builder)
-            });
+            })
+            .limits(&self.limits);
         let runner = builder.build()?;
         Ok(match broke_off {
             Some(recorded) => runner.resume(recorded, control).await,

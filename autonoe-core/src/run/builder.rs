@@ -11,7 +11,7 @@ use autonoe_security::{BashSecurity, DenyAll};
 use serde_json::{Map, Value};
 
 use super::runner::{Parts, SessionRunner};
-use super::{NoJournal, RunJournal, RunLimits, SessionLimits};
+use super::{GivenLimits, NoJournal, RunJournal, RunLimits, SessionLimits};
 use crate::domain::{Budget, Mode, Models, OnQuota, QuotaBackoff};
 use crate::guard::{CredentialPlaces, built_in_guards};
 use crate::port::{
@@ -165,6 +165,13 @@ impl SessionRunnerBuilder {
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
         self.limits.budget = budget;
+        self
+    }
+
+    /// Sets those limits that are given, and leaves the others as they are.
+    #[must_use]
+    pub fn limits(mut self, given: &GivenLimits) -> Self {
+        self.limits = given.over(&self.limits);
         self
     }
 

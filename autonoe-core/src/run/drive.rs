@@ -9,15 +9,19 @@ use super::journal_observer::JournalObserver;
 use super::prepare::{Ground, caught};
 use super::runner::Parts;
 use super::{
-    Durability, JournalError, JournalLine, RecordedRun, RunAction, RunControl, RunFact, RunMachine,
-    SessionPlan,
+    Durability, GivenLimits, JournalError, JournalLine, RecordedRun, RunAction, RunControl,
+    RunFact, RunLimits, RunMachine, SessionPlan,
 };
 use crate::domain::quota::between;
 use crate::domain::{ExitReason, Failure, LedgerView, RunId, RunReport, SessionResult};
 use crate::port::{Events, RunEventKind};
+use crate::tools::LostGround;
 
 /// How long a run that was cancelled waits for the ledger.
 const LAST_LOOK: Duration = Duration::from_secs(2);
+
+const LEDGER_GONE: &str =
+    "the ledger was removed while the run was under way; put it back and start again";
 
 /// One run under way.
 pub(super) struct Drive {
@@ -26,15 +30,17 @@ pub(super) struct Drive {
     pub(super) run: RunId,
     pub(super) events: Events,
     pub(super) machine: RunMachine,
+    /// The journal, when it takes no line any more.
+    pub(super) lost_journal: LostGround,
     beginning: Beginning,
 }
 
 /// How a run comes to begin here.
 enum Beginning {
     New,
-    /// It broke off earlier; the session with the number `lost` was under way then.
+    /// It broke off earlier; these limits are given now.
     Resumed {
-        lost: Option<u32>,
+        given: GivenLimits,
     },
 }
 
@@ -46,9 +52,12 @@ impl Drive {
     }
 
     pub(super) fn resuming(parts: Arc<Parts>, control: RunControl, recorded: RecordedRun) -> Self {
-        let lost = recorded.lost_session();
-        let RecordedRun { run, machine } = recorded;
-        Self::of(parts, control, run, machine, Beginning::Resumed { lost })
+        let RecordedRun {
+            run,
+            machine,
+            given,
+        } = recorded;
+        Self::of(parts, control, run, machine, Beginning::Resumed { given })
     }
 
     fn of(
@@ -59,9 +68,11 @@ impl Drive {
         beginning: Beginning,
     ) -> Self {
         let mut observers = parts.observers.clone();
+        let lost_journal = LostGround::default();
         observers.push(Arc::new(JournalObserver::new(
             parts.journal.clone(),
             run.clone(),
+            lost_journal.clone(),
         )));
         let events = Events::new(observers, parts.clock.clone(), parts.ids.clone());
         Self {
@@ -70,6 +81,7 @@ impl Drive {
             run,
             events,
             machine,
+            lost_journal,
             beginning,
         }
     }
@@ -99,15 +111,15 @@ impl Drive {
         let mut report = self.machine.report(&self.run, exit, self.now());
         // The machine does not know of a run that could not start.
         report.elapsed = report.elapsed.max(between(started, self.now()));
-        if could_begin || !self.goes_on() {
+        if could_begin {
             self.write_down_the_end(&report);
         }
         self.events.emit(RunEventKind::RunEnded { report: &report });
         report
     }
 
-    /// Not for a resumed run that could not go on: it can be tried again later,
-    /// and what ended is not resumed.
+    /// Not for a run that could not begin, or go on: nothing of it was written down, and it can be
+    /// tried again later.
     fn write_down_the_end(&self, report: &RunReport) {
         let ended = JournalLine::RunEnded {
             report: report.clone(),
@@ -129,7 +141,15 @@ impl Drive {
             let error = Failure::from(&error);
             return self.machine.apply(RunFact::Failed { error });
         }
-        if let Beginning::Resumed { lost: Some(number) } = self.beginning {
+        if let Beginning::Resumed { given } = &self.beginning
+            && let Some(fact) = given.as_fact(self.machine.limits(), started, ledger)
+            && let end @ RunAction::Finish { .. } = self.apply(fact)
+        {
+            return end;
+        }
+        if self.goes_on()
+            && let Some(number) = self.machine.session_under_way()
+        {
             return self.apply(RunFact::SessionLost { number });
         }
         match self.machine.action() {
@@ -214,7 +234,9 @@ impl Drive {
         let read = async {
             let state = ground.book.read().await;
             let state = state.map_err(|error| Failure::from(&error))?;
-            Ok(state.map(|state| state.view()).unwrap_or_default())
+            // A run begins with a ledger, if an empty one. To go on without would be to begin anew.
+            let gone = || Failure::permanent("ledger_gone", LEDGER_GONE);
+            state.map(|state| state.view()).ok_or_else(gone)
         };
         tokio::select! {
             biased;
@@ -243,6 +265,15 @@ impl Drive {
             result,
             ledger,
         })
+    }
+
+    /// Returns the limits that the run keeps to from now on.
+    pub(super) fn limits(&self) -> RunLimits {
+        let limits = self.machine.limits();
+        match &self.beginning {
+            Beginning::New => limits.clone(),
+            Beginning::Resumed { given } => given.over(limits),
+        }
     }
 
     /// Tells whether this is a run that had broken off.

@@ -4,22 +4,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{Durability, JournalLine, RunJournal};
-use crate::domain::RunId;
+use crate::domain::{Failure, RunId};
 use crate::port::{GateDecision, RunEvent, RunEventKind, RunObserver};
+use crate::tools::LostGround;
 
 /// Takes down what happens to the ledger and which calls were denied.
 pub(super) struct JournalObserver {
     journal: Arc<dyn RunJournal>,
     run: RunId,
     session: AtomicU32,
+    lost: LostGround,
 }
 
 impl JournalObserver {
-    pub(super) fn new(journal: Arc<dyn RunJournal>, run: RunId) -> Self {
+    pub(super) fn new(journal: Arc<dyn RunJournal>, run: RunId, lost: LostGround) -> Self {
         Self {
             journal,
             run,
             session: AtomicU32::new(0),
+            lost,
         }
     }
 }
@@ -65,13 +68,14 @@ impl RunObserver for JournalObserver {
             },
             _ => return,
         };
-        // These lines explain; what the run is resumed from is written by the run itself,
-        // which ends when the journal fails.
+        // These lines explain; what the run is resumed from is written by the run itself. But where
+        // these cannot be kept, those cannot either.
         let written = self
             .journal
             .append(&self.run, event.at, &line, Durability::Written);
         if let Err(error) = written {
             tracing::warn!(%error, "a line of the journal is missing");
+            self.lost.lost(Failure::from(&error));
         }
     }
 }

@@ -21,7 +21,7 @@ mod waiting;
 pub use builder::{BuildError, SessionRunnerBuilder};
 pub use control::RunControl;
 pub use journal::{Durability, JournalError, JournalLine, NoJournal, RunJournal};
-pub use machine::{RunAction, RunFact, RunLimits, RunMachine, SessionPlan};
+pub use machine::{GivenLimits, RunAction, RunFact, RunLimits, RunMachine, SessionPlan};
 pub use recorded::RecordedRun;
 pub use runner::SessionRunner;
 pub use session::{Session, SessionLimits};

@@ -17,7 +17,7 @@ use crate::port::{
     AgentClient, AgentError, AgentErrorKind, Events, Gate, NoControl, Prompt, RunEventKind,
     ServedTools, SessionControl, SessionSpec, Toolbox,
 };
-use crate::tools::deliverable_tools;
+use crate::tools::{LostGround, deliverable_tools};
 
 /// A session that is ready to be run.
 struct Ready {
@@ -71,10 +71,16 @@ impl Drive {
         let mut conversation = pin!(session.run(client, prompt, &stop, &mut on_event));
         let can_steer = ground.capabilities.steering.is_yes();
         let mut steering: Option<Steering> = None;
+        let lost = [self.lost_journal.clone(), ground.book.lost().clone()];
+        let mut ground_is_lost = pin!(one_of(&lost).fuse());
         loop {
             tokio::select! {
                 biased;
-                result = &mut conversation => {
+                mut result = &mut conversation => {
+                    if let Some(error) = lost.iter().find_map(LostGround::why) {
+                        let error = error.clone();
+                        result.end = SessionEnd::Failed { error };
+                    }
                     if let Some(Steering { text, delivered }) = steering {
                         // What did not arrive in time is told to the next session.
                         match delivered.now_or_never() {
@@ -84,6 +90,7 @@ impl Drive {
                     }
                     return result;
                 }
+                () = &mut ground_is_lost => stop.cancel(),
                 delivered = delivery(&mut steering) => {
                     let Some(Steering { text, .. }) = steering.take() else {
                         continue;
@@ -235,4 +242,12 @@ async fn steer(control: Arc<dyn SessionControl>, message: String) -> Result<(), 
         let what = "the control of the session panicked";
         Err(AgentError::new(AgentErrorKind::Other, what))
     })
+}
+
+/// Waits until what the session works on is lost.
+async fn one_of([journal, ledger]: &[LostGround; 2]) {
+    tokio::select! {
+        () = journal.happened() => {}
+        () = ledger.happened() => {}
+    }
 }

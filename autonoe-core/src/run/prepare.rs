@@ -21,7 +21,7 @@ impl Drive {
     /// Looks at the backend and takes over the ledger; or says why the run cannot start.
     pub(super) async fn prepare(&self) -> Result<(Ground, LedgerView), ExitReason> {
         let parts = &self.parts;
-        let limits = self.machine.limits();
+        let limits = self.limits();
         if limits.mode != parts.limits.mode {
             let message = format!(
                 "a {} cannot be resumed as a {}",

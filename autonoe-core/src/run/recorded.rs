@@ -1,7 +1,9 @@
 //! A run that broke off, as its journal tells it.
 
-use super::{JournalLine, RunAction, RunLimits, RunMachine};
-use crate::domain::{Mode, RunId};
+use jiff::Timestamp;
+
+use super::{GivenLimits, JournalLine, RunAction, RunFact, RunLimits, RunMachine};
+use crate::domain::{LedgerView, Mode, RunId};
 
 /// A run that broke off: what is needed to go on with it.
 ///
@@ -21,6 +23,7 @@ use crate::domain::{Mode, RunId};
 pub struct RecordedRun {
     pub(super) run: RunId,
     pub(super) machine: RunMachine,
+    pub(super) given: GivenLimits,
 }
 
 impl RecordedRun {
@@ -43,7 +46,11 @@ impl RecordedRun {
             }
         }
         let machine = machine?;
-        Some(Self { run, machine })
+        Some(Self {
+            run,
+            machine,
+            given: GivenLimits::default(),
+        })
     }
 
     /// Returns the run.
@@ -56,9 +63,26 @@ impl RecordedRun {
         self.machine.limits().mode
     }
 
-    /// Returns the limits that it was started with.
-    pub fn limits(&self) -> &RunLimits {
-        self.machine.limits()
+    /// Lets it go on under other limits: those that are `given`.
+    ///
+    /// ```
+    /// # use autonoe_core::{Epoch, GivenLimits, JournalLine, Mode, RecordedRun, RunId, RunLimits};
+    /// # let started = JournalLine::RunStarted { limits: RunLimits::new(Mode::Run), epoch: Epoch(1) };
+    /// # let broke_off = RecordedRun::replay(RunId::new("run"), [&started]).expect("it broke off");
+    /// let given = GivenLimits { max_iterations: Some(3), ..GivenLimits::default() };
+    ///
+    /// assert_eq!(broke_off.with_limits(given).limits().max_iterations, Some(3));
+    /// ```
+    #[must_use]
+    pub fn with_limits(mut self, given: GivenLimits) -> Self {
+        self.given = given;
+        self
+    }
+
+    /// Returns the limits that it goes on under: those that it was started with, but for those
+    /// that were changed since.
+    pub fn limits(&self) -> RunLimits {
+        self.given.over(self.machine.limits())
     }
 
     /// Returns what was under way when it broke off.
@@ -66,11 +90,16 @@ impl RecordedRun {
         self.machine.action()
     }
 
-    /// Returns the number of the session that was under way and is lost.
-    pub(super) fn lost_session(&self) -> Option<u32> {
-        match self.machine.action() {
-            RunAction::StartSession(plan) => Some(plan.number),
-            _ => None,
+    /// Returns what comes first when it goes on at `at` with the ledger as it is then: what was
+    /// under way, or the end if it has reached one of its new limits.
+    pub fn next(&self, at: Timestamp, ledger: LedgerView) -> RunAction {
+        let mut machine = self.machine.clone();
+        if let Some(fact) = self.given.as_fact(self.machine.limits(), at, ledger) {
+            let _ = machine.apply(fact);
         }
+        if let Some(number) = machine.session_under_way() {
+            let _ = machine.apply(RunFact::SessionLost { number });
+        }
+        machine.action()
     }
 }

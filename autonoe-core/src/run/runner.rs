@@ -100,7 +100,9 @@ impl SessionRunner {
 
     /// Goes on with a run that broke off, under its limits and with its counts, and reports.
     ///
-    /// The limits of this runner are not used: those of the run are in its journal.
+    /// The limits of this runner are not used: those of the run are in its journal. Others
+    /// are given by [`RecordedRun::with_limits`]; the change is written down, too. All else is
+    /// this runner's: its models, hooks and tools. A run cannot be resumed in another mode.
     pub async fn resume(&self, recorded: RecordedRun, control: &RunControl) -> RunReport {
         Drive::resuming(self.parts.clone(), control.clone(), recorded)
             .run()

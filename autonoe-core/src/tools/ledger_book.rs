@@ -6,7 +6,8 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use tokio::sync::Mutex;
 
-use crate::domain::{Epoch, LedgerError, LedgerState, StatusChange};
+use super::LostGround;
+use crate::domain::{Epoch, Failure, LedgerError, LedgerState, StatusChange};
 use crate::port::{
     Clock, DeliverableRepository, Events, Fence, RepositoryError, RepositoryErrorKind,
     RunEventKind, ToolError, ToolErrorCode,
@@ -45,6 +46,7 @@ pub struct LedgerBook {
     clock: Arc<dyn Clock>,
     epoch: Epoch,
     turn: Arc<Mutex<()>>,
+    lost: LostGround,
 }
 
 impl LedgerBook {
@@ -74,7 +76,13 @@ impl LedgerBook {
             clock,
             epoch,
             turn: Arc::default(),
+            lost: LostGround::default(),
         }
+    }
+
+    /// Returns what tells that the ledger is lost.
+    pub(crate) fn lost(&self) -> &LostGround {
+        &self.lost
     }
 
     /// Returns who writes.
@@ -118,6 +126,23 @@ impl LedgerBook {
     /// Does the same and tells what came of it before anybody else's turn, so
     /// that changes are told in the order in which they were saved.
     pub(super) async fn update_and_tell<T>(
+        &self,
+        change: impl Fn(&mut LedgerState, Date) -> Result<T, LedgerError> + Send,
+        tell: impl FnOnce(&T) + Send,
+    ) -> Result<T, UpdateError> {
+        let updated = self.try_update(change, tell).await;
+        if let Err(UpdateError::Repository(error)) = &updated
+            && matches!(
+                error.kind(),
+                RepositoryErrorKind::Gone | RepositoryErrorKind::Fenced
+            )
+        {
+            self.lost.lost(Failure::from(error));
+        }
+        updated
+    }
+
+    async fn try_update<T>(
         &self,
         change: impl Fn(&mut LedgerState, Date) -> Result<T, LedgerError> + Send,
         tell: impl FnOnce(&T) + Send,

@@ -4,10 +4,12 @@ mod create;
 mod deprecate;
 mod ledger_book;
 mod list;
+mod lost_ground;
 mod set_status;
 mod tool_set;
 mod verify;
 
 pub use ledger_book::{LedgerBook, UpdateError};
+pub(crate) use lost_ground::LostGround;
 pub(crate) use tool_set::DELIVERABLE_TOOLS;
 pub use tool_set::deliverable_tools;

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Capabilities, Epoch, ExitReason, JournalLine,
-    LedgerView, Mode, RecordedRun, RunControl, RunFact, RunId, RunLimits, RunMachine, SessionSpec,
+    AgentClient, AgentClientFactory, AgentError, Budget, Capabilities, CostUsd, Epoch, ExitReason,
+    GivenLimits, JournalLine, LedgerView, Mode, RecordedRun, RunControl, RunFact, RunId, RunLimits,
+    RunMachine, SessionSpec, Support,
 };
 use autonoe_testkit::ScriptedAgents;
 use jiff::Timestamp;
@@ -64,4 +65,44 @@ async fn a_run_that_is_cancelled_just_when_it_goes_on_is_interrupted() {
         .await;
 
     assert_eq!(report.exit, ExitReason::Interrupted);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_cannot_be_resumed_as_a_sync_and_nothing_is_begun() {
+    let bench = Bench::new([]);
+    let runner = bench.runner().mode(Mode::Sync).build();
+
+    let report = runner
+        .expect("parts fit")
+        .resume(broken_off(), &RunControl::new())
+        .await;
+
+    let ExitReason::Failed { error } = &report.exit else {
+        panic!("{report:?}");
+    };
+    assert_eq!(error.code, "wrong_mode");
+    assert_eq!(error.message, "a run cannot be resumed as a sync");
+    assert_eq!(bench.agents.disposed(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn money_that_is_limited_now_needs_a_backend_that_tells_its_cost() {
+    let agents = ScriptedAgents::new([]);
+    let unpriced = agents.capabilities().clone().with_cost(Support::No);
+    let bench = Bench::with(agents.with_capabilities(unpriced));
+    let runner = bench.runner().build();
+    let given = GivenLimits {
+        budget: Budget::default().with_cost(CostUsd::from_cents(200)),
+        ..GivenLimits::default()
+    };
+
+    let report = runner
+        .expect("parts fit")
+        .resume(broken_off().with_limits(given), &RunControl::new())
+        .await;
+
+    let ExitReason::Failed { error } = &report.exit else {
+        panic!("{report:?}");
+    };
+    assert_eq!(error.code, "cost_not_reported");
 }

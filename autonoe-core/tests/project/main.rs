@@ -9,6 +9,7 @@ mod journal;
 mod kill;
 mod layout;
 mod lock;
+mod lost_ground;
 #[cfg(target_os = "linux")]
 mod power_cut;
 mod preview;

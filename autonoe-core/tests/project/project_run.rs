@@ -3,9 +3,11 @@
 use std::fs;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use autonoe_core::{
-    ExitReason, InstructionName, Mode, ProjectError, ProjectRun, ProjectRunError, RunControl,
-    RunLock, SeededIds, Verdict,
+    AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, ExitReason,
+    InstructionName, Mode, ProjectError, ProjectRun, ProjectRunError, RunControl, RunLock,
+    SeededIds, SessionSpec, Verdict,
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
 use jiff::Timestamp;
@@ -132,6 +134,41 @@ async fn a_run_that_cannot_go_on_now_can_go_on_later() {
         .expect("it starts");
     assert_eq!((later.exit, later.sessions), (ExitReason::AllPassed, 2));
     assert_eq!(later.run, too_early.run);
+}
+
+/// Backend that is not there.
+struct NotThere(AgentErrorKind);
+
+#[async_trait]
+impl AgentClientFactory for NotThere {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        let error = AgentError::new(self.0, "there is no agent here");
+        Err(error.with_remedy("install one"))
+    }
+
+    fn create(&self, _: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        Err(AgentError::new(self.0, "there is no agent here"))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_whose_backend_cannot_be_used_has_not_begun() {
+    for kind in [AgentErrorKind::NotAvailable, AgentErrorKind::Authentication] {
+        let project = TempProject::new();
+
+        let report = ProjectRun::new(project.project().clone(), Arc::new(NotThere(kind)))
+            .start(&RunControl::new())
+            .await
+            .expect("the project is fine");
+
+        let ExitReason::Failed { error } = &report.exit else {
+            panic!("{report:?}");
+        };
+        assert_eq!(error.code, kind.code());
+        assert_eq!(error.remedy.as_deref(), Some("install one"));
+        assert_eq!(project.journal_text(), "", "nothing was written down");
+        assert_eq!(project.ledger(), None);
+    }
 }
 
 /// Starts a run that cannot start, and returns why.

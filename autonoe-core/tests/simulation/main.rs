@@ -25,6 +25,7 @@ fn all_hold(seeds: Range<u64>) -> Tally {
         sum.records_used += tally.records_used;
         sum.lost += tally.lost;
         sum.duplicates += tally.duplicates;
+        sum.limits_changed += tally.limits_changed;
     }
     sum
 }
@@ -49,6 +50,7 @@ fn every_session_takes_effect_exactly_once_in_ten_thousand_schedules() {
     assert!(happened.refused > HALF / 10, "{happened:?}");
     assert!(happened.records_used > HALF / 10, "{happened:?}");
     assert!(happened.lost > HALF / 10, "{happened:?}");
+    assert!(happened.limits_changed > HALF, "{happened:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use autonoe_claude::{ClaudeAgents, ClaudeOptions, ConfigFolder};
+use autonoe_claude::{ClaudeAgents, ClaudeOptions, ConfigFolder, LoginCheck};
 use autonoe_core::{
     AgentClientFactory, AgentError, AgentErrorKind, AgentSessionId, Sandbox, SessionSpec, Support,
 };
@@ -36,6 +36,33 @@ async fn a_program_without_credentials(build: Build) {
 
     assert_eq!(error.kind(), AgentErrorKind::Authentication, "{error}");
     assert!(error.to_string().contains("Not logged in"), "{error}");
+    let remedy = error.remedy().expect("there is one");
+    assert!(remedy.contains("/login") && remedy.contains("ANTHROPIC_API_KEY"));
+}
+
+async fn a_program_without_credentials_is_noticed_before_a_run_if_that_is_wanted(build: Build) {
+    for (login, found) in [
+        (Login::None, autonoe_claude::Login::Missing),
+        (Login::ApiKey, autonoe_claude::Login::Found),
+    ] {
+        let setting = without_a_model(build, login);
+        let options = setting.options().with_login_check(LoginCheck::AtProbe);
+        let agents = ClaudeAgents::new(options);
+
+        let examined = agents.examine().await.expect("it is there");
+        let probed = agents.probe().await;
+
+        assert_eq!(examined.login, found);
+        match found {
+            autonoe_claude::Login::Missing => {
+                let error = probed.expect_err("it could not work");
+                assert_eq!(error.kind(), AgentErrorKind::Authentication, "{error}");
+                assert!(error.remedy().is_some_and(|it| it.contains("/login")));
+            }
+            _ => assert!(probed.is_ok(), "{probed:?}"),
+        }
+        setting.assert_nothing_is_left();
+    }
 }
 
 async fn a_conversation_that_nobody_knows(build: Build) {
@@ -84,6 +111,7 @@ async fn a_sandbox_that_cannot_be_made(build: Build) {
 
 on_both_builds![
     a_program_without_credentials,
+    a_program_without_credentials_is_noticed_before_a_run_if_that_is_wanted,
     a_conversation_that_nobody_knows,
     a_sandbox_that_cannot_be_made,
 ];

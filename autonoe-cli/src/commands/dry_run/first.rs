@@ -81,7 +81,8 @@ impl First {
         let mut rows = vec![("mode", self.mode.to_string()), ("ledger", ledger)];
         rows.extend(self.held.clone().map(|held| ("in the way", held)));
         rows.extend(self.resumes.as_ref().map(|run| {
-            let value = format!("run {run}, under the limits that it was started with");
+            let value =
+                format!("run {run}; limits that are not given are those that it was started with");
             ("goes on with", value)
         }));
         rows.extend(self.next.rows());

@@ -6,6 +6,7 @@ mod settings;
 use std::process::ExitCode;
 
 use autonoe_core::{Project, RunPreview};
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -28,7 +29,8 @@ pub(super) fn dry_run(
     if let Some(warning) = misread_sandbox(work.agent.no_sandbox, surroundings) {
         surroundings.note(&format!("warning: {warning}"));
     }
-    let preview = RunPreview::of(project, work.mode, sandbox)?;
+    let (given, now) = (work.agent.limits(), Timestamp::now());
+    let preview = RunPreview::under(project, work.mode, sandbox, &given, now)?;
     let plan = Plan {
         first: First::of(work, &preview),
         settings: settings(work, &preview),

@@ -1,7 +1,8 @@
 //! The settings of a run, each with where it comes from.
 
 use autonoe_core::{
-    Budget, ConfigLine, Destructive, OnQuota, RunLimits, RunPreview, Source, format_duration,
+    Budget, ConfigLine, Destructive, OnQuota, ResumedRun, RunLimits, RunPreview, Source,
+    format_duration,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,10 +32,7 @@ impl Setting {
 
 /// Lists what the command line says, and then what the project's file and the baseline say.
 pub(super) fn settings(work: &Work<'_>, preview: &RunPreview) -> Vec<Setting> {
-    let mut settings = match &preview.resumes {
-        None => given_limits(work),
-        Some(resumed) => recorded_limits(&resumed.limits),
-    };
+    let mut settings = run_limits(work, preview.resumes.as_ref());
     let models = work.agent.models();
     for (key, model) in [
         ("model", models.implementation),
@@ -61,40 +59,32 @@ pub(super) fn settings(work: &Work<'_>, preview: &RunPreview) -> Vec<Setting> {
     settings
 }
 
-/// Lists the limits that the command line gives to a new run.
-fn given_limits(work: &Work<'_>) -> Vec<Setting> {
-    let agent = work.agent;
-    let given = RunLimits {
-        max_iterations: agent.max_iterations,
-        max_retries: agent.max_retries,
-        on_quota: match agent.wait_for_quota {
-            true => OnQuota::Wait,
-            false => OnQuota::Stop,
-        },
-        budget: agent.budget(),
-        ..RunLimits::new(work.mode)
+/// Lists the limits: those that the command line gives, and the others as they are for a new
+/// run, or as a run that is gone on with was started with.
+fn run_limits(work: &Work<'_>, resumed: Option<&ResumedRun>) -> Vec<Setting> {
+    let given = work.agent.limits();
+    let (before, otherwise) = match resumed {
+        None => (RunLimits::new(work.mode), Source::Default.to_string()),
+        Some(resumed) => (resumed.limits.clone(), "journal".to_owned()),
     };
-    let defaults = limits(&RunLimits::new(work.mode));
-    let pairs = limits(&given).into_iter().zip(defaults);
-    pairs
-        .map(|((key, value), (_, default))| {
-            let source = match value == default {
-                true => Source::Default,
-                false => Source::Flag,
-            };
-            Setting::new(key, value, &source)
-        })
-        .collect()
-}
-
-/// Lists the limits that a run was started with, which count when it goes on.
-fn recorded_limits(recorded: &RunLimits) -> Vec<Setting> {
-    limits(recorded)
+    let flags = [
+        given.max_iterations.is_some(),
+        given.max_retries.is_some(),
+        given.on_quota.is_some(),
+        given.budget.cost_usd.is_some(),
+        given.budget.time.is_some(),
+    ];
+    let effective = limits(&given.over(&before));
+    effective
         .into_iter()
-        .map(|(key, value)| Setting {
+        .zip(flags)
+        .map(|((key, value), is_given)| Setting {
             key: key.to_owned(),
             value,
-            source: "journal".to_owned(),
+            source: match is_given {
+                true => Source::Flag.to_string(),
+                false => otherwise.clone(),
+            },
         })
         .collect()
 }

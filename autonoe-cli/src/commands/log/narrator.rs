@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use autonoe_core::{
-    DeliverableStatus, JournalEntry, JournalLine, RunAction, RunFact, SessionResult, StatusChange,
-    WaitReason, format_duration, format_time,
+    Budget, DeliverableStatus, GivenLimits, JournalEntry, JournalLine, OnQuota, RunAction, RunFact,
+    SessionResult, StatusChange, WaitReason, format_duration, format_time,
 };
 
 use crate::present::{shorten, summary};
@@ -86,6 +86,7 @@ impl Narrator {
             RunFact::SessionLost { number } => {
                 format!("Session {number} was lost with its process; nobody knows what it cost")
             }
+            RunFact::LimitsChanged { limits, .. } => format!("Other limits: {}", given(limits)),
             RunFact::Cancelled => "Interrupted".to_owned(),
             RunFact::PauseRequested => "A person asked to pause".to_owned(),
             RunFact::ResumeRequested { .. } => "A person asked to go on".to_owned(),
@@ -135,6 +136,38 @@ impl Narrator {
         let how = shorten(&result.end.to_string());
         format!("Session {number} {how} ({})", parts.join(", "))
     }
+}
+
+/// Writes those limits that are given, by the names of their options.
+fn given(limits: &GivenLimits) -> String {
+    let Budget {
+        cost_usd,
+        tokens,
+        time,
+    } = limits.budget;
+    let on_quota = limits.on_quota.map(|on_quota| match on_quota {
+        OnQuota::Wait => "wait".to_owned(),
+        OnQuota::Stop => "stop".to_owned(),
+    });
+    let all = [
+        (
+            "max iterations",
+            limits.max_iterations.map(|max| max.to_string()),
+        ),
+        ("max retries", limits.max_retries.map(|max| max.to_string())),
+        ("max cost", cost_usd.map(|cost| cost.to_string())),
+        ("max tokens", tokens.map(|tokens| tokens.to_string())),
+        (
+            "max time",
+            time.map(|time| format!("{} from now", format_duration(time))),
+        ),
+        ("pause", limits.pause.map(format_duration)),
+        ("on quota", on_quota),
+    ];
+    let given = all
+        .into_iter()
+        .filter_map(|(name, value)| Some(format!("{name} {}", value?)));
+    given.collect::<Vec<_>>().join(", ")
 }
 
 fn changed(change: &StatusChange) -> String {

@@ -1,5 +1,6 @@
 //! What the tests of the command share.
 
 pub(crate) mod autonoe;
+pub(crate) mod killed;
 pub(crate) mod project;
 pub(crate) mod script;

@@ -70,6 +70,7 @@ fn a_second_one_ends_a_program_that_does_not_want_to_end() {
     let project = Project::new();
     let program = project.beside("claude");
     let stubborn = "#!/bin/bash\nif [ \"$1\" = --version ]; then echo '2.1.325 (Claude Code)'; exit; fi\n\
+        if [ \"$1\" = auth ]; then exit 1; fi\n\
         trap '' HUP INT TERM\necho $$ > \"$HOME/agent\"\nwhile :; do sleep 1; done\n";
     fs::write(&program, stubborn).expect("writable");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("ours");

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 
 use super::entry::{JournalEntry, VERSION, is_torn_line};
 use crate::domain::RunId;
+use crate::project::anchor::Anchor;
 use crate::project::{Project, ProjectError};
 use crate::run::{Durability, JournalError, JournalLine, RunJournal};
 
@@ -18,7 +19,9 @@ use crate::run::{Durability, JournalError, JournalLine, RunJournal};
 /// What a killed process left of its last line is cut off when the file is
 /// opened again; that line was never acknowledged. Anything else that stands
 /// there is somebody's data, and an error. A file that has grown large
-/// is put aside at the start of a new run.
+/// is put aside at the start of a new run. Each line is written to the file that stands at
+/// the path: one that was moved, removed, replaced or written to by somebody else meanwhile
+/// gets no line any more, and that is an error.
 ///
 /// ```
 /// use autonoe_core::{FileJournal, Journal, Project};
@@ -34,7 +37,15 @@ use crate::run::{Durability, JournalError, JournalLine, RunJournal};
 #[derive(Debug)]
 pub struct FileJournal {
     path: PathBuf,
-    file: Mutex<File>,
+    anchor: Anchor,
+    open: Mutex<Open>,
+}
+
+/// The file, and how long it is by all that is known here.
+#[derive(Debug)]
+struct Open {
+    file: File,
+    length: u64,
 }
 
 /// How large a journal may be before a new run puts it aside.
@@ -85,10 +96,30 @@ impl FileJournal {
             let synced = File::open(folder).and_then(|folder| folder.sync_all());
             synced.map_err(unwritable)?;
         }
+        let length = file.metadata().map_err(unwritable)?.len();
         Ok(Self {
             path: path.to_owned(),
-            file: Mutex::new(file),
+            anchor: Anchor::of(path)?,
+            open: Mutex::new(Open { file, length }),
         })
+    }
+
+    fn add(&self, text: &[u8], durability: Durability) -> Result<(), ProjectError> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = self.anchor.check()?;
+        if found.len() != open.length {
+            let path = self.path.clone();
+            return Err(ProjectError::Replaced { path });
+        }
+        let Open { file, length } = &mut *open;
+        let written = add_line(file, text, *length).and_then(|()| {
+            *length += text.len() as u64;
+            match durability {
+                Durability::Written => Ok(()),
+                Durability::Synced => file.sync_data(),
+            }
+        });
+        written.map_err(|source| ProjectError::unwritable(&self.path, source))
     }
 }
 
@@ -108,18 +139,12 @@ impl RunJournal for FileJournal {
         };
         let mut text = serde_json::to_vec(&entry).map_err(JournalError::new)?;
         text.push(b'\n');
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = add_line(&mut file, &text).and_then(|()| match durability {
-            Durability::Written => Ok(()),
-            Durability::Synced => file.sync_data(),
-        });
-        written.map_err(|source| JournalError::new(ProjectError::unwritable(&self.path, source)))
+        self.add(&text, durability).map_err(JournalError::new)
     }
 }
 
-/// Adds a line as a whole, or not at all.
-fn add_line(file: &mut File, text: &[u8]) -> io::Result<()> {
-    let before = file.metadata()?.len();
+/// Adds a line to a file that has `before` bytes, as a whole or not at all.
+fn add_line(file: &mut File, text: &[u8], before: u64) -> io::Result<()> {
     // In one call, so that a kill leaves a whole line, a torn last one, or nothing.
     let written = file.write_all(text);
     if written.is_err() {

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::GivenLimits;
 use crate::domain::quota::between;
 use crate::domain::{Budget, ExitReason, Failure, InstructionName, LedgerView, SessionResult};
 use crate::port::WaitReason;
@@ -66,6 +67,17 @@ pub enum RunFact {
     SessionLost {
         /// Its number.
         number: u32,
+    },
+    /// A run that broke off goes on under other limits. Told before what was under way is begun
+    /// again: the answer is to `Continue` with it, or to `Finish`. A session counts as lost then,
+    /// so tell its end first if that is known.
+    LimitsChanged {
+        /// When.
+        at: Timestamp,
+        /// Those that are new.
+        limits: GivenLimits,
+        /// The ledger as it is found.
+        ledger: LedgerView,
     },
     /// The run cannot go on.
     Failed {

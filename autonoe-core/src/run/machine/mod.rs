@@ -3,7 +3,9 @@
 mod accounting;
 mod decide;
 mod fact;
+mod given_limits;
 mod limits;
+mod limits_changed;
 #[cfg(test)]
 mod tests;
 
@@ -15,11 +17,12 @@ use serde::{Deserialize, Serialize};
 use self::accounting::{Meaning, meaning};
 use self::decide::{Decision, Situation, decide};
 pub use self::fact::{RunAction, RunFact, SessionPlan};
+pub use self::given_limits::GivenLimits;
 pub use self::limits::RunLimits;
 use crate::domain::quota::{between, later};
 use crate::domain::{
-    BudgetKind, CostTotal, ExitReason, Failure, InstructionName, LedgerView, Mode, OnQuota, Retry,
-    RunId, RunReport, SessionResult, Spent, TokenUsage, Workflow,
+    Budget, BudgetKind, CostTotal, ExitReason, Failure, InstructionName, LedgerView, Mode, OnQuota,
+    Retry, RunId, RunReport, SessionResult, Spent, TokenUsage, Workflow,
 };
 use crate::port::WaitReason;
 
@@ -53,6 +56,9 @@ pub struct RunMachine {
     doing: Doing,
     #[serde(default)]
     started_at: Option<Timestamp>,
+    /// Since when the budget of time counts, if not since the start.
+    #[serde(default)]
+    time_counts_from: Option<Timestamp>,
     #[serde(default)]
     ledger: LedgerView,
     #[serde(default)]
@@ -109,6 +115,7 @@ impl RunMachine {
             limits,
             doing: Doing::Nothing,
             started_at: None,
+            time_counts_from: None,
             ledger: LedgerView::default(),
             tally: Tally::default(),
             messages: Vec::new(),
@@ -185,14 +192,24 @@ impl RunMachine {
             }
             RunFact::SessionLost { number } => match &self.doing {
                 Doing::Session(plan) if plan.number == number => {
-                    // It may have cost something; nobody will ever know what.
-                    self.tally.cost.add(None);
+                    self.lose_session();
                     self.action()
                 }
                 _ => RunAction::Continue,
             },
+            RunFact::LimitsChanged { at, limits, ledger } => {
+                self.limits_changed(at, &limits, ledger)
+            }
             RunFact::Failed { error } => self.finish(ExitReason::Failed { error }),
             RunFact::Started { .. } => RunAction::Continue,
+        }
+    }
+
+    /// Returns the number of the session that is under way, also when it is to be stopped.
+    pub(super) fn session_under_way(&self) -> Option<u32> {
+        match &self.doing {
+            Doing::Session(plan) => Some(plan.number),
+            _ => None,
         }
     }
 
@@ -341,8 +358,8 @@ impl RunMachine {
         self.next(at, None, &due)
     }
 
-    /// Decides what comes next.
-    fn next(&mut self, at: Timestamp, quota: Option<OnQuota>, due: &Due) -> RunAction {
+    /// Looks up what is to be done in the decision table.
+    fn decision(&self, at: Timestamp, quota: Option<OnQuota>, due: &Due) -> Decision {
         let situation = Situation {
             interrupted: self.cancelled,
             completion: self.workflow().completion(&self.ledger, self.tally.planned),
@@ -356,7 +373,12 @@ impl RunMachine {
             consecutive_errors: self.tally.consecutive_errors,
             max_retries: self.limits.max_retries,
         };
-        match decide(&situation) {
+        decide(&situation)
+    }
+
+    /// Decides what comes next.
+    fn next(&mut self, at: Timestamp, quota: Option<OnQuota>, due: &Due) -> RunAction {
+        match self.decision(at, quota, due) {
             Decision::Exit(exit) => self.finish(exit),
             Decision::NextSession if due.until <= at && self.pause_requested => {
                 self.doing = Doing::Holding;
@@ -381,7 +403,7 @@ impl RunMachine {
                 .workflow()
                 .instruction(&self.ledger, self.tally.planned),
             messages: std::mem::take(&mut self.messages),
-            budget: self.limits.budget.remaining(&self.spent(at)),
+            budget: self.budget_left(at),
             deadline: self.deadline(),
         });
         self.action()
@@ -413,14 +435,21 @@ impl RunMachine {
     }
 
     fn deadline(&self) -> Option<Timestamp> {
-        Some(later(self.started_at?, self.limits.budget.time?))
+        let from = self.time_counts_from.or(self.started_at)?;
+        Some(later(from, self.limits.budget.time?))
+    }
+
+    fn budget_left(&self, at: Timestamp) -> Budget {
+        self.limits.budget.remaining(&self.spent(at))
     }
 
     fn spent(&self, at: Timestamp) -> Spent {
         Spent {
             cost: self.tally.cost,
             tokens: self.tally.tokens,
-            time: self.elapsed(at),
+            time: self
+                .time_counts_from
+                .map_or_else(|| self.elapsed(at), |from| between(from, at)),
         }
     }
 }

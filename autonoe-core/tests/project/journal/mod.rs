@@ -2,6 +2,7 @@
 
 mod crash_points;
 mod following;
+mod other_limits;
 mod reading;
 mod resuming;
 mod timeline;

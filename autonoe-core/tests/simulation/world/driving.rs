@@ -1,6 +1,8 @@
 //! How a host drives the run: it takes over, reads the journal and does what the machine asks for.
 
-use autonoe_core::{Epoch, JournalLine, RecordedRun, RunAction, RunFact, RunMachine};
+use std::time::Duration;
+
+use autonoe_core::{Epoch, GivenLimits, JournalLine, RecordedRun, RunAction, RunFact, RunMachine};
 
 use super::World;
 use super::events::Event;
@@ -87,6 +89,10 @@ impl World {
         if let Some(drive) = &mut self.hosts[host].drive {
             drive.machine = Some(machine);
         }
+        // Somebody may start it again with other words; none of these limits is ever reached.
+        if self.random.happens(50) {
+            self.change_limits(host);
+        }
         match under_way {
             RunAction::StartSession(plan) if self.store.outcome(plan.number).is_none() => {
                 self.tally.lost += 1;
@@ -98,6 +104,17 @@ impl World {
                 self.soon(host, 500, Event::Look { life });
             }
         }
+    }
+
+    fn change_limits(&mut self, host: usize) {
+        let limits = GivenLimits {
+            max_iterations: Some(u32::try_from(self.random.between(1000, 2000)).expect("small")),
+            pause: Some(Duration::from_millis(self.random.between(0, 6000))),
+            ..GivenLimits::default()
+        };
+        let (at, ledger) = (self.at(), self.store.ledger());
+        self.tally.limits_changed += 1;
+        self.apply(host, RunFact::LimitsChanged { at, limits, ledger });
     }
 
     fn replay(&mut self) -> Option<RunMachine> {

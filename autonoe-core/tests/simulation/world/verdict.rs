@@ -31,6 +31,7 @@ pub(crate) struct Tally {
     pub(crate) records_used: u64,
     pub(crate) lost: u64,
     pub(crate) duplicates: u64,
+    pub(crate) limits_changed: u64,
     pub(crate) ended_at: u64,
 }
 

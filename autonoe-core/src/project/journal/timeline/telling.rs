@@ -118,6 +118,15 @@ impl Telling {
                 }
             }
             RunFact::SessionLost { .. } => self.spent(at, CostTotal::unknown()),
+            RunFact::LimitsChanged { ledger, .. } => {
+                self.found(at, ledger);
+                let last = self.timeline.sessions.last();
+                let was_lost = last.is_some_and(|session| session.result.is_none());
+                // Otherwise it is run again, and told as lost then.
+                if was_lost && matches!(action, RunAction::Finish { .. }) {
+                    self.spent(at, CostTotal::unknown());
+                }
+            }
             _ => {}
         }
         match action {

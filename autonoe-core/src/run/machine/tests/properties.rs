@@ -311,11 +311,51 @@ proptest! {
                 RunFact::PauseRequested,
                 RunFact::ResumeRequested { at: now, ledger: ledger.clone() },
                 RunFact::Instructed { text: "x".into() },
+                RunFact::LimitsChanged {
+                    at: now,
+                    limits: GivenLimits { max_iterations: Some(3), ..GivenLimits::default() },
+                    ledger: machine.ledger(),
+                },
                 RunFact::SessionEnded { at: now, number, result: next.clone(), ledger },
             ] {
                 let (mut one, mut other) = (loaded.clone(), machine.clone());
                 assert_eq!(one.apply(fact.clone()), other.apply(fact));
                 assert_eq!(one, other);
+            }
+        });
+    }
+
+    #[test]
+    fn other_limits_end_what_is_under_way_or_leave_it_and_hold_from_then_on(
+        limits in run_limits(),
+        other in run_limits(),
+        happenings in happenings(),
+    ) {
+        let given = GivenLimits {
+            max_iterations: other.max_iterations,
+            max_retries: Some(other.max_retries),
+            on_quota: Some(other.on_quota),
+            quota_backoff: None,
+            pause: Some(other.pause),
+            budget: other.budget,
+        };
+        play(limits, &happenings, 50, |machine, action, now| {
+            let mut changed = machine.clone();
+            let ledger = machine.ledger();
+            let answer = changed.apply(RunFact::LimitsChanged { at: now, limits: given.clone(), ledger });
+            match (action, answer) {
+                (RunAction::Finish { .. }, answer) => assert_eq!(&answer, action),
+                (_, RunAction::Finish { .. }) => {}
+                (_, answer) => {
+                    assert_eq!(answer, RunAction::Continue);
+                    assert_eq!(changed.limits(), &given.over(machine.limits()));
+                    assert_eq!(changed.tally, machine.tally, "counts go on");
+                    let (max, tally) = (given.max_iterations, &changed.tally);
+                    assert!(max.is_none_or(|max| tally.iterations < max));
+                    assert!(given.budget.cost_usd.is_none_or(|cost| tally.cost.known_usd < cost));
+                    let under_way = changed.action();
+                    assert_eq!(std::mem::discriminant(&under_way), std::mem::discriminant(action));
+                }
             }
         });
     }

@@ -4,6 +4,7 @@ mod deprecated_deliverables;
 mod errors;
 mod facts;
 mod instructions;
+mod other_limits;
 mod persons;
 mod session_loop;
 mod sync;

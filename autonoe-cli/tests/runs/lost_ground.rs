@@ -1,0 +1,46 @@
+//! Projects that are moved or removed under a run.
+
+use std::fs;
+
+use crate::support::autonoe::scripted_command;
+use crate::support::killed::UnderWay;
+use crate::support::project::Project;
+use crate::support::script::{Script, ends, says, waits};
+
+#[test]
+fn a_project_that_is_moved_away_ends_the_run_with_a_clear_word() {
+    type Mishap = fn(&Project);
+    for (mishap, named) in [
+        (
+            (|project| fs::rename(project.root(), project.beside("aside")).expect("ours"))
+                as Mishap,
+            ".autonoe",
+        ),
+        (
+            |project| fs::remove_dir_all(project.path(".autonoe")).expect("ours"),
+            ".autonoe",
+        ),
+        (
+            |project| fs::remove_file(project.path(".autonoe/journal.jsonl")).expect("ours"),
+            "journal.jsonl",
+        ),
+    ] {
+        let project = Project::new();
+        let script = Script::new().plans(&["DL-001", "DL-002"]).session([
+            says("working"),
+            waits(2000),
+            ends(),
+        ]);
+        let command = scripted_command(&project, &script, &["run"]);
+        let run = UnderWay::until_journal_has(command, &project, "\"number\":2,\"instruction\"");
+
+        mishap(&project);
+        let (code, written) = run.end();
+
+        assert_eq!(code, Some(1), "{written}");
+        assert!(written.contains("is gone"), "{written}");
+        assert!(written.contains(named), "{written}");
+        assert!(written.contains("start again"), "{written}");
+        assert!(!written.contains("Session 3 started"), "{written}");
+    }
+}

@@ -1,0 +1,204 @@
+//! A run that was killed is gone on with under the limits that are given now.
+
+use crate::support::autonoe::{Ended, autonoe, scripted, scripted_command};
+use crate::support::killed::UnderWay;
+use crate::support::project::Project;
+use crate::support::script::{Script, ends, hangs, says, sets};
+
+const IDS: [&str; 3] = ["DL-001", "DL-002", "DL-003"];
+
+/// Two sessions that count and a third one that does not end.
+fn hanging() -> Script {
+    Script::new()
+        .plans(&IDS)
+        .session([sets("DL-001", "passed"), ends()])
+        .session([says("working"), hangs()])
+}
+
+/// The same, but it comes to its end.
+fn whole() -> Script {
+    Script::new()
+        .plans(&IDS)
+        .passes(&["DL-001"])
+        .passes(&["DL-002"])
+        .passes(&["DL-003"])
+}
+
+/// Starts a run with these options, and kills it in its third session.
+fn killed_in_session_3(arguments: &[&str]) -> Project {
+    let project = Project::new();
+    let command = scripted_command(&project, &hanging(), arguments);
+    let run = UnderWay::until_journal_has(command, &project, "\"number\":3,\"instruction\"");
+    run.kill();
+    project
+}
+
+#[test]
+fn limits_that_are_given_now_count_and_the_counts_go_on() {
+    for (arguments, code, told) in [
+        (
+            &["run", "-n", "3"][..],
+            4,
+            "2 of 3 deliverables passed; 3 iterations",
+        ),
+        (
+            &["run", "-n", "2"],
+            4,
+            "1 of 3 deliverables passed; 2 iterations",
+        ),
+        (
+            &["run", "--max-cost", "0.75"],
+            6,
+            "2 of 3 deliverables passed; 3 iterations",
+        ),
+        (
+            &["run", "--max-cost", "0.50"],
+            6,
+            "1 of 3 deliverables passed; 2 iterations",
+        ),
+        (
+            &["run", "--max-time", "1h"],
+            0,
+            "3 of 3 deliverables passed; 4 iterations",
+        ),
+        (
+            &["run", "-n", "9", "--max-cost", "9"],
+            0,
+            "3 of 3 deliverables passed; 4 iterations",
+        ),
+        (&["run"], 0, "3 of 3 deliverables passed; 4 iterations"),
+    ] {
+        let project = killed_in_session_3(&["run"]);
+
+        let ended = scripted(&project, &whole(), arguments);
+
+        assert_eq!(ended.code, Some(code), "{arguments:?}: {ended:?}");
+        assert!(ended.stdout.contains(told), "{arguments:?}: {ended:?}");
+        assert!(
+            ended.stderr.contains("going on with a run that broke off"),
+            "{ended:?}"
+        );
+    }
+}
+
+#[test]
+fn limits_that_are_not_given_now_are_those_that_it_was_started_with() {
+    let project = killed_in_session_3(&["run", "-n", "3"]);
+
+    let ended = scripted(&project, &whole(), &["run", "--max-retries=1"]);
+
+    assert_eq!(ended.code, Some(4), "{ended:?}");
+    assert!(ended.stdout.contains("3 iterations"), "{ended:?}");
+}
+
+#[test]
+fn a_limit_can_be_raised() {
+    let project = killed_in_session_3(&["run", "-n", "3"]);
+
+    let ended = scripted(&project, &whole(), &["run", "-n", "4"]);
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}
+
+#[test]
+fn retries_that_are_used_up_under_the_new_limit_end_the_run() {
+    let project = Project::new();
+    let fails = |script: Script| script.session([serde_json::json!({"endsWithError": "no"})]);
+    let script = fails(fails(Script::new().plans(&IDS))).session([says("working"), hangs()]);
+    let command = scripted_command(&project, &script, &["run"]);
+    UnderWay::until_journal_has(command, &project, "\"number\":4,\"instruction\"").kill();
+
+    let ended = scripted(&project, &whole(), &["run", "--max-retries", "1"]);
+
+    assert_eq!(ended.code, Some(7), "{ended:?}");
+}
+
+#[test]
+fn a_run_that_is_killed_again_keeps_the_limits_that_it_was_given_then() {
+    let project = killed_in_session_3(&["run"]);
+    let command = scripted_command(&project, &hanging(), &["run", "-n", "3"]);
+    UnderWay::until_journal_has(command, &project, "session_lost").kill();
+
+    let ended = scripted(&project, &whole(), &["run"]);
+
+    assert_eq!(ended.code, Some(4), "{ended:?}");
+    assert!(ended.stdout.contains("3 iterations"), "{ended:?}");
+    let log = Ended::of(autonoe(&project, &["log"]));
+    assert!(
+        log.stdout.contains("Other limits: max iterations 3"),
+        "{log:?}"
+    );
+}
+
+#[test]
+fn the_model_is_the_one_that_is_given_now() {
+    let project = killed_in_session_3(&["run", "--model=sonnet"]);
+
+    let ended = scripted(&project, &whole(), &["run", "--model=opus"]);
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        ended.stderr.contains("Session 3 started (coding, opus)"),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn a_dry_run_shows_what_would_count() {
+    let project = killed_in_session_3(&["run", "--max-retries=7"]);
+
+    let goes_on = scripted(&project, &whole(), &["run", "--dry-run", "-n", "3"]);
+    let ends = scripted(&project, &whole(), &["run", "--dry-run", "-n", "2"]);
+
+    let row = |name: &str| {
+        let mut lines = goes_on.stdout.lines();
+        let line = lines.find(|line| line.trim_start().starts_with(name));
+        let words = line.unwrap_or_default().split_whitespace();
+        words.skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(row("maxIterations"), ["3", "flag"], "{goes_on:?}");
+    assert_eq!(row("maxRetries"), ["7", "journal"], "{goes_on:?}");
+    assert_eq!(row("session"), ["3"], "{goes_on:?}");
+    assert!(ends.stdout.contains("ends at once"), "{ends:?}");
+}
+
+#[test]
+fn a_sync_does_not_go_on_with_a_run_and_says_so() {
+    let project = killed_in_session_3(&["run"]);
+    let verify = |id: &str| {
+        let input = serde_json::json!({"deliverableId": id});
+        crate::support::script::uses("mcp__autonoe__verify", input)
+    };
+    let script = Script::new()
+        .session([says("nothing to change"), ends()])
+        .session([verify("DL-001"), verify("DL-002"), verify("DL-003"), ends()]);
+
+    let ended = scripted(&project, &script, &["sync"]);
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stderr.contains("a new sync begins"), "{ended:?}");
+    assert!(!ended.stderr.contains("going on with"), "{ended:?}");
+}
+
+#[test]
+fn a_run_that_was_interrupted_and_then_killed_goes_on() {
+    let project = Project::new();
+    let command = scripted_command(&project, &hanging(), &["run"]);
+    let run = UnderWay::until_journal_has(command, &project, "\"number\":3,\"instruction\"");
+    run.kill();
+    // What stands there when a second interrupt ends the program before its session was over.
+    let journal = project.read(".autonoe/journal.jsonl");
+    let last = journal.lines().last().expect("it has lines");
+    let mut line: serde_json::Value = serde_json::from_str(last).expect("JSON");
+    line["fact"] = serde_json::json!({"fact": "cancelled"});
+    line["action"] = serde_json::json!({"action": "stop_session"});
+    project.write(".autonoe/journal.jsonl", &format!("{journal}{line}\n"));
+
+    let ended = scripted(&project, &whole(), &["run"]);
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        ended.stdout.contains("3 of 3 deliverables passed"),
+        "{ended:?}"
+    );
+}

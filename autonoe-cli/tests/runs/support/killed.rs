@@ -1,0 +1,71 @@
+//! A run that is killed in the middle.
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::project::Project;
+
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A run under way. It is killed when this is dropped.
+pub(crate) struct UnderWay {
+    child: Child,
+}
+
+impl UnderWay {
+    /// Starts `command`, and returns when the journal of `project` has `text`.
+    pub(crate) fn until_journal_has(mut command: Command, project: &Project, text: &str) -> Self {
+        let child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut run = Self { child };
+        let begun = Instant::now();
+        let journal = project.path(".autonoe/journal.jsonl");
+        while !std::fs::read_to_string(&journal).is_ok_and(|journal| journal.contains(text)) {
+            assert!(begun.elapsed() < PATIENCE, "the journal has no {text}");
+            let ended = run.child.try_wait().expect("ours");
+            assert_eq!(ended, None, "it ended before the journal had {text}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        run
+    }
+
+    /// Kills it, with no chance to say anything.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("it is ours");
+        self.child.wait().expect("it is ours");
+    }
+
+    /// Waits for its end, and returns its exit code and what it wrote.
+    pub(crate) fn end(mut self) -> (Option<i32>, String) {
+        use std::io::Read;
+
+        let mut written = String::new();
+        for output in [
+            self.child
+                .stdout
+                .take()
+                .map(|it| Box::new(it) as Box<dyn Read>),
+            self.child
+                .stderr
+                .take()
+                .map(|it| Box::new(it) as Box<dyn Read>),
+        ] {
+            let mut output = output.expect("it is a pipe");
+            output.read_to_string(&mut written).expect("text");
+        }
+        let status = self.child.wait().expect("it is ours");
+        (status.code(), written)
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        // It may be gone.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

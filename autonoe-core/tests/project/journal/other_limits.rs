@@ -1,0 +1,234 @@
+//! Runs that go on under other limits than they were started with.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{
+    Budget, CostUsd, ExitReason, GivenLimits, Idle, JournalLine, Mode, NextStep, ProjectRun,
+    RunControl, RunFact, RunPreview, RunReport, RunTimeline, SandboxSwitch, SeededIds,
+};
+use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
+use jiff::Timestamp;
+
+use super::{create, status};
+
+/// The clock of every life begins here.
+const MIDNIGHT: Timestamp = Timestamp::constant(1_767_225_600, 0);
+
+fn cheap(name: &str, tool: &str, input: serde_json::Value) -> SessionScript {
+    SessionScript::new(name)
+        .uses_tool(tool, input)
+        .costs(CostUsd::from_cents(25))
+        .ends()
+}
+
+fn plans() -> SessionScript {
+    cheap("plans", "mcp__autonoe__create", create(&["A", "B", "C"]))
+}
+
+fn passes(id: &str) -> SessionScript {
+    cheap("passes", "mcp__autonoe__set_status", status(id, "passed"))
+}
+
+fn all() -> [SessionScript; 4] {
+    [plans(), passes("A"), passes("B"), passes("C")]
+}
+
+fn iterations(max: u32) -> GivenLimits {
+    GivenLimits {
+        max_iterations: Some(max),
+        ..GivenLimits::default()
+    }
+}
+
+fn run(project: &TempProject, agents: ScriptedAgents, given: GivenLimits) -> ProjectRun {
+    ProjectRun::new(project.project().clone(), Arc::new(agents))
+        .clock(Arc::new(VirtualClock::new()))
+        .limits(given)
+        .configure(|runner| runner.ids(Arc::new(SeededIds::new(7))))
+}
+
+/// Plans, passes A, and breaks off in session 3.
+async fn break_off_in_session_3(project: &TempProject, started_with: GivenLimits) {
+    let hangs = SessionScript::new("hangs").says("working").hangs();
+    let agents = ScriptedAgents::new([plans(), passes("A"), hangs]);
+    let control = RunControl::new();
+    let broken = run(project, agents, started_with).start(&control);
+    let minute = Duration::from_secs(60);
+    assert!(tokio::time::timeout(minute, broken).await.is_err());
+}
+
+/// Goes on in session 3.
+async fn go_on(project: &TempProject, given: GivenLimits) -> RunReport {
+    let agents = ScriptedAgents::resuming_at(3, all()).unverified();
+    let report = run(project, agents, given).start(&RunControl::new()).await;
+    report.expect("it starts")
+}
+
+fn changes(project: &TempProject) -> Vec<GivenLimits> {
+    let journal = project.journal();
+    let lines = journal.entries().iter().map(|entry| &entry.line);
+    let changes = lines.filter_map(|line| match line {
+        JournalLine::Fact {
+            fact: RunFact::LimitsChanged { limits, .. },
+            ..
+        } => Some(limits.clone()),
+        _ => None,
+    });
+    changes.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits_that_are_given_count_and_the_counts_go_on() {
+    let cents = |cents| GivenLimits {
+        budget: Budget::default().with_cost(CostUsd::from_cents(cents)),
+        ..GivenLimits::default()
+    };
+    let money = ExitReason::BudgetExceeded {
+        budget: autonoe_core::BudgetKind::Cost,
+    };
+    for (given, exit, iterations) in [
+        (iterations(2), ExitReason::MaxIterations, 2),
+        (iterations(3), ExitReason::MaxIterations, 3),
+        (iterations(9), ExitReason::AllPassed, 4),
+        (cents(50), money.clone(), 2),
+        (cents(75), money, 3),
+        (GivenLimits::default(), ExitReason::AllPassed, 4),
+    ] {
+        let project = TempProject::new();
+        break_off_in_session_3(&project, GivenLimits::default()).await;
+
+        let report = go_on(&project, given.clone()).await;
+
+        assert_eq!(
+            (report.exit, report.iterations),
+            (exit, iterations),
+            "{given:?}"
+        );
+        assert_eq!(report.cost.unknown_parts, 1, "{given:?}");
+        let stories = project.journal().stories();
+        assert_eq!(stories.len(), 1, "it is the same run");
+        assert_eq!(stories[0].cost(), report.cost, "{given:?}");
+        let expected = match given == GivenLimits::default() {
+            true => vec![],
+            false => vec![given],
+        };
+        assert_eq!(changes(&project), expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits_that_are_not_given_are_those_that_it_was_started_with() {
+    let project = TempProject::new();
+    break_off_in_session_3(&project, iterations(3)).await;
+    let given = GivenLimits {
+        max_retries: Some(1),
+        ..GivenLimits::default()
+    };
+
+    let report = go_on(&project, given).await;
+
+    assert_eq!(
+        (report.exit, report.iterations),
+        (ExitReason::MaxIterations, 3)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_limit_again_is_no_change() {
+    let project = TempProject::new();
+    break_off_in_session_3(&project, iterations(3)).await;
+
+    let report = go_on(&project, iterations(3)).await;
+
+    assert_eq!(report.exit, ExitReason::MaxIterations);
+    assert_eq!(changes(&project), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_counts_from_the_start_that_gave_it() {
+    let project = TempProject::new();
+    break_off_in_session_3(&project, GivenLimits::default()).await;
+    let minute = GivenLimits {
+        budget: Budget::default().with_time(Duration::from_secs(60)),
+        ..GivenLimits::default()
+    };
+    // A day later.
+    let clock = VirtualClock::starting_at(MIDNIGHT + Duration::from_secs(24 * 3600));
+    let agents = ScriptedAgents::resuming_at(3, all());
+
+    let report = run(&project, agents, minute)
+        .clock(Arc::new(clock))
+        .start(&RunControl::new())
+        .await
+        .expect("it starts");
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+    assert!(report.elapsed > Duration::from_secs(24 * 3600));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_killed_after_any_later_line_comes_to_the_same_end_without_being_told_again()
+{
+    let told = TempProject::new();
+    break_off_in_session_3(&told, GivenLimits::default()).await;
+    let before = told.journal_text().lines().count();
+    let expected = go_on(&told, iterations(3)).await;
+    let whole = told.journal_text();
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    assert!(lines[before].contains("run_resumed"), "{}", lines[before]);
+    assert!(lines[before + 1].contains("limits_changed"));
+    assert!(lines.len() > before + 4, "{whole}");
+
+    for last in before + 1..lines.len() - 1 {
+        let ledger = std::fs::read_to_string(told.project().status_path()).expect("it is there");
+        let project = TempProject::new()
+            .file(".autonoe/journal.jsonl", lines[..=last].concat())
+            .file(".autonoe/status.json", ledger);
+
+        let report = go_on(&project, GivenLimits::default()).await;
+
+        let line = lines[last];
+        assert_eq!(report.exit, expected.exit, "after {line}");
+        assert_eq!(report.iterations, expected.iterations, "after {line}");
+        assert_eq!(report.run, expected.run, "after {line}");
+        assert_eq!(changes(&project), [iterations(3)], "after {line}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_ahead_tells_what_comes_under_the_limits_that_are_given() {
+    let project = TempProject::new();
+    break_off_in_session_3(&project, GivenLimits::default()).await;
+    let look = |given: &GivenLimits| {
+        let sandbox = SandboxSwitch::default();
+        RunPreview::under(project.project(), Mode::Run, sandbox, given, MIDNIGHT)
+            .expect("a run could start")
+    };
+
+    let goes_on = look(&iterations(3));
+    let ends = look(&iterations(2));
+
+    assert!(
+        matches!(goes_on.next, NextStep::Session { number: 3, .. }),
+        "{:?}",
+        goes_on.next
+    );
+    let limits = goes_on.resumes.expect("it is gone on with").limits;
+    assert_eq!(limits.max_iterations, Some(3));
+    let exit = ExitReason::MaxIterations;
+    assert_eq!(ends.next, NextStep::Finish { exit });
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_line_tells_a_session_that_was_lost_and_not_run_again() {
+    let project = TempProject::new();
+    break_off_in_session_3(&project, GivenLimits::default()).await;
+
+    let report = go_on(&project, iterations(1)).await;
+
+    let timeline = RunTimeline::of(&project.journal(), &report.run).expect("it is told");
+    let cost = timeline.cost.last().expect("it cost something").total;
+    assert_eq!(cost, report.cost);
+    assert!(timeline.idle.iter().any(|idle| idle.why == Idle::BrokenOff));
+}
