@@ -56,6 +56,17 @@ fn each_problem_alone_is_in_the_way_of_a_run() {
             "for its version",
             Box::new(|it| it.program("claude", "echo what?")),
         ),
+        (
+            "credentials",
+            "says that it is not logged in",
+            Box::new(|it| {
+                let says = r#"case "$1" in
+                    auth) echo '{"loggedIn": false}' ;;
+                    *) echo '2.1.300 (Claude Code)' ;;
+                esac"#;
+                it.program("claude", says)
+            }),
+        ),
         ("git", "no program `git`", Box::new(program("git"))),
         ("mcp server", "no program `npx`", Box::new(program("npx"))),
         ("sandbox", "socat missing", Box::new(program("socat"))),
