@@ -3,9 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::Marker;
+use crate::addressee::Addressee;
 use crate::deadline::Deadline;
 use crate::shut_down::{ProcessInfo, Sweep};
 use crate::table::{self, Identity, Kin, Row};
@@ -88,6 +90,21 @@ impl Family {
         }
     }
 
+    /// Sends `signal` to the child, or to the program that it keeps in a sandbox.
+    ///
+    /// The status of the child must not have been taken: then its number is its own.
+    pub(crate) fn signal(&self, addressee: Addressee, signal: Signal) -> Result<(), Errno> {
+        let child = self.child.ok_or(Errno::SRCH)?;
+        // A kill is for all of them, and bubblewrap takes them along.
+        if addressee == Addressee::InSandbox && signal != Signal::KILL {
+            let rows = table::read(&self.marker);
+            if let Some(program) = table::program_in_sandbox(&rows, number(child)) {
+                return send(program, signal);
+            }
+        }
+        kill_process(child, signal)
+    }
+
     /// Kills the group of the child.
     pub(crate) fn kill_group_of_child(&self) {
         if let Some(child) = self.child {
@@ -141,32 +158,22 @@ fn number(pid: Pid) -> u32 {
     pid.as_raw_nonzero().get().unsigned_abs()
 }
 
+fn as_pid(number: u32) -> Option<Pid> {
+    Pid::from_raw(number.try_into().ok()?)
+}
+
 #[cfg(target_os = "linux")]
 fn end(row: &Row) {
-    use rustix::process::{PidfdFlags, kill_process, pidfd_open, pidfd_send_signal};
-
-    let as_pid = |number: u32| Pid::from_raw(number.try_into().ok()?);
-    let Some(pid) = as_pid(row.pid) else { return };
-    // The descriptor stands for one process, so what was checked with it open is what is
-    // killed, also when the number goes to another one meanwhile. Systems before Linux 5.3
-    // have none; there the moment between check and kill stays.
-    let descriptor = pidfd_open(pid, PidfdFlags::empty());
-    if !table::still_is(row.identity()) {
-        return;
-    }
     // A group is killed at once, so that its members cannot go on by starting others. All
     // of it came from the child, which got a session of its own: groups do not reach across.
-    let other_session = table::own_session().is_some_and(|own| own != row.session);
-    if let Some(group) = as_pid(row.group).filter(|_| other_session && row.group > 1) {
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-    let result = match descriptor {
-        Ok(descriptor) => pidfd_send_signal(descriptor, Signal::KILL),
-        Err(rustix::io::Errno::NOSYS) => kill_process(pid, Signal::KILL),
-        Err(error) => Err(error),
+    let kill_group = || {
+        let other_session = table::own_session().is_some_and(|own| own != row.session);
+        if let Some(group) = as_pid(row.group).filter(|_| other_session && row.group > 1) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
     };
-    match result {
-        Ok(()) | Err(rustix::io::Errno::SRCH) => {}
+    match send_after(row, Signal::KILL, kill_group) {
+        Ok(()) | Err(Errno::SRCH) => {}
         Err(error) => {
             tracing::warn!(pid = row.pid, name = row.name, %error, "a process cannot be killed");
         }
@@ -175,3 +182,33 @@ fn end(row: &Row) {
 
 #[cfg(not(target_os = "linux"))]
 fn end(_row: &Row) {}
+
+fn send(row: &Row, signal: Signal) -> Result<(), Errno> {
+    send_after(row, signal, || {})
+}
+
+/// Sends `signal` to the process of `row`, if it is still that, after something else was done.
+#[cfg(target_os = "linux")]
+fn send_after(row: &Row, signal: Signal, before: impl FnOnce()) -> Result<(), Errno> {
+    use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
+
+    let pid = as_pid(row.pid).ok_or(Errno::SRCH)?;
+    // The descriptor stands for one process, so what was checked with it open is what is
+    // killed, also when the number goes to another one meanwhile. Systems before Linux 5.3
+    // have none; there the moment between check and kill stays.
+    let descriptor = pidfd_open(pid, PidfdFlags::empty());
+    if !table::still_is(row.identity()) {
+        return Err(Errno::SRCH);
+    }
+    before();
+    match descriptor {
+        Ok(descriptor) => pidfd_send_signal(descriptor, signal),
+        Err(Errno::NOSYS) => kill_process(pid, signal),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn send_after(_row: &Row, _signal: Signal, _before: impl FnOnce()) -> Result<(), Errno> {
+    Err(Errno::SRCH)
+}

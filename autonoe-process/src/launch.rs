@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use crate::sandbox::{OsSandbox, Wrapped};
 use crate::{Ladder, LaunchError, Marker, SessionFolder};
 
 /// What to start, and how.
@@ -53,6 +55,7 @@ pub struct Launch {
     pub(crate) stderr_limit: usize,
     pub(crate) ladder: Ladder,
     pub(crate) folder: Option<SessionFolder>,
+    pub(crate) sandbox: Option<OsSandbox>,
     args: Vec<OsString>,
     env: BTreeMap<OsString, OsString>,
 }
@@ -71,6 +74,7 @@ impl Launch {
             stderr_limit: Self::STDERR_LIMIT,
             ladder: Ladder::interrupt_first(),
             folder: None,
+            sandbox: None,
             args: Vec::new(),
             env: BTreeMap::new(),
         }
@@ -141,8 +145,23 @@ impl Launch {
         self
     }
 
-    /// Makes the command, as far as it can be said without the child's help.
-    pub(crate) fn command(&self) -> Result<Command, LaunchError> {
+    /// Has the program executed in `sandbox`, or not at all.
+    ///
+    /// The child is then bubblewrap, which ends as the program does; one that a signal has
+    /// ended has code 128 and the number of the signal. [`Process::signal`] and the steps of a
+    /// [`Ladder`] reach the program; when the child is killed or dies, all that is in the
+    /// sandbox does. When this program dies, it is killed at once, and not interrupted first.
+    ///
+    /// [`Process::signal`]: crate::Process::signal
+    #[must_use]
+    pub fn inside(mut self, sandbox: OsSandbox) -> Self {
+        self.sandbox = Some(sandbox);
+        self
+    }
+
+    /// Makes the command, as far as it can be said without the child's help, and what it
+    /// inherits beside the files of the launch.
+    pub(crate) fn command(&self) -> Result<(Command, Option<OwnedFd>), LaunchError> {
         if !self.program.is_absolute() {
             return Err(LaunchError::NotAbsolute {
                 program: self.program.clone(),
@@ -153,17 +172,33 @@ impl Launch {
                 name: name.to_string_lossy().into_owned(),
             });
         }
+        let (mut command, options) = match &self.sandbox {
+            Some(sandbox) => {
+                // Bubblewrap would say it too, but only in words.
+                LaunchError::foresee(&self.program, &self.directory)?;
+                let (program, directory) = (&self.program, &self.directory);
+                let wrapped = sandbox.wrap(program, &self.args, directory, &self.env)?;
+                let Wrapped { command, options } = wrapped;
+                (command, Some(options))
+            }
+            None => (self.bare_command(), None),
+        };
+        command
+            .env(self.marker.name(), self.marker.value())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Ok((command, options))
+    }
+
+    fn bare_command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command
             .args(&self.args)
             .current_dir(&self.directory)
             .env_clear()
-            .envs(&self.env)
-            .env(self.marker.name(), self.marker.value())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        Ok(command)
+            .envs(&self.env);
+        command
     }
 }
 
@@ -180,6 +215,7 @@ impl fmt::Debug for Launch {
             .field("directory", &self.directory)
             .field("marker", &self.marker)
             .field("variables", &self.env.keys())
+            .field("sandbox", &self.sandbox)
             .finish_non_exhaustive()
     }
 }

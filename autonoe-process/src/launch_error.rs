@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 
+use crate::SandboxError;
+
 /// Why a program was not started. Nothing of it runs.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -49,6 +51,9 @@ pub enum LaunchError {
         /// Its name.
         name: String,
     },
+    /// The sandbox cannot be made.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
     /// The system refuses for another reason.
     #[error("{program:?} cannot be started")]
     System {
@@ -69,6 +74,7 @@ impl LaunchError {
             Self::NoInterpreter { .. } => "interpreter_not_found",
             Self::Directory { .. } => "bad_directory",
             Self::Variable { .. } => "bad_variable",
+            Self::Sandbox(error) => error.code(),
             Self::System { .. } => "not_started",
         }
     }
@@ -76,6 +82,18 @@ impl LaunchError {
     pub(crate) fn system(program: &Path, source: io::Error) -> Self {
         let program = program.to_owned();
         Self::System { program, source }
+    }
+
+    /// Looks whether `program` could be executed in `directory`, before somebody else tries.
+    pub(crate) fn foresee(program: &Path, directory: &Path) -> Result<(), Self> {
+        let refused = |source: io::Error| Err(Self::explain(program, directory, source));
+        match (directory.metadata(), program.metadata()) {
+            (Ok(directory), _) if !directory.is_dir() => {
+                refused(io::ErrorKind::NotADirectory.into())
+            }
+            (Err(error), _) | (_, Err(error)) => refused(error),
+            _ => access(program, Access::EXEC_OK).or_else(|error| refused(error.into())),
+        }
     }
 
     /// Finds out what the system means by `source`.

@@ -12,6 +12,8 @@
 //! - [`Ladder`] says how a child is ended, step by step; [`ShutDown`] tells how it went.
 //! - [`Marker`] finds what is left, also of a program that was killed.
 //! - [`SessionFolder`] is a folder that goes with the last process.
+//! - [`OsSandbox`] says what holds around a child: what it can write and see, and whether it
+//!   has a network. [`Launch::inside`] starts it there or not at all.
 //! - [`find_program`] looks for a program.
 //!
 //! The crate is made for Linux. Other Unix systems have the process group only: no signal
@@ -25,12 +27,14 @@
 #[cfg(not(unix))]
 compile_error!("autonoe-process needs a Unix system");
 
+mod addressee;
 mod before_exec;
 mod deadline;
 mod endings;
 mod exit;
 mod family;
 mod find_program;
+mod inherited;
 mod keeper;
 mod ladder;
 mod launch;
@@ -38,6 +42,7 @@ mod launch_error;
 mod living;
 mod marker;
 mod process;
+mod sandbox;
 mod session_folder;
 mod shut_down;
 mod signal;
@@ -55,6 +60,7 @@ pub use launch_error::LaunchError;
 pub use living::kill_everything;
 pub use marker::{InvalidMarker, Marker};
 pub use process::Process;
+pub use sandbox::{NestedSandboxes, Network, Obstacle, OsSandbox, SandboxError};
 pub use session_folder::SessionFolder;
 pub use shut_down::{EndedBy, ProcessInfo, ShutDown, Sweep};
 pub use signal::Signal;

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, kill_process};
+use rustix::process::Pid;
 
 use crate::family::Family;
 use crate::keeper::{Lifeline, Shared};
@@ -80,7 +80,8 @@ impl Process {
         if self.try_exit().is_some() {
             return Err(Errno::SRCH.into());
         }
-        Ok(kill_process(self.pid, signal.to_system())?)
+        let family = Family::of(self.pid, self.marker.clone());
+        Ok(family.signal(self.shared.addressee, signal.to_system())?)
     }
 
     /// Finds what the process has started and what that has started, as far as it lives.

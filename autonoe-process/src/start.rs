@@ -6,19 +6,13 @@ use std::process::{ChildStdin, ChildStdout, Command};
 use std::sync::Arc;
 use std::thread;
 
-use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::process::Pid;
 use tokio::sync::oneshot;
 
+use crate::addressee::Addressee;
 use crate::keeper::{Keeper, Lifeline, Shared};
 use crate::stdio::{Stdin, Stdout};
-use crate::{Launch, LaunchError, Process, before_exec, exit};
-
-/// The lowest number of an inherited descriptor.
-///
-/// Node keeps what it inherits to itself, up to the first number above 15 that is not in
-/// use; a lock among the low ones would not reach its tools.
-const INHERITED_FROM: i32 = 100;
+use crate::{Launch, LaunchError, Process, before_exec, exit, inherited};
 
 /// A child that was started, and the ends of its pipes.
 #[derive(Debug)]
@@ -49,12 +43,12 @@ impl Launch {
     pub async fn start(self) -> Result<Started, LaunchError> {
         let (program, marker) = (self.program.clone(), self.marker.clone());
         let failed = |source| LaunchError::system(&program, source);
-        let command = self.command()?;
+        let (command, options) = self.command()?;
         let (tell, told) = oneshot::channel();
         let span = tracing::Span::current();
         thread::Builder::new()
             .name("process-parent".into())
-            .spawn(move || span.in_scope(|| be_parent(self, command, tell)))
+            .spawn(move || span.in_scope(|| be_parent(self, command, options, tell)))
             .map_err(failed)?;
         let answer = told
             .await
@@ -84,8 +78,13 @@ struct Forked {
 }
 
 /// Starts the child, hands it over, and lives until it has ended.
-fn be_parent(launch: Launch, command: Command, tell: oneshot::Sender<Result<Forked, LaunchError>>) {
-    match fork(launch, command) {
+fn be_parent(
+    launch: Launch,
+    command: Command,
+    options: Option<OwnedFd>,
+    tell: oneshot::Sender<Result<Forked, LaunchError>>,
+) {
+    match fork(launch, command, options) {
         Ok((forked, exit_signal)) => {
             let pid = forked.pid;
             // If nobody waits for the child any more, it is dropped here.
@@ -100,11 +99,18 @@ fn be_parent(launch: Launch, command: Command, tell: oneshot::Sender<Result<Fork
 }
 
 /// Starts the child under a keeper, which is told of its end when the pipe is closed.
-fn fork(mut launch: Launch, mut command: Command) -> Result<(Forked, io::PipeWriter), LaunchError> {
+fn fork(
+    mut launch: Launch,
+    mut command: Command,
+    options: Option<OwnedFd>,
+) -> Result<(Forked, io::PipeWriter), LaunchError> {
     let (program, directory) = (launch.program.clone(), launch.directory.clone());
     let failed = |source| LaunchError::system(&program, source);
-    before_exec::prepare(&mut command, copies(&launch).map_err(failed)?);
-    let shared = Shared::new(launch.stderr_limit);
+    let inherited = launch.inherited.iter().map(inherited::copy);
+    let inherited = inherited.chain(options.map(Ok)).collect::<io::Result<_>>();
+    before_exec::prepare(&mut command, inherited.map_err(failed)?);
+    let addressee = Addressee::of(&launch);
+    let shared = Shared::new(launch.stderr_limit, addressee);
     let (lifeline, hang_up) = Lifeline::new().map_err(failed)?;
     // It goes before the error is told, if there will be no child.
     let folder = launch.folder.take();
@@ -131,15 +137,4 @@ fn fork(mut launch: Launch, mut command: Command) -> Result<(Forked, io::PipeWri
         lifeline,
     };
     Ok((forked, exit_signal))
-}
-
-/// Copies what is to be inherited. The copies are closed on exec, by other children too.
-fn copies(launch: &Launch) -> io::Result<Vec<OwnedFd>> {
-    let copy = |file| match fcntl_dupfd_cloexec(file, INHERITED_FROM) {
-        // So few descriptors are allowed.
-        Err(Errno::INVAL) => fcntl_dupfd_cloexec(file, 0),
-        result => result,
-    };
-    let copies = launch.inherited.iter().map(copy);
-    Ok(copies.collect::<Result<_, _>>()?)
 }

@@ -1,6 +1,6 @@
 //! Down the ladder.
 
-use rustix::process::{Signal, kill_process};
+use rustix::process::Signal;
 
 use super::Keeper;
 use super::watch::Seen;
@@ -84,7 +84,7 @@ impl Keeper {
     fn signal(&self, signal: Signal) {
         // Its status was not taken yet, so the number is its own.
         if self.exit.is_none()
-            && let Err(error) = kill_process(self.pid, signal)
+            && let Err(error) = self.family.signal(self.shared.addressee, signal)
         {
             tracing::warn!(%error, "a child cannot be sent a signal");
         }

@@ -145,6 +145,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::addressee::Addressee;
 
     struct Ends {
         stderr: io::PipeWriter,
@@ -161,7 +162,7 @@ mod tests {
             exit: exit.1,
             hang_up: hang_up.1,
         };
-        (watch, ends, Shared::new(usize::MAX))
+        (watch, ends, Shared::new(usize::MAX, Addressee::Child))
     }
 
     #[test]

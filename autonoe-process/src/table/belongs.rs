@@ -39,6 +39,16 @@ pub(crate) fn descendants(table: &[Row], root: u32, host: u32) -> Vec<Row> {
     found
 }
 
+/// Finds the program that the child `bubblewrap` keeps in a sandbox.
+///
+/// Its only child is the first process of the sandbox, and the oldest child of that is the
+/// program; the others there are orphans that the program has left.
+pub(crate) fn program_in_sandbox(table: &[Row], bubblewrap: u32) -> Option<&Row> {
+    let first = table.iter().find(|row| row.parent == bubblewrap)?.pid;
+    let inside = table.iter().filter(|row| row.parent == first && !row.ended);
+    inside.min_by_key(|row| (row.started, row.pid))
+}
+
 fn with_descendants(table: &[Row], mut pids: HashSet<u32>, host: u32) -> Vec<Row> {
     // The first process adopts orphans of everybody, and the host has other children.
     let may_belong = |row: &&Row| row.pid != host && row.pid > 1;
@@ -193,6 +203,25 @@ mod tests {
             found.iter().map(|row| row.pid).collect::<Vec<_>>(),
             [21, 22]
         );
+    }
+
+    #[test]
+    fn the_program_in_a_sandbox_is_the_oldest_child_of_its_first_process() {
+        let early = |row: Row| Row { started: 1, ..row };
+        let table = [
+            row(CHILD, HOST),
+            row(21, CHILD),
+            row(25, 21),
+            early(row(30, 21)),
+            row(31, 30),
+            early(row(40, HOST)),
+        ];
+
+        let pid = |table: &[Row]| program_in_sandbox(table, CHILD).map(|row| row.pid);
+
+        assert_eq!(pid(&table), Some(30));
+        assert_eq!(pid(&table[..2]), None);
+        assert_eq!(pid(&table[..1]), None);
     }
 
     proptest! {

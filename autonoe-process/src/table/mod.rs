@@ -4,7 +4,7 @@ mod belongs;
 #[cfg(target_os = "linux")]
 mod linux;
 
-pub(crate) use belongs::{Kin, descendants, members};
+pub(crate) use belongs::{Kin, descendants, members, program_in_sandbox};
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{own_session, read, still_is};

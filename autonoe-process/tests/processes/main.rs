@@ -10,6 +10,7 @@ mod inherit;
 mod ladder;
 mod launch_errors;
 mod leftovers;
+mod sandbox;
 mod session_folder;
 mod setting;
 mod stdio;

@@ -1,0 +1,21 @@
+//! Copies of open files that a child inherits.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
+
+/// The lowest number of an inherited descriptor.
+///
+/// Node keeps what it inherits to itself, up to the first number above 15 that is not in
+/// use; a lock among the low ones would not reach its tools.
+const INHERITED_FROM: i32 = 100;
+
+/// Copies `file` to a high number. The copy is closed on exec, by other children too.
+pub(crate) fn copy(file: &impl AsFd) -> io::Result<OwnedFd> {
+    match fcntl_dupfd_cloexec(file, INHERITED_FROM) {
+        // So few descriptors are allowed.
+        Err(Errno::INVAL) => Ok(fcntl_dupfd_cloexec(file, 0)?),
+        result => Ok(result?),
+    }
+}

@@ -1,0 +1,175 @@
+//! A sandbox in bubblewrap's words.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::look::bytes;
+use super::mounts::{Access, Mount, plan};
+use super::{NestedSandboxes, Network, OsSandbox, SandboxError};
+
+/// What in `/proc` changes the whole machine. Bubblewrap shields some of it, by a test that
+/// root's rights deceive.
+const MACHINE: [&str; 10] = [
+    "/proc/acpi",
+    "/proc/asound",
+    "/proc/bus",
+    "/proc/driver",
+    "/proc/fs",
+    "/proc/irq",
+    "/proc/mtrr",
+    "/proc/scsi",
+    "/proc/sys",
+    "/proc/sysrq-trigger",
+];
+
+impl OsSandbox {
+    /// Returns the options for bubblewrap, each with a zero byte behind it.
+    pub(super) fn options(
+        &self,
+        directory: &Path,
+        env: &BTreeMap<OsString, OsString>,
+    ) -> Result<Vec<u8>, SandboxError> {
+        let mut options = Options::default();
+        self.separate(&mut options);
+        options.add("--ro-bind", &[b"/", b"/"]);
+        self.mount(&mut options, &plan(self.wanted()?)?);
+        for (name, value) in env {
+            options.add("--setenv", &[name.as_bytes(), value.as_bytes()]);
+        }
+        options.add("--chdir", &[&bytes(directory)]);
+        Ok(options.0)
+    }
+
+    fn separate(&self, options: &mut Options) {
+        for option in [
+            "--unshare-user",
+            "--unshare-pid",
+            "--unshare-ipc",
+            "--unshare-uts",
+            "--unshare-cgroup-try",
+            "--new-session",
+            "--die-with-parent",
+        ] {
+            options.add(option, &[]);
+        }
+        // Root would keep them all, and with them the means to take mounts away again.
+        options.add("--cap-drop", &[b"ALL"]);
+        if self.network == Network::Off {
+            options.add("--unshare-net", &[]);
+        }
+        if self.nested == NestedSandboxes::Forbidden {
+            options.add("--disable-userns", &[]);
+        }
+    }
+
+    fn mount(&self, options: &mut Options, plan: &[Mount]) {
+        let mut read_only_at_last = Vec::new();
+        for Mount { place, access } in plan {
+            let path = bytes(&place.path);
+            match access {
+                Access::Own if path == b"/dev" => options.add("--dev", &[&path]),
+                Access::Own if path == b"/proc" => self.mount_processes(options),
+                Access::Own => {
+                    options.add("--size", &[self.temporary_limit.to_string().as_bytes()]);
+                    options.add("--tmpfs", &[&path]);
+                }
+                Access::Writable => options.add("--bind", &[&path, &path]),
+                Access::ReadOnly => options.add("--ro-bind", &[&path, &path]),
+                Access::Hidden if place.is_directory => {
+                    options.add("--tmpfs", &[&path]);
+                    // Places to mount on are still to be made in it.
+                    read_only_at_last.push(path);
+                }
+                Access::Hidden => options.add("--ro-bind", &[b"/dev/null", &path]),
+            }
+        }
+        for path in read_only_at_last {
+            options.add("--remount-ro", &[&path]);
+        }
+    }
+
+    fn mount_processes(&self, options: &mut Options) {
+        options.add("--proc", &[b"/proc"]);
+        match self.nested {
+            NestedSandboxes::Forbidden => options.add("--remount-ro", &[b"/proc"]),
+            // Who makes a sandbox writes to its own entries there.
+            NestedSandboxes::Allowed => {
+                for path in MACHINE.into_iter().filter(|path| Path::new(path).exists()) {
+                    options.add("--ro-bind", &[path.as_bytes(), path.as_bytes()]);
+                }
+            }
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Options(Vec<u8>);
+
+impl Options {
+    fn add(&mut self, option: &str, values: &[&[u8]]) {
+        for part in [option.as_bytes()].iter().chain(values) {
+            self.0.extend_from_slice(part);
+            self.0.push(0);
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    fn words(sandbox: &OsSandbox, env: &[(&str, &str)]) -> String {
+        let env = env
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect();
+        let options = sandbox.options(Path::new("/srv"), &env).expect("a plan");
+        let text = String::from_utf8(options).expect("plain names");
+        text.replace('\0', " ")
+    }
+
+    #[test]
+    fn nothing_is_shared_unless_it_is_said() {
+        let text = words(&OsSandbox::new("/usr/bin/bwrap"), &[("A", "b c")]);
+
+        for words in [
+            "--unshare-user ",
+            "--unshare-pid ",
+            "--unshare-ipc ",
+            "--unshare-uts ",
+            "--unshare-net ",
+            "--disable-userns ",
+            "--cap-drop ALL ",
+            "--new-session ",
+            "--die-with-parent ",
+            "--ro-bind / / ",
+            "--dev /dev ",
+            "--proc /proc --remount-ro /proc ",
+            "--size 1073741824 --tmpfs /tmp ",
+            "--setenv A b c ",
+            "--chdir /srv ",
+        ] {
+            assert!(text.contains(words), "{words} is not in {text}");
+        }
+        assert!(!text.contains(" --bind "), "{text}");
+    }
+
+    #[test]
+    fn what_is_allowed_is_said() {
+        let sandbox = OsSandbox::new("/usr/bin/bwrap")
+            .network(Network::Shared)
+            .nested_sandboxes(NestedSandboxes::Allowed)
+            .temporary_limit(4096)
+            .writable("/srv");
+
+        let text = words(&sandbox, &[]);
+
+        assert!(!text.contains("--unshare-net"), "{text}");
+        assert!(!text.contains("--disable-userns"), "{text}");
+        assert!(text.contains("--ro-bind /proc/sys /proc/sys "), "{text}");
+        assert!(text.contains("--size 4096 --tmpfs /tmp "), "{text}");
+        assert!(text.contains(" --bind /srv /srv "), "{text}");
+    }
+}

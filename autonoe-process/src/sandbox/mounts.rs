@@ -1,0 +1,247 @@
+//! What is mounted where: a pure function of what is asked for and what is on the disk.
+
+use std::path::{Path, PathBuf};
+
+use super::SandboxError;
+
+/// A path that is there, as the system knows it: absolute and without links.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    pub(super) is_directory: bool,
+}
+
+/// What becomes of a place and all below it, up to a more special one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    Writable,
+    ReadOnly,
+    Hidden,
+    /// Made by the sandbox itself: `/dev`, `/proc`, `/tmp`.
+    Own,
+}
+
+/// A place and what becomes of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Mount {
+    pub(super) place: Found,
+    pub(super) access: Access,
+}
+
+/// What the sandbox makes anew; nothing else can be made of it.
+const OWN: [&str; 3] = ["/dev", "/proc", "/tmp"];
+
+/// Below these nothing can be asked for.
+const CLOSED: [&str; 3] = ["/dev", "/proc", "/sys"];
+
+/// Decides what is mounted, in the order in which it must be.
+///
+/// What is the same as around it is left out: a mount that is not made cannot be led astray
+/// by somebody who moves directories meanwhile.
+pub(super) fn plan(wanted: Vec<Mount>) -> Result<Vec<Mount>, SandboxError> {
+    let mut all: Vec<Mount> = OWN.into_iter().map(own).collect();
+    for mount in wanted {
+        refuse_reserved(&mount.place.path)?;
+        match all.iter().find(|known| known.place == mount.place) {
+            None => all.push(mount),
+            Some(known) if known.access == mount.access => {}
+            Some(_) => {
+                let path = mount.place.path;
+                return Err(SandboxError::Contradiction { path });
+            }
+        }
+    }
+    // A directory comes before what is in it.
+    all.sort_by(|one, other| one.place.path.cmp(&other.place.path));
+
+    let mut planned: Vec<Mount> = Vec::new();
+    for mount in all {
+        let around = around(&planned, &mount.place.path);
+        if changes_anything(around.map(|around| around.access), mount.access) {
+            refuse_movable(around, &mount)?;
+            planned.push(mount);
+        }
+    }
+    Ok(planned)
+}
+
+fn own(path: &str) -> Mount {
+    Mount {
+        place: Found {
+            path: path.into(),
+            is_directory: true,
+        },
+        access: Access::Own,
+    }
+}
+
+fn refuse_reserved(path: &Path) -> Result<(), SandboxError> {
+    let reserved = path == Path::new("/")
+        || OWN.iter().any(|own| path == Path::new(own))
+        || CLOSED.iter().any(|closed| path.starts_with(closed));
+    if reserved {
+        let path = path.to_owned();
+        return Err(SandboxError::Reserved { path });
+    }
+    Ok(())
+}
+
+/// Finds the nearest place around `path`; without one, that is the read-only root.
+fn around<'a>(planned: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    let holds = |mount: &&Mount| path.starts_with(&mount.place.path);
+    planned.iter().rfind(holds)
+}
+
+fn changes_anything(around: Option<Access>, access: Access) -> bool {
+    match (around.unwrap_or(Access::ReadOnly), access) {
+        // The sandbox's own `/tmp` is empty: there is nothing to hide in it.
+        (Access::Own, Access::Hidden) => false,
+        (around, access) => around != access || access == Access::Own,
+    }
+}
+
+/// Whoever can write a directory can move what is in it, together with what is mounted deeper;
+/// only a mount itself cannot be moved.
+fn refuse_movable(around: Option<&Mount>, mount: &Mount) -> Result<(), SandboxError> {
+    match around {
+        Some(around)
+            if around.access == Access::Writable
+                && mount.place.path.parent() != Some(&around.place.path) =>
+        {
+            Err(SandboxError::Movable {
+                path: mount.place.path.clone(),
+                writable: around.place.path.clone(),
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Access::{Hidden, Own, ReadOnly, Writable};
+    use super::*;
+
+    fn mount(path: &str, access: Access) -> Mount {
+        Mount {
+            access,
+            ..own(path)
+        }
+    }
+
+    fn planned(wanted: &[(&str, Access)]) -> Result<Vec<(String, Access)>, SandboxError> {
+        let wanted = wanted.iter().map(|(path, access)| mount(path, *access));
+        let planned = plan(wanted.collect())?.into_iter();
+        let text = |mount: Mount| (mount.place.path.display().to_string(), mount.access);
+        Ok(planned.map(text).collect())
+    }
+
+    /// The plan without what is always there.
+    fn special(wanted: &[(&str, Access)]) -> Vec<(String, Access)> {
+        let mut planned = planned(wanted).expect("a plan");
+        planned.retain(|(_, access)| *access != Own);
+        planned
+    }
+
+    fn list(mounts: &[(&str, Access)]) -> Vec<(String, Access)> {
+        let text = |(path, access): &(&str, Access)| ((*path).to_owned(), *access);
+        mounts.iter().map(text).collect()
+    }
+
+    #[test]
+    fn the_sandbox_makes_its_own_places_always() {
+        let expected = list(&[("/dev", Own), ("/proc", Own), ("/tmp", Own)]);
+        assert_eq!(planned(&[]).expect("a plan"), expected);
+    }
+
+    #[test]
+    fn the_more_special_path_comes_later() {
+        let wanted = [
+            ("/home/ada/project", Writable),
+            ("/home/ada", Hidden),
+            ("/home/ada/project/.autonoe", ReadOnly),
+        ];
+
+        let expected = list(&[
+            ("/home/ada", Hidden),
+            ("/home/ada/project", Writable),
+            ("/home/ada/project/.autonoe", ReadOnly),
+        ]);
+        assert_eq!(special(&wanted), expected);
+    }
+
+    #[test]
+    fn a_project_in_tmp_comes_after_the_private_one() {
+        let planned = planned(&[("/tmp/project", Writable), ("/tmp/bin", ReadOnly)]);
+
+        let expected = list(&[
+            ("/dev", Own),
+            ("/proc", Own),
+            ("/tmp", Own),
+            ("/tmp/bin", ReadOnly),
+            ("/tmp/project", Writable),
+        ]);
+        assert_eq!(planned.expect("a plan"), expected);
+    }
+
+    #[test]
+    fn what_is_the_same_as_around_it_is_left_out() {
+        for wanted in [
+            &[("/p", Writable), ("/p/deep/er", Writable)][..],
+            &[("/p", Writable), ("/usr/lib", ReadOnly)],
+            &[("/p", Writable), ("/tmp/secret", Hidden)],
+            &[("/p", Writable), ("/p", Writable)],
+        ] {
+            assert_eq!(special(wanted), list(&[("/p", Writable)]), "{wanted:?}");
+        }
+        let nested = [("/h", Hidden), ("/h/.ssh", Hidden)];
+        assert_eq!(special(&nested), list(&[("/h", Hidden)]));
+    }
+
+    #[test]
+    fn names_that_only_begin_alike_are_not_around_each_other() {
+        let wanted = [("/srv/app", Writable), ("/srv/application/key", Hidden)];
+
+        assert_eq!(special(&wanted), list(&wanted));
+    }
+
+    #[test]
+    fn what_could_be_moved_away_is_refused() {
+        for access in [ReadOnly, Hidden] {
+            let deep = planned(&[("/p", Writable), ("/p/a/b", access)]);
+            assert!(
+                matches!(deep, Err(SandboxError::Movable { .. })),
+                "{deep:?}"
+            );
+            planned(&[("/p", Writable), ("/p/a", access)]).expect("it cannot be moved");
+        }
+        planned(&[("/p", Writable), ("/p/a", ReadOnly), ("/p/a/b/c", Hidden)])
+            .expect("nothing in a read-only directory can be moved");
+    }
+
+    #[test]
+    fn what_is_the_sandboxs_own_business_is_refused() {
+        for path in [
+            "/", "/tmp", "/proc", "/proc/1", "/dev/sda", "/sys", "/sys/fs",
+        ] {
+            for access in [Writable, ReadOnly, Hidden] {
+                let refused = planned(&[(path, access)]);
+                assert!(
+                    matches!(refused, Err(SandboxError::Reserved { .. })),
+                    "{path} {access:?}: {refused:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_two_things_at_once() {
+        for (one, other) in [(Writable, Hidden), (Writable, ReadOnly), (Hidden, ReadOnly)] {
+            let refused = planned(&[("/p", one), ("/p", other)]);
+            assert!(
+                matches!(refused, Err(SandboxError::Contradiction { .. })),
+                "{refused:?}"
+            );
+        }
+    }
+}

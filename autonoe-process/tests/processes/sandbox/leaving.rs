@@ -1,0 +1,163 @@
+//! Ways out of a sandbox, which are closed.
+
+use std::fs;
+use std::io::{ErrorKind, Read};
+use std::net::TcpListener;
+use std::os::unix::fs::symlink;
+
+use autonoe_process::{Exit, Ladder, NestedSandboxes, Network};
+
+use super::{outside, said};
+use crate::trial::{Trial, eventually, lives, ready, within};
+
+#[tokio::test]
+async fn nothing_is_written_outside_of_what_is_writable() {
+    let (trial, outside) = (Trial::new(), outside());
+    symlink(outside.path(), trial.path("link")).expect("writable");
+    let target = outside.path().display();
+    let script = format!(
+        "echo in > own; echo temporary > /tmp/own && cat /tmp/own
+         for place in {target}/new link/new ../../var/tmp/new-of-test /etc/new /usr/bin/new /new; do
+             (echo out > $place) 2>/dev/null && echo \"wrote $place\"
+         done
+         mount --bind {target} /tmp 2>/dev/null && echo mounted
+         umount /tmp 2>/dev/null && echo unmounted
+         exit 7"
+    );
+
+    let (text, exit) = said(trial.bash(&script).inside(trial.sandbox())).await;
+
+    assert_eq!((text.as_str(), exit), ("temporary\n", Exit::Code(7)));
+    assert_eq!(
+        fs::read_to_string(trial.path("own")).expect("there"),
+        "in\n"
+    );
+    assert_eq!(fs::read_dir(outside.path()).expect("there").count(), 0);
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_listener_on_this_machine_is_reached_only_with_its_network() {
+    for (network, expected) in [(Network::Off, "none\n"), (Network::Shared, "reached\n")] {
+        let trial = Trial::new();
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        listener.set_nonblocking(true).expect("ours");
+        let port = listener.local_addr().expect("bound").port();
+        let script = format!(
+            "if (echo hello > /dev/tcp/127.0.0.1/{port}) 2>/dev/null
+             then echo reached; else echo none; fi"
+        );
+
+        let launch = trial.bash(&script);
+        let (text, _) = said(launch.inside(trial.sandbox().network(network))).await;
+
+        assert_eq!(text, expected);
+        match listener.accept() {
+            Ok((mut stream, _)) => {
+                assert_eq!(network, Network::Shared, "somebody came through");
+                stream.set_nonblocking(false).expect("ours");
+                let mut heard = String::new();
+                stream.read_to_string(&mut heard).expect("readable");
+                assert_eq!(heard, "hello\n");
+            }
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::WouldBlock);
+                assert_eq!(network, Network::Off);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_foreign_process_is_neither_killed_nor_seen_nor_read() {
+    let (victims, trial) = (Trial::new(), Trial::new());
+    let launch = victims.bash("echo ready; exec sleep 600");
+    let launch = launch.env("API_KEY", "the-key-of-somebody-else");
+    let victim = launch.start().await.expect("it starts");
+    let _stdout = ready(victim.stdout).await;
+    let pid = victim.process.pid();
+    eventually("its environment to be the one of the program", || {
+        let environ = fs::read_to_string(format!("/proc/{pid}/environ"));
+        environ.is_ok_and(|text| text.contains("the-key-of-somebody-else"))
+    });
+    let script = format!(
+        "kill -9 {pid} 2>/dev/null && echo killed
+         test -e /proc/{pid} && echo seen
+         cat /proc/*/environ | tr '\\0' '\\n' | grep API_KEY
+         for entry in /proc/[0-9]*; do echo ${{entry#/proc/}}; done | sort -n | head -2"
+    );
+
+    let (text, _) = said(trial.bash(&script).inside(trial.sandbox())).await;
+
+    // The first process is bubblewrap, the second the program.
+    assert_eq!(text, "1\n2\n");
+    assert!(lives(pid));
+    within(victim.process.shut_down(Ladder::kill_at_once())).await;
+    victims.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn the_machine_is_not_changed_through_its_own_files_also_not_by_root() {
+    for nested in [NestedSandboxes::Forbidden, NestedSandboxes::Allowed] {
+        let trial = Trial::new();
+        let script = "grep CapEff /proc/self/status
+                      find /proc/sys /sys -type f -writable 2>/dev/null | head -3
+                      find /proc -maxdepth 1 -type f -writable 2>/dev/null
+                      find /dev -type b 2>/dev/null
+                      test -w /proc/sys/kernel/core_pattern && echo danger
+                      exit 0";
+
+        let sandbox = trial.sandbox().nested_sandboxes(nested);
+        let (text, _) = said(trial.bash(script).inside(sandbox)).await;
+
+        assert_eq!(text, "CapEff:\t0000000000000000\n", "{nested:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_sandbox_in_a_sandbox_is_made_only_where_it_is_allowed() {
+    for (nested, expected) in [
+        (NestedSandboxes::Forbidden, "no\n"),
+        (NestedSandboxes::Allowed, "yes\n"),
+    ] {
+        let trial = Trial::new();
+        let script = "unshare --user true 2>/dev/null && echo yes || echo no";
+
+        let sandbox = trial.sandbox().nested_sandboxes(nested);
+        let (text, _) = said(trial.bash(script).inside(sandbox)).await;
+
+        assert_eq!(text, expected);
+    }
+}
+
+#[tokio::test]
+async fn what_is_read_only_in_a_writable_folder_stays_as_and_where_it_is() {
+    let trial = Trial::new();
+    fs::create_dir(trial.path(".autonoe")).expect("writable");
+    fs::write(trial.path(".autonoe/status.json"), "{}").expect("writable");
+    let script = "exec 2>/dev/null
+                  echo bad > .autonoe/status.json && echo written
+                  rm -rf .autonoe
+                  mv .autonoe other && echo moved
+                  ln .autonoe/status.json copy && echo linked
+                  cat .autonoe/status.json; echo ok > work";
+
+    let sandbox = trial.sandbox().read_only(trial.path(".autonoe"));
+    let (text, _) = said(trial.bash(script).inside(sandbox)).await;
+
+    assert_eq!(text, "{}");
+    let status = fs::read_to_string(trial.path(".autonoe/status.json"));
+    assert_eq!(status.expect("there"), "{}");
+    assert!(trial.path("work").exists());
+}
+
+#[tokio::test]
+async fn the_private_tmp_has_an_end() {
+    let trial = Trial::new();
+    let script = "head -c 3000000 /dev/zero > /tmp/much 2>/dev/null || echo full";
+
+    let sandbox = trial.sandbox().temporary_limit(1_000_000);
+    let (text, _) = said(trial.bash(script).inside(sandbox)).await;
+
+    assert_eq!(text, "full\n");
+}

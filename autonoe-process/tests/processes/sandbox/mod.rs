@@ -1,0 +1,48 @@
+//! Children in a sandbox, which try to leave it. They need bubblewrap, and fail without it.
+
+mod ending;
+mod leaving;
+mod refusing;
+mod seeing;
+
+use std::path::PathBuf;
+
+use autonoe_process::{Exit, Ladder, Launch, OsSandbox, Started, find_program};
+use tokio::io::AsyncReadExt;
+
+use crate::trial::{Trial, within};
+
+pub(crate) fn bubblewrap() -> PathBuf {
+    let path = std::env::var_os("PATH").expect("set");
+    find_program("bwrap", &path).expect("these tests need bubblewrap: apt install bubblewrap")
+}
+
+impl Trial {
+    /// A sandbox in which the folder of the test is writable.
+    pub(crate) fn sandbox(&self) -> OsSandbox {
+        OsSandbox::new(bubblewrap()).writable(self.folder())
+    }
+}
+
+/// A folder that is neither in `/tmp` nor in the folder of a test.
+pub(crate) fn outside() -> tempfile::TempDir {
+    tempfile::tempdir_in("/var/tmp").expect("a folder")
+}
+
+/// Lets the launch end by itself, and returns what it said and how it ended.
+pub(crate) async fn said(launch: Launch) -> (String, Exit) {
+    let Started {
+        process,
+        stdin: _stdin,
+        mut stdout,
+    } = within(launch.start()).await.expect("it starts");
+    let mut text = String::new();
+    within(stdout.read_to_string(&mut text))
+        .await
+        .expect("readable");
+    let exit = within(process.exited()).await;
+    let end = within(process.shut_down(Ladder::kill_at_once())).await;
+    assert!(end.is_complete(), "{end:?}");
+    assert!(!end.stderr_tail.contains("bwrap"), "{}", end.stderr_tail);
+    (text, exit)
+}
