@@ -26,6 +26,8 @@ pub(super) struct Head<'a> {
     pub(super) method: &'a str,
     /// The path without parameters.
     pub(super) path: &'a str,
+    /// The parameters; empty if there are none.
+    pub(super) query: &'a str,
 }
 
 /// What was asked and how it is answered.

@@ -61,7 +61,14 @@ async fn respond<A: ModelApi>(
         answer,
         delay,
         reply,
-    } = server.api.answer(Head { method, path }, &body);
+    } = server.api.answer(
+        Head {
+            method,
+            path,
+            query: head.uri.query().unwrap_or_default(),
+        },
+        &body,
+    );
 
     let number = server.log.record(|number, since_start| Exchange {
         number,

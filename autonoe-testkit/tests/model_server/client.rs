@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use autonoe_testkit::model_server::anthropic::AnthropicServer;
+use autonoe_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -45,25 +45,26 @@ pub(crate) fn streamed(text: &str) -> Value {
 }
 
 /// Asks for a message and returns all that comes.
-pub(crate) async fn ask(server: &AnthropicServer, body: &Value) -> Heard {
+pub(crate) async fn ask(server: &ModelServer, body: &Value) -> Heard {
     send(server, "POST", "/v1/messages?beta=true", &body.to_string()).await
 }
 
 /// Sends any request and returns all that comes.
-pub(crate) async fn send(server: &AnthropicServer, method: &str, path: &str, body: &str) -> Heard {
-    let mut connection = open(server, method, path, body).await;
-    let mut bytes = Vec::new();
-    let read = connection.read_to_end(&mut bytes);
-    let read = tokio::time::timeout(PATIENCE, read).await;
-    read.expect("an end comes in time").expect("it can be read");
-    hear(&bytes)
+pub(crate) async fn send(server: &ModelServer, method: &str, path: &str, body: &str) -> Heard {
+    hear_all(open(server, method, path, body).await).await
 }
 
 /// Sends a request and reads nothing.
-pub(crate) async fn open(
-    server: &AnthropicServer,
+pub(crate) async fn open(server: &ModelServer, method: &str, path: &str, body: &str) -> TcpStream {
+    open_with(server, method, path, "x-api-key: sk-hunter2", body).await
+}
+
+/// Sends a request with this credential and reads nothing.
+pub(crate) async fn open_with(
+    server: &ModelServer,
     method: &str,
     path: &str,
+    credential: &str,
     body: &str,
 ) -> TcpStream {
     let mut connection = TcpStream::connect(server.address())
@@ -71,7 +72,7 @@ pub(crate) async fn open(
         .expect("the server listens");
     let request = format!(
         "{method} {path} HTTP/1.1\r\nhost: model\r\nconnection: close\r\n\
-         x-api-key: sk-hunter2\r\nuser-agent: test/1\r\ncontent-length: {}\r\n\r\n{body}",
+         {credential}\r\nuser-agent: test/1\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );
     let sent = connection.write_all(request.as_bytes()).await;
@@ -79,41 +80,67 @@ pub(crate) async fn open(
     connection
 }
 
+/// Returns all that comes over a connection.
+pub(crate) async fn hear_all(mut connection: TcpStream) -> Heard {
+    let mut bytes = Vec::new();
+    let read = connection.read_to_end(&mut bytes);
+    let read = tokio::time::timeout(PATIENCE, read).await;
+    read.expect("an end comes in time").expect("it can be read");
+    hear(&bytes)
+}
+
 fn hear(bytes: &[u8]) -> Heard {
-    let text = String::from_utf8(bytes.to_vec()).expect("it is text");
-    let Some((head, rest)) = text.split_once("\r\n\r\n") else {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("it is text");
+    let blank = bytes.windows(4).position(|four| four == b"\r\n\r\n");
+    let Some(blank) = blank else {
         return Heard {
             status: 0,
             head: String::new(),
-            body: text,
+            body: text(bytes),
             end: End::Broken,
         };
     };
+    let (head, rest) = (text(&bytes[..blank]), &bytes[blank + 4..]);
     let status = head.split(' ').nth(1).and_then(|code| code.parse().ok());
     let mut heard = Heard {
         status: status.expect("it has a status"),
-        head: head.to_owned(),
-        body: rest.to_owned(),
+        head,
+        body: String::new(),
         end: End::Proper,
     };
+    let mut body = rest.to_vec();
     if heard.header("transfer-encoding") == Some("chunked") {
-        (heard.body, heard.end) = join_chunks(rest);
+        (body, heard.end) = join_chunks(rest);
     }
+    heard.body = text(&body);
     heard
 }
 
-fn join_chunks(mut rest: &str) -> (String, End) {
-    let mut body = String::new();
-    while let Some((size, after)) = rest.split_once("\r\n") {
+fn join_chunks(mut rest: &[u8]) -> (Vec<u8>, End) {
+    let mut body = Vec::new();
+    while let Some(line) = rest.windows(2).position(|two| two == b"\r\n") {
+        let size = std::str::from_utf8(&rest[..line]).expect("it is text");
         match usize::from_str_radix(size, 16).expect("it is a size") {
             0 => return (body, End::Proper),
             size => {
-                body.push_str(&after[..size]);
-                rest = &after[size + 2..];
+                let chunk = line + 2;
+                body.extend_from_slice(&rest[chunk..chunk + size]);
+                rest = &rest[chunk + size + 2..];
             }
         }
     }
     (body, End::Broken)
+}
+
+/// Takes out of all ids how many servers the process has had.
+pub(crate) fn without_server(text: &str) -> String {
+    let mut parts = text.split("_scripted_");
+    let mut known = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (_, rest) = part.split_once('_').expect("the number of the server");
+        known = format!("{known}_scripted_{rest}");
+    }
+    known
 }
 
 impl Heard {
@@ -133,6 +160,21 @@ impl Heard {
         let lines = self.body.lines();
         lines
             .filter_map(|line| line.strip_prefix("event: "))
+            .collect()
+    }
+
+    /// Returns the data of the events in a stream.
+    pub(crate) fn data(&self) -> Vec<&str> {
+        let lines = self.body.lines();
+        lines
+            .filter_map(|line| line.strip_prefix("data: "))
+            .collect()
+    }
+
+    /// Returns the data of the events in a stream that are JSON.
+    pub(crate) fn chunks(&self) -> Vec<Value> {
+        let data = self.data().into_iter();
+        data.filter_map(|data| serde_json::from_str(data).ok())
             .collect()
     }
 }

@@ -2,26 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::ids::Ids;
-use super::message::{Block, Message, ToolInput};
-use super::{MessagesRequest, Place};
-
-/// Stands where the API signs what its model thought.
-const SIGNATURE: &str = "c2NyaXB0ZWQ=";
-
-/// One event of a stream.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Event {
-    pub(super) name: &'static str,
-    pub(super) data: Value,
-}
+use crate::model_server::block::{Block, Content, ToolInput};
+use crate::model_server::event::{Event, Stage, in_pieces};
+use crate::model_server::ids::Ids;
+use crate::model_server::json::SIGNATURE;
+use crate::model_server::{Message, Prompt, Usage};
 
 /// Returns the whole message, or says why it cannot be told in one piece.
-pub(super) fn whole(
-    message: &Message,
-    request: &MessagesRequest,
-    ids: Ids,
-) -> Result<Value, String> {
+pub(super) fn whole(message: &Message, request: &Prompt, ids: Ids) -> Result<Value, String> {
     let blocks = message.blocks.iter().enumerate();
     let content: Result<Vec<Value>, String> = blocks
         .map(|(index, block)| whole_block(block, index, ids))
@@ -29,79 +17,83 @@ pub(super) fn whole(
     let mut whole = frame(message, request, ids);
     whole["content"] = content?.into();
     whole["stop_reason"] = message.stop_reason().as_str().into();
-    whole["usage"] = message.usage.at_end();
+    whole["usage"] = usage(message.usage);
     Ok(whole)
 }
 
-/// Returns the events of the message.
-pub(super) fn stream(message: &Message, request: &MessagesRequest, ids: Ids) -> Vec<Event> {
+/// Returns the events of the message, or says why there are none.
+pub(super) fn stream(message: &Message, request: &Prompt, ids: Ids) -> Result<Vec<Event>, String> {
     let start = frame(message, request, ids);
     let mut events = vec![event("message_start", json!({"message": start}))];
     for (index, block) in message.blocks.iter().enumerate() {
-        let (start, deltas) = streamed_block(block, index, ids, message.piece);
-        events.push(event(
-            "content_block_start",
-            json!({"index": index, "content_block": start}),
-        ));
+        let (start, deltas) = streamed_block(block, index, ids, message.piece)?;
+        let start = json!({"index": index, "content_block": start});
+        events.push(event("content_block_start", start).of(index, Stage::Frame));
         events.extend(deltas.into_iter().map(|delta| {
-            event(
-                "content_block_delta",
-                json!({"index": index, "delta": delta}),
-            )
+            let delta = json!({"index": index, "delta": delta});
+            event("content_block_delta", delta).of(index, Stage::Piece)
         }));
-        events.push(event("content_block_stop", json!({"index": index})));
+        let stop = json!({"index": index});
+        events.push(event("content_block_stop", stop).of(index, Stage::Frame));
     }
     let stop = json!({"stop_reason": message.stop_reason().as_str(), "stop_sequence": null});
-    let end = json!({"delta": stop, "usage": message.usage.at_end()});
+    let end = json!({"delta": stop, "usage": usage(message.usage)});
     events.push(event("message_delta", end));
     events.push(event("message_stop", json!({})));
-    events
-}
-
-/// Returns how many events come before `place`, or `None` if the stream has no such place.
-pub(super) fn events_before(place: Place, events: &[Event]) -> Option<usize> {
-    let of_block = |name: &str, block: usize| {
-        let wanted = |event: &Event| event.name == name && event.data["index"] == block;
-        events.iter().position(wanted)
-    };
-    match place {
-        Place::AfterEvents(count) => (count <= events.len()).then_some(count),
-        // With its first piece, if it has pieces, so that there is something of it.
-        Place::InBlock(block) => {
-            let start = of_block("content_block_start", block)? + 1;
-            let pieces = of_block("content_block_stop", block)? - start;
-            Some(start + pieces.min(1))
-        }
-        Place::AfterBlock(block) => Some(of_block("content_block_stop", block)? + 1),
-    }
+    Ok(events)
 }
 
 fn event(name: &'static str, mut data: Value) -> Event {
     data["type"] = name.into();
-    Event { name, data }
+    Event::named(name, &data)
+}
+
+/// Returns the usage as it is told when a message begins.
+fn usage_at_start(used: Usage) -> Value {
+    usage(Usage {
+        output: 1,
+        reasoning: 0,
+        ..used
+    })
+}
+
+/// Returns the usage as it is told when a message ends.
+fn usage(used: Usage) -> Value {
+    let mut usage = json!({
+        "input_tokens": used.input,
+        "cache_creation_input_tokens": used.cache_creation,
+        "cache_read_input_tokens": used.cache_read,
+        "output_tokens": used.output,
+        "service_tier": "standard",
+    });
+    if used.reasoning > 0 {
+        usage["output_tokens_details"] = json!({"thinking_tokens": used.reasoning});
+    }
+    usage
 }
 
 /// Returns the message as it is told when it begins.
-fn frame(message: &Message, request: &MessagesRequest, ids: Ids) -> Value {
+fn frame(message: &Message, request: &Prompt, ids: Ids) -> Value {
     json!({
-        "id": ids.message(),
+        "id": ids.of("msg"),
         "type": "message",
         "role": "assistant",
         "model": message.model.as_ref().unwrap_or(&request.model),
         "content": [],
         "stop_reason": null,
         "stop_sequence": null,
-        "usage": message.usage.at_start(),
+        "usage": usage_at_start(message.usage),
     })
 }
 
 fn whole_block(block: &Block, index: usize, ids: Ids) -> Result<Value, String> {
-    Ok(match block {
-        Block::Text(text) => json!({"type": "text", "text": text}),
-        Block::Thinking(text) => {
-            json!({"type": "thinking", "thinking": text, "signature": SIGNATURE})
+    let signature = signature(block)?;
+    Ok(match &block.content {
+        Content::Text(text) => json!({"type": "text", "text": text}),
+        Content::Thinking(text) => {
+            json!({"type": "thinking", "thinking": text, "signature": signature})
         }
-        Block::ToolUse { id, name, input } => {
+        Content::ToolUse { id, name, input } => {
             let input = match input {
                 ToolInput::Json(input) => input.clone(),
                 ToolInput::Text(text) => serde_json::from_str(text).map_err(|error| {
@@ -110,53 +102,59 @@ fn whole_block(block: &Block, index: usize, ids: Ids) -> Result<Value, String> {
             };
             json!({"type": "tool_use", "id": tool_id(id, index, ids), "name": name, "input": input})
         }
-        Block::Raw(block) => block.clone(),
+        Content::Raw(block) => block.clone(),
     })
 }
 
 /// Returns how a block begins, and what is added to it piece by piece.
-fn streamed_block(block: &Block, index: usize, ids: Ids, piece: usize) -> (Value, Vec<Value>) {
+fn streamed_block(
+    block: &Block,
+    index: usize,
+    ids: Ids,
+    piece: usize,
+) -> Result<(Value, Vec<Value>), String> {
+    let signature = signature(block)?;
     let delta = |kind: &str, field: &str, text: &str| json!({"type": kind, field: text});
-    match block {
-        Block::Text(text) => (
+    let in_pieces = |text: &str| in_pieces(text, piece).into_iter();
+    Ok(match &block.content {
+        Content::Text(text) => (
             json!({"type": "text", "text": ""}),
-            in_pieces(text, piece)
+            in_pieces(text)
                 .map(|text| delta("text_delta", "text", &text))
                 .collect(),
         ),
-        Block::Thinking(text) => (
+        Content::Thinking(text) => (
             json!({"type": "thinking", "thinking": "", "signature": ""}),
-            in_pieces(text, piece)
+            in_pieces(text)
                 .map(|text| delta("thinking_delta", "thinking", &text))
-                .chain([delta("signature_delta", "signature", SIGNATURE)])
+                .chain([delta("signature_delta", "signature", signature)])
                 .collect(),
         ),
-        Block::ToolUse { id, name, input } => {
+        Content::ToolUse { id, name, input } => {
             let id = tool_id(id, index, ids);
-            let input = match input {
-                ToolInput::Json(input) => input.to_string(),
-                ToolInput::Text(text) => text.clone(),
-            };
+            let input = input.to_text();
             (
                 json!({"type": "tool_use", "id": id, "name": name, "input": {}}),
-                in_pieces(&input, piece)
+                in_pieces(&input)
                     .map(|text| delta("input_json_delta", "partial_json", &text))
                     .collect(),
             )
         }
-        Block::Raw(block) => (block.clone(), Vec::new()),
+        Content::Raw(block) => (block.clone(), Vec::new()),
+    })
+}
+
+/// Returns what a block is signed with, if it can have a signature.
+fn signature(block: &Block) -> Result<&str, String> {
+    match (&block.content, &block.signature) {
+        (Content::Thinking(_), Some(signature)) => Ok(signature),
+        (_, None) => Ok(SIGNATURE),
+        (_, Some(_)) => Err("the Messages API signs nothing but what was thought".to_owned()),
     }
 }
 
 fn tool_id(id: &Option<String>, index: usize, ids: Ids) -> String {
-    id.clone().unwrap_or_else(|| ids.tool_use(index))
-}
-
-/// Cuts a text into pieces of so many characters.
-fn in_pieces(text: &str, characters: usize) -> impl Iterator<Item = String> {
-    let text: Vec<char> = text.chars().collect();
-    let pieces: Vec<String> = text.chunks(characters).map(String::from_iter).collect();
-    pieces.into_iter()
+    id.clone().unwrap_or_else(|| ids.of_block("toolu", index))
 }
 
 #[cfg(test)]
@@ -164,14 +162,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::model_server::Place;
+    use crate::model_server::anthropic::read;
+    use crate::model_server::event::events_before;
 
-    fn request() -> MessagesRequest {
-        MessagesRequest::from_json(br#"{"model": "claude-x", "messages": []}"#).unwrap()
+    fn request() -> Prompt {
+        read::prompt(br#"{"model": "claude-x", "messages": []}"#).unwrap()
     }
 
-    fn names(message: &Message) -> Vec<&'static str> {
-        let events = stream(message, &request(), Ids::fixed());
-        events.iter().map(|event| event.name).collect()
+    fn streamed(message: &Message) -> Vec<Event> {
+        stream(message, &request(), Ids::fixed()).unwrap()
     }
 
     #[test]
@@ -180,10 +180,10 @@ mod tests {
             .says("abcdef")
             .uses_tool("Bash", json!({}))
             .in_pieces_of(2);
-        let events = stream(&message, &request(), Ids::fixed());
+        let events = streamed(&message);
 
         // 0 start, 1 block, 2-4 pieces, 5 stop, 6 block, 7 piece, 8 stop, 9 delta, 10 stop.
-        assert_eq!(names(&message)[5], "content_block_stop");
+        assert_eq!(events[5].name, Some("content_block_stop"));
         for (place, before) in [
             (Place::AfterEvents(0), Some(0)),
             (Place::AfterEvents(11), Some(11)),
@@ -201,10 +201,10 @@ mod tests {
 
     #[test]
     fn an_empty_block_can_be_broken_before_its_end() {
-        let events = stream(&Message::new().says(""), &request(), Ids::fixed());
+        let events = streamed(&Message::new().says(""));
 
         assert_eq!(events_before(Place::InBlock(0), &events), Some(2));
-        assert_eq!(events[2].name, "content_block_stop");
+        assert_eq!(events[2].name, Some("content_block_stop"));
     }
 
     proptest! {
@@ -216,10 +216,13 @@ mod tests {
                 .uses_tool("Write", json!({"content": &text}))
                 .in_pieces_of(piece);
 
-            let events = stream(&message, &request(), Ids::fixed());
+            let events = streamed(&message);
 
             let joined = |field: &str| -> String {
-                let pieces = events.iter().filter_map(|event| event.data["delta"][field].as_str());
+                let pieces = events.iter().map(|event| {
+                    let data: Value = serde_json::from_str(&event.data).unwrap();
+                    data["delta"][field].as_str().unwrap_or_default().to_owned()
+                });
                 pieces.collect()
             };
             let whole = whole(&message, &request(), Ids::fixed()).unwrap();

@@ -4,6 +4,7 @@ use hyper::HeaderMap;
 use jiff::Timestamp;
 
 use crate::model_server::headers::scripted_header;
+use crate::model_server::{Message, Refusal};
 
 /// What all headers about the limits of a subscription begin with.
 const PREFIX: &str = "anthropic-ratelimit-unified";
@@ -132,7 +133,7 @@ impl RateLimits {
     }
 
     /// Returns the headers.
-    pub(super) fn headers(&self) -> HeaderMap {
+    fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
         let mut tell = |name: &str, value: &str| {
             let (name, value) = scripted_header(&format!("{PREFIX}-{name}"), value);
@@ -175,6 +176,24 @@ impl RateLimits {
             resets_at,
             figures: Vec::new(),
         }
+    }
+}
+
+impl Message {
+    /// Tells how much of a subscription is used, as Anthropic tells it.
+    #[must_use]
+    pub fn with_rate_limits(mut self, limits: &RateLimits) -> Self {
+        self.headers.extend(limits.headers());
+        self
+    }
+}
+
+impl Refusal {
+    /// 429: a limit of the subscription is spent, as the headers of Anthropic tell.
+    pub fn quota(limits: &RateLimits) -> Self {
+        let mut refusal = Self::rate_limited();
+        refusal.headers.extend(limits.headers());
+        refusal
     }
 }
 

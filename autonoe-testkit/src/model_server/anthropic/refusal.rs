@@ -1,144 +1,84 @@
-//! Answers with an HTTP status that says no.
+//! Refusals in the words of Anthropic.
 
-use bytes::Bytes;
-use hyper::{HeaderMap, StatusCode};
-use serde_json::json;
+use hyper::StatusCode;
+use serde_json::{Value, json};
 
-use crate::model_server::headers::scripted_header;
+use crate::model_server::Refusal;
+use crate::model_server::refusal::{Cause, Words};
+use crate::model_server::vendor::Refused;
 
-use super::RateLimits;
-
-/// An answer with an HTTP status that says no.
-///
-/// ```
-/// use autonoe_testkit::model_server::anthropic::Refusal;
-///
-/// let busy = Refusal::rate_limited().retry_after(2);
-/// let teapot = Refusal::new(418, "api_error", "short and stout");
-/// ```
-#[derive(Clone, Debug)]
-pub struct Refusal {
-    status: StatusCode,
-    kind: String,
-    message: String,
-    headers: HeaderMap,
-    body: Option<String>,
+/// Puts a refusal into the JSON of an error.
+pub(super) fn refuse(refusal: &Refusal, request_id: &str) -> Refused {
+    let words = refusal.words(words);
+    let mut error = json!({"type": words.kind, "message": words.message});
+    for (name, value) in words.fields {
+        error[name] = value;
+    }
+    let body: Value = json!({"type": "error", "error": error, "request_id": request_id});
+    Refused {
+        status: words.status,
+        retry_after: refusal.retry_after,
+        body: body.to_string().into(),
+    }
 }
 
-impl Refusal {
-    /// Refuses with this status, type of error and sentence.
-    ///
-    /// # Panics
-    ///
-    /// `status` is not that of an error: 400 to 599.
-    pub fn new(status: u16, kind: impl Into<String>, message: impl Into<String>) -> Self {
-        let known = StatusCode::from_u16(status).ok();
-        let status = known
-            .filter(|status| status.is_client_error() || status.is_server_error())
-            .unwrap_or_else(|| panic!("{status} is not the HTTP status of an error"));
-        Self {
-            status,
-            kind: kind.into(),
-            message: message.into(),
-            headers: HeaderMap::new(),
-            body: None,
-        }
-    }
-
-    /// 429: a limit of the subscription is spent, as the headers tell.
-    pub fn quota(limits: &RateLimits) -> Self {
-        let mut refusal = Self::rate_limited();
-        refusal.headers.extend(limits.headers());
-        refusal
-    }
-
-    /// 429: too many requests, with nothing about a subscription.
-    pub fn rate_limited() -> Self {
-        Self::new(429, "rate_limit_error", "too many requests")
-    }
-
-    /// 401: the key or the token is not known.
-    pub fn unauthorized() -> Self {
-        Self::new(401, "authentication_error", "invalid credentials")
-    }
-
-    /// 403: the account may not do this.
-    pub fn forbidden() -> Self {
-        Self::new(403, "permission_error", "the account may not do this")
-    }
-
-    /// 400: nothing is left of what was paid in advance.
-    pub fn credit_exhausted() -> Self {
+fn words(cause: &Cause) -> Words {
+    match cause {
+        Cause::RateLimited => Words::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "rate_limit_error",
+            "too many requests",
+        ),
+        Cause::QuotaSpent => Words::new(
+            StatusCode::BAD_REQUEST,
+            "invalid_request_error",
+            "You have reached your specified API usage limits. \
+             You will regain access on 2026-12-01 at 00:00 UTC.",
+        ),
+        Cause::Unauthorized | Cause::InvalidKey => Words::new(
+            StatusCode::UNAUTHORIZED,
+            "authentication_error",
+            "invalid credentials",
+        ),
+        Cause::Forbidden => Words::new(
+            StatusCode::FORBIDDEN,
+            "permission_error",
+            "the account may not do this",
+        ),
         // Programs know this case by its text.
-        let message = "Your credit balance is too low to access the Anthropic API. \
-                       Please go to Plans & Billing to upgrade or purchase credits.";
-        Self::new(400, "invalid_request_error", message)
+        Cause::CreditExhausted => Words::new(
+            StatusCode::BAD_REQUEST,
+            "invalid_request_error",
+            "Your credit balance is too low to access the Anthropic API. \
+             Please go to Plans & Billing to upgrade or purchase credits.",
+        ),
+        Cause::PaymentRequired => Words::new(
+            StatusCode::PAYMENT_REQUIRED,
+            "billing_error",
+            "there is an issue with the payment",
+        ),
+        Cause::ModelNotFound(model) => Words::new(
+            StatusCode::NOT_FOUND,
+            "not_found_error",
+            format!("model: {model}"),
+        ),
+        Cause::ContextTooLong => Words::new(
+            StatusCode::BAD_REQUEST,
+            "invalid_request_error",
+            "prompt is too long: 210000 tokens > 200000 maximum",
+        ),
+        Cause::ServerError => Words::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "api_error",
+            "Internal server error",
+        ),
+        Cause::Overloaded => Words::new(overloaded(), "overloaded_error", "Overloaded"),
+        Cause::NoAnswer => Words::new(StatusCode::IM_A_TEAPOT, "api_error", ""),
+        Cause::NoSuchPath => Words::new(StatusCode::NOT_FOUND, "not_found_error", ""),
     }
+}
 
-    /// 404: there is no such model.
-    pub fn model_not_found(model: &str) -> Self {
-        Self::new(404, "not_found_error", format!("model: {model}"))
-    }
-
-    /// 500: something went wrong in the service.
-    pub fn server_error() -> Self {
-        Self::new(500, "api_error", "Internal server error")
-    }
-
-    /// 529: the service has too much to do.
-    pub fn overloaded() -> Self {
-        Self::new(529, "overloaded_error", "Overloaded")
-    }
-
-    /// Says something else.
-    #[must_use]
-    pub fn with_message(mut self, message: impl Into<String>) -> Self {
-        self.message = message.into();
-        self
-    }
-
-    /// Asks the client to come back after so many seconds.
-    #[must_use]
-    pub fn retry_after(self, seconds: u64) -> Self {
-        self.with_header("retry-after", &seconds.to_string())
-    }
-
-    /// Adds a header to the answer.
-    ///
-    /// # Panics
-    ///
-    /// HTTP does not allow such a header.
-    #[must_use]
-    pub fn with_header(mut self, name: &str, value: &str) -> Self {
-        let (name, value) = scripted_header(name, value);
-        self.headers.insert(name, value);
-        self
-    }
-
-    /// Sends this text instead of the JSON of an error, as a proxy on the way might.
-    #[must_use]
-    pub fn with_body(mut self, body: impl Into<String>) -> Self {
-        self.body = Some(body.into());
-        self
-    }
-
-    pub(super) fn status(&self) -> StatusCode {
-        self.status
-    }
-
-    pub(super) fn headers(&self) -> HeaderMap {
-        self.headers.clone()
-    }
-
-    pub(super) fn body(&self, request_id: &str) -> Bytes {
-        let error = || {
-            json!({
-                "type": "error",
-                "error": {"type": self.kind, "message": self.message},
-                "request_id": request_id,
-            })
-        };
-        let body = self.body.clone();
-        body.unwrap_or_else(|| error().to_string()).into()
-    }
+/// Returns 529, which HTTP has no name for.
+fn overloaded() -> StatusCode {
+    StatusCode::from_u16(529).unwrap_or(StatusCode::SERVICE_UNAVAILABLE)
 }

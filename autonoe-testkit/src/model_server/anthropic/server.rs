@@ -1,20 +1,17 @@
-//! A server that plays a script.
+//! A server of the Messages API.
 
-use std::sync::Arc;
+use std::ops::Deref;
 
-use crate::model_server::RequestLog;
-use crate::model_server::listener::Listener;
+use crate::model_server::{ModelServer, Script};
 
-use super::api::AnthropicApi;
-use super::playing::Playing;
-use super::{Request, Script};
+use super::messages::Anthropic;
 
 /// A server of the Messages API that plays a [`Script`], on a free port of the loopback address.
 ///
-/// Give its [`url`](Self::url) to Claude Code as `ANTHROPIC_BASE_URL`, with any
+/// Give its [`url`](ModelServer::url) to Claude Code as `ANTHROPIC_BASE_URL`, with any
 /// `ANTHROPIC_API_KEY`, or any `CLAUDE_CODE_OAUTH_TOKEN` where the limits of a
 /// subscription matter. It answers on a thread of its own, with and without a stream, and
-/// it is gone when it is dropped.
+/// it is gone when it is dropped. What it can do beside that stands with [`ModelServer`].
 ///
 /// ```
 /// use std::time::Duration;
@@ -48,18 +45,7 @@ use super::{Request, Script};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct AnthropicServer {
-    listener: Listener,
-    log: RequestLog<Request>,
-    playing: Arc<Playing>,
-    on_drop: OnDrop,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OnDrop {
-    Verify,
-    Ignore,
-}
+pub struct AnthropicServer(ModelServer);
 
 impl AnthropicServer {
     /// Starts a server. Once this returns, clients can connect.
@@ -68,73 +54,23 @@ impl AnthropicServer {
     ///
     /// The system has no port or no thread to give: a test cannot go on then.
     pub fn start(script: impl Into<Script>) -> Self {
-        let playing = Arc::new(Playing::new(script.into()));
-        let (listener, log) = Listener::start(AnthropicApi::new(playing.clone()))
-            .expect("a server can be started on the loopback address");
-        Self {
-            listener,
-            log,
-            playing,
-            on_drop: OnDrop::Verify,
-        }
+        Self(ModelServer::start(Anthropic, script.into()))
     }
 
     /// Does not fail the test on drop: for programs that are meant to be broken off.
     ///
-    /// [`problems`](Self::problems) and [`verify`](Self::verify) still tell.
+    /// [`problems`](ModelServer::problems) and [`verify`](ModelServer::verify) still tell.
     #[must_use]
     pub fn unverified(mut self) -> Self {
-        self.on_drop = OnDrop::Ignore;
+        self.0.ignore_on_drop();
         self
-    }
-
-    /// Returns where to reach it, such as `http://127.0.0.1:40123`.
-    pub fn url(&self) -> String {
-        format!("http://{}", self.address())
-    }
-
-    /// Returns the address on which it listens.
-    pub fn address(&self) -> std::net::SocketAddr {
-        self.listener.address()
-    }
-
-    /// Returns what it was asked so far.
-    pub fn log(&self) -> &RequestLog<Request> {
-        &self.log
-    }
-
-    /// Returns what went wrong so far: requests without an answer, turns that are left over.
-    pub fn problems(&self) -> Vec<String> {
-        let unanswered = self.log.unanswered();
-        let mut problems: Vec<String> = unanswered.iter().map(ToString::to_string).collect();
-        let (left, all) = self.playing.left_over();
-        if left > 0 {
-            problems.push(format!("nobody asked for the last {left} of {all} turns"));
-        }
-        problems
-    }
-
-    /// Fails the test if anything went wrong or was left over.
-    ///
-    /// # Panics
-    ///
-    /// There are [`problems`](Self::problems).
-    pub fn verify(&self) {
-        let problems = self.problems();
-        assert!(
-            problems.is_empty(),
-            "the script of the model server was not played as written:\n- {}\nIt was asked:\n{}",
-            problems.join("\n- "),
-            self.log.render(),
-        );
     }
 }
 
-impl Drop for AnthropicServer {
-    fn drop(&mut self) {
-        self.listener.stop();
-        if self.on_drop == OnDrop::Verify && !std::thread::panicking() {
-            self.verify();
-        }
+impl Deref for AnthropicServer {
+    type Target = ModelServer;
+
+    fn deref(&self) -> &ModelServer {
+        &self.0
     }
 }

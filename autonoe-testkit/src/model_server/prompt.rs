@@ -1,7 +1,6 @@
-//! What a program asks the model, as types.
+//! All that a model is told, as types.
 
 mod parts;
-mod read;
 
 use std::fmt;
 
@@ -9,22 +8,13 @@ use serde_json::Value;
 
 pub use parts::{OfferedTool, PromptBlock, PromptMessage, Thinking, ToolResult};
 
-/// What a program asked.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Request {
-    /// The next message of the model.
-    Messages(MessagesRequest),
-    /// How many tokens such a request has.
-    CountTokens(MessagesRequest),
-    /// Something else; this is its body, as text.
-    Other(String),
-}
-
 /// A request for the next message of the model: all that the model is told.
+///
+/// It is the same for all vendors. What a vendor calls otherwise is found under one name here,
+/// and `raw` has the vendor's own words.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct MessagesRequest {
+pub struct Prompt {
     /// The model that is to answer.
     pub model: String,
     /// How many tokens the answer may have.
@@ -45,48 +35,40 @@ pub struct MessagesRequest {
     pub raw: Value,
 }
 
-impl Request {
-    /// Returns the request for a message, or `None` if it is another.
-    pub fn messages(&self) -> Option<&MessagesRequest> {
-        match self {
-            Self::Messages(request) => Some(request),
-            _ => None,
-        }
-    }
-}
-
-impl MessagesRequest {
-    /// Reads the body of a request, or says what is wrong with it.
-    ///
-    /// Content that is not known is kept as it is.
-    ///
-    /// # Errors
-    ///
-    /// It is not JSON, names no model, or has no conversation.
-    pub fn from_json(body: &[u8]) -> Result<Self, String> {
-        read::request(body)
-    }
-
-    /// Returns what the program tells the model: the system prompt, then the system
-    /// messages inside the conversation.
+impl Prompt {
+    /// Returns what the program tells the model: the system prompt, then the messages of the
+    /// system or of a developer inside the conversation.
     pub fn system_texts(&self) -> Vec<&str> {
         let prompt = self.system.iter().map(String::as_str);
-        prompt.chain(self.texts_of("system")).collect()
+        let inside = self.texts_of(&["system", "developer"]);
+        prompt.chain(inside).collect()
     }
 
     /// Returns the texts of the user, without results of tools.
     pub fn user_texts(&self) -> Vec<&str> {
-        self.texts_of("user").collect()
+        self.texts_of(&["user"]).collect()
     }
 
     /// Returns the results of tools, the oldest first.
     pub fn tool_results(&self) -> Vec<&ToolResult> {
-        let blocks = self.messages.iter().flat_map(|message| &message.content);
-        let results = blocks.filter_map(|block| match block {
+        let results = self.blocks().filter_map(|block| match block {
             PromptBlock::ToolResult(result) => Some(result),
             _ => None,
         });
         results.collect()
+    }
+
+    /// Returns the signatures of what the model thought, the oldest first: a vendor wants them
+    /// back as they were.
+    pub fn signatures(&self) -> Vec<&str> {
+        let signatures = self.blocks().filter_map(|block| match block {
+            PromptBlock::Thinking { signature, .. } | PromptBlock::ToolUse { signature, .. } => {
+                signature.as_deref()
+            }
+            PromptBlock::SignedText { signature, .. } => Some(signature.as_str()),
+            _ => None,
+        });
+        signatures.collect()
     }
 
     /// Returns the tool of this name, if it is offered.
@@ -94,8 +76,13 @@ impl MessagesRequest {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    fn texts_of(&self, role: &str) -> impl Iterator<Item = &str> {
-        let messages = self.messages.iter().filter(move |said| said.role == role);
+    fn blocks(&self) -> impl Iterator<Item = &PromptBlock> {
+        self.messages.iter().flat_map(|message| &message.content)
+    }
+
+    fn texts_of(&self, roles: &'static [&'static str]) -> impl Iterator<Item = &str> {
+        let messages = self.messages.iter();
+        let messages = messages.filter(move |said| roles.contains(&said.role.as_str()));
         let blocks = messages.flat_map(|message| &message.content);
         blocks.filter_map(|block| match block {
             PromptBlock::Text(text) => Some(text.as_str()),
@@ -104,18 +91,8 @@ impl MessagesRequest {
     }
 }
 
-impl fmt::Display for Request {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Messages(request) => request.fmt(f),
-            Self::CountTokens(request) => write!(f, "count the tokens of {request}"),
-            Self::Other(body) => write!(f, "{} bytes", body.len()),
-        }
-    }
-}
-
 /// Tells the request in a few words: `claude-x, 24 tools, 3 messages`.
-impl fmt::Display for MessagesRequest {
+impl fmt::Display for Prompt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (tools, messages) = (self.tools.len(), self.messages.len());
         write!(f, "{}, {tools} tools, {messages} messages", self.model)

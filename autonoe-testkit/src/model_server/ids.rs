@@ -47,16 +47,13 @@ impl Ids {
         }
     }
 
-    pub(super) fn message(self) -> String {
-        format!("msg_scripted_{}_{}", self.server, self.answer)
+    /// Returns an id of the answer that begins with `kind`, such as `msg`.
+    pub(super) fn of(self, kind: &str) -> String {
+        format!("{kind}_scripted_{}_{}", self.server, self.answer)
     }
 
-    pub(super) fn request(self) -> String {
-        format!("req_scripted_{}_{}", self.server, self.answer)
-    }
-
-    /// Returns the id of the tool use in block `index`.
-    pub(super) fn tool_use(self, index: usize) -> String {
-        format!("toolu_scripted_{}_{}_{index}", self.server, self.answer)
+    /// Returns an id of block `index` that begins with `kind`, such as `toolu`.
+    pub(super) fn of_block(self, kind: &str, index: usize) -> String {
+        format!("{}_{index}", self.of(kind))
     }
 }

@@ -2,17 +2,16 @@
 
 use serde_json::Value;
 
-use super::{MessagesRequest, OfferedTool, PromptBlock, PromptMessage, Thinking, ToolResult};
+use crate::model_server::json::{self, items, some_text, text, texts};
+use crate::model_server::{OfferedTool, Prompt, PromptBlock, PromptMessage, Thinking, ToolResult};
 
 /// Reads the body of a request, or says what is wrong with it.
-pub(super) fn request(body: &[u8]) -> Result<MessagesRequest, String> {
-    let raw: Value = serde_json::from_slice(body)
-        .map_err(|error| format!("the body of the request is no JSON: {error}"))?;
-    let model = raw["model"].as_str();
-    let model = model.ok_or("the request names no model")?.to_owned();
+pub(super) fn prompt(body: &[u8]) -> Result<Prompt, String> {
+    let raw = json::body(body)?;
+    let model = json::model(&raw)?;
     let messages = raw["messages"].as_array();
     let messages = messages.ok_or("the request has no messages")?;
-    Ok(MessagesRequest {
+    Ok(Prompt {
         model,
         max_tokens: raw["max_tokens"].as_u64(),
         stream: raw["stream"].as_bool().unwrap_or(false),
@@ -20,7 +19,7 @@ pub(super) fn request(body: &[u8]) -> Result<MessagesRequest, String> {
         tools: items(&raw["tools"]).map(tool).collect(),
         messages: messages.iter().map(message).collect(),
         thinking: raw.get("thinking").map(thinking),
-        effort: raw["output_config"]["effort"].as_str().map(str::to_owned),
+        effort: some_text(&raw["output_config"]["effort"]),
         raw,
     })
 }
@@ -42,20 +41,26 @@ fn message(raw: &Value) -> PromptMessage {
     PromptMessage {
         role: text(&raw["role"]),
         content,
+        raw: raw.clone(),
     }
 }
 
 fn block(raw: &Value) -> PromptBlock {
     match raw["type"].as_str() {
         Some("text") => PromptBlock::Text(text(&raw["text"])),
-        Some("thinking") => PromptBlock::Thinking(text(&raw["thinking"])),
+        Some("thinking") => PromptBlock::Thinking {
+            text: text(&raw["thinking"]),
+            signature: some_text(&raw["signature"]),
+        },
         Some("tool_use") => PromptBlock::ToolUse {
             id: text(&raw["id"]),
             name: text(&raw["name"]),
             input: raw["input"].clone(),
+            signature: None,
         },
         Some("tool_result") => PromptBlock::ToolResult(ToolResult {
             tool_use_id: text(&raw["tool_use_id"]),
+            name: None,
             text: texts(&raw["content"]).concat(),
             is_error: raw["is_error"].as_bool().unwrap_or(false),
             content: raw["content"].clone(),
@@ -71,24 +76,6 @@ fn thinking(raw: &Value) -> Thinking {
         (Some("enabled"), Some(budget_tokens)) => Thinking::Enabled { budget_tokens },
         _ => Thinking::Other(raw.clone()),
     }
-}
-
-/// Returns the texts of what may be one string or a list of blocks.
-fn texts(raw: &Value) -> Vec<String> {
-    match raw {
-        Value::String(text) => vec![text.clone()],
-        blocks => items(blocks)
-            .filter_map(|block| block["text"].as_str().map(str::to_owned))
-            .collect(),
-    }
-}
-
-fn items(raw: &Value) -> impl Iterator<Item = &Value> {
-    raw.as_array().into_iter().flatten()
-}
-
-fn text(raw: &Value) -> String {
-    raw.as_str().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
@@ -122,7 +109,7 @@ mod tests {
             ],
         });
 
-        let read = request(body.to_string().as_bytes()).unwrap();
+        let read = prompt(body.to_string().as_bytes()).unwrap();
 
         assert_eq!(
             (read.model.as_str(), read.max_tokens),
@@ -131,6 +118,7 @@ mod tests {
         assert!(read.stream);
         assert_eq!(read.system_texts(), ["Be brief.", "It is late."]);
         assert_eq!(read.user_texts(), ["go"]);
+        assert_eq!(read.signatures(), ["s"]);
         assert_eq!(
             read.tool("Bash").unwrap().input_schema,
             json!({"type": "object"})
@@ -161,7 +149,7 @@ mod tests {
             (r#"{"messages": []}"#, "the request names no model"),
             (r#"{"model": "m"}"#, "the request has no messages"),
         ] {
-            let said = request(body.as_bytes()).unwrap_err();
+            let said = prompt(body.as_bytes()).unwrap_err();
             assert!(said.starts_with(reason), "{body}: {said}");
         }
     }

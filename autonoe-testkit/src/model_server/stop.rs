@@ -1,7 +1,5 @@
 //! Why a message ends and what it used.
 
-use serde_json::{Value, json};
-
 /// Why the model stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -23,7 +21,7 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// Returns the word of the API.
+    /// Returns the word of the Messages API.
     pub fn as_str(&self) -> &str {
         match self {
             Self::EndTurn => "end_turn",
@@ -39,17 +37,24 @@ impl StopReason {
 
 /// How many tokens a message used. Costs are computed from it.
 ///
-/// ```
-/// use autonoe_testkit::model_server::anthropic::Usage;
+/// What is read from a cache or written to it comes on top of the input. Vendors that count
+/// it as a part of their input are told the sum.
 ///
-/// let usage = Usage::new(1_200, 80).with_cache_read(40_000).with_cache_creation(500);
+/// ```
+/// use autonoe_testkit::model_server::Usage;
+///
+/// let usage = Usage::new(1_200, 80)
+///     .with_cache_read(40_000)
+///     .with_cache_creation(500)
+///     .with_reasoning(30);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    input: u64,
-    output: u64,
-    cache_creation: u64,
-    cache_read: u64,
+    pub(super) input: u64,
+    pub(super) output: u64,
+    pub(super) cache_creation: u64,
+    pub(super) cache_read: u64,
+    pub(super) reasoning: u64,
 }
 
 impl Usage {
@@ -60,6 +65,7 @@ impl Usage {
             output,
             cache_creation: 0,
             cache_read: 0,
+            reasoning: 0,
         }
     }
 
@@ -77,20 +83,16 @@ impl Usage {
         self
     }
 
-    /// Returns the usage as it is told when a message begins.
-    pub(super) fn at_start(self) -> Value {
-        Self { output: 1, ..self }.at_end()
+    /// Thinks with so many tokens of the output.
+    #[must_use]
+    pub const fn with_reasoning(mut self, tokens: u64) -> Self {
+        self.reasoning = tokens;
+        self
     }
 
-    /// Returns the usage as it is told when a message ends.
-    pub(super) fn at_end(self) -> Value {
-        json!({
-            "input_tokens": self.input,
-            "cache_creation_input_tokens": self.cache_creation,
-            "cache_read_input_tokens": self.cache_read,
-            "output_tokens": self.output,
-            "service_tier": "standard",
-        })
+    /// Returns the tokens of the input, those of a cache among them.
+    pub(super) const fn whole_input(self) -> u64 {
+        self.input + self.cache_creation + self.cache_read
     }
 }
 

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use hyper::HeaderMap;
 use serde_json::Value;
 
-use crate::model_server::headers::scripted_header;
-
-use super::{Place, RateLimits, StopReason, StreamFault, Usage};
+use super::block::{Block, Content, ToolInput};
+use super::event::Event;
+use super::headers::scripted_header;
+use super::{Place, StopReason, StreamFault, Usage};
 
 /// How many characters one event of a stream carries, unless the script says otherwise.
 const PIECE: usize = 40;
@@ -17,7 +19,7 @@ const PIECE: usize = 40;
 /// It goes out as a stream of events or as one JSON document, as the request asks.
 ///
 /// ```
-/// use autonoe_testkit::model_server::anthropic::{Message, Usage};
+/// use autonoe_testkit::model_server::{Message, Usage};
 /// use serde_json::json;
 ///
 /// let message = Message::new()
@@ -38,28 +40,16 @@ pub struct Message {
     pub(super) pace: Duration,
     pub(super) piece: usize,
     pub(super) fault: Option<(Place, StreamFault)>,
+    /// How many bytes go out at once, whatever they are a part of.
+    packet: Option<usize>,
+    comments: Comments,
 }
 
-/// A part of a message.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Block {
-    Text(String),
-    Thinking(String),
-    ToolUse {
-        /// Made from the number of the turn when there is none.
-        id: Option<String>,
-        name: String,
-        input: ToolInput,
-    },
-    Raw(Value),
-}
-
-/// What a tool is called with.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum ToolInput {
-    Json(Value),
-    /// Text as it streams out, which need not be JSON.
-    Text(String),
+/// Whether a stream says something that is no event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Comments {
+    None,
+    BeforeEvents,
 }
 
 impl Message {
@@ -74,25 +64,27 @@ impl Message {
             pace: Duration::ZERO,
             piece: PIECE,
             fault: None,
+            packet: None,
+            comments: Comments::None,
         }
     }
 
     /// Says something.
     #[must_use]
     pub fn says(self, text: impl Into<String>) -> Self {
-        self.block(Block::Text(text.into()))
+        self.block(Content::Text(text.into()))
     }
 
     /// Thinks something.
     #[must_use]
     pub fn thinks(self, text: impl Into<String>) -> Self {
-        self.block(Block::Thinking(text.into()))
+        self.block(Content::Thinking(text.into()))
     }
 
     /// Calls a tool. Several calls in one message are made at once.
     #[must_use]
     pub fn uses_tool(self, name: impl Into<String>, input: Value) -> Self {
-        self.block(Block::ToolUse {
+        self.block(Content::ToolUse {
             id: None,
             name: name.into(),
             input: ToolInput::Json(input),
@@ -107,30 +99,48 @@ impl Message {
         name: impl Into<String>,
         input: Value,
     ) -> Self {
-        self.block(Block::ToolUse {
+        self.block(Content::ToolUse {
             id: Some(id.into()),
             name: name.into(),
             input: ToolInput::Json(input),
         })
     }
 
-    /// Calls a tool with an input that is streamed as it stands, even if it is no JSON.
+    /// Calls a tool with an input that is sent as it stands, even if it is no JSON.
     ///
-    /// Where no stream is asked for, it must be JSON after all, or the request stays
-    /// unanswered.
+    /// A request stays unanswered where the vendor cannot send such an input: Anthropic
+    /// without a stream, Gemini never.
     #[must_use]
     pub fn uses_tool_with_text(self, name: impl Into<String>, input: impl Into<String>) -> Self {
-        self.block(Block::ToolUse {
+        self.block(Content::ToolUse {
             id: None,
             name: name.into(),
             input: ToolInput::Text(input.into()),
         })
     }
 
-    /// Adds a block of another kind, as the API would send it.
+    /// Signs the last part, so that a client has to give the signature back with it.
+    ///
+    /// Anthropic signs what was thought, the Responses API encrypts it, Gemini signs whatever
+    /// it likes. What the script does not sign has a signature where the vendor always has one.
+    ///
+    /// # Panics
+    ///
+    /// There is no part yet.
+    #[must_use]
+    pub fn signed(mut self, signature: impl Into<String>) -> Self {
+        let last = self.blocks.last_mut();
+        let last = last.unwrap_or_else(|| panic!("an empty message has no part to sign"));
+        last.signature = Some(signature.into());
+        self
+    }
+
+    /// Adds a part of another kind, as the API would send it: a block of the Messages API, an
+    /// output item of the Responses API, a part of Gemini, fields of the message (in a stream:
+    /// of one `delta`) in Chat Completions.
     #[must_use]
     pub fn with_raw_block(self, block: Value) -> Self {
-        self.block(Block::Raw(block))
+        self.block(Content::Raw(block))
     }
 
     /// Stops for another reason. By default that is the use of tools, or the end of the turn.
@@ -151,13 +161,6 @@ impl Message {
     #[must_use]
     pub fn with_model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
-        self
-    }
-
-    /// Tells how much of a subscription is used.
-    #[must_use]
-    pub fn with_rate_limits(mut self, limits: &RateLimits) -> Self {
-        self.headers.extend(limits.headers());
         self
     }
 
@@ -187,6 +190,22 @@ impl Message {
         self
     }
 
+    /// Sends the stream in packets of so many bytes, at least one, wherever that cuts it.
+    ///
+    /// [`slowly`](Self::slowly) waits between two packets then.
+    #[must_use]
+    pub fn in_packets_of(mut self, bytes: usize) -> Self {
+        self.packet = Some(bytes.max(1));
+        self
+    }
+
+    /// Says a comment before each event of the stream, as services do to keep it alive.
+    #[must_use]
+    pub fn with_comments(mut self) -> Self {
+        self.comments = Comments::BeforeEvents;
+        self
+    }
+
     /// Lets something go wrong in the stream. A request without a stream gets the whole message.
     ///
     /// A place that the message does not have leaves the request unanswered.
@@ -198,7 +217,7 @@ impl Message {
 
     /// Returns why it stops.
     pub(super) fn stop_reason(&self) -> StopReason {
-        let uses_tool = |block: &Block| matches!(block, Block::ToolUse { .. });
+        let uses_tool = |block: &Block| matches!(block.content, Content::ToolUse { .. });
         match &self.stop {
             Some(reason) => reason.clone(),
             None if self.blocks.iter().any(uses_tool) => StopReason::ToolUse,
@@ -206,8 +225,33 @@ impl Message {
         }
     }
 
-    fn block(mut self, block: Block) -> Self {
-        self.blocks.push(block);
+    /// Returns the events as they go over the connection.
+    pub(super) fn packets(&self, events: &[Event], line_end: &str) -> Vec<Bytes> {
+        let comment = match self.comments {
+            Comments::None => String::new(),
+            Comments::BeforeEvents => format!(": keep-alive{line_end}{line_end}"),
+        };
+        let framed = events.iter().map(|event| event.frame(line_end));
+        let pieces: Vec<Bytes> = match comment.as_str() {
+            "" => framed.collect(),
+            comment => framed
+                .map(|frame| Bytes::from([comment.as_bytes(), &frame].concat()))
+                .collect(),
+        };
+        match self.packet {
+            Some(bytes) => {
+                let whole = pieces.concat();
+                whole.chunks(bytes).map(Bytes::copy_from_slice).collect()
+            }
+            None => pieces,
+        }
+    }
+
+    fn block(mut self, content: Content) -> Self {
+        self.blocks.push(Block {
+            content,
+            signature: None,
+        });
         self
     }
 }

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{MessagesRequest, Turn};
+use super::{Prompt, Turn};
 
 /// Answers by what the model was told.
-pub(super) type Responder = Arc<dyn Fn(&MessagesRequest) -> Turn + Send + Sync>;
+pub(super) type Responder = Arc<dyn Fn(&Prompt) -> Turn + Send + Sync>;
 
 /// What a scripted model answers, request by request.
 ///
@@ -16,7 +16,7 @@ pub(super) type Responder = Arc<dyn Fn(&MessagesRequest) -> Turn + Send + Sync>;
 /// takes none. Functions run on the thread of the server: they must not wait for it.
 ///
 /// ```
-/// use autonoe_testkit::model_server::anthropic::{Script, Turn};
+/// use autonoe_testkit::model_server::{Script, Turn};
 /// use serde_json::json;
 ///
 /// // One turn after the other; then what a function makes of the request.
@@ -72,7 +72,7 @@ impl Script {
     }
 
     /// Answers every request with what `answer` makes of it.
-    pub fn by(answer: impl Fn(&MessagesRequest) -> Turn + Send + Sync + 'static) -> Self {
+    pub fn by(answer: impl Fn(&Prompt) -> Turn + Send + Sync + 'static) -> Self {
         Self::new::<Turn>([]).rest_by(answer)
     }
 
@@ -85,20 +85,14 @@ impl Script {
 
     /// Then answers one request with what `answer` makes of it.
     #[must_use]
-    pub fn then_by(
-        mut self,
-        answer: impl Fn(&MessagesRequest) -> Turn + Send + Sync + 'static,
-    ) -> Self {
+    pub fn then_by(mut self, answer: impl Fn(&Prompt) -> Turn + Send + Sync + 'static) -> Self {
         self.steps.push_back(Step::By(Arc::new(answer)));
         self
     }
 
     /// Answers all requests after the last turn with what `answer` makes of them.
     #[must_use]
-    pub fn rest_by(
-        mut self,
-        answer: impl Fn(&MessagesRequest) -> Turn + Send + Sync + 'static,
-    ) -> Self {
+    pub fn rest_by(mut self, answer: impl Fn(&Prompt) -> Turn + Send + Sync + 'static) -> Self {
         self.rest = Some(Arc::new(answer));
         self
     }
@@ -120,7 +114,7 @@ impl Script {
 
 impl MainRequests {
     /// Says whether `request` takes a turn.
-    pub(super) fn include(self, request: &MessagesRequest) -> bool {
+    pub(super) fn include(self, request: &Prompt) -> bool {
         match self {
             Self::WithTools => !request.tools.is_empty(),
             Self::All => true,

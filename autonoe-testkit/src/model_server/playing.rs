@@ -5,10 +5,8 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::model_server::Answer;
-
 use super::script::{MainRequests, Responder, Script, Step};
-use super::{MessagesRequest, Turn};
+use super::{Answer, Prompt, Turn};
 
 /// A script while it is played.
 #[derive(Debug)]
@@ -49,7 +47,7 @@ impl Playing {
     }
 
     /// Takes what answers `request`.
-    pub(super) fn take(&self, request: &MessagesRequest) -> Taken {
+    pub(super) fn take(&self, request: &Prompt) -> Taken {
         if !self.main.include(request) {
             return Taken::Turn(Answer::Side, Box::new(self.side.clone()));
         }
@@ -87,7 +85,7 @@ impl Playing {
 }
 
 /// Calls a function of the script; a panic is what it said.
-fn call(answer: &Responder, request: &MessagesRequest) -> Result<Turn, String> {
+fn call(answer: &Responder, request: &Prompt) -> Result<Turn, String> {
     catch_unwind(AssertUnwindSafe(|| answer(request))).map_err(|panic| said(&*panic))
 }
 

@@ -2,16 +2,19 @@
 
 use std::time::Duration;
 
+use hyper::HeaderMap;
 use serde_json::Value;
 
+use super::headers::scripted_header;
 use super::{Message, Refusal};
 
-/// One answer of the scripted model: a message, a refusal, a closed connection or silence.
+/// One answer of the scripted model: a message, a refusal, any text, a closed
+/// connection or silence.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// use autonoe_testkit::model_server::anthropic::{Message, Refusal, Turn};
+/// use autonoe_testkit::model_server::{Message, Refusal, Turn};
 /// use serde_json::json;
 ///
 /// let turns = [
@@ -19,6 +22,7 @@ use super::{Message, Refusal};
 ///     Turn::tool("Bash", json!({"command": "cargo test"})),
 ///     Turn::from(Message::new().thinks("It passes.").says("Done.")),
 ///     Turn::text("I am late.").after(Duration::from_millis(50)),
+///     Turn::html("<h1>Sign in to the network</h1>"),
 ///     Turn::hang(),
 /// ];
 /// ```
@@ -32,6 +36,7 @@ pub struct Turn {
 pub(super) enum Kind {
     Message(Message),
     Refusal(Refusal),
+    Raw { headers: HeaderMap, body: String },
     Disconnect,
     Hang,
 }
@@ -45,6 +50,22 @@ impl Turn {
     /// Calls one tool.
     pub fn tool(name: impl Into<String>, input: Value) -> Self {
         Message::new().uses_tool(name, input).into()
+    }
+
+    /// Answers with status 200 and this text, whatever was asked.
+    ///
+    /// # Panics
+    ///
+    /// HTTP does not allow such a type of content.
+    pub fn raw(content_type: &str, body: impl Into<String>) -> Self {
+        let headers = HeaderMap::from_iter([scripted_header("content-type", content_type)]);
+        let body = body.into();
+        Self::at_once(Kind::Raw { headers, body })
+    }
+
+    /// Answers with status 200 and a page, as a proxy on the way might.
+    pub fn html(page: impl Into<String>) -> Self {
+        Self::raw("text/html; charset=utf-8", page)
     }
 
     /// Closes the connection without an answer.

@@ -1,0 +1,121 @@
+//! A message of Gemini: whole, and as the chunks of a stream.
+
+use serde_json::{Value, json};
+
+use crate::model_server::event::{Event, Stage};
+use crate::model_server::ids::Ids;
+use crate::model_server::{Message, Prompt, StopReason, Usage};
+
+use super::part::parts;
+
+/// Returns the whole message, or says why it cannot be told.
+pub(super) fn whole(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Value, String> {
+    let parts = parts(message, None)?.concat();
+    let mut whole = frame(&parts, message, prompt, ids);
+    whole["candidates"][0]["finishReason"] = finish_reason(&message.stop_reason())?.into();
+    whole["usageMetadata"] = usage(message.usage);
+    Ok(whole)
+}
+
+/// Returns the chunks of the message, or says why there are none.
+pub(super) fn stream(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec<Event>, String> {
+    let mut events = Vec::new();
+    for (index, parts) in parts(message, Some(message.piece))?.iter().enumerate() {
+        events.extend(parts.iter().map(|part| {
+            let mut chunk = frame(std::slice::from_ref(part), message, prompt, ids);
+            chunk["usageMetadata"] = usage_so_far(message.usage);
+            Event::data(&chunk).of(index, Stage::Piece)
+        }));
+    }
+    let mut last = frame(&[json!({"text": ""})], message, prompt, ids);
+    last["candidates"][0]["finishReason"] = finish_reason(&message.stop_reason())?.into();
+    last["usageMetadata"] = usage(message.usage);
+    events.push(Event::data(&last));
+    Ok(events)
+}
+
+fn frame(parts: &[Value], message: &Message, prompt: &Prompt, ids: Ids) -> Value {
+    json!({
+        "candidates": [{"content": {"role": "model", "parts": parts}, "index": 0}],
+        "modelVersion": message.model.as_ref().unwrap_or(&prompt.model),
+        "responseId": ids.of("resp"),
+    })
+}
+
+/// Returns why the model stopped, or says that it cannot stop so.
+fn finish_reason(stop: &StopReason) -> Result<&str, String> {
+    Ok(match stop {
+        StopReason::EndTurn | StopReason::ToolUse | StopReason::StopSequence => "STOP",
+        StopReason::MaxTokens => "MAX_TOKENS",
+        StopReason::Refusal => "SAFETY",
+        StopReason::PauseTurn => return Err("Gemini does not pause".to_owned()),
+        StopReason::Other(reason) => reason,
+    })
+}
+
+/// Returns the usage as it is told before the end.
+fn usage_so_far(used: Usage) -> Value {
+    let input = used.whole_input();
+    json!({"promptTokenCount": input, "totalTokenCount": input})
+}
+
+/// Returns the usage as it is told at the end. Thoughts are counted beside what is said.
+fn usage(used: Usage) -> Value {
+    json!({
+        "promptTokenCount": used.whole_input(),
+        "cachedContentTokenCount": used.cache_read,
+        "candidatesTokenCount": used.output.saturating_sub(used.reasoning),
+        "thoughtsTokenCount": used.reasoning,
+        "totalTokenCount": used.whole_input() + used.output,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model_server::gemini::read::{self, Answered};
+
+    fn parts_of(chunk: &Value) -> Vec<Value> {
+        let parts = chunk["candidates"][0]["content"]["parts"].as_array();
+        parts.cloned().unwrap_or_default()
+    }
+
+    fn text(parts: &[Value], thought: bool) -> String {
+        let wanted = |part: &&Value| part["thought"].as_bool().unwrap_or(false) == thought;
+        let texts = parts.iter().filter(wanted);
+        texts.filter_map(|part| part["text"].as_str()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn the_chunks_of_a_stream_make_up_the_whole(text_of in ".*", piece in 1_usize..50) {
+            let prompt = read::prompt(br#"{"contents": []}"#, "m", Answered::Stream).unwrap();
+            let message = Message::new()
+                .thinks(&text_of)
+                .says(&text_of)
+                .signed("c2ln")
+                .uses_tool("write", json!({"content": &text_of}))
+                .in_pieces_of(piece);
+
+            let events = stream(&message, &prompt, Ids::fixed()).unwrap();
+
+            let streamed: Vec<Value> = events
+                .iter()
+                .flat_map(|event| parts_of(&serde_json::from_str(&event.data).unwrap()))
+                .collect();
+            let whole = parts_of(&whole(&message, &prompt, Ids::fixed()).unwrap());
+            for thought in [true, false] {
+                prop_assert_eq!(text(&streamed, thought), text(&whole, thought));
+            }
+            let signed = streamed.iter().filter(|part| part["thoughtSignature"] == "c2ln");
+            prop_assert_eq!(signed.count(), 1);
+            let calls = |parts: &[Value]| -> Vec<Value> {
+                let calls = parts.iter().filter(|part| part["functionCall"].is_object());
+                calls.cloned().collect()
+            };
+            prop_assert_eq!(calls(&streamed), calls(&whole));
+        }
+    }
+}

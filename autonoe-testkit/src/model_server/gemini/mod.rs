@@ -1,0 +1,34 @@
+//! The Gemini API of Google, from a script.
+//!
+//! A [`GeminiServer`] plays a [`Script`](super::Script) to whoever asks for
+//! `/v1beta/models/<model>:generateContent` or, as a stream,
+//! `:streamGenerateContent?alt=sse`.
+//!
+//! What a message becomes:
+//!
+//! | in the script | Gemini |
+//! | --- | --- |
+//! | `says` | a part `text` |
+//! | `thinks` | a part `text` with `thought` |
+//! | `uses_tool` | a part `functionCall`, without an id |
+//! | `uses_tool_as` | a part `functionCall` with this id |
+//! | `signed` | `thoughtSignature` on the last part; the first `functionCall` has one in any case |
+//! | `with_raw_block` | a part |
+//! | `StopReason::EndTurn`, `ToolUse`, `StopSequence` | `STOP` |
+//! | `StopReason::MaxTokens` | `MAX_TOKENS` |
+//! | `StopReason::Refusal` | `SAFETY` |
+//! | `StopReason::Other` | this `finishReason` |
+//! | `StreamFault::Error` | an `error` of this `status` in the stream |
+//! | `Refusal::retry_after` | `RetryInfo` in the details of the error |
+//!
+//! A prompt that is blocked has no candidates, and no message is like that: tell it with
+//! [`Turn::raw`](super::Turn::raw).
+
+mod chunks;
+mod part;
+mod read;
+mod refusal;
+mod server;
+mod vendor;
+
+pub use server::GeminiServer;

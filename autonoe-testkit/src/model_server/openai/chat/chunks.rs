@@ -1,0 +1,167 @@
+//! A message of Chat Completions: whole, and as the chunks of a stream.
+
+use serde_json::{Value, json};
+
+use crate::model_server::block::Content;
+use crate::model_server::event::Event;
+use crate::model_server::ids::Ids;
+use crate::model_server::openai::CREATED;
+use crate::model_server::{Message, Prompt};
+
+use super::delta::deltas;
+use super::{finish_reason, usage};
+
+/// Returns the whole message, or says why it cannot be told.
+pub(super) fn whole(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Value, String> {
+    // Says why the message cannot be told, if it cannot.
+    deltas(message, ids)?;
+    let stop = message.stop_reason();
+    let choice = json!({
+        "index": 0,
+        "message": said(message, ids),
+        "logprobs": null,
+        "finish_reason": finish_reason(&stop)?,
+    });
+    let mut whole = frame("chat.completion", message, prompt, ids);
+    whole["choices"] = json!([choice]);
+    whole["usage"] = usage(message.usage);
+    Ok(whole)
+}
+
+/// Returns the chunks of the message, or says why there are none.
+pub(super) fn stream(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec<Event>, String> {
+    let wants_usage = prompt.raw["stream_options"]["include_usage"] == true;
+    let chunk = |choices: Value| {
+        let mut chunk = frame("chat.completion.chunk", message, prompt, ids);
+        chunk["choices"] = choices;
+        if wants_usage {
+            chunk["usage"] = Value::Null;
+        }
+        chunk
+    };
+    let choice = |delta: &Value, finish: Option<&str>| json!([{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}]);
+    let begun = json!({"role": "assistant", "content": ""});
+    let mut events = vec![Event::data(&chunk(choice(&begun, None)))];
+    events.extend(deltas(message, ids)?.into_iter().map(|delta| {
+        let chunk = chunk(choice(&delta.fields, None));
+        Event::data(&chunk).of(delta.block, delta.stage)
+    }));
+    let stop = message.stop_reason();
+    let end = choice(&json!({}), Some(finish_reason(&stop)?));
+    events.push(Event::data(&chunk(end)));
+    if wants_usage {
+        let mut last = chunk(json!([]));
+        last["usage"] = usage(message.usage);
+        events.push(Event::data(&last));
+    }
+    events.push(Event::text(None, "[DONE]"));
+    Ok(events)
+}
+
+/// Returns what is around the choices.
+fn frame(object: &str, message: &Message, prompt: &Prompt, ids: Ids) -> Value {
+    json!({
+        "id": ids.of("chatcmpl"),
+        "object": object,
+        "created": CREATED,
+        "model": message.model.as_ref().unwrap_or(&prompt.model),
+        "choices": [],
+    })
+}
+
+/// Returns what the model says, with all parts of a kind in one place.
+fn said(message: &Message, ids: Ids) -> Value {
+    let mut said = json!({"role": "assistant", "content": null, "refusal": null});
+    let mut calls = Vec::new();
+    for (index, block) in message.blocks.iter().enumerate() {
+        match &block.content {
+            Content::Text(text) => append(&mut said["content"], text),
+            Content::Thinking(text) => append(&mut said["reasoning_content"], text),
+            Content::ToolUse { id, name, input } => calls.push(json!({
+                "id": id.clone().unwrap_or_else(|| ids.of_block("call", index)),
+                "type": "function",
+                "function": {"name": name, "arguments": input.to_text()},
+            })),
+            Content::Raw(fields) => {
+                for (name, value) in fields.as_object().into_iter().flatten() {
+                    said[name] = value.clone();
+                }
+            }
+        }
+    }
+    if !calls.is_empty() {
+        said["tool_calls"] = calls.into();
+    }
+    said
+}
+
+fn append(field: &mut Value, text: &str) {
+    *field = format!("{}{text}", field.as_str().unwrap_or_default()).into();
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model_server::openai::chat::read;
+
+    fn joined(events: &[Event], pointer: &str) -> String {
+        let chunks = events.iter().map(|event| {
+            let chunk: Value = serde_json::from_str(&event.data).unwrap_or_default();
+            let delta = &chunk["choices"][0]["delta"];
+            delta
+                .pointer(pointer)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        });
+        chunks.collect()
+    }
+
+    proptest! {
+        #[test]
+        fn the_chunks_of_a_stream_make_up_the_whole(text in ".*", piece in 1_usize..50) {
+            let prompt = read::prompt(br#"{"model": "gpt-x", "messages": []}"#).unwrap();
+            let message = Message::new()
+                .thinks(&text)
+                .says(&text)
+                .uses_tool("write", json!({"content": &text}))
+                .in_pieces_of(piece);
+
+            let events = stream(&message, &prompt, Ids::fixed()).unwrap();
+
+            let whole = whole(&message, &prompt, Ids::fixed()).unwrap();
+            let said = &whole["choices"][0]["message"];
+            prop_assert_eq!(&said["reasoning_content"], &joined(&events, "/reasoning_content"));
+            prop_assert_eq!(&said["content"], &joined(&events, "/content"));
+            let called = joined(&events, "/tool_calls/0/function/arguments");
+            prop_assert_eq!(&said["tool_calls"][0]["function"]["arguments"], &called);
+        }
+
+        #[test]
+        fn each_call_is_whole_when_its_fragments_are_put_together(
+            inputs in prop::collection::vec(".{0,60}", 1..5),
+            piece in 1_usize..20,
+        ) {
+            let prompt = read::prompt(br#"{"model": "gpt-x", "messages": []}"#).unwrap();
+            let message = inputs.iter().fold(Message::new().in_pieces_of(piece), |said, input| {
+                said.uses_tool("write", json!(input))
+            });
+
+            let events = stream(&message, &prompt, Ids::fixed()).unwrap();
+
+            let mut calls = vec![String::new(); inputs.len()];
+            for event in &events {
+                let chunk: Value = serde_json::from_str(&event.data).unwrap_or_default();
+                let call = &chunk["choices"][0]["delta"]["tool_calls"][0];
+                if let Some(index) = call["index"].as_u64() {
+                    let more = call["function"]["arguments"].as_str().unwrap();
+                    calls[usize::try_from(index).unwrap()].push_str(more);
+                }
+            }
+            let wanted: Vec<String> = inputs.iter().map(|input| json!(input).to_string()).collect();
+            prop_assert_eq!(calls, wanted);
+        }
+    }
+}

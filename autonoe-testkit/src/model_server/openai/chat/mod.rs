@@ -1,0 +1,59 @@
+//! Chat Completions.
+
+mod chunks;
+mod delta;
+mod read;
+
+use serde_json::{Value, json};
+
+use crate::model_server::event::Event;
+use crate::model_server::ids::Ids;
+use crate::model_server::vendor::Wire;
+use crate::model_server::{Message, Prompt, StopReason, Usage};
+
+pub(super) use read::prompt;
+
+/// The shape of Chat Completions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chat;
+
+impl Wire for Chat {
+    fn whole(&self, message: &Message, prompt: &Prompt, ids: Ids) -> Result<Value, String> {
+        chunks::whole(message, prompt, ids)
+    }
+
+    fn stream(&self, message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec<Event>, String> {
+        chunks::stream(message, prompt, ids)
+    }
+
+    fn malformed(&self) -> Event {
+        Event::text(None, r#"{"object": "chat.completion.chunk", broken"#)
+    }
+
+    fn error(&self, kind: &str, message: &str, _: usize) -> Event {
+        let error = json!({"message": message, "type": kind, "param": null, "code": null});
+        Event::data(&json!({"error": error}))
+    }
+}
+
+/// Returns why the model stopped, or says that it cannot stop so.
+fn finish_reason(stop: &StopReason) -> Result<&str, String> {
+    Ok(match stop {
+        StopReason::EndTurn | StopReason::StopSequence => "stop",
+        StopReason::ToolUse => "tool_calls",
+        StopReason::MaxTokens => "length",
+        StopReason::Refusal => "content_filter",
+        StopReason::PauseTurn => return Err("Chat Completions do not pause".to_owned()),
+        StopReason::Other(reason) => reason,
+    })
+}
+
+fn usage(used: Usage) -> Value {
+    json!({
+        "prompt_tokens": used.whole_input(),
+        "completion_tokens": used.output,
+        "total_tokens": used.whole_input() + used.output,
+        "prompt_tokens_details": {"cached_tokens": used.cache_read},
+        "completion_tokens_details": {"reasoning_tokens": used.reasoning},
+    })
+}

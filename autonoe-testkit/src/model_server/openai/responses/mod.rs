@@ -1,0 +1,55 @@
+//! The Responses API.
+
+mod events;
+mod item;
+mod read;
+mod response;
+
+use serde_json::{Value, json};
+
+use crate::model_server::event::Event;
+use crate::model_server::ids::Ids;
+use crate::model_server::vendor::{Failure, Wire};
+use crate::model_server::{Message, Prompt};
+
+pub(super) use read::prompt;
+
+/// The shape of the Responses API.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Responses;
+
+impl Wire for Responses {
+    fn whole(&self, message: &Message, prompt: &Prompt, ids: Ids) -> Result<Value, String> {
+        let items = item::items(message, prompt, ids)?;
+        response::ended(message, prompt, ids, items)
+    }
+
+    fn stream(&self, message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec<Event>, String> {
+        events::stream(message, prompt, ids)
+    }
+
+    fn malformed(&self) -> Event {
+        let broken = r#"{"type": "response.output_text.delta", broken"#;
+        Event::text(Some("response.output_text.delta"), broken)
+    }
+
+    fn error(&self, kind: &str, message: &str, told: usize) -> Event {
+        let error = json!({
+            "type": "error",
+            "code": kind,
+            "message": message,
+            "param": null,
+            "sequence_number": told,
+        });
+        Event::named("error", &error)
+    }
+
+    fn failed(&self, failure: Failure<'_>, prompt: &Prompt, ids: Ids, told: usize) -> Event {
+        let failed = json!({
+            "type": "response.failed",
+            "response": response::failed(failure, prompt, ids),
+            "sequence_number": told,
+        });
+        Event::named("response.failed", &failed)
+    }
+}

@@ -1,0 +1,70 @@
+//! The object around the items of an answer.
+
+use serde_json::{Value, json};
+
+use crate::model_server::ids::Ids;
+use crate::model_server::openai::CREATED;
+use crate::model_server::vendor::Failure;
+use crate::model_server::{Message, Prompt, StopReason, Usage};
+
+/// Returns the answer as it is told when it begins.
+pub(super) fn begun(model: Option<&str>, prompt: &Prompt, ids: Ids) -> Value {
+    json!({
+        "id": ids.of("resp"),
+        "object": "response",
+        "created_at": CREATED,
+        "status": "in_progress",
+        "error": null,
+        "incomplete_details": null,
+        "model": model.unwrap_or(&prompt.model),
+        "output": [],
+        "usage": null,
+    })
+}
+
+/// Returns the answer as it is told when it ends, or says why it cannot end so.
+pub(super) fn ended(
+    message: &Message,
+    prompt: &Prompt,
+    ids: Ids,
+    items: Vec<Value>,
+) -> Result<Value, String> {
+    let mut response = begun(message.model.as_deref(), prompt, ids);
+    response["output"] = items.into();
+    response["usage"] = usage(message.usage);
+    response["status"] = "completed".into();
+    if let Some(reason) = incomplete(&message.stop_reason())? {
+        response["status"] = "incomplete".into();
+        response["incomplete_details"] = json!({"reason": reason});
+    }
+    Ok(response)
+}
+
+/// Returns an answer that failed.
+pub(super) fn failed(failure: Failure<'_>, prompt: &Prompt, ids: Ids) -> Value {
+    let mut response = begun(None, prompt, ids);
+    response["status"] = "failed".into();
+    response["error"] = json!({"code": failure.code, "message": failure.message});
+    response
+}
+
+/// Returns why an answer is not complete, or `None` if it is.
+fn incomplete(stop: &StopReason) -> Result<Option<&str>, String> {
+    Ok(match stop {
+        StopReason::EndTurn | StopReason::ToolUse | StopReason::StopSequence => None,
+        StopReason::MaxTokens => Some("max_output_tokens"),
+        StopReason::Refusal => Some("content_filter"),
+        StopReason::PauseTurn => return Err("the Responses API does not pause".to_owned()),
+        StopReason::Other(reason) => Some(reason),
+    })
+}
+
+fn usage(used: Usage) -> Value {
+    json!({
+        "input_tokens": used.whole_input(),
+        "input_tokens_details": {"cached_tokens": used.cache_read},
+        "output_tokens": used.output,
+        "output_tokens_details": {"reasoning_tokens": used.reasoning},
+        "total_tokens": used.whole_input() + used.output,
+    })
+}

@@ -1,0 +1,90 @@
+//! A server of OpenAI's APIs.
+
+use std::ops::Deref;
+
+use crate::model_server::{ModelServer, Script};
+
+use super::vendor::OpenAi;
+
+/// A server of the Responses API and of Chat Completions that plays a [`Script`], on a free
+/// port of the loopback address.
+///
+/// Give its [`api_url`](Self::api_url) to a program as the base URL, with any key. It answers
+/// on a thread of its own, with and without a stream, and it is gone when it is dropped. What
+/// it can do beside that stands with [`ModelServer`].
+///
+/// ```
+/// use autonoe_testkit::model_server::openai::OpenAiServer;
+/// use autonoe_testkit::model_server::{Message, Turn};
+/// use serde_json::json;
+/// use tokio::io::{AsyncReadExt, AsyncWriteExt};
+/// use tokio::net::TcpStream;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// let server = OpenAiServer::start([
+///     Turn::from(Message::new().thinks("Hm.").uses_tool("shell", json!({"command": "ls"}))),
+///     Turn::text("Good morning."),
+/// ]);
+///
+/// // In the place of a program that speaks to a model.
+/// for (path, prompt) in [
+///     ("/v1/responses", json!({"instructions": "Be brief.", "input": "Hello."})),
+///     ("/v1/chat/completions", json!({"messages": [{"role": "user", "content": "Hello."}]})),
+/// ] {
+///     let mut body = prompt;
+///     body["model"] = "gpt-x".into();
+///     body["tools"] = json!([{"type": "function", "name": "shell"}]);
+///     let body = body.to_string();
+///     let length = body.len();
+///     let head = format!("POST {path} HTTP/1.1\r\nhost: model\r\nconnection: close\r\n");
+///     let mut client = TcpStream::connect(server.address()).await?;
+///     let request = format!("{head}content-length: {length}\r\n\r\n{body}");
+///     client.write_all(request.as_bytes()).await?;
+///     let mut answer = String::new();
+///     client.read_to_string(&mut answer).await?;
+///     assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+/// }
+///
+/// let asked = server.log().main_requests();
+/// assert_eq!(asked[0].system_texts(), ["Be brief."]);
+/// assert_eq!(asked[1].user_texts(), ["Hello."]);
+/// server.verify();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct OpenAiServer(ModelServer);
+
+impl OpenAiServer {
+    /// Starts a server. Once this returns, clients can connect.
+    ///
+    /// # Panics
+    ///
+    /// The system has no port or no thread to give: a test cannot go on then.
+    pub fn start(script: impl Into<Script>) -> Self {
+        Self(ModelServer::start(OpenAi, script.into()))
+    }
+
+    /// Does not fail the test on drop: for programs that are meant to be broken off.
+    ///
+    /// [`problems`](ModelServer::problems) and [`verify`](ModelServer::verify) still tell.
+    #[must_use]
+    pub fn unverified(mut self) -> Self {
+        self.0.ignore_on_drop();
+        self
+    }
+
+    /// Returns where programs look for the API, such as `http://127.0.0.1:40123/v1`.
+    pub fn api_url(&self) -> String {
+        format!("{}/v1", self.url())
+    }
+}
+
+impl Deref for OpenAiServer {
+    type Target = ModelServer;
+
+    fn deref(&self) -> &ModelServer {
+        &self.0
+    }
+}

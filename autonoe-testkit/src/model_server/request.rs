@@ -1,0 +1,49 @@
+//! What a program asks, as types.
+
+use std::fmt;
+
+use super::{Answer, Prompt, RequestLog};
+
+/// What a program asked.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Request {
+    /// The next message of the model.
+    Messages(Prompt),
+    /// How many tokens such a request has.
+    CountTokens(Prompt),
+    /// Something else; this is its body, as text.
+    Other(String),
+}
+
+impl Request {
+    /// Returns the request for a message, or `None` if it is another.
+    pub fn messages(&self) -> Option<&Prompt> {
+        match self {
+            Self::Messages(prompt) => Some(prompt),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Messages(prompt) => prompt.fmt(f),
+            Self::CountTokens(prompt) => write!(f, "count the tokens of {prompt}"),
+            Self::Other(body) => write!(f, "{} bytes", body.len()),
+        }
+    }
+}
+
+impl RequestLog<Request> {
+    /// Returns the requests that took a turn of the script, or would have taken one.
+    pub fn main_requests(&self) -> Vec<Prompt> {
+        let exchanges = self.exchanges();
+        let main = exchanges
+            .iter()
+            .filter(|exchange| matches!(exchange.answer, Answer::Turn(_) | Answer::Unanswered(_)));
+        main.filter_map(|exchange| exchange.request.messages().cloned())
+            .collect()
+    }
+}

@@ -1,0 +1,182 @@
+//! What the servers of all vendors have in common: one script, one log, one strictness.
+
+use autonoe_testkit::model_server::{
+    Answer, MainRequests, Message, Refusal, Script, StopReason, Turn,
+};
+use serde_json::json;
+
+use crate::api::{ALL, Api, As};
+use crate::client::send;
+
+#[tokio::test]
+async fn one_script_is_played_by_every_vendor_with_and_without_a_stream() {
+    let long = "I look around, in more than forty characters.";
+    for api in ALL {
+        for wanted in [As::Whole, As::Stream] {
+            let script = Script::new([Turn::text("one")])
+                .then_by(|prompt| Turn::text(format!("you said {}", prompt.user_texts()[0])))
+                .then(Message::new().says(long).in_pieces_of(7));
+            let server = api.start(script);
+
+            let mut said = Vec::new();
+            for word in ["a", "b", "c"] {
+                let heard = api.ask(&server, word, wanted).await;
+                assert_eq!(heard.status, 200, "{api:?}: {heard:?}");
+                said.push(api.text(&heard, wanted));
+            }
+
+            assert_eq!(said, ["one", "you said b", long], "{api:?} {wanted:?}");
+            server.verify();
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_log_tells_what_the_model_was_told() {
+    for api in ALL {
+        let server = api.start([Turn::text("done")]);
+
+        api.ask(&server, "go", As::Stream).await;
+
+        let seen = server.log().exchanges().remove(0);
+        assert_eq!((seen.number, seen.method.as_str()), (1, "POST"));
+        assert_eq!(seen.path, api.path(As::Stream));
+        assert_eq!(seen.headers.get("user-agent"), Some("test/1"));
+        assert_eq!(seen.headers.credential(), Some(api.credential().1));
+        assert!(!format!("{seen:?}").contains("hunter2"), "{api:?}");
+        assert_eq!(seen.answer, Answer::Turn(1));
+        let asked = server.log().main_requests().remove(0);
+        assert_eq!(asked.model, "x-1");
+        assert!(asked.stream, "{api:?}");
+        assert_eq!(asked.system_texts(), ["Be brief."]);
+        assert_eq!(asked.user_texts(), ["go"]);
+        assert_eq!(asked.tool("Bash").unwrap().input_schema["type"], "object");
+        assert_eq!(asked.raw, api.prompt("go", As::Stream));
+    }
+}
+
+#[tokio::test]
+async fn a_request_after_the_last_turn_fails_loudly() {
+    for api in ALL {
+        let server = api.start([Turn::text("done")]).unverified();
+        api.ask(&server, "go", As::Stream).await;
+
+        let heard = api.ask(&server, "and now?", As::Stream).await;
+
+        assert_eq!(heard.status, 418, "{api:?}");
+        assert_eq!(
+            heard.json()["error"]["message"],
+            "the scripted model server has no answer: the script ends after 1 turns"
+        );
+        assert_eq!(server.problems().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_request_is_unanswered_and_takes_no_turn() {
+    for api in ALL {
+        let server = api.start([Turn::text("done")]).unverified();
+
+        let heard = api.send(&server, &json!({}), As::Stream).await;
+
+        assert_eq!(heard.status, 418, "{api:?}");
+        assert_eq!(server.log().unanswered().len(), 1);
+        assert_eq!(api.ask(&server, "go", As::Whole).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn a_path_that_the_vendor_does_not_have_is_not_found_and_takes_no_turn() {
+    for (api, method, path) in [
+        (Api::Messages, "POST", "/v1/responses"),
+        (Api::Responses, "POST", "/v1/messages"),
+        (Api::Responses, "GET", "/v1/responses"),
+        (Api::Chat, "GET", "/v1/chat/completions"),
+        (Api::Gemini, "POST", "/v1/responses"),
+        (Api::Gemini, "GET", "/v1beta/models/x-1:generateContent"),
+        (Api::Gemini, "POST", "/v1beta/models/x-1:embedContent"),
+        (Api::Gemini, "POST", "/v1beta/models/x-1"),
+    ] {
+        let server = api.start([Turn::text("done")]);
+
+        let heard = send(&server, method, path, "{}").await;
+
+        assert_eq!(heard.status, 404, "{api:?} {path}");
+        let message = format!("the scripted model server has no {method} {path}");
+        assert_eq!(heard.json()["error"]["message"], message.as_str());
+        let seen = server.log().exchanges().remove(0);
+        assert_eq!(seen.answer, Answer::NotFound, "{api:?} {path}");
+        assert_eq!(api.ask(&server, "go", As::Whole).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn a_request_without_tools_is_a_side_request_unless_all_are_main() {
+    for api in ALL {
+        let mut title = api.prompt("A title, please.", As::Whole);
+        title.as_object_mut().unwrap().remove("tools");
+        let script = || Script::new([Turn::text("done")]);
+
+        let strict = api.start(script().with_side_answer(Turn::text("A title")));
+        let heard = api.send(&strict, &title, As::Whole).await;
+        assert_eq!(api.text(&heard, As::Whole), "A title", "{api:?}");
+        assert_eq!(strict.log().exchanges()[0].answer, Answer::Side);
+        api.ask(&strict, "go", As::Whole).await;
+
+        let all = api.start(script().with_main_requests(MainRequests::All));
+        let heard = api.send(&all, &title, As::Whole).await;
+        assert_eq!(api.text(&heard, As::Whole), "done", "{api:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_vendor_has_no_words_for_leaves_the_request_unanswered() {
+    let paused = || Message::new().says("hm").stops(StopReason::PauseTurn);
+    let signed = || Message::new().says("hm").signed("c2ln");
+    let broken = || Message::new().uses_tool_with_text("Bash", "{broken");
+    for (api, message, reason) in [
+        (Api::Responses, paused(), "the Responses API does not pause"),
+        (Api::Chat, paused(), "Chat Completions do not pause"),
+        (Api::Gemini, paused(), "Gemini does not pause"),
+        (
+            Api::Messages,
+            signed(),
+            "the Messages API signs nothing but what was thought",
+        ),
+        (
+            Api::Responses,
+            signed(),
+            "the Responses API encrypts nothing but what was thought",
+        ),
+        (Api::Chat, signed(), "Chat Completions sign nothing"),
+        (
+            Api::Gemini,
+            broken(),
+            "Gemini sends JSON, and the input of Bash is text",
+        ),
+    ] {
+        for wanted in [As::Whole, As::Stream] {
+            let server = api.start([message.clone()]).unverified();
+
+            let heard = api.ask(&server, "go", wanted).await;
+
+            assert_eq!(heard.status, 418, "{api:?} {wanted:?}");
+            let unanswered = server.log().unanswered();
+            assert_eq!(unanswered[0].unanswered(), Some(reason), "{wanted:?}");
+        }
+    }
+}
+
+#[test]
+fn a_turn_that_is_left_over_fails_the_test_on_drop() {
+    for api in ALL {
+        let server = api.start([Turn::from(Refusal::overloaded())]);
+
+        let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(server)));
+
+        let panic = dropped.expect_err("it is strict");
+        let said = panic.downcast_ref::<String>().unwrap();
+        let problem = "nobody asked for the last 1 of 1 turns";
+        assert!(said.contains(problem), "{api:?}: {said}");
+    }
+}

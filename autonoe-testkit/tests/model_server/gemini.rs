@@ -1,0 +1,204 @@
+//! The shapes of the Gemini API.
+
+use autonoe_testkit::model_server::gemini::GeminiServer;
+use autonoe_testkit::model_server::{Answer, Message, Request, StopReason, Turn, Usage};
+use serde_json::{Value, json};
+
+use crate::api::{Api, As};
+use crate::client::{Heard, send, without_server};
+
+fn looks_around() -> Message {
+    Message::new()
+        .thinks("Where am I?")
+        .says("I look around, in more than forty characters.")
+        .uses_tool("shell", json!({"command": "ls"}))
+        .uses_tool_as("call-2", "read", json!({"path": "/a"}))
+        .with_usage(Usage::new(7, 5).with_cache_read(3).with_reasoning(2))
+}
+
+async fn whole(message: Message) -> Value {
+    let server = GeminiServer::start([message]);
+    Api::Gemini.ask(&server, "go", As::Whole).await.json()
+}
+
+async fn streamed(message: Message) -> Heard {
+    let server = GeminiServer::start([message]);
+    Api::Gemini.ask(&server, "go", As::Stream).await
+}
+
+/// Returns the parts of all chunks.
+fn parts(heard: &Heard) -> Vec<Value> {
+    let chunks = heard.chunks();
+    let parts = chunks.iter().map(|chunk| {
+        let parts = &chunk["candidates"][0]["content"]["parts"];
+        parts.as_array().expect("it has parts").clone()
+    });
+    parts.flatten().collect()
+}
+
+#[tokio::test]
+async fn a_message_comes_as_a_stream_of_chunks() {
+    let heard = streamed(looks_around()).await;
+
+    assert_eq!(heard.body.matches("\r\n\r\n").count(), heard.data().len());
+    assert_eq!(heard.events().len(), 0);
+    insta::assert_snapshot!(without_server(&heard.body.replace("\r\n", "\n")));
+}
+
+#[tokio::test]
+async fn a_message_comes_whole_where_no_stream_is_asked_for() {
+    let server = GeminiServer::start([looks_around()]);
+
+    let heard = Api::Gemini.ask(&server, "go", As::Whole).await;
+
+    let whole: Value = serde_json::from_str(&without_server(&heard.body)).unwrap();
+    insta::assert_json_snapshot!(whole);
+}
+
+#[tokio::test]
+async fn a_signature_is_on_the_part_that_it_signs() {
+    let signed = || {
+        Message::new()
+            .thinks("hm")
+            .signed("czE=")
+            .says("I look around.")
+            .signed("czI=")
+            .uses_tool("shell", json!({}))
+            .uses_tool("read", json!({}))
+            .signed("czQ=")
+            .in_pieces_of(10)
+    };
+    let on = |parts: &[Value]| -> Vec<Option<String>> {
+        let parts = parts.iter();
+        let signature = |part: &Value| part["thoughtSignature"].as_str().map(str::to_owned);
+        parts.map(signature).collect()
+    };
+    let some = |text: &str| Some(text.to_owned());
+
+    let whole = whole(signed()).await;
+    let whole = whole["candidates"][0]["content"]["parts"]
+        .as_array()
+        .unwrap();
+    let calls = [some("c2NyaXB0ZWQ="), some("czQ=")];
+    assert_eq!(
+        on(whole),
+        [&[some("czE="), some("czI=")], &calls[..]].concat()
+    );
+
+    // The text comes in two pieces, and the last chunk has an empty one.
+    let streamed = on(&parts(&streamed(signed()).await));
+    let texts = [some("czE="), None, some("czI=")];
+    assert_eq!(streamed, [&texts[..], &calls[..], &[None]].concat());
+}
+
+#[tokio::test]
+async fn a_conversation_goes_on_with_what_the_model_sent() {
+    let server = GeminiServer::start([
+        Message::new()
+            .thinks("hm")
+            .uses_tool("shell", json!({"command": "ls"})),
+        Message::new().says("done"),
+    ]);
+    let first = Api::Gemini.ask(&server, "go", As::Whole).await.json();
+    let mut second = Api::Gemini.prompt("go", As::Whole);
+    let result = json!({"functionResponse": {"name": "shell", "response": {"error": "no"}}});
+    let contents = second["contents"].as_array_mut().unwrap();
+    contents.push(first["candidates"][0]["content"].clone());
+    contents.push(json!({"role": "user", "parts": [result]}));
+
+    Api::Gemini.send(&server, &second, As::Whole).await;
+
+    let asked = server.log().main_requests().remove(1);
+    assert_eq!(asked.signatures(), ["c2NyaXB0ZWQ="]);
+    assert_eq!(asked.user_texts(), ["go"]);
+    let result = asked.tool_results()[0];
+    assert_eq!(result.name.as_deref(), Some("shell"));
+    assert_eq!((result.text.as_str(), result.is_error), ("no", true));
+}
+
+#[tokio::test]
+async fn a_message_ends_as_the_script_says() {
+    let stops = |reason| Message::new().says("hm").stops(reason);
+    for (message, finish) in [
+        (Message::new(), "STOP"),
+        (Message::new().uses_tool("shell", json!({})), "STOP"),
+        (stops(StopReason::StopSequence), "STOP"),
+        (stops(StopReason::MaxTokens), "MAX_TOKENS"),
+        (stops(StopReason::Refusal), "SAFETY"),
+        (
+            stops(StopReason::Other("MALFORMED_FUNCTION_CALL".into())),
+            "MALFORMED_FUNCTION_CALL",
+        ),
+    ] {
+        let told = whole(message.clone()).await;
+        assert_eq!(told["candidates"][0]["finishReason"], finish);
+        let chunks = streamed(message).await.chunks();
+        let finished = chunks
+            .iter()
+            .map(|chunk| chunk["candidates"][0]["finishReason"].as_str());
+        let finished: Vec<_> = finished.collect();
+        let (last, before) = finished.split_last().unwrap();
+        assert_eq!(*last, Some(finish));
+        assert!(before.iter().all(Option::is_none), "{finished:?}");
+    }
+}
+
+#[tokio::test]
+async fn model_and_parts_of_other_kinds_are_what_the_script_says() {
+    let part = json!({"executableCode": {"language": "PYTHON", "code": "1"}});
+    let message = Message::new()
+        .with_raw_block(part.clone())
+        .with_model("x-2");
+
+    let told = whole(message).await;
+
+    assert_eq!(told["candidates"][0]["content"]["parts"], json!([part]));
+    assert_eq!(told["modelVersion"], "x-2");
+}
+
+#[tokio::test]
+async fn a_stream_without_events_is_not_understood() {
+    let server = GeminiServer::start([Turn::text("done")]).unverified();
+    let body = Api::Gemini.prompt("go", As::Stream).to_string();
+
+    for query in ["", "?alt=json", "?malt=sse"] {
+        let path = format!("/v1beta/models/x-1:streamGenerateContent{query}");
+        let heard = send(&server, "POST", &path, &body).await;
+
+        assert_eq!(heard.status, 418, "{query}");
+    }
+    let reason = server.log().unanswered()[0].unanswered().map(str::to_owned);
+    let wanted = "a stream is asked for without alt=sse";
+    assert_eq!(reason.as_deref(), Some(wanted));
+}
+
+#[tokio::test]
+async fn tokens_are_counted_without_the_script_and_a_key_in_the_path_is_not_kept() {
+    let server = GeminiServer::start([Turn::text("done")]);
+    let body = Api::Gemini.prompt("go", As::Whole).to_string();
+
+    let path = "/v1/models/x-1:countTokens?key=hunter2";
+    let heard = send(&server, "POST", path, &body).await;
+    Api::Gemini.ask(&server, "go", As::Whole).await;
+
+    assert_eq!(heard.json()["totalTokens"], body.len() / 4);
+    let seen = server.log().exchanges().remove(0);
+    assert_eq!(seen.answer, Answer::Fixed);
+    assert_eq!(seen.path, "/v1/models/x-1:countTokens?key=[redacted]");
+    assert!(matches!(&*seen.request, Request::CountTokens(prompt) if prompt.model == "x-1"));
+}
+
+#[tokio::test]
+async fn a_blocked_prompt_can_be_told_as_it_stands() {
+    let blocked = json!({"promptFeedback": {"blockReason": "SAFETY"}});
+    let stream = format!("data: {blocked}\r\n\r\n");
+    let server = GeminiServer::start([
+        Turn::raw("application/json", blocked.to_string()),
+        Turn::raw("text/event-stream", stream),
+    ]);
+
+    let whole = Api::Gemini.ask(&server, "go", As::Whole).await.json();
+    let chunks = Api::Gemini.ask(&server, "go", As::Stream).await.chunks();
+
+    assert_eq!((whole, chunks), (blocked.clone(), vec![blocked]));
+}

@@ -1,0 +1,313 @@
+//! The shapes of OpenAI's APIs.
+
+use autonoe_testkit::model_server::openai::OpenAiServer;
+use autonoe_testkit::model_server::{Answer, Message, PromptBlock, StopReason, Turn, Usage};
+use serde_json::{Value, json};
+
+use crate::api::{Api, As};
+use crate::client::{Heard, send, without_server};
+
+fn looks_around() -> Message {
+    Message::new()
+        .thinks("Where am I?")
+        .says("I look around, in more than forty characters.")
+        .uses_tool_as("call_1", "shell", json!({"command": "ls"}))
+        .uses_tool_as("call_2", "read", json!({"path": "/a"}))
+        .with_usage(Usage::new(7, 5).with_cache_read(3).with_reasoning(2))
+        .in_pieces_of(30)
+}
+
+async fn whole(api: Api, message: Message) -> Value {
+    let server = OpenAiServer::start([message]);
+    api.ask(&server, "go", As::Whole).await.json()
+}
+
+async fn streamed(api: Api, message: Message) -> Heard {
+    let server = OpenAiServer::start([message]);
+    api.ask(&server, "go", As::Stream).await
+}
+
+#[tokio::test]
+async fn a_response_comes_as_a_stream_of_events() {
+    let heard = streamed(Api::Responses, looks_around()).await;
+
+    let kind = heard.header("content-type");
+    assert_eq!(kind, Some("text/event-stream; charset=utf-8"));
+    insta::assert_snapshot!(without_server(&heard.body));
+}
+
+#[tokio::test]
+async fn a_response_comes_whole_where_no_stream_is_asked_for() {
+    let server = OpenAiServer::start([looks_around()]);
+
+    let heard = Api::Responses.ask(&server, "go", As::Whole).await;
+
+    let whole: Value = serde_json::from_str(&without_server(&heard.body)).unwrap();
+    insta::assert_json_snapshot!(whole);
+}
+
+#[tokio::test]
+async fn a_completion_comes_as_chunks() {
+    let heard = streamed(Api::Chat, looks_around()).await;
+
+    insta::assert_snapshot!(without_server(&heard.body));
+}
+
+#[tokio::test]
+async fn a_completion_comes_whole_where_no_stream_is_asked_for() {
+    let server = OpenAiServer::start([looks_around()]);
+
+    let heard = Api::Chat.ask(&server, "go", As::Whole).await;
+
+    let whole: Value = serde_json::from_str(&without_server(&heard.body)).unwrap();
+    insta::assert_json_snapshot!(whole);
+}
+
+#[tokio::test]
+async fn the_last_event_of_a_response_has_the_whole_of_it() {
+    let heard = streamed(Api::Responses, looks_around()).await;
+    let events = heard.chunks();
+
+    let last = &events[events.len() - 1]["response"];
+    let done = |event: &&Value| event["type"] == "response.output_item.done";
+    let items: Vec<&Value> = events
+        .iter()
+        .filter(done)
+        .map(|event| &event["item"])
+        .collect();
+    assert_eq!(json!(items), last["output"]);
+    assert_eq!(items.len(), 4);
+    let numbers = events.iter().map(|event| event["sequence_number"].as_u64());
+    assert!(numbers.eq((0..).map(Some).take(events.len())));
+}
+
+#[tokio::test]
+async fn thoughts_are_encrypted_for_those_who_ask_for_them() {
+    let thought = || Message::new().thinks("hm").says("done");
+    let server = OpenAiServer::start([thought(), thought().thinks("ah").signed("c2ln"), thought()]);
+    let mut plain = Api::Responses.prompt("go", As::Whole);
+    plain["include"] = json!([]);
+
+    let asked = Api::Responses.ask(&server, "go", As::Whole).await.json();
+    let signed = Api::Responses.ask(&server, "go", As::Whole).await.json();
+    let plain = Api::Responses.send(&server, &plain, As::Whole).await.json();
+
+    assert_eq!(asked["output"][0]["encrypted_content"], "c2NyaXB0ZWQ=");
+    assert_eq!(signed["output"][2]["encrypted_content"], "c2ln");
+    assert_eq!(plain["output"][0].get("encrypted_content"), None);
+    let summary = json!([{"type": "summary_text", "text": "hm"}]);
+    assert_eq!(plain["output"][0]["summary"], summary);
+}
+
+#[tokio::test]
+async fn hidden_thoughts_have_no_summary() {
+    let heard = streamed(Api::Responses, Message::new().thinks("")).await;
+
+    let events = heard.events();
+    assert_eq!(
+        events[2..4],
+        ["response.output_item.added", "response.output_item.done"]
+    );
+    assert_eq!(heard.chunks()[3]["item"]["summary"], json!([]));
+}
+
+#[tokio::test]
+async fn the_pieces_of_calls_take_turns_and_are_told_apart_by_index() {
+    let calls = Message::new()
+        .uses_tool("shell", json!("abcdef"))
+        .uses_tool("read", json!("12"))
+        .says("hm")
+        .uses_tool("shell", json!("x"))
+        .in_pieces_of(3);
+
+    let heard = streamed(Api::Chat, calls).await;
+
+    let told: Vec<String> = heard
+        .chunks()
+        .iter()
+        .filter_map(|chunk| {
+            let delta = &chunk["choices"][0]["delta"];
+            let call = &delta["tool_calls"][0];
+            let function = &call["function"];
+            match (&delta["content"], function["name"].as_str()) {
+                (Value::String(text), _) => Some(format!("says {text}")),
+                (_, Some(name)) => Some(format!("{} is {name}", call["index"])),
+                _ => Some(format!(
+                    "{} {}",
+                    call["index"],
+                    function["arguments"].as_str()?
+                )),
+            }
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "says ",
+            "0 is shell",
+            "1 is read",
+            "0 \"ab",
+            "1 \"12",
+            "0 cde",
+            "1 \"",
+            "0 f\"",
+            "says hm",
+            "2 is shell",
+            "2 \"x\"",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn the_usage_of_a_streamed_completion_comes_for_those_who_ask_for_it() {
+    let server = OpenAiServer::start([looks_around(), looks_around()]);
+    let mut plain = Api::Chat.prompt("go", As::Stream);
+    plain.as_object_mut().unwrap().remove("stream_options");
+
+    let asked = Api::Chat.ask(&server, "go", As::Stream).await;
+    let plain = Api::Chat.send(&server, &plain, As::Stream).await;
+
+    let last = asked.chunks().pop().unwrap();
+    assert_eq!(last["choices"], json!([]));
+    assert_eq!(last["usage"]["prompt_tokens"], 10);
+    assert!(
+        plain
+            .chunks()
+            .iter()
+            .all(|chunk| chunk.get("usage").is_none())
+    );
+    for heard in [asked, plain] {
+        assert_eq!(heard.data().last(), Some(&"[DONE]"));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_ends_as_the_script_says() {
+    let stops = |reason| Message::new().says("hm").stops(reason);
+    for (message, status, reason, finish) in [
+        (Message::new().says("hm"), "completed", None, "stop"),
+        (stops(StopReason::StopSequence), "completed", None, "stop"),
+        (
+            Message::new().uses_tool("shell", json!({})),
+            "completed",
+            None,
+            "tool_calls",
+        ),
+        (
+            stops(StopReason::MaxTokens),
+            "incomplete",
+            Some("max_output_tokens"),
+            "length",
+        ),
+        (
+            stops(StopReason::Refusal),
+            "incomplete",
+            Some("content_filter"),
+            "content_filter",
+        ),
+        (
+            stops(StopReason::Other("odd".into())),
+            "incomplete",
+            Some("odd"),
+            "odd",
+        ),
+    ] {
+        let response = whole(Api::Responses, message.clone()).await;
+        assert_eq!(response["status"], status);
+        assert_eq!(response["incomplete_details"]["reason"].as_str(), reason);
+        let events = streamed(Api::Responses, message.clone()).await;
+        let last = format!("response.{status}");
+        assert_eq!(events.events().last().copied(), Some(last.as_str()));
+
+        let completion = whole(Api::Chat, message.clone()).await;
+        assert_eq!(completion["choices"][0]["finish_reason"], finish);
+        let chunks = streamed(Api::Chat, message).await.chunks();
+        let end = &chunks[chunks.len() - 2]["choices"][0];
+        assert_eq!(
+            (&end["finish_reason"], &end["delta"]),
+            (&json!(finish), &json!({}))
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_the_script_has_no_word_for_goes_out_as_it_stands() {
+    let item = json!({"type": "web_search_call", "id": "ws_1", "status": "completed"});
+    let search = || Message::new().with_raw_block(item.clone()).says("found");
+    assert_eq!(whole(Api::Responses, search()).await["output"][0], item);
+    let events = streamed(Api::Responses, search()).await.chunks();
+    assert_eq!((&events[2]["item"], &events[3]["item"]), (&item, &item));
+
+    let refused = || Message::new().with_raw_block(json!({"refusal": "no"}));
+    let message = &whole(Api::Chat, refused()).await["choices"][0]["message"];
+    assert_eq!(message["refusal"], "no");
+    let chunks = streamed(Api::Chat, refused()).await.chunks();
+    assert_eq!(chunks[1]["choices"][0]["delta"], json!({"refusal": "no"}));
+}
+
+#[tokio::test]
+async fn an_input_that_is_no_json_goes_out_as_text() {
+    let broken = || Message::new().uses_tool_with_text("shell", "{broken");
+
+    let response = whole(Api::Responses, broken()).await;
+    assert_eq!(response["output"][0]["arguments"], "{broken");
+    let completion = whole(Api::Chat, broken()).await;
+    let call = &completion["choices"][0]["message"]["tool_calls"][0];
+    assert_eq!(call["function"]["arguments"], "{broken");
+}
+
+#[tokio::test]
+async fn a_conversation_goes_on_with_what_the_model_sent() {
+    let server = OpenAiServer::start([
+        Message::new()
+            .thinks("hm")
+            .signed("c2ln")
+            .uses_tool("shell", json!({"command": "ls"})),
+        Message::new().says("done"),
+    ]);
+    let first = Api::Responses.ask(&server, "go", As::Whole).await.json();
+    let mut input = vec![json!({"role": "user", "content": "go"})];
+    input.extend(first["output"].as_array().unwrap().clone());
+    let call_id = &first["output"][1]["call_id"];
+    input.push(json!({"type": "function_call_output", "call_id": call_id, "output": "a.txt"}));
+    let mut second = Api::Responses.prompt("go", As::Whole);
+    second["input"] = input.into();
+
+    Api::Responses.send(&server, &second, As::Whole).await;
+
+    let asked = server.log().main_requests().remove(1);
+    assert_eq!(asked.signatures(), ["c2ln"]);
+    let results = asked.tool_results();
+    assert_eq!(results[0].tool_use_id, call_id.as_str().unwrap());
+    assert_eq!(results[0].text, "a.txt");
+    let thought = PromptBlock::Thinking {
+        text: "hm".into(),
+        signature: Some("c2ln".into()),
+    };
+    assert_eq!(asked.messages[1].content, [thought]);
+}
+
+#[tokio::test]
+async fn both_apis_take_turns_of_one_script() {
+    let server = OpenAiServer::start([Turn::text("one"), Turn::text("two")]);
+
+    let first = Api::Responses.ask(&server, "go", As::Stream).await;
+    let second = Api::Chat.ask(&server, "go", As::Stream).await;
+
+    assert_eq!(Api::Responses.text(&first, As::Stream), "one");
+    assert_eq!(Api::Chat.text(&second, As::Stream), "two");
+}
+
+#[tokio::test]
+async fn completions_may_be_at_another_place_and_models_are_listed() {
+    let server = OpenAiServer::start([Turn::text("done")]);
+    assert_eq!(server.api_url(), format!("{}/v1", server.url()));
+    let body = Api::Chat.prompt("go", As::Whole).to_string();
+
+    let heard = send(&server, "POST", "/api/v3/chat/completions", &body).await;
+    let models = send(&server, "GET", "/v1/models", "").await;
+
+    assert_eq!(Api::Chat.text(&heard, As::Whole), "done");
+    assert_eq!(models.json()["object"], "list");
+    assert_eq!(server.log().exchanges()[1].answer, Answer::Fixed);
+}
