@@ -1,0 +1,108 @@
+//! Several conditions, of which one or all must hold.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::definition::nested::written_value;
+
+use super::{Completion, CompletionParts, CompletionType, completion_schema};
+
+/// Several conditions, of which one or all must hold.
+///
+/// They are asked in their order. With `any`, what comes after the first that
+/// holds is not asked.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Composite {
+    /// Whether one must hold, or all.
+    pub mode: CompositeMode,
+    /// The conditions.
+    pub conditions: Vec<Condition>,
+}
+
+/// How many conditions must hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum CompositeMode {
+    /// One is enough.
+    Any,
+    /// All of them.
+    All,
+}
+
+/// One of several conditions.
+///
+/// ```
+/// use autonoe_flow::Condition;
+///
+/// let condition: Condition = serde_json::from_str(
+///     r#"{"name": "budget", "type": "iterationBudget", "config": {"maxIterations": 5}}"#,
+/// )?;
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "WrittenCondition")]
+pub struct Condition {
+    /// The name under which its state is told.
+    pub name: String,
+    /// The condition.
+    pub completion: Completion,
+}
+
+/// A condition as it stands in a file.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "Condition")]
+struct WrittenCondition {
+    /// The name under which its state is told; its type, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// When it holds.
+    #[serde(rename = "type")]
+    completion_type: CompletionType,
+    /// What belongs to the type.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "written_value"
+    )]
+    config: Option<Value>,
+}
+
+impl TryFrom<WrittenCondition> for Condition {
+    type Error = String;
+
+    fn try_from(written: WrittenCondition) -> Result<Self, String> {
+        let name = written.completion_type;
+        let config = written.config;
+        Ok(Self {
+            name: written.name.unwrap_or_else(|| name.name().to_owned()),
+            completion: CompletionParts { name, config }.read("config")?,
+        })
+    }
+}
+
+impl Serialize for Condition {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let parts = CompletionParts::of(&self.completion);
+        WrittenCondition {
+            name: Some(self.name.clone()),
+            completion_type: parts.name,
+            config: parts.config,
+        }
+        .serialize(to)
+    }
+}
+
+impl JsonSchema for Condition {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Condition".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = WrittenCondition::json_schema(generator);
+        completion_schema(&mut schema, generator, "type", "config");
+        schema
+    }
+}

@@ -1,0 +1,232 @@
+//! What a gateway asks of the data.
+
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::data::DataPath;
+use super::nested::written_value;
+
+/// A question about one value of the data.
+///
+/// ```
+/// use autonoe_flow::DataTest;
+/// use serde_json::json;
+///
+/// let test: DataTest =
+///     serde_json::from_value(json!({"data": "/steps/review/outputs/score", "atLeast": 8}))?;
+///
+/// assert!(test.holds(&json!({"steps": {"review": {"outputs": {"score": 9}}}})));
+/// assert!(!test.holds(&json!({})));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "WrittenTest", into = "WrittenTest")]
+pub struct DataTest {
+    /// Where the value stands.
+    pub data: DataPath,
+    /// What is asked of it.
+    pub question: DataQuestion,
+}
+
+/// What is asked of a value. What is not there answers every question but `Exists(false)` and `NotEquals` with no.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DataQuestion {
+    /// Whether it is this value.
+    Equals(Value),
+    /// Whether it is another value, or none.
+    NotEquals(Value),
+    /// Whether it is one of these values.
+    OneOf(Vec<Value>),
+    /// Whether there is a value that is not null.
+    Exists(bool),
+    /// Whether it is a number of at least this.
+    AtLeast(f64),
+    /// Whether it is a number of at most this.
+    AtMost(f64),
+}
+
+impl DataTest {
+    /// Tells whether the answer is yes.
+    pub fn holds(&self, data: &Value) -> bool {
+        let found = self.data.find(data).filter(|value| !value.is_null());
+        let number = found.and_then(Value::as_f64);
+        match &self.question {
+            DataQuestion::Equals(wanted) => found.is_some_and(|value| is_same(value, wanted)),
+            DataQuestion::NotEquals(other) => !found.is_some_and(|value| is_same(value, other)),
+            DataQuestion::OneOf(wanted) => {
+                found.is_some_and(|value| wanted.iter().any(|one| is_same(value, one)))
+            }
+            DataQuestion::Exists(wanted) => found.is_some() == *wanted,
+            DataQuestion::AtLeast(least) => number.is_some_and(|number| number >= *least),
+            DataQuestion::AtMost(most) => number.is_some_and(|number| number <= *most),
+        }
+    }
+}
+
+impl fmt::Display for DataTest {
+    /// Says what is asked, in short: `verdict = "approve"`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.data.names().last().unwrap_or_default();
+        match &self.question {
+            DataQuestion::Equals(value) => write!(f, "{name} = {value}"),
+            DataQuestion::NotEquals(value) => write!(f, "{name} ≠ {value}"),
+            DataQuestion::OneOf(values) => {
+                let values: Vec<String> = values.iter().map(Value::to_string).collect();
+                write!(f, "{name} is {}", values.join(" or "))
+            }
+            DataQuestion::Exists(true) => write!(f, "{name} is there"),
+            DataQuestion::Exists(false) => write!(f, "{name} is not there"),
+            DataQuestion::AtLeast(number) => write!(f, "{name} ≥ {number}"),
+            DataQuestion::AtMost(number) => write!(f, "{name} ≤ {number}"),
+        }
+    }
+}
+
+/// Compares two values; `1` and `1.0` are the same number.
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a.as_f64(), b.as_f64()) {
+        (Some(a_number), Some(b_number)) => a == b || a_number == b_number,
+        _ => a == b,
+    }
+}
+
+/// A question as it stands in a file.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "DataTest")]
+struct WrittenTest {
+    /// Where the value stands, as a JSON pointer such as `/steps/review/outputs/verdict`.
+    data: DataPath,
+    /// Whether it is this value.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "written_value"
+    )]
+    equals: Option<Value>,
+    /// Whether it is another value, or none.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "written_value"
+    )]
+    not_equals: Option<Value>,
+    /// Whether it is one of these values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<Value>")]
+    one_of: Option<Vec<Value>>,
+    /// Whether there is a value that is not null.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "bool")]
+    exists: Option<bool>,
+    /// Whether it is a number of at least this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
+    at_least: Option<f64>,
+    /// Whether it is a number of at most this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
+    at_most: Option<f64>,
+}
+
+impl TryFrom<WrittenTest> for DataTest {
+    type Error = String;
+
+    fn try_from(written: WrittenTest) -> Result<Self, String> {
+        let questions = [
+            written.equals.map(DataQuestion::Equals),
+            written.not_equals.map(DataQuestion::NotEquals),
+            written.one_of.map(DataQuestion::OneOf),
+            written.exists.map(DataQuestion::Exists),
+            written.at_least.map(DataQuestion::AtLeast),
+            written.at_most.map(DataQuestion::AtMost),
+        ];
+        let mut questions = questions.into_iter().flatten();
+        match (questions.next(), questions.next()) {
+            (Some(question), None) => Ok(Self {
+                data: written.data,
+                question,
+            }),
+            _ => Err("expected exactly one of `equals`, `notEquals`, `oneOf`, `exists`, `atLeast`, `atMost`".into()),
+        }
+    }
+}
+
+impl From<DataTest> for WrittenTest {
+    fn from(test: DataTest) -> Self {
+        let mut written = Self {
+            data: test.data,
+            equals: None,
+            not_equals: None,
+            one_of: None,
+            exists: None,
+            at_least: None,
+            at_most: None,
+        };
+        match test.question {
+            DataQuestion::Equals(value) => written.equals = Some(value),
+            DataQuestion::NotEquals(value) => written.not_equals = Some(value),
+            DataQuestion::OneOf(values) => written.one_of = Some(values),
+            DataQuestion::Exists(wanted) => written.exists = Some(wanted),
+            DataQuestion::AtLeast(least) => written.at_least = Some(least),
+            DataQuestion::AtMost(most) => written.at_most = Some(most),
+        }
+        written
+    }
+}
+
+impl JsonSchema for DataTest {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "DataTest".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = WrittenTest::json_schema(generator);
+        schema.insert("minProperties".to_owned(), 2.into());
+        schema.insert("maxProperties".to_owned(), 2.into());
+        schema
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_question_is_answered_by_the_value_and_by_none() {
+        let data = json!({"context": {"score": 8, "word": "yes", "nothing": null}});
+        for (question, of_score, of_word, of_nothing) in [
+            (json!({"equals": 8}), true, false, false),
+            (json!({"equals": 8.0}), true, false, false),
+            (json!({"notEquals": "yes"}), true, false, true),
+            (json!({"oneOf": [7, 8, "yes"]}), true, true, false),
+            (json!({"exists": true}), true, true, false),
+            (json!({"exists": false}), false, false, true),
+            (json!({"atLeast": 8}), true, false, false),
+            (json!({"atLeast": 8.5}), false, false, false),
+            (json!({"atMost": 8}), true, false, false),
+        ] {
+            for (name, holds) in [
+                ("score", of_score),
+                ("word", of_word),
+                ("nothing", of_nothing),
+                ("absent", of_nothing),
+            ] {
+                let mut written = question.clone();
+                written["data"] = format!("/context/{name}").into();
+
+                let test: DataTest = serde_json::from_value(written.clone()).expect("a question");
+
+                assert_eq!(test.holds(&data), holds, "{written}");
+                let again = serde_json::to_value(&test).expect("JSON");
+                let again: DataTest = serde_json::from_value(again).expect("a question");
+                assert_eq!(again, test, "{written}");
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What the files of a flow say.
+
+mod agent;
+mod behavior;
+mod check;
+mod completion;
+mod data;
+mod data_test;
+mod escalation;
+mod names;
+pub(crate) mod nested;
+mod parameter;
+mod plan;
+mod prompt_ref;
+mod registry;
+mod retry;
+mod step;
+pub(crate) mod strict;
+mod sub_steps;
+mod target;
+mod transition;
+
+pub use agent::{FlowAgent, PromptPlaces};
+pub use behavior::{Behavior, PermissionMode};
+pub use check::{
+    ActionCheck, ActionOutcome, Check, CheckType, CommandAction, ExpectedAction, KeywordCheck,
+    KeywordMode, PromptCheck, ToolAction,
+};
+pub use completion::{
+    CheckBudget, Completion, CompletionType, Composite, CompositeMode, Condition, Deliverables,
+    ExternalState, ExternalStateSource, IterationBudget, KeywordSignal, NamedState,
+    PhaseCompletion, StateCommand, StepMachine, StructuredSignal,
+};
+pub use data::DataPath;
+pub use data_test::{DataQuestion, DataTest};
+pub use escalation::{Escalation, NotificationMethod, ReturnFlow};
+pub use names::{FlowName, InvalidName, StepId, VariableName};
+pub use parameter::{Parameter, ParameterRules, ParameterType};
+pub use plan::{AfterFailure, StepPlan};
+pub use prompt_ref::{FlowPath, PathRef, PromptRef, SchemePart, SchemeRef};
+pub use registry::{DEFAULT_MAX_VISITS, DEFAULT_STEP_LOOP_LIMIT, StepLimits, StepsRegistry};
+pub use retry::{Backoff, DEFAULT_MAX_RETRIES, OnExhausted, RetryPolicy};
+pub use step::{Branch, FromData, Gateway, Step, StepType, VariableValue, WorkStep};
+pub use sub_steps::Sequential;
+pub use target::Target;
+pub use transition::{OnFail, OnPass, Transition};

@@ -1,0 +1,45 @@
+//! Step flows: agents made of steps, defined in files and checked before any money is spent.
+//!
+//! A flow is a folder, mostly `.autonoe/flows/{name}`, with `agent.json`
+//! ([`FlowAgent`]), `steps_registry.json` ([`StepsRegistry`]) and prompts.
+//! [`load`] reads it, and no file outside of it. [`validate`] finds what is
+//! wrong with it and changes nothing: each [`Finding`] has a file, a pointer, a
+//! sentence and a hint. Only a [`ValidatedFlow`] can be built from.
+//!
+//! | you want to | look at |
+//! | --- | --- |
+//! | know what a step leads to | [`StepPlan`] |
+//! | find a prompt and fill its variables | [`PromptResolver`] |
+//! | read parameters from JSON or from flags | [`ParameterValues`] |
+//! | look at a flow | [`FlowGraph`] |
+//! | bring a completion condition of your own | [`CompletionSpec`], [`CompletionHandler`] |
+//! | know what can go wrong | [`FlowError`], [`FlowErrorKind`] |
+//!
+//! The library never prints, exits or reads the environment.
+
+mod definition;
+mod error;
+mod finding;
+mod graph;
+mod load;
+mod parameters;
+mod port;
+mod prompt;
+mod schemas;
+mod suggest;
+mod validate;
+mod walk;
+
+pub use definition::*;
+pub use error::{FlowError, FlowErrorKind, FlowLayer};
+pub use finding::{Finding, FindingKind};
+pub use graph::FlowGraph;
+pub use load::{AGENT_FILE, FlowDefinition, LoadError, flows_in, load};
+pub use parameters::{ParameterError, ParameterErrors, ParameterValue, ParameterValues};
+pub use port::*;
+pub use prompt::{
+    CONTEXT_VARIABLES, Filled, PromptOrigin, PromptResolver, ResolvedPrompt, Template,
+    TemplateError, Variables,
+};
+pub use schemas::schemas;
+pub use validate::{ValidatedFlow, ValidationReport, validate};

@@ -1,0 +1,78 @@
+//! What stands in folders.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::loader::AGENT_FILE;
+use crate::definition::FlowName;
+
+/// So many names are looked at, and so deep.
+const MOST: usize = 1000;
+const DEEPEST: usize = 8;
+
+/// Returns the names of the flows in `dir`, mostly `.autonoe/flows`, in order.
+///
+/// A flow is a folder with an `agent.json` in it and a name that a flow can
+/// have. No folder means no flows.
+///
+/// ```
+/// let dir = tempfile::tempdir()?;
+/// std::fs::create_dir(dir.path().join("review"))?;
+/// std::fs::write(dir.path().join("review/agent.json"), "{}")?;
+///
+/// assert_eq!(autonoe_flow::flows_in(dir.path())?, ["review".parse()?]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// The folder cannot be read.
+pub fn flows_in(dir: &Path) -> io::Result<Vec<FlowName>> {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut names = BTreeSet::new();
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_str().and_then(|name| name.parse().ok());
+        if let Some(name) = name.filter(|_| entry.path().join(AGENT_FILE).is_file()) {
+            names.insert(name);
+        }
+    }
+    Ok(names.into_iter().collect())
+}
+
+/// Returns the files below `root` that could be prompts. It is for hints alone, so that what cannot be read is left out.
+pub(super) fn possible_prompts(root: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut left = MOST;
+    let mut folders = vec![(root.to_owned(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        let Ok(entries) = fs::read_dir(folder) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            if left == 0 {
+                return found;
+            }
+            left -= 1;
+            let path = entry.path();
+            // Not through symlinks: they may lead out, or round and round.
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            if kind.is_dir() && depth < DEEPEST {
+                folders.push((path, depth + 1));
+            } else if path.extension().is_some_and(|ending| ending == "md") {
+                let inside = path.strip_prefix(root).ok().and_then(Path::to_str);
+                found.extend(inside.map(str::to_owned));
+            }
+        }
+    }
+    found
+}

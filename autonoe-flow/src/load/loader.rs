@@ -1,0 +1,173 @@
+//! Loads a definition from its folder.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use autonoe_core::TextFileError;
+use serde::de::DeserializeOwned;
+
+use super::document::parse;
+use super::flow_definition::{FlowDefinition, PromptFile, Source};
+use super::folder::{FlowFolder, FolderError};
+use super::json_places::JsonPlaces;
+use super::listing::possible_prompts;
+use super::load_error::LoadError;
+use super::prompt_uses::prompt_uses;
+use crate::definition::{FlowAgent, StepsRegistry};
+use crate::finding::{Finding, FindingKind};
+use crate::prompt::candidates;
+
+/// The name of the file that makes a folder a flow.
+pub const AGENT_FILE: &str = "agent.json";
+
+/// Loads the flow in the folder `dir`, mostly `.autonoe/flows/{name}`.
+///
+/// It reads and changes nothing, and no file outside of the folder. Whether the
+/// flow makes sense is asked of [`validate`](crate::validate).
+///
+/// ```
+/// use autonoe_flow::{FindingKind, load};
+///
+/// let dir = tempfile::tempdir()?;
+///
+/// let error = load(dir.path()).expect_err("there is nothing");
+///
+/// assert_eq!(error.finding().kind, FindingKind::NotFound);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// A file is not there, cannot be read, or does not say what it must. The error
+/// tells the file, the line, the JSON pointer, and how to mend it.
+pub fn load(dir: &Path) -> Result<FlowDefinition, LoadError> {
+    let folder = FlowFolder::open(dir).map_err(|error| no_folder(dir, error))?;
+    let (agent, agent_places): (FlowAgent, _) =
+        read(&folder, dir, Path::new(AGENT_FILE), not_a_flow)?;
+    let registry_file = agent.prompts.registry.as_path();
+    let (registry, registry_places): (StepsRegistry, _) =
+        read(&folder, dir, registry_file, |file| {
+            Finding::new(
+                FindingKind::NotFound,
+                file,
+                "",
+                "there is no such file",
+                "write the steps there, or name their file in `prompts.registry` of agent.json",
+            )
+        })?;
+    let mut prompts = BTreeMap::new();
+    for used in prompt_uses(&agent, &registry) {
+        for candidate in candidates(&used.reference, &agent.prompts) {
+            if let Some(file) = prompt_file(&folder, &candidate.path) {
+                prompts.insert(candidate.path, file);
+            }
+        }
+    }
+    Ok(FlowDefinition {
+        agent,
+        registry,
+        prompts,
+        files: possible_prompts(folder.root()),
+        source: Source::Folder {
+            name: folder_name(dir, &folder),
+            folder,
+        },
+        agent_places,
+        registry_places,
+    })
+}
+
+/// Returns the name under which the folder was asked for, which may be a symlink.
+fn folder_name(dir: &Path, folder: &FlowFolder) -> String {
+    let name = dir.file_name().or_else(|| folder.root().file_name());
+    name.unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn prompt_file(folder: &FlowFolder, path: &Path) -> Option<PromptFile> {
+    match folder.read(path) {
+        Ok(text) => text.map(|text| PromptFile::of(&text)),
+        Err(error) => {
+            let (problem, hint) = in_words(&error);
+            Some(PromptFile::Broken { problem, hint })
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(
+    folder: &FlowFolder,
+    dir: &Path,
+    name: &Path,
+    missing: impl Fn(PathBuf) -> Finding,
+) -> Result<(T, JsonPlaces), LoadError> {
+    let file = dir.join(name);
+    match folder.read(name) {
+        Ok(Some(text)) => parse(&text, &file),
+        Ok(None) => Err(LoadError::new(missing(file))),
+        Err(error) => {
+            let kind = match error {
+                FolderError::Outside(_) => FindingKind::OutsideFolder,
+                FolderError::File(_) | FolderError::Refused(..) => FindingKind::Unreadable,
+            };
+            let (message, hint) = in_words(&error);
+            Err(LoadError::new(Finding::new(kind, file, "", message, hint)).because(error))
+        }
+    }
+}
+
+/// Says what is wrong with a file whose name is told beside it, and how to mend it.
+fn in_words(error: &FolderError) -> (String, String) {
+    let (message, hint): (String, &str) = match error {
+        FolderError::Outside(_) => (
+            "it leads out of the folder of the flow".to_owned(),
+            "put the file itself there",
+        ),
+        FolderError::File(TextFileError::NotAFile { found, .. }) => {
+            (format!("it is {found}"), "put a file in its place")
+        }
+        FolderError::File(TextFileError::TooLarge { .. }) => (
+            "it is larger than 1 MiB".to_owned(),
+            "is this the right file?",
+        ),
+        FolderError::File(TextFileError::NotUtf8 { line, .. }) => (
+            format!("it is not UTF-8 from line {line} on"),
+            "save it as UTF-8",
+        ),
+        FolderError::File(_) | FolderError::Refused(..) => (
+            "it cannot be read".to_owned(),
+            "check its owner and permissions",
+        ),
+    };
+    (message, hint.to_owned())
+}
+
+fn not_a_flow(file: PathBuf) -> Finding {
+    Finding::new(
+        FindingKind::NotFound,
+        file,
+        "",
+        "there is no such file",
+        "the folder of a flow holds agent.json and steps_registry.json",
+    )
+}
+
+fn no_folder(dir: &Path, error: io::Error) -> LoadError {
+    let (kind, message, hint) = match error.kind() {
+        io::ErrorKind::NotFound => (
+            FindingKind::NotFound,
+            "there is no such folder",
+            "a flow is a folder with agent.json in it",
+        ),
+        io::ErrorKind::NotADirectory => (
+            FindingKind::NotFound,
+            "it is not a folder",
+            "a flow is a folder with agent.json in it",
+        ),
+        _ => (
+            FindingKind::Unreadable,
+            "it cannot be read",
+            "check its owner and permissions",
+        ),
+    };
+    LoadError::new(Finding::new(kind, dir, "", message, hint)).because(error)
+}

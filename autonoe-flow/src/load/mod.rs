@@ -1,0 +1,18 @@
+//! Reads the files of a flow.
+
+mod document;
+mod flow_definition;
+mod folder;
+mod json_places;
+mod listing;
+mod load_error;
+mod loader;
+mod prompt_uses;
+
+pub use flow_definition::FlowDefinition;
+pub(crate) use flow_definition::PromptFile;
+pub(crate) use folder::{FlowFolder, FolderError};
+pub use listing::flows_in;
+pub use load_error::LoadError;
+pub use loader::{AGENT_FILE, load};
+pub(crate) use prompt_uses::{PromptUse, PromptUseFile, prompt_uses};

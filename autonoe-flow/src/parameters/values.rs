@@ -1,0 +1,217 @@
+//! Typed values of parameters.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::args::read_args;
+use super::rules::value_of;
+use crate::definition::{Parameter, VariableName};
+use crate::error::{FlowError, FlowErrorKind};
+use crate::prompt::Variables;
+use crate::suggest::did_you_mean;
+
+/// The values of the parameters of a flow, each of its type and within its rules.
+///
+/// ```
+/// use std::collections::BTreeMap;
+///
+/// use autonoe_flow::{Parameter, ParameterValues, VariableName};
+///
+/// let parameters: BTreeMap<VariableName, Parameter> = serde_json::from_str(
+///     r#"{
+///         "origin": {"type": "string", "required": true},
+///         "days": {"type": "integer", "default": 3, "validation": {"max": 9}}
+///     }"#,
+/// )?;
+///
+/// let values = ParameterValues::from_args(&parameters, ["--origin", "Tokyo"])?;
+/// assert_eq!(values.variables()["origin"], "Tokyo");
+///
+/// let error = ParameterValues::from_args(&parameters, ["--days=10"]).expect_err("two mistakes");
+/// assert_eq!(
+///     error.to_string(),
+///     "--days: it is 10 and must be at most 9\n--origin: it must be given; expected a text"
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct ParameterValues(BTreeMap<VariableName, ParameterValue>);
+
+/// The value of a parameter.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum ParameterValue {
+    /// A text.
+    String(String),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Number(f64),
+    /// A truth value.
+    Boolean(bool),
+    /// A list of texts.
+    Array(Vec<String>),
+}
+
+impl ParameterValue {
+    /// Returns the value as JSON.
+    pub fn to_json(&self) -> Value {
+        match self {
+            Self::String(text) => text.as_str().into(),
+            Self::Integer(number) => (*number).into(),
+            Self::Number(number) => (*number).into(),
+            Self::Boolean(truth) => (*truth).into(),
+            Self::Array(texts) => texts.clone().into(),
+        }
+    }
+}
+
+impl fmt::Display for ParameterValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::String(text) => f.write_str(text),
+            Self::Integer(number) => number.fmt(f),
+            Self::Number(number) => number.fmt(f),
+            Self::Boolean(truth) => truth.fmt(f),
+            Self::Array(texts) => f.write_str(&texts.join(", ")),
+        }
+    }
+}
+
+/// What is wrong with the value of a parameter.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {problem}")]
+#[non_exhaustive]
+pub struct ParameterError {
+    /// The flag, or the name of the parameter.
+    pub place: String,
+    /// What is wrong, and how to mend it.
+    pub problem: String,
+}
+
+/// All that is wrong with the values of parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParameterErrors(pub Vec<ParameterError>);
+
+impl fmt::Display for ParameterErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, error) in self.0.iter().enumerate() {
+            let line_end = if index > 0 { "\n" } else { "" };
+            write!(f, "{line_end}{error}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ParameterErrors {}
+
+impl From<ParameterErrors> for FlowError {
+    fn from(errors: ParameterErrors) -> Self {
+        let message = "the parameters of the flow are not as they must be";
+        Self::new(FlowErrorKind::Parameter, message).because(errors)
+    }
+}
+
+impl ParameterValues {
+    /// Reads the values from a JSON object.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong: values that are missing, unknown, of another type, or
+    /// outside of their rules.
+    pub fn from_json(
+        parameters: &BTreeMap<VariableName, Parameter>,
+        values: &Value,
+    ) -> Result<Self, ParameterErrors> {
+        let Value::Object(values) = values else {
+            return Err(ParameterErrors(vec![ParameterError {
+                place: "the parameters".to_owned(),
+                problem: "expected an object with the names as its fields".to_owned(),
+            }]));
+        };
+        let mut errors = Vec::new();
+        for name in values.keys() {
+            if !parameters.contains_key(name.as_str()) {
+                let known = parameters.keys().map(VariableName::as_str);
+                errors.push(ParameterError {
+                    place: format!("`{name}`"),
+                    problem: format!("there is no such parameter; {}", did_you_mean(name, known)),
+                });
+            }
+        }
+        let place = |name: &VariableName, _: &Parameter| format!("`{name}`");
+        Self::complete(parameters, values, errors, place)
+    }
+
+    /// Reads the values from the words of a command line: `--days 3`, `--days=3`, `--quick`, `--no-quick`.
+    ///
+    /// A list is a flag that is given several times.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong: flags that are missing, unknown, given twice or
+    /// without a value, and values of another type or outside of their rules.
+    pub fn from_args<I>(
+        parameters: &BTreeMap<VariableName, Parameter>,
+        args: I,
+    ) -> Result<Self, ParameterErrors>
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        let args = args.into_iter().map(Into::into).collect();
+        let (values, errors) = read_args(parameters, args);
+        Self::complete(parameters, &values, errors, super::flag_of)
+    }
+
+    /// Reads `values`, adds the defaults, and tells all that is wrong.
+    fn complete(
+        parameters: &BTreeMap<VariableName, Parameter>,
+        values: &Map<String, Value>,
+        mut errors: Vec<ParameterError>,
+        place: impl Fn(&VariableName, &Parameter) -> String,
+    ) -> Result<Self, ParameterErrors> {
+        let mut read = BTreeMap::new();
+        let told: Vec<String> = errors.iter().map(|error| error.place.clone()).collect();
+        for (name, parameter) in parameters {
+            let given = values.get(name.as_str()).or(parameter.default.as_ref());
+            let place = place(name, parameter);
+            match given.map(|value| value_of(parameter, value)) {
+                Some(Ok(value)) => drop(read.insert(name.clone(), value)),
+                Some(Err(problem)) => errors.push(ParameterError { place, problem }),
+                None if parameter.required && !told.contains(&place) => {
+                    let wanted = super::rules::wanted(parameter.parameter_type);
+                    let problem = format!("it must be given; expected {wanted}");
+                    errors.push(ParameterError { place, problem });
+                }
+                None => {}
+            }
+        }
+        match errors.is_empty() {
+            true => Ok(Self(read)),
+            false => Err(ParameterErrors(errors)),
+        }
+    }
+
+    /// Returns the value of a parameter.
+    pub fn get(&self, name: &str) -> Option<&ParameterValue> {
+        self.0.get(name)
+    }
+
+    /// Returns all values by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&VariableName, &ParameterValue)> {
+        self.0.iter()
+    }
+
+    /// Returns the values as the variables of prompts, without `uv-` before the names.
+    pub fn variables(&self) -> Variables {
+        let values = self.0.iter();
+        values
+            .map(|(name, value)| (name.clone(), value.to_string()))
+            .collect()
+    }
+}

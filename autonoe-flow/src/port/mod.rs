@@ -1,0 +1,8 @@
+//! What an embedder can bring.
+
+mod completion;
+
+pub use completion::{
+    COMPLETION_PORT, CompletionContext, CompletionHandler, CompletionResult, CompletionSpec,
+};
+pub(crate) use completion::{known_completions, read_custom};

@@ -1,0 +1,162 @@
+//! Finds prompts and fills their variables.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::places::{Candidate, PromptOrigin, candidates};
+use super::template::{Template, Variables};
+use crate::definition::{FlowPath, PromptPlaces, PromptRef, VariableName};
+use crate::error::{FlowError, FlowErrorKind};
+use crate::load::{FlowDefinition, FlowFolder, FolderError};
+
+/// Finds the prompts of a flow in its folder, and fills their variables.
+///
+/// A prompt is looked for where the reference says, then where its fallback
+/// says, then in the folder for what is looked for last. Files are read anew
+/// each time, and none outside the folder of the flow, also not through a
+/// symlink.
+///
+/// ```
+/// use autonoe_flow::{
+///     FlowAgent, FlowDefinition, PromptResolver, StepsRegistry, Variables,
+/// };
+///
+/// # let agent: FlowAgent = serde_json::from_str(
+/// #     r#"{"version": "1", "name": "trip", "behavior": {"completionType": "stepMachine"}}"#,
+/// # )?;
+/// # let registry: StepsRegistry = serde_json::from_str(
+/// #     r#"{"entryStep": "plan", "steps": {"plan": {"prompt": "prompts/plan.md", "transition": {"next": "end"}}}}"#,
+/// # )?;
+/// let definition =
+///     FlowDefinition::new(agent, registry).with_prompt("prompts/plan.md", "Plan a trip to {uv-city}.");
+/// let resolver = PromptResolver::new(&definition);
+/// let variables = Variables::from([("city".parse()?, "Tokyo".to_owned())]);
+///
+/// let prompt = resolver.resolve(&serde_json::from_str(r#""prompts/plan.md""#)?, &variables)?;
+///
+/// assert_eq!(prompt.text, "Plan a trip to Tokyo.");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct PromptResolver {
+    files: PromptFiles,
+    places: PromptPlaces,
+    system_prompt: Option<FlowPath>,
+}
+
+/// Where the files come from.
+#[derive(Clone, Debug)]
+pub(crate) enum PromptFiles {
+    Folder(FlowFolder),
+    Memory(BTreeMap<PathBuf, String>),
+}
+
+/// A prompt that was found and filled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResolvedPrompt {
+    /// The text, which is not blank.
+    pub text: String,
+    /// The file, from the folder of the flow.
+    pub file: PathBuf,
+    /// Where it was found.
+    pub origin: PromptOrigin,
+    /// The variables that had no value and were left as they are.
+    pub undefined: BTreeSet<VariableName>,
+}
+
+impl PromptResolver {
+    /// Makes a resolver for the prompts of `definition`.
+    pub fn new(definition: &FlowDefinition) -> Self {
+        let agent = definition.agent();
+        Self {
+            files: definition.prompt_files(),
+            places: agent.prompts.clone(),
+            system_prompt: agent.behavior.system_prompt_path.clone(),
+        }
+    }
+
+    /// Returns the prompt of `reference` with `variables` put in.
+    ///
+    /// A variable without a value stays as it is, and is traced as a warning.
+    ///
+    /// # Errors
+    ///
+    /// There is no such prompt (`prompt_not_found`), or the first one that is
+    /// there cannot be used (`prompt_parse`): it is blank, spells a variable
+    /// wrong, is no text, or leads out of the folder.
+    pub fn resolve(
+        &self,
+        reference: &PromptRef,
+        variables: &Variables,
+    ) -> Result<ResolvedPrompt, FlowError> {
+        let candidates = candidates(reference, &self.places);
+        for candidate in &candidates {
+            if let Some(text) = self.files.read(&candidate.path)? {
+                return filled(&text, candidate, variables);
+            }
+        }
+        let looked: Vec<String> = candidates
+            .iter()
+            .map(|candidate| candidate.path.display().to_string())
+            .collect();
+        let message = format!("there is no prompt at {}", looked.join(", nor at "));
+        Err(FlowError::new(FlowErrorKind::PromptNotFound, message))
+    }
+
+    /// Returns the system prompt with `variables` put in, or `None` if the definition names none.
+    ///
+    /// # Errors
+    ///
+    /// As for [`resolve`](Self::resolve).
+    pub fn resolve_system(
+        &self,
+        variables: &Variables,
+    ) -> Result<Option<ResolvedPrompt>, FlowError> {
+        let Some(path) = &self.system_prompt else {
+            return Ok(None);
+        };
+        let reference = PromptRef::path(path.clone());
+        self.resolve(&reference, variables).map(Some)
+    }
+}
+
+fn filled(
+    text: &str,
+    candidate: &Candidate,
+    variables: &Variables,
+) -> Result<ResolvedPrompt, FlowError> {
+    let file = candidate.path.display();
+    let wrong = |problem: String| FlowError::new(FlowErrorKind::PromptParse, problem);
+    let template =
+        Template::parse(text).map_err(|error| wrong(format!("the prompt {file}: {error}")))?;
+    let filled = template.fill(variables);
+    if filled.text.trim().is_empty() {
+        return Err(wrong(format!("the prompt {file} is blank")));
+    }
+    if candidate.origin != PromptOrigin::Reference {
+        tracing::warn!(%file, origin = ?candidate.origin, "a prompt was not where it should be; another is used");
+    }
+    for variable in &filled.undefined {
+        tracing::warn!(%file, %variable, "nothing sets a variable of a prompt; it stays as it is");
+    }
+    Ok(ResolvedPrompt {
+        text: filled.text,
+        file: candidate.path.clone(),
+        origin: candidate.origin,
+        undefined: filled.undefined,
+    })
+}
+
+impl PromptFiles {
+    fn read(&self, path: &Path) -> Result<Option<String>, FlowError> {
+        match self {
+            Self::Memory(files) => Ok(files.get(path).cloned()),
+            Self::Folder(folder) => folder.read(path).map_err(|error| {
+                let message = format!("the prompt {} cannot be used", path.display());
+                let error: FolderError = error;
+                FlowError::new(FlowErrorKind::PromptParse, message).because(error)
+            }),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Texts with variables in them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::definition::VariableName;
+
+/// The values of variables, by name and without the `uv-`.
+pub type Variables = BTreeMap<VariableName, String>;
+
+/// How a variable begins in a text.
+const OPEN: &str = "{uv-";
+
+/// A text with variables in it, written `{uv-name}`.
+///
+/// ```
+/// use autonoe_flow::{Template, Variables};
+///
+/// let template = Template::parse("Go to {uv-city}, then to {uv-other}.")?;
+/// let variables = Variables::from([("city".parse()?, "Tokyo {uv-other}".to_owned())]);
+///
+/// let filled = template.fill(&variables);
+///
+/// // A value is a value: what looks like a variable in it is none.
+/// assert_eq!(filled.text, "Go to Tokyo {uv-other}, then to {uv-other}.");
+/// assert_eq!(Vec::from_iter(filled.undefined), ["other".parse()?]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    Variable(VariableName),
+}
+
+/// A text whose variables were filled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Filled {
+    /// The text.
+    pub text: String,
+    /// The variables that had no value and were left as they are.
+    pub undefined: BTreeSet<VariableName>,
+}
+
+/// A variable that is spelled wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {problem}")]
+pub struct TemplateError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub problem: String,
+}
+
+impl Template {
+    /// Finds the variables of `text`.
+    ///
+    /// # Errors
+    ///
+    /// What begins like a variable has no end on its line, or no fit name.
+    pub fn parse(text: &str) -> Result<Self, TemplateError> {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while let Some(at) = rest.find(OPEN) {
+            let (before, opened) = rest.split_at(at);
+            let error = |problem: String| TemplateError {
+                line: text[..text.len() - opened.len()].matches('\n').count() + 1,
+                problem,
+            };
+            let inner = &opened[OPEN.len()..];
+            let name = inner
+                .split(['\n', '}'])
+                .next()
+                .filter(|name| inner[name.len()..].starts_with('}'))
+                .ok_or_else(|| error(format!("`{OPEN}` has no `}}` on its line")))?;
+            let variable = name
+                .parse()
+                .map_err(|invalid| error(format!("`{OPEN}{name}}}`: {invalid}")))?;
+            parts.push(Part::Text(before.to_owned()));
+            parts.push(Part::Variable(variable));
+            rest = &inner[name.len() + 1..];
+        }
+        parts.push(Part::Text(rest.to_owned()));
+        Ok(Self { parts })
+    }
+
+    /// Returns the names of the variables.
+    pub fn variables(&self) -> BTreeSet<VariableName> {
+        let parts = self.parts.iter();
+        parts
+            .filter_map(|part| match part {
+                Part::Variable(name) => Some(name.clone()),
+                Part::Text(_) => None,
+            })
+            .collect()
+    }
+
+    /// Puts the values of `variables` in; a variable without a value stays as it is.
+    pub fn fill(&self, variables: &Variables) -> Filled {
+        let mut text = String::new();
+        let mut undefined = BTreeSet::new();
+        for part in &self.parts {
+            match part {
+                Part::Text(part) => text.push_str(part),
+                Part::Variable(name) => match variables.get(name) {
+                    Some(value) => text.push_str(value),
+                    None => {
+                        text.extend([OPEN, name.as_str(), "}"]);
+                        undefined.insert(name.clone());
+                    }
+                },
+            }
+        }
+        Filled { text, undefined }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_begins_like_a_variable_must_be_one() {
+        for (text, told) in [
+            ("a\nb {uv-x", "line 2: `{uv-` has no `}` on its line"),
+            ("{uv-x\n}", "line 1: `{uv-` has no `}` on its line"),
+            (
+                "{uv-}",
+                "line 1: `{uv-}`: \"\" is not the name of a variable; use at most 64 of the letters A-Z and a-z, digits, - and _, with a letter first",
+            ),
+            (
+                "{uv-a b}",
+                "line 1: `{uv-a b}`: \"a b\" is not the name of a variable; use at most 64 of the letters A-Z and a-z, digits, - and _, with a letter first",
+            ),
+        ] {
+            let error = Template::parse(text).expect_err("it is wrong");
+
+            assert_eq!(error.to_string(), told, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn other_braces_are_text() {
+        let text = "fn main() { println!(\"{x} {{uv}} {UV-x} {uv}\") }";
+
+        let filled = Template::parse(text).expect("fine").fill(&Variables::new());
+
+        assert_eq!(filled.text, text);
+        assert!(filled.undefined.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn an_undefined_variable_stays_and_nothing_else_changes(
+            text in "([ab{}\n-]|\\{uv-[a-c]\\}|\\{uv-){0,12}",
+        ) {
+            if let Ok(template) = Template::parse(&text) {
+                let filled = template.fill(&Variables::new());
+
+                prop_assert_eq!(filled.text, text);
+                prop_assert_eq!(filled.undefined, template.variables());
+            }
+        }
+    }
+}

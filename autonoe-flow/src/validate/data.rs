@@ -1,0 +1,84 @@
+//! Places in the data: whether something fills them.
+
+use super::findings::Findings;
+use crate::definition::nested::below;
+use crate::definition::{DataPath, Step, VariableName, VariableValue};
+use crate::finding::FindingKind::UnknownData;
+use crate::prompt::CONTEXT_VARIABLES;
+use crate::suggest::did_you_mean;
+
+pub(super) fn check(found: &mut Findings<'_>) {
+    for (_, step, at) in found.steps() {
+        match step {
+            Step::Gateway(gateway) => {
+                for (index, branch) in gateway.branches.iter().enumerate() {
+                    let pointer = format!("{at}/branches/{index}/when/data");
+                    place(found, &branch.when.data, pointer);
+                }
+            }
+            Step::Normal(work) | Step::SubStep(work) => {
+                for (name, value) in &work.variables {
+                    if let VariableValue::Data(data) = value {
+                        let at = below(&format!("{at}/variables"), name.as_str());
+                        place(found, &data.from, format!("{at}/from"));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn place(found: &mut Findings<'_>, path: &DataPath, pointer: String) {
+    let names: Vec<String> = path.names().collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let unknown = match names.as_slice() {
+        ["parameters", name, ..] => {
+            let known = found.agent.parameters.keys().map(VariableName::as_str);
+            unless_known("parameter", name, known)
+        }
+        ["context", name, ..] => {
+            let known = CONTEXT_VARIABLES.iter().map(|(name, _)| *name);
+            unless_known("value of the context", name, known)
+        }
+        ["steps", id, rest @ ..] => match found.registry.steps.get(*id) {
+            None => unless_known("step", id, found.ids()),
+            Some(step) => of_step(id, step, rest),
+        },
+        _ => None,
+    };
+    if let Some((message, hint)) = unknown {
+        found.error(UnknownData, pointer, message, hint);
+    }
+}
+
+fn of_step(id: &str, step: &Step, rest: &[&str]) -> Option<(String, String)> {
+    let outputs = step.work().map(|work| work.outputs.as_slice());
+    let outputs = outputs.unwrap_or_default().iter();
+    match rest {
+        ["passed" | "visits"] => None,
+        ["outputs", name, ..] => {
+            let message = format!("the step `{id}` has no output `{name}`");
+            let known = outputs.map(VariableName::as_str);
+            let is_known = known.clone().any(|known| known == *name);
+            let hint = match known.clone().next() {
+                None => "name it in `outputs` of that step".to_owned(),
+                Some(_) => did_you_mean(name, known),
+            };
+            (!is_known).then_some((message, hint))
+        }
+        _ => Some((
+            format!("nothing is known of the step `{id}` under that name"),
+            format!("use /steps/{id}/passed, /steps/{id}/visits or /steps/{id}/outputs/NAME"),
+        )),
+    }
+}
+
+fn unless_known<'a>(
+    what: &str,
+    name: &str,
+    known: impl IntoIterator<Item = &'a str> + Clone,
+) -> Option<(String, String)> {
+    let is_known = known.clone().into_iter().any(|known| known == name);
+    let message = format!("there is no {what} `{name}`");
+    (!is_known).then(|| (message, did_you_mean(name, known)))
+}

@@ -1,0 +1,65 @@
+//! Finds what is wrong with a definition before any money is spent.
+
+mod checks;
+mod completion;
+mod data;
+mod escalations;
+mod findings;
+mod names;
+mod parameters;
+mod prompts;
+mod report;
+mod steps;
+mod sub_steps;
+mod targets;
+mod tools;
+mod variables;
+mod walks;
+
+use crate::load::FlowDefinition;
+use findings::Findings;
+
+pub use report::{ValidatedFlow, ValidationReport};
+
+/// Finds what is wrong with `definition`, without reading or changing anything.
+///
+/// A definition without errors has a way to finish from wherever its checks and
+/// its data lead it, names nothing that is not there, and fills every variable
+/// of its prompts.
+///
+/// ```
+/// use autonoe_flow::{FlowAgent, FlowDefinition, StepsRegistry, validate};
+///
+/// let agent: FlowAgent = serde_json::from_str(
+///     r#"{"version": "1", "name": "twice", "behavior": {"completionType": "stepMachine"}}"#,
+/// )?;
+/// let registry: StepsRegistry = serde_json::from_str(
+///     r#"{"entryStep": "a", "steps": {
+///         "a": {"prompt": "prompts/a.md", "transition": {"next": "b"}},
+///         "b": {"prompt": "prompts/a.md", "transition": {"next": "a"}}
+///     }}"#,
+/// )?;
+///
+/// let report = validate(&FlowDefinition::new(agent, registry).with_prompt("prompts/a.md", "Go on."));
+///
+/// assert!(!report.is_valid());
+/// assert_eq!(report.errors[0].kind.code(), "cycle_without_exit");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+pub fn validate(definition: &FlowDefinition) -> ValidationReport {
+    let mut findings = Findings::new(definition);
+    names::check(&mut findings);
+    tools::check(&mut findings);
+    parameters::check(&mut findings);
+    steps::check(&mut findings);
+    targets::check(&mut findings);
+    checks::check(&mut findings);
+    sub_steps::check(&mut findings);
+    escalations::check(&mut findings);
+    data::check(&mut findings);
+    completion::check(&mut findings);
+    walks::check(&mut findings);
+    prompts::check(&mut findings);
+    variables::check(&mut findings);
+    findings.into_report()
+}

@@ -1,0 +1,109 @@
+//! Steps that are named: whether they are there, and may be gone to.
+
+use super::findings::Findings;
+use crate::definition::{Step, StepId, StepType, Target, WorkStep};
+use crate::finding::FindingKind::{SubStep, UnknownStep, UnreachableStep};
+use crate::suggest::did_you_mean;
+use crate::walk::reach;
+
+pub(super) fn check(found: &mut Findings<'_>) {
+    let entry = found.registry.entry_step.clone();
+    target(found, &entry, "/entryStep".to_owned());
+    for (_, step, at) in found.steps() {
+        match step {
+            Step::Gateway(gateway) => {
+                for (index, branch) in gateway.branches.iter().enumerate() {
+                    let pointer = format!("{at}/branches/{index}/next");
+                    target_or_end(found, &branch.next, pointer);
+                }
+                if let Some(next) = &gateway.default {
+                    target_or_end(found, next, format!("{at}/default"));
+                }
+            }
+            Step::Normal(work) => {
+                for (pointer, next) in named(work) {
+                    target_or_end(found, &next, format!("{at}/{pointer}"));
+                }
+            }
+            // It may name none at all, which is told of sub-steps.
+            Step::SubStep(_) => {}
+        }
+    }
+    unreachable(found);
+}
+
+/// Returns every target that a step names, with the pointer to it.
+pub(super) fn named(work: &WorkStep) -> Vec<(&'static str, Target)> {
+    let transition = work.transition.as_ref();
+    let check = work.check.as_ref();
+    let policy = work.retry.as_ref();
+    let step = |id: Option<&StepId>| id.cloned().map(Target::from);
+    [
+        ("transition/next", transition.and_then(|it| it.next.clone())),
+        (
+            "transition/fallback",
+            step(transition.and_then(|it| it.fallback.as_ref())),
+        ),
+        (
+            "check/onPass/next",
+            check.and_then(|it| it.on_pass().next.clone()),
+        ),
+        (
+            "check/onFail/next",
+            check.and_then(|it| it.on_fail().next.clone()),
+        ),
+        (
+            "check/onFail/fallback",
+            step(check.and_then(|it| it.on_fail().fallback.as_ref())),
+        ),
+        (
+            "retry/fallbackStep",
+            step(policy.and_then(|it| it.fallback_step.as_ref())),
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(pointer, target)| target.map(|target| (pointer, target)))
+    .collect()
+}
+
+fn target_or_end(found: &mut Findings<'_>, next: &Target, pointer: String) {
+    if let Target::Step(id) = next {
+        target(found, id, pointer);
+    }
+}
+
+/// Checks a step that is gone to.
+pub(super) fn target(found: &mut Findings<'_>, id: &StepId, pointer: String) {
+    match found.registry.step(id).map(Step::step_type) {
+        Some(StepType::Normal | StepType::Gateway) => {}
+        Some(StepType::SubStep) => {
+            let message = format!("the step `{id}` is a part of another and cannot be gone to");
+            let hint = "go to its parent, or make it a normal step";
+            found.error(SubStep, pointer, message, hint);
+        }
+        None if id.as_str() == Target::END => {
+            let message = "a flow cannot go to its end here";
+            found.error(UnknownStep, pointer, message, "name a step");
+        }
+        None => {
+            let hint = did_you_mean(id.as_str(), found.ids());
+            let message = format!("there is no step `{id}`");
+            found.error(UnknownStep, pointer, message, hint);
+        }
+    }
+}
+
+fn unreachable(found: &mut Findings<'_>) {
+    let reach = reach(found.registry);
+    for (id, step, at) in found.steps() {
+        if reach.run.contains(id) {
+            continue;
+        }
+        let hint = match step.step_type() {
+            StepType::SubStep => "name it in `subSteps` of its parent, or remove it",
+            StepType::Normal | StepType::Gateway => "lead a step to it, or remove it",
+        };
+        let message = format!("no way leads to the step `{id}`");
+        found.warn(UnreachableStep, at, message, hint);
+    }
+}

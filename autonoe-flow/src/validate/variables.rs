@@ -1,0 +1,216 @@
+//! Variables of prompts: whether something sets them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::findings::Findings;
+use crate::definition::nested::below;
+use crate::definition::{StepId, StepsRegistry, VariableName};
+use crate::finding::FindingKind::{NeverUsed, UndefinedVariable, UnsetVariable};
+use crate::load::{PromptFile, PromptUse, prompt_uses};
+use crate::prompt::{candidates, is_context_variable};
+use crate::suggest::suggest;
+use crate::walk::{calls, edges, steps_within};
+
+pub(super) fn check(found: &mut Findings<'_>) {
+    let before = Before::of(found.registry);
+    let mut used_by_step: BTreeMap<StepId, Option<BTreeSet<VariableName>>> = BTreeMap::new();
+    for used in prompt_uses(found.agent, found.registry) {
+        let variables = variables_of(found, &used);
+        if let Some(step) = &used.step {
+            let all = used_by_step
+                .entry(step.clone())
+                .or_insert_with(|| Some(BTreeSet::new()));
+            // A prompt that is not there may use everything.
+            match (all.as_mut(), &variables) {
+                (Some(all), Some(variables)) => all.extend(variables.iter().cloned()),
+                _ => *all = None,
+            }
+        }
+        for name in variables.unwrap_or_default() {
+            variable(found, &used, &name, &before);
+        }
+    }
+    never_used(found, &used_by_step);
+}
+
+/// Returns the variables of the prompt that would be used, or `None` if there is none that can be.
+fn variables_of(found: &Findings<'_>, used: &PromptUse) -> Option<BTreeSet<VariableName>> {
+    let candidates = candidates(&used.reference, &found.agent.prompts);
+    let mut files = candidates
+        .iter()
+        .filter_map(|it| found.definition.prompt(&it.path));
+    match files.next() {
+        Some(PromptFile::Text { variables }) => Some(variables.clone()),
+        Some(PromptFile::Broken { .. }) | None => None,
+    }
+}
+
+fn variable(found: &mut Findings<'_>, used: &PromptUse, name: &VariableName, before: &Before<'_>) {
+    let work = used
+        .step
+        .as_ref()
+        .and_then(|id| found.registry.step(id)?.work());
+    let is_check = used.pointer.ends_with("/check/prompt");
+    let outputs = used.step.as_ref().map(|id| before.outputs(id, is_check));
+    let outputs = outputs.unwrap_or_default();
+    let is_of_step = work.is_some_and(|work| work.variables.contains_key(name));
+    if is_of_step || outputs.contains(name) || found.agent.prompts.allow_undefined.contains(name) {
+        return;
+    }
+    if let Some(parameter) = found.agent.parameters.get(name) {
+        if !parameter.required && parameter.default.is_none() {
+            let message =
+                format!("the variable `{name}` has no value if the parameter is not given");
+            let hint = "make the parameter required, or give it a default";
+            found.warn_in(
+                used.file,
+                UnsetVariable,
+                used.pointer.clone(),
+                message,
+                hint,
+            );
+        }
+        return;
+    }
+    let is_set_here = match (name.as_str(), &used.step) {
+        ("response", _) => is_check,
+        (name, Some(_)) => is_context_variable(name),
+        // It is told once, before the first step.
+        (name, None) => name == "flow",
+    };
+    if is_set_here {
+        return;
+    }
+    let hint = match is_context_variable(name.as_str()) {
+        true => "the flow sets it in other prompts, and not in this one".to_owned(),
+        false => {
+            let own = work.into_iter().flat_map(|work| work.variables.keys());
+            let known = own.chain(&outputs).chain(found.agent.parameters.keys());
+            match suggest(name.as_str(), known.map(VariableName::as_str)) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => "set it in `variables` of the step or as a parameter, or allow it in `prompts.allowUndefined`".to_owned(),
+            }
+        }
+    };
+    let message = format!("nothing sets the variable `{name}` of the prompt");
+    found.error_in(
+        used.file,
+        UndefinedVariable,
+        used.pointer.clone(),
+        message,
+        hint,
+    );
+}
+
+fn never_used(found: &mut Findings<'_>, used: &BTreeMap<StepId, Option<BTreeSet<VariableName>>>) {
+    for (id, work, at) in found.work() {
+        let Some(Some(used)) = used.get(id) else {
+            continue;
+        };
+        for name in work.variables.keys().filter(|name| !used.contains(*name)) {
+            let pointer = below(&format!("{at}/variables"), name.as_str());
+            let message = format!("no prompt of the step uses the variable `{name}`");
+            let hint = format!("write {{uv-{name}}} in the prompt, or remove it");
+            found.warn(NeverUsed, pointer, message, hint);
+        }
+    }
+}
+
+/// Which steps can have been run before each step.
+struct Before<'a> {
+    registry: &'a StepsRegistry,
+    parents: BTreeMap<&'a StepId, Vec<&'a StepId>>,
+    /// The steps from which a way leads to each step.
+    on_the_way: BTreeMap<StepId, BTreeSet<StepId>>,
+}
+
+impl<'a> Before<'a> {
+    fn of(registry: &'a StepsRegistry) -> Self {
+        let mut parents: BTreeMap<&StepId, Vec<&StepId>> = BTreeMap::new();
+        let mut direct: BTreeMap<StepId, Vec<StepId>> = BTreeMap::new();
+        for (id, step) in &registry.steps {
+            for sub in step.work().into_iter().flat_map(|work| &work.sub_steps) {
+                parents.entry(sub).or_default().push(id);
+            }
+            let targets = edges(id, step, registry).into_iter();
+            let next = targets.filter_map(|edge| edge.to.step().cloned());
+            let called = calls(step);
+            // What was called has been run before what comes after the call.
+            for next in next.chain(called.clone()) {
+                let before = direct.entry(next).or_default();
+                before.push(id.clone());
+                before.extend(called.clone());
+            }
+        }
+        let on_the_way = registry
+            .steps
+            .keys()
+            .map(|id| {
+                let mut all = BTreeSet::new();
+                let mut open = direct.get(id).cloned().unwrap_or_default();
+                while let Some(before) = open.pop() {
+                    if all.insert(before.clone()) {
+                        open.extend(direct.get(&before).into_iter().flatten().cloned());
+                    }
+                }
+                (id.clone(), all)
+            })
+            .collect();
+        Self {
+            registry,
+            parents,
+            on_the_way,
+        }
+    }
+
+    /// Returns the outputs that can have been set before the step, or before its check.
+    fn outputs(&self, id: &StepId, is_check: bool) -> BTreeSet<VariableName> {
+        let mut found = BTreeSet::new();
+        if is_check {
+            self.add_all(id, &mut found);
+        }
+        self.add_before(id, &mut found, &mut BTreeSet::new());
+        found
+    }
+
+    fn add_before(
+        &self,
+        id: &StepId,
+        found: &mut BTreeSet<VariableName>,
+        seen: &mut BTreeSet<StepId>,
+    ) {
+        if !seen.insert(id.clone()) {
+            return;
+        }
+        for before in self.on_the_way.get(id).into_iter().flatten() {
+            self.add_all(before, found);
+        }
+        for parent in self.parents.get(id).into_iter().flatten() {
+            let work = self.registry.step(parent).and_then(|step| step.work());
+            let Some(work) = work else {
+                continue;
+            };
+            found.extend(work.outputs.iter().cloned());
+            for earlier in work.sub_steps.iter().take_while(|sub| *sub != id) {
+                self.add_all(earlier, found);
+            }
+            self.add_before(parent, found, seen);
+        }
+    }
+
+    /// Adds the outputs of a step and of its sub-steps.
+    fn add_all(&self, id: &StepId, found: &mut BTreeSet<VariableName>) {
+        let Some(work) = self.registry.step(id).and_then(|step| step.work()) else {
+            return;
+        };
+        found.extend(work.outputs.iter().cloned());
+        for sub in steps_within(work, self.registry) {
+            let inner = self.registry.step(&sub).and_then(|step| step.work());
+            found.extend(
+                inner
+                    .into_iter()
+                    .flat_map(|work| work.outputs.iter().cloned()),
+            );
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! How much happens in a visit of a step, new tries and sub-steps included.
+
+use std::collections::BTreeSet;
+
+use super::happened::{Extremes, Happened};
+use crate::definition::{AfterFailure, Step, StepId, StepsRegistry, WorkStep};
+
+/// How much happens in a visit that ends in one way or the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Effort {
+    pub(super) pass: Extremes,
+    /// Empty if the step cannot fail.
+    pub(super) fail: Extremes,
+}
+
+impl Effort {
+    /// What happens when the flow goes on behind a step that another runs: it passed, or was passed over.
+    pub(super) fn done(&self, work: &WorkStep) -> Extremes {
+        match work.plan().after_failure {
+            AfterFailure::Skip => self.pass.clone().or(&self.fail),
+            _ => self.pass.clone(),
+        }
+    }
+}
+
+/// Returns how much happens in a visit of `work`.
+pub(super) fn effort(work: &WorkStep, registry: &StepsRegistry) -> Effort {
+    within(work, registry, &mut Vec::new())
+}
+
+/// `above` are the steps around it, so that sub-steps that contain each other come to an end.
+fn within<'a>(
+    work: &'a WorkStep,
+    registry: &'a StepsRegistry,
+    above: &mut Vec<&'a StepId>,
+) -> Effort {
+    let mut so_far = Extremes::nothing();
+    let mut fail = Extremes::default();
+    if work.prompt.is_some() {
+        so_far = Extremes::only(Happened {
+            iterations: 1,
+            ..Happened::default()
+        });
+        // The agent may break off.
+        fail = so_far.clone();
+    }
+    for id in &work.sub_steps {
+        let sub = registry.step(id).and_then(|step| step.work());
+        let Some(sub) = sub.filter(|_| !above.contains(&id)) else {
+            continue;
+        };
+        above.push(id);
+        let inner = within(sub, registry, above);
+        above.pop();
+        if sub.plan().after_failure != AfterFailure::Skip {
+            fail = fail.or(&so_far.then(&inner.fail));
+        }
+        so_far = so_far.then(&inner.done(sub));
+    }
+    if work.check.is_some() {
+        so_far = so_far.then(&Extremes::only(Happened {
+            checks: 1,
+            ..Happened::default()
+        }));
+        fail = fail.or(&so_far);
+    }
+    let pass = so_far.then(&Extremes::only(Happened {
+        phases: work.phase.iter().cloned().collect(),
+        ..Happened::default()
+    }));
+    let retries = u64::from(work.plan().max_retries);
+    let after_failures = fail.times(retries).then(&pass);
+    Effort {
+        pass: pass.or(&after_failures),
+        fail: fail.times(retries.saturating_add(1)),
+    }
+}
+
+/// Returns the sub-steps of `work`, and theirs, each once.
+pub(crate) fn steps_within(work: &WorkStep, registry: &StepsRegistry) -> BTreeSet<StepId> {
+    let mut found = BTreeSet::new();
+    let mut open: Vec<&StepId> = work.sub_steps.iter().collect();
+    while let Some(id) = open.pop() {
+        if found.insert(id.clone()) {
+            let inner = registry.step(id).and_then(|step| step.work());
+            open.extend(inner.into_iter().flat_map(|work| &work.sub_steps));
+        }
+    }
+    found
+}
+
+/// Returns how many iterations and checks the limits of visits let happen at most.
+pub(crate) fn most_that_happens(registry: &StepsRegistry) -> (u64, u64) {
+    let visits = u64::from(registry.limits.max_visits);
+    let (mut iterations, mut checks) = (0_u64, 0_u64);
+    for step in registry.steps.values() {
+        if let Step::Normal(work) = step {
+            let effort = effort(work, registry);
+            let most = || effort.pass.most.iter().chain(&effort.fail.most);
+            let of_step = most().map(|it| it.iterations).max().unwrap_or(0);
+            iterations = iterations.saturating_add(of_step);
+            checks = checks.saturating_add(most().map(|it| it.checks).max().unwrap_or(0));
+        }
+    }
+    (
+        iterations.saturating_mul(visits),
+        checks.saturating_mul(visits),
+    )
+}
