@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, Capabilities, HookCoverage, SessionSpec, Support,
+    ToldEvents,
 };
 
 use crate::launch::{ClaudeOptions, LaunchPlan, completed};
@@ -66,7 +67,9 @@ impl AgentClientFactory for ClaudeAgents {
             .with_quota_reset(Support::Yes)
             .with_resume(Support::Yes)
             .with_in_process_tools(Support::Yes)
-            .with_steering(Support::Yes))
+            .with_steering(Support::Yes)
+            // Its calls of models are its own business: it tells only what turns used.
+            .with_events(ToldEvents::default().with_progress(Support::Yes)))
     }
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {

@@ -11,8 +11,8 @@ use crate::domain::{
     VerificationTracker,
 };
 use crate::port::{
-    Capabilities, McpServer, MemoryRepository, PermissionRule, RunEvent, SpecEntry, SpecPort,
-    SystemClock, ToolCall, ToolOutput, plain_output_schema, plain_schema, registered_specs,
+    Capabilities, McpServer, MemoryRepository, PermissionRule, RunEvent, SpecEntry, SystemClock,
+    ToolCall, ToolOutput, all_specs, plain_output_schema, plain_schema,
 };
 use crate::run::RunLimits;
 use crate::tools::{LedgerBook, deliverable_tools};
@@ -20,8 +20,8 @@ use crate::tools::{LedgerBook, deliverable_tools};
 /// Returns the JSON Schema of everything that other programs read and write, by name.
 ///
 /// Beside the files and events, there is one per deliverable tool and instruction
-/// (`tool-input.coding.list`), and one per hook and backend that this program knows
-/// (`hook.core-deny-tool`).
+/// (`tool-input.coding.list`), and one per hook, backend and other spec that this program
+/// knows (`hook.core-deny-tool`).
 ///
 /// ```
 /// let schemas = autonoe_core::schemas();
@@ -57,14 +57,10 @@ pub fn schemas() -> BTreeMap<String, Value> {
     ]
     .into();
     schemas.extend(tool_inputs());
-    for (port, prefix) in [(SpecPort::Hook, "hook"), (SpecPort::Backend, "backend")] {
-        let specs = registered_specs(port);
-        let named = specs.into_iter().map(|spec| {
-            let name = format!("{prefix}.{}", spec.tag);
-            (name, tagged(spec))
-        });
-        schemas.extend(named);
-    }
+    schemas.extend(all_specs().map(|spec| {
+        let name = format!("{}.{}", spec.port.name(), spec.tag);
+        (name, tagged(spec))
+    }));
     schemas
 }
 

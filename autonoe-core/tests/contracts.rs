@@ -23,8 +23,10 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
 fn tests() -> HashSet<String> {
     let mut files = Vec::new();
     for folder in [
+        "autonoe-claude",
         "autonoe-cli",
         "autonoe-core",
+        "autonoe-model",
         "autonoe-security",
         "autonoe-testkit",
     ] {

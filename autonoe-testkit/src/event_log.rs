@@ -14,8 +14,8 @@ use serde_json::Value;
 /// Keeps what happened in a run, and renders it for snapshots.
 ///
 /// The rendering has the time since the first event, no ids, and one line per
-/// event; the ticks of a wait are counted on one line. It is the same each time
-/// the same script is played.
+/// event; the ticks of a wait are counted on one line, and what another line says already is
+/// left out. It is the same each time the same script is played.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -48,6 +48,8 @@ struct Entry {
 enum Line {
     Text(String),
     Tick,
+    /// Something that another line says already.
+    Nothing,
 }
 
 impl EventLog {
@@ -88,6 +90,7 @@ impl EventLog {
         for entry in entries.iter() {
             match &entry.line {
                 Line::Tick => ticks += 1,
+                Line::Nothing => {}
                 Line::Text(line) => {
                     let since =
                         Duration::try_from(entry.at.duration_since(first)).unwrap_or_default();
@@ -143,6 +146,26 @@ fn line(kind: &RunEventKind<'_>) -> Line {
         RunEventKind::ToolProgress { tool, title, .. } => {
             format!("  {tool}: {title}")
         }
+        // The agent's stream says the same.
+        RunEventKind::AgentStarted { .. }
+        | RunEventKind::AgentEnded { .. }
+        | RunEventKind::AgentFailed { .. }
+        | RunEventKind::ToolEnded { .. }
+        | RunEventKind::ModelChunk { .. } => return Line::Nothing,
+        RunEventKind::ModelStarted { asked } => {
+            let count = asked.messages.count();
+            format!("  asks {} ({count} messages)", asked.model)
+        }
+        RunEventKind::ModelEnded { answer } => {
+            format!("  the model used {} tokens", answer.tokens.total())
+        }
+        RunEventKind::ModelFailed { error, .. } => {
+            format!("  the model failed ({}): {error}", error.code)
+        }
+        RunEventKind::ProgressShown { message } => format!("  ({message} ..)"),
+        RunEventKind::ProgressHidden => "  (.. over)".to_owned(),
+        RunEventKind::Debug { message, .. } => format!("  debug: {message}"),
+        RunEventKind::Trace { message, .. } => format!("  trace: {message}"),
         RunEventKind::StatusChanged { change } => match change.previous {
             Some(previous) => format!("  {} {previous} -> {}", change.id, change.status),
             None => format!("  {} created", change.id),

@@ -16,8 +16,8 @@
 //!   functions to call from a test.
 //! - `fake_claude` (feature `fake-claude`): a program in the place of Claude Code
 //!   that plays scripts, recorded conversations and faults.
-//! - `model_server` (feature `model-servers`): the model API of a vendor from a
-//!   script, so that the vendor's real program runs offline.
+//! - `model_server` (feature `model-servers`): the model APIs of Anthropic, OpenAI and
+//!   Google from a script, so that real programs and clients run offline.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -63,6 +63,7 @@
 //! ```
 
 mod captured_logs;
+mod captured_spans;
 mod cassette;
 mod chaos;
 mod clock;
@@ -77,6 +78,7 @@ mod script;
 mod temp_project;
 
 pub use captured_logs::{CapturedLog, CapturedLogs};
+pub use captured_spans::{CapturedSpan, CapturedSpans};
 pub use cassette::{
     Cassette, CassetteError, RecordedFailure, RecordedItem, RecordedSession, RecordedTurn,
     Recorder, Replayer, TurnEnd,
@@ -86,6 +88,6 @@ pub use clock::VirtualClock;
 pub use crash::{CrashPoint, CrashPoints, CrashReport, RunAttempt, Totals};
 pub use event_log::EventLog;
 pub use script::{
-    Expectation, ReceivedSession, ScriptedAgents, ScriptedBackend, SessionScript, ToolUse,
+    Expectation, ModelUse, ReceivedSession, ScriptedAgents, ScriptedBackend, SessionScript, ToolUse,
 };
 pub use temp_project::TempProject;

@@ -4,7 +4,9 @@
 //! It keeps [`Turns`], which know whether a turn is under way, which tasks live
 //! and whether the session is over, [`Spending`], which makes what a turn cost
 //! out of what the process has cost so far, and the calls that have no result yet.
+//! [`Busy`] shows people what the program does while it says nothing.
 
+mod busy;
 mod calls;
 mod rate_limit;
 mod sentences;
@@ -13,6 +15,7 @@ mod tasks;
 mod translator;
 mod turns;
 
+pub use busy::Busy;
 pub use spending::{Spending, Spent};
 pub use tasks::{Task, Tasks};
 pub use translator::{Finished, Translator};

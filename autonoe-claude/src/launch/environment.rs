@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-use autonoe_core::SessionSpec;
+use autonoe_core::{SessionSpec, TraceContext};
 
 use super::{ClaudeOptions, ConfigFolder};
 
@@ -27,6 +27,9 @@ pub(super) fn environment(
     folder: &Path,
 ) -> BTreeMap<OsString, OsString> {
     let mut environment = bare_environment(options, folder);
+    for (name, value) in spec.trace.iter().flat_map(TraceContext::environment) {
+        environment.insert(name.into(), value.into());
+    }
     for (name, value) in &spec.environment {
         environment.insert(name.into(), value.into());
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use autonoe_core::{
     Budget, Gate, Grants, Places, RunId, Sandbox, SessionKey, SessionSpec, ThinkingBudget, Toolbox,
+    TraceContext,
 };
 
 use super::argv::{Files, arguments};
@@ -40,6 +41,26 @@ fn shown(options: &ClaudeOptions, spec: &SessionSpec, files: &Files) -> String {
 #[test]
 fn a_plain_session_is_launched_so_that_nothing_is_allowed_but_by_the_gate() {
     insta::assert_snapshot!(shown(&options(), &spec(), &Files::default()));
+}
+
+#[test]
+fn processes_of_a_session_go_on_with_its_trace_unless_it_is_set_otherwise() {
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let mut spec = spec();
+    spec.trace = TraceContext::parse(trace, Some("vendor=1")).ok();
+    let variable = |spec: &SessionSpec, name: &str| {
+        let environment = environment(&options(), spec, Path::new("/tmp/session"));
+        let value = environment.get(std::ffi::OsStr::new(name)).cloned();
+        value.and_then(|value| value.into_string().ok())
+    };
+
+    assert_eq!(variable(&spec, "TRACEPARENT").as_deref(), Some(trace));
+    assert_eq!(variable(&spec, "TRACESTATE").as_deref(), Some("vendor=1"));
+    spec.environment.insert("TRACEPARENT".into(), "mine".into());
+    assert_eq!(variable(&spec, "TRACEPARENT").as_deref(), Some("mine"));
+    spec.environment.clear();
+    spec.trace = None;
+    assert_eq!(variable(&spec, "TRACEPARENT"), None);
 }
 
 #[test]

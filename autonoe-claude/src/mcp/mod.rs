@@ -4,9 +4,7 @@
 //! greets it twice at once with the same JSON-RPC ids. Whoever calls pairs
 //! questions and answers by the id of the control request.
 
-mod arguments;
 mod content;
-mod schema;
 mod server;
 
 pub(crate) use server::{Incoming, McpServer, ToolCallRequest, refusal};

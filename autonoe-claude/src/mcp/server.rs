@@ -3,7 +3,6 @@
 use autonoe_core::{ToolContext, ToolDefinition, ToolEffect, Toolbox};
 use serde_json::{Map, Value, json};
 
-use super::arguments::Validators;
 use super::content;
 
 /// The version of the protocol that is spoken when the client names none.
@@ -12,7 +11,6 @@ const PROTOCOL: &str = "2025-11-25";
 /// Our tools as an MCP server.
 pub(crate) struct McpServer {
     tools: Toolbox,
-    validators: Validators,
 }
 
 /// What a message asks for.
@@ -40,10 +38,7 @@ pub(crate) struct ToolCallRequest {
 
 impl McpServer {
     pub(crate) fn new(tools: Toolbox) -> Self {
-        Self {
-            validators: Validators::of(tools.definitions()),
-            tools,
-        }
+        Self { tools }
     }
 
     /// Reads a message.
@@ -65,17 +60,12 @@ impl McpServer {
         }
     }
 
-    /// Calls a tool, after its arguments were checked, and returns the answer.
+    /// Calls a tool, which gets only arguments that fit, and returns the answer.
     pub(crate) async fn call(&self, request: &ToolCallRequest, context: ToolContext) -> Value {
-        let answer = match self.validators.check(&request.tool, &request.arguments) {
-            Err(complaint) => content::error(&complaint),
-            Ok(()) => {
-                let arguments = request.arguments.clone();
-                match self.tools.call(&request.tool, arguments, context).await {
-                    Ok(output) => content::output(&output),
-                    Err(error) => content::error(&error.to_string()),
-                }
-            }
+        let arguments = request.arguments.clone();
+        let answer = match self.tools.call(&request.tool, arguments, context).await {
+            Ok(output) => content::output(&output),
+            Err(error) => content::error(&error.to_string()),
         };
         result(&request.id, &answer)
     }

@@ -1,6 +1,6 @@
 //! Answers to what the program asks.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,8 +39,9 @@ struct Shared {
     mcp: McpServer,
     /// Set once the session has shown that it is what was asked for.
     trusted: std::sync::atomic::AtomicBool,
-    /// Calls of our tools that the gate allowed and that have not happened yet.
-    allowed: Mutex<HashSet<String>>,
+    /// Calls of our tools that the gate allowed and that have not happened yet, with the sub-agents
+    /// that make them.
+    allowed: Mutex<HashMap<String, Option<String>>>,
     denied: mpsc::UnboundedSender<String>,
 }
 
@@ -219,7 +220,7 @@ impl Shared {
         match self.spec.gate.decide(call).await {
             GateDecision::Allow { .. } => {
                 if self.is_ours(call) {
-                    self.allowed().insert(call.id.clone());
+                    self.allowed().insert(call.id.clone(), call.agent.clone());
                 }
                 Ok(())
             }
@@ -238,8 +239,12 @@ impl Shared {
 
     async fn call_tool(&self, request: &ToolCallRequest, cancelled: CancellationToken) -> Value {
         let call_id = request.call_id.clone().unwrap_or_default();
+        let asked = match call_id.is_empty() {
+            true => None,
+            false => self.allowed().remove(&call_id),
+        };
         // The hook was asked before; if not, it is asked now.
-        if call_id.is_empty() || !self.allowed().remove(&call_id) {
+        if asked.is_none() {
             let name = Toolbox::qualified_name(&request.tool);
             let call = self
                 .spec
@@ -248,13 +253,16 @@ impl Shared {
                 return refusal(&request.id, &reason);
             }
         }
-        let context = ToolContext::new(self.spec.key.clone())
+        let mut context = ToolContext::new(self.spec.key.clone())
             .with_call_id(call_id)
             .with_cancellation(cancelled);
+        if let Some(Some(agent)) = asked {
+            context = context.with_agent(agent);
+        }
         self.mcp.call(request, context).await
     }
 
-    fn allowed(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+    fn allowed(&self) -> std::sync::MutexGuard<'_, HashMap<String, Option<String>>> {
         self.allowed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -14,7 +14,7 @@ use super::answers::Answers;
 use super::expectation::Expectation;
 use super::pending::Pending;
 use super::talk::{Silence, Talk};
-use crate::events::Translator;
+use crate::events::{Busy, Translator};
 use crate::launch::{ClaudeOptions, LaunchPlan, sweep};
 use crate::outcome::Exit;
 use crate::probe::{Manner, stranger};
@@ -35,6 +35,7 @@ pub(super) struct Live {
     pub(super) answers: Answers,
     pub(super) pending: Pending,
     pub(super) translator: Translator,
+    busy: Busy,
     denied: mpsc::UnboundedReceiver<String>,
     expectation: Expectation,
     has_result: bool,
@@ -77,6 +78,7 @@ impl Live {
             answers,
             pending: Pending::default(),
             translator: Translator::new(),
+            busy: Busy::new(spec.events.clone()),
             denied,
             expectation,
             has_result: false,
@@ -197,6 +199,7 @@ impl Live {
                     self.translator.denied(&call);
                 }
                 self.translator.observe(message, events);
+                self.busy.observe(message);
             }
         }
         Ok(())

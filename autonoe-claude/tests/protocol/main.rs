@@ -7,6 +7,7 @@ mod any_shape;
 mod any_text;
 mod narration;
 mod outcomes;
+mod progress;
 mod reading;
 mod replay;
 mod transcript;

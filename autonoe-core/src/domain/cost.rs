@@ -61,6 +61,11 @@ impl CostUsd {
         self.picos
     }
 
+    /// Returns the amount in dollars, as near as a float comes. For meters; sums are made exactly.
+    pub fn to_f64(self) -> f64 {
+        self.picos as f64 / PICOS_PER_DOLLAR as f64
+    }
+
     /// Subtracts, and stops at zero.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {

@@ -26,6 +26,9 @@ pub struct Capabilities {
     pub hooks: HookCoverage,
     /// Whether it can keep its tools in an OS sandbox of its own.
     pub sandbox: Support,
+    /// What a person can do about it that there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox_remedy: Option<String>,
     /// Whether it reports what a session cost.
     pub cost: Support,
     /// Whether it tells when a spent quota comes back.
@@ -37,6 +40,9 @@ pub struct Capabilities {
     pub in_process_tools: Support,
     /// Whether a running turn can be told more.
     pub steering: Support,
+    /// What it tells of what only it knows.
+    #[serde(default)]
+    pub events: ToldEvents,
 }
 
 impl Capabilities {
@@ -47,11 +53,13 @@ impl Capabilities {
             version: None,
             hooks: HookCoverage::None,
             sandbox: Support::No,
+            sandbox_remedy: None,
             cost: Support::No,
             quota_reset: Support::No,
             resume: Support::No,
             in_process_tools: Support::No,
             steering: Support::No,
+            events: ToldEvents::default(),
         }
     }
 
@@ -73,6 +81,13 @@ impl Capabilities {
     #[must_use]
     pub fn with_sandbox(mut self, sandbox: Support) -> Self {
         self.sandbox = sandbox;
+        self
+    }
+
+    /// Says what a person can do about it that there is no sandbox of its own.
+    #[must_use]
+    pub fn with_sandbox_remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.sandbox_remedy = Some(remedy.into());
         self
     }
 
@@ -109,6 +124,72 @@ impl Capabilities {
     pub fn with_steering(mut self, steering: Support) -> Self {
         self.steering = steering;
         self
+    }
+
+    /// Sets what it tells of what only it knows.
+    #[must_use]
+    pub fn with_events(mut self, events: ToldEvents) -> Self {
+        self.events = events;
+        self
+    }
+}
+
+/// What a backend tells of what only it knows, through
+/// [`SessionSpec::events`](super::SessionSpec::events).
+///
+/// What an agent is told, says and answers, and which tools it calls, observers learn from every
+/// backend.
+///
+/// ```
+/// use autonoe_core::{Support, ToldEvents};
+///
+/// let told = ToldEvents::default().with_model_calls(Support::Yes);
+///
+/// assert!(!told.model_chunks.is_yes());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct ToldEvents {
+    /// Whether each call of a model is told, with its end and what it used.
+    pub model_calls: Support,
+    /// Whether the answers of models are told piece by piece.
+    pub model_chunks: Support,
+    /// Whether it says what goes on while that takes a while.
+    pub progress: Support,
+}
+
+impl ToldEvents {
+    /// Sets whether each call of a model is told.
+    #[must_use]
+    pub fn with_model_calls(mut self, told: Support) -> Self {
+        self.model_calls = told;
+        self
+    }
+
+    /// Sets whether the answers of models are told piece by piece.
+    #[must_use]
+    pub fn with_model_chunks(mut self, told: Support) -> Self {
+        self.model_chunks = told;
+        self
+    }
+
+    /// Sets whether it says what goes on.
+    #[must_use]
+    pub fn with_progress(mut self, told: Support) -> Self {
+        self.progress = told;
+        self
+    }
+}
+
+impl Default for ToldEvents {
+    /// Nothing is told.
+    fn default() -> Self {
+        Self {
+            model_calls: Support::No,
+            model_chunks: Support::No,
+            progress: Support::No,
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod agent;
 mod agent_error;
+mod assist;
 mod capabilities;
 mod clock;
 mod gate;
@@ -11,17 +12,25 @@ mod instruction_source;
 pub(crate) mod lexical_path;
 mod mcp_server;
 mod memory_repository;
+mod model_call;
+mod model_event;
 mod observer;
 mod permission;
 mod places;
 mod plain_schema;
+mod progress_note;
 mod repository;
 mod run_event;
+mod schema;
+mod session_scope;
 mod session_spec;
 mod spec;
+mod spec_schema;
 mod tool;
 mod tool_call;
 mod tool_context;
+mod tool_error;
+mod tool_execution;
 mod tool_server;
 mod toolbox;
 mod typed_tool;
@@ -30,7 +39,8 @@ pub use agent::{
     AgentClient, AgentClientFactory, MessageStream, NoControl, Prompt, SessionControl,
 };
 pub use agent_error::{AgentError, AgentErrorKind};
-pub use capabilities::{Capabilities, HookCoverage, Support};
+pub use assist::{AssistRequest, Assistant};
+pub use capabilities::{Capabilities, HookCoverage, Support, ToldEvents};
 pub use clock::{Clock, SystemClock};
 pub use gate::{Gate, GateDecision};
 pub use hook::{HookDecision, PreToolUseHook, hook_fn};
@@ -38,25 +48,33 @@ pub use id_source::{IdSource, NoRandomness, RandomIds, SeededIds};
 pub use instruction_source::{FixedInstructions, InstructionError, InstructionSource};
 pub use mcp_server::{McpServer, RemoteTransport, StdioTransport};
 pub use memory_repository::MemoryRepository;
+pub use model_call::ModelCall;
+pub use model_event::{ModelAnswer, ModelAsked, ModelMessages, ModelPart};
 pub use observer::{Events, RunObserver};
 pub use permission::{Grants, InvalidRule, PermissionRule};
 pub use places::Places;
 pub use plain_schema::{plain_output_schema, plain_schema};
+pub use progress_note::ProgressNote;
 pub use repository::{
     DeliverableRepository, Fence, RepositoryError, RepositoryErrorKind, Revision, Snapshot,
 };
 pub use run_event::{Delivery, RunEvent, RunEventKind, WaitReason};
+pub use schema::{InputSchema, InvalidSchema};
+pub(crate) use session_scope::SessionScope;
 pub use session_spec::{
     OuterSandbox, Sandbox, SessionSpec, ThinkingBudget, ThinkingBudgetTooSmall,
 };
+pub(crate) use spec::all_specs;
 pub use spec::{
     BackendSpec, HookSpec, SpecContext, SpecEntry, SpecError, SpecPort, registered_specs,
 };
-pub use tool::{
-    Attachment, Tool, ToolDefinition, ToolEffect, ToolError, ToolErrorCode, ToolOutput,
-};
+pub use spec_schema::spec_schema;
+pub use tool::{Attachment, Tool, ToolDefinition, ToolEffect, ToolOutput};
 pub use tool_call::{ToolCall, ToolKind};
 pub use tool_context::ToolContext;
+pub use tool_error::{ToolError, ToolErrorCode};
+pub(crate) use tool_execution::CallRecords;
+pub use tool_execution::ToolExecution;
 pub use tool_server::{ServedTools, ToolServer, ToolServerError};
 pub use toolbox::Toolbox;
 pub use typed_tool::TypedTool;

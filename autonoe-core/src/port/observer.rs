@@ -2,10 +2,17 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Clock, IdSource, RunEvent, RunEventKind, SeededIds, SystemClock};
-use crate::domain::{SpanContext, SpanId, TraceId};
+use serde_json::Value;
+
+use super::session_scope::OpenEnds;
+use super::{
+    Clock, IdSource, ModelAsked, ModelCall, ProgressNote, RunEvent, RunEventKind, SeededIds,
+    SystemClock,
+};
+use crate::domain::{SpanContext, SpanId, TraceContext, TraceId};
 
 /// Watches a run.
 ///
@@ -46,12 +53,14 @@ where
 
 /// Tells observers what happens, at one place in the tree of a run.
 ///
-/// Cheap to clone. Backends get one through the session's gate and toolbox and
-/// need not call it themselves.
+/// Cheap to clone. What gate and tools do is told by them, and what an agent says by who reads its
+/// stream. A backend tells through [`SessionSpec::events`](super::SessionSpec::events) what only it
+/// knows: calls of models, progress, details.
 #[derive(Clone)]
 pub struct Events {
     shared: Option<Arc<Shared>>,
     span: SpanContext,
+    open: Option<Arc<OpenEnds>>,
 }
 
 struct Shared {
@@ -59,6 +68,7 @@ struct Shared {
     observers: Mutex<Vec<Arc<dyn RunObserver>>>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdSource>,
+    model_calls: AtomicU64,
 }
 
 impl Events {
@@ -74,9 +84,18 @@ impl Events {
                 observers: Mutex::new(observers),
                 clock,
                 ids,
+                model_calls: AtomicU64::new(0),
             })),
             span,
+            open: None,
         }
+    }
+
+    /// Makes this place, the root of a run, a part of a trace that began elsewhere.
+    #[must_use]
+    pub fn in_trace(mut self, parent: &TraceContext) -> Self {
+        self.span = SpanContext::root(parent.trace(), parent.span()).child(self.span.span);
+        self
     }
 
     /// Tells nobody.
@@ -84,6 +103,7 @@ impl Events {
         Self {
             shared: None,
             span: SpanContext::root(TraceId(1), SpanId(1)),
+            open: None,
         }
     }
 
@@ -99,6 +119,7 @@ impl Events {
             Some(shared) => Self {
                 shared: Some(shared.clone()),
                 span: shared.ids.child_span(&self.span),
+                open: self.open.clone(),
             },
             None => self.clone(),
         }
@@ -110,8 +131,13 @@ impl Events {
     /// span without anything shared between them.
     #[must_use]
     pub fn at_call(&self, call_id: &str) -> Self {
+        self.below("", call_id)
+    }
+
+    /// Makes the place below this one that has a name; `kind` keeps names of different things apart.
+    fn below(&self, kind: &str, name: &str) -> Self {
         let parent = self.span.span.0.to_le_bytes();
-        let bytes = parent.iter().chain(call_id.as_bytes());
+        let bytes = parent.iter().chain(kind.as_bytes()).chain(name.as_bytes());
         // The 64-bit FNV-1a hash; W3C Trace Context forbids zero.
         let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
@@ -119,12 +145,70 @@ impl Events {
         Self {
             shared: self.shared.clone(),
             span: self.span.child(SpanId(hash.max(1))),
+            open: self.open.clone(),
         }
+    }
+
+    /// Tells through `open`, which knows what has no end yet.
+    pub(super) fn within(mut self, open: Arc<OpenEnds>) -> Self {
+        self.open = Some(open);
+        self
+    }
+
+    /// Goes to another place of the same run.
+    pub(super) fn at(&self, span: SpanContext) -> Self {
+        let mut there = self.clone();
+        there.span = span;
+        there
+    }
+
+    /// Tells that a model is asked, at a new place below this one, and returns what tells the rest.
+    ///
+    /// Places are counted, not drawn: the same script has the same ids.
+    pub fn model_call(&self, asked: &ModelAsked<'_>) -> ModelCall {
+        let number = match &self.shared {
+            Some(shared) => shared.model_calls.fetch_add(1, Ordering::Relaxed),
+            None => 0,
+        };
+        // No id of a tool call starts like this.
+        ModelCall::begin(self.below("\0model call ", &number.to_string()), asked)
+    }
+
+    /// Shows people what goes on, until the note is dropped.
+    ///
+    /// ```
+    /// use autonoe_core::Events;
+    ///
+    /// let events = Events::silent(); // a backend has `SessionSpec::events`
+    ///
+    /// let note = events.progress("compacting the conversation");
+    /// // .. it takes a while ..
+    /// drop(note);
+    /// ```
+    pub fn progress(&self, message: &str) -> ProgressNote {
+        ProgressNote::show(self.clone(), message)
+    }
+
+    /// Tells a detail for who looks for the cause of something.
+    pub fn debug(&self, message: &str, data: Option<&Value>) {
+        self.emit(RunEventKind::Debug { message, data });
+    }
+
+    /// Tells a detail that is only of use when nothing else helps.
+    pub fn trace(&self, message: &str, data: Option<&Value>) {
+        self.emit(RunEventKind::Trace { message, data });
     }
 
     /// Tells that something happened.
     pub fn emit(&self, kind: RunEventKind<'_>) {
         let Some(shared) = &self.shared else { return };
+        // Held until it is told, so that nothing is told after the end of its session.
+        let mut open = self.open.as_ref().map(|open| open.lock());
+        if let Some(open) = &mut open
+            && !open.admits(&kind, &self.span)
+        {
+            return;
+        }
         let observers = shared
             .observers
             .lock()

@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{GateDecision, ToolCall};
+use super::{GateDecision, ModelAnswer, ModelAsked, ModelPart, ToolCall, ToolExecution};
 use crate::domain::duration::millis;
 use crate::domain::{
-    BudgetKind, DeliverableId, InstructionName, Mode, RunId, RunReport, SessionResult, SpanContext,
-    StatusChange, StreamEvent,
+    BudgetKind, DeliverableId, Failure, InstructionName, Mode, RunId, RunReport, SessionResult,
+    SpanContext, StatusChange, StreamEvent, TokenUsage,
 };
 
 /// Something that happened in a run.
@@ -55,7 +55,25 @@ pub enum RunEventKind<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         model: Option<&'a str>,
     },
-    /// The agent said or did something.
+    /// The agent is given its prompt. Either [`AgentEnded`](Self::AgentEnded) or
+    /// [`AgentFailed`](Self::AgentFailed) follows, once.
+    AgentStarted {
+        /// The prompt.
+        prompt: &'a str,
+    },
+    /// The agent finished its turn.
+    AgentEnded {
+        /// What it said last, after its last tool call.
+        answer: &'a str,
+    },
+    /// The agent did not finish its turn, whatever the reason.
+    AgentFailed {
+        /// The reason.
+        error: &'a Failure,
+    },
+    /// The agent said or did something. Its words, as they come, are the stream of its answer.
+    ///
+    /// The start of a tool call and its answer belong to the place of the call.
     Agent {
         /// What.
         stream: &'a StreamEvent,
@@ -79,6 +97,54 @@ pub enum RunEventKind<'a> {
         /// Details, by the tool's own names.
         metadata: &'a Map<String, Value>,
     },
+    /// A tool call ended: it ran, failed or was refused. Told for the tools of every backend, ours
+    /// and its own; a call that the session did not wait for failed as `CANCELLED`.
+    ToolEnded {
+        /// The call.
+        call_id: &'a str,
+        /// The tool, in the backend's spelling.
+        tool: &'a str,
+        /// What the agent was given. It is not written as JSON: there it stands in the event before.
+        #[serde(skip)]
+        output: &'a str,
+        /// What became of the call.
+        #[serde(flatten)]
+        execution: &'a ToolExecution,
+    },
+    /// A model is asked. Either [`ModelEnded`](Self::ModelEnded) or
+    /// [`ModelFailed`](Self::ModelFailed) follows, once.
+    ModelStarted {
+        /// What it is asked.
+        #[serde(flatten)]
+        asked: &'a ModelAsked<'a>,
+    },
+    /// A piece of a model's answer came.
+    ModelChunk {
+        /// What it is.
+        part: ModelPart,
+        /// What it says.
+        text: &'a str,
+    },
+    /// A model answered.
+    ModelEnded {
+        /// What, and what that took.
+        #[serde(flatten)]
+        answer: &'a ModelAnswer<'a>,
+    },
+    /// A model did not answer.
+    ModelFailed {
+        /// Why.
+        error: &'a Failure,
+        /// What was used all the same.
+        tokens: TokenUsage,
+    },
+    /// Something goes on that people may want to know of while it does.
+    ProgressShown {
+        /// What, in a few words.
+        message: &'a str,
+    },
+    /// It goes on no more.
+    ProgressHidden,
     /// A deliverable was created or changed its status.
     StatusChanged {
         /// The change.
@@ -144,6 +210,22 @@ pub enum RunEventKind<'a> {
     Warning {
         /// What.
         message: &'a str,
+    },
+    /// A detail for who looks for the cause of something.
+    Debug {
+        /// What.
+        message: &'a str,
+        /// Data that goes with it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data: Option<&'a Value>,
+    },
+    /// A detail that is only of use when nothing else helps.
+    Trace {
+        /// What.
+        message: &'a str,
+        /// Data that goes with it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data: Option<&'a Value>,
     },
     /// The run is over.
     RunEnded {

@@ -10,9 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Gate, McpServer, ToolCall, Toolbox};
+use super::{Events, Gate, McpServer, ToolCall, Toolbox};
 use crate::domain::{
-    AgentSessionId, Budget, Epoch, InstructionName, Mode, SessionKey, SpanContext,
+    AgentSessionId, Budget, Epoch, InstructionName, Mode, SessionKey, SpanContext, TraceContext,
 };
 
 /// All that a backend needs to know to start one session.
@@ -66,6 +66,10 @@ pub struct SessionSpec {
     pub lock: Option<Arc<File>>,
     /// Where the session belongs in the tree of the run.
     pub span: SpanContext,
+    /// Where the backend tells what only it knows: calls of models, progress, details.
+    pub events: Events,
+    /// The trace that processes of the session go on with, in their environment.
+    pub trace: Option<TraceContext>,
     /// What is left of the run's budget.
     pub budget: Budget,
     /// How many turns the agent may take.
@@ -93,7 +97,9 @@ impl SessionSpec {
             outer_sandbox: None,
             environment: BTreeMap::new(),
             lock: None,
-            span: *super::Events::silent().span(),
+            span: *Events::silent().span(),
+            events: Events::silent(),
+            trace: None,
             budget: Budget::default(),
             max_turns: None,
             resume: None,

@@ -173,6 +173,19 @@ pub enum SpecPort {
     Hook,
     /// A [`BackendSpec`].
     Backend,
+    /// A spec whose trait another crate has, by a name of that crate's choice: `provider`.
+    Other(&'static str),
+}
+
+impl SpecPort {
+    /// Returns the name of the port, with which the schemas of its specs begin.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hook => "hook",
+            Self::Backend => "backend",
+            Self::Other(name) => name,
+        }
+    }
 }
 
 /// Returns every spec that registered itself in this program, by tag.
@@ -189,6 +202,11 @@ pub fn registered_specs(port: SpecPort) -> Vec<&'static SpecEntry> {
         .collect();
     entries.sort_by_key(|entry| entry.tag);
     entries
+}
+
+/// Returns every spec of every port that registered itself in this program.
+pub(crate) fn all_specs() -> impl Iterator<Item = &'static SpecEntry> {
+    inventory::iter::<SpecEntry>()
 }
 
 /// Registers a spec: its port, its type, its tag and an example of its fields without `type`.
@@ -214,12 +232,14 @@ pub fn registered_specs(port: SpecPort) -> Vec<&'static SpecEntry> {
 /// autonoe_core::register_spec!(Hook, Nothing, "docs-nothing", {});
 /// # fn main() {}
 /// ```
+///
+/// A crate with a port of its own names it: `register_spec!(Other("provider"), ...)`.
 #[macro_export]
 macro_rules! register_spec {
-    ($port:ident, $spec:ty, $tag:literal, $example:tt) => {
+    ($port:ident $(($name:literal))?, $spec:ty, $tag:literal, $example:tt) => {
         $crate::plugin::inventory::submit! {
             $crate::SpecEntry {
-                port: $crate::SpecPort::$port,
+                port: $crate::SpecPort::$port $(($name))?,
                 tag: $tag,
                 schema: || $crate::plain_schema::<$spec>(),
                 example: || {

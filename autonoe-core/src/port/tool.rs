@@ -1,6 +1,5 @@
 //! What an agent can use that is ours.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ToolContext, plain_schema};
+use super::{ToolContext, ToolError, plain_schema};
 
 /// A tool that an agent can call, whichever backend it runs on.
 ///
@@ -51,6 +50,20 @@ pub trait Tool: Send + Sync {
 
     /// Does what the tool does.
     async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError>;
+
+    /// Goes on with the answer that [`call`](Self::call) asked for by [`ToolError::assist`].
+    ///
+    /// `input` is that of the call. As long as it is not said otherwise the answer is the output.
+    /// It may ask once more, a few times.
+    async fn assisted(
+        &self,
+        input: Value,
+        answer: String,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        let _ = (input, context);
+        Ok(ToolOutput::new(answer))
+    }
 }
 
 impl fmt::Debug for dyn Tool {
@@ -156,6 +169,15 @@ impl ToolOutput {
         self
     }
 
+    /// Adds the fields of `details` to what programs read. What is no object adds nothing.
+    #[must_use]
+    pub fn with_details(mut self, details: &impl Serialize) -> Self {
+        if let Ok(Value::Object(fields)) = serde_json::to_value(details) {
+            self.metadata.extend(fields);
+        }
+        self
+    }
+
     /// Adds a file.
     #[must_use]
     pub fn with_attachment(mut self, attachment: Attachment) -> Self {
@@ -175,80 +197,4 @@ pub struct Attachment {
     pub name: Option<String>,
     /// Its bytes.
     pub data: Arc<[u8]>,
-}
-
-/// Why a tool did not do what it was asked. Nothing was changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
-#[error("{code}: {message}")]
-pub struct ToolError {
-    /// What kind of error it is.
-    pub code: ToolErrorCode,
-    /// A sentence that the agent can act on.
-    pub message: String,
-}
-
-impl ToolError {
-    /// Makes an error.
-    pub fn new(code: ToolErrorCode, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-        }
-    }
-}
-
-/// What kind of error a tool met. The set is open: tools may have codes of their own.
-///
-/// ```
-/// use autonoe_core::ToolErrorCode;
-///
-/// assert_eq!(ToolErrorCode::NOT_FOUND.as_str(), "NOT_FOUND");
-/// let own = ToolErrorCode::new("BUILD_BROKEN");
-/// assert_ne!(own, ToolErrorCode::UNKNOWN);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct ToolErrorCode(Cow<'static, str>);
-
-impl ToolErrorCode {
-    /// The input does not fit.
-    pub const VALIDATION_ERROR: Self = Self(Cow::Borrowed("VALIDATION_ERROR"));
-    /// The id is taken.
-    pub const DUPLICATE_ID: Self = Self(Cow::Borrowed("DUPLICATE_ID"));
-    /// There is no such thing.
-    pub const NOT_FOUND: Self = Self(Cow::Borrowed("NOT_FOUND"));
-    /// The change is not legal from where things stand.
-    pub const INVALID_TRANSITION: Self = Self(Cow::Borrowed("INVALID_TRANSITION"));
-    /// Something could not be read or written.
-    pub const IO_ERROR: Self = Self(Cow::Borrowed("IO_ERROR"));
-    /// The configuration does not allow it to work.
-    pub const CONFIG_ERROR: Self = Self(Cow::Borrowed("CONFIG_ERROR"));
-    /// It is not allowed.
-    pub const PERMISSION_DENIED: Self = Self(Cow::Borrowed("PERMISSION_DENIED"));
-    /// Too many calls.
-    pub const RATE_LIMITED: Self = Self(Cow::Borrowed("RATE_LIMITED"));
-    /// The tool needs the model's help.
-    pub const LLM_ASSIST_REQUIRED: Self = Self(Cow::Borrowed("LLM_ASSIST_REQUIRED"));
-    /// It took too long.
-    pub const TIMEOUT: Self = Self(Cow::Borrowed("TIMEOUT"));
-    /// It was cancelled.
-    pub const CANCELLED: Self = Self(Cow::Borrowed("CANCELLED"));
-    /// Something else, a panic for example.
-    pub const UNKNOWN: Self = Self(Cow::Borrowed("UNKNOWN"));
-
-    /// Makes a code of the tool's own; upper case with underscores by custom.
-    pub fn new(code: impl Into<Cow<'static, str>>) -> Self {
-        Self(code.into())
-    }
-
-    /// Returns the code as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for ToolErrorCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
 }

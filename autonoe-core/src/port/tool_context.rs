@@ -1,11 +1,12 @@
 //! What a tool is told about the call that it carries out.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::{Events, RunEventKind};
+use super::{Assistant, Events, RunEventKind};
 use crate::domain::SessionKey;
 
 /// What a tool is told about the call that it carries out, and how it tells its progress.
@@ -33,6 +34,8 @@ pub struct ToolContext {
     pub extra: Map<String, Value>,
     /// Is cancelled when nobody waits for the result any more.
     pub cancelled: CancellationToken,
+    /// Answers what the tool asks a model for; `None` where nobody can.
+    pub assistant: Option<Arc<dyn Assistant>>,
     pub(super) tool: String,
     pub(super) events: Events,
 }
@@ -47,6 +50,7 @@ impl ToolContext {
             agent: None,
             extra: Map::new(),
             cancelled: CancellationToken::new(),
+            assistant: None,
             tool: String::new(),
             events: Events::silent(),
         }
@@ -80,8 +84,15 @@ impl ToolContext {
         self
     }
 
-    /// Returns where to tell what comes of the call.
-    pub(crate) fn events(&self) -> &Events {
+    /// Sets who answers what the tool asks a model for.
+    #[must_use]
+    pub fn with_assistant(mut self, assistant: Arc<dyn Assistant>) -> Self {
+        self.assistant = Some(assistant);
+        self
+    }
+
+    /// Returns the place of the call in the tree of the run, to tell what comes of it.
+    pub fn events(&self) -> &Events {
         &self.events
     }
 

@@ -1,5 +1,7 @@
 //! The tools of one session.
 
+mod offered;
+
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -7,13 +9,18 @@ use futures::FutureExt;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use self::offered::Offered;
 use super::{
-    Events, Grants, Tool, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput,
+    CallRecords, Events, Grants, Tool, ToolContext, ToolDefinition, ToolError, ToolErrorCode,
+    ToolOutput,
 };
 
 /// The tools of one session, as a backend sees them: the only way to call one.
 ///
-/// A call never panics: an unknown tool, a panic and a cancellation are errors.
+/// Whatever the backend, a tool gets only input that fits its schema; numbers and booleans that
+/// came as texts are taken for what they are (see [`InputSchema::coerce`](super::InputSchema::coerce)).
+/// A tool that asks a model for help gets it, if the [context](ToolContext::assistant) has someone
+/// to ask. A call never panics: an unknown tool, a panic and a cancellation are errors.
 ///
 /// ```
 /// use autonoe_core::{RunId, SessionKey, ToolContext, ToolErrorCode, Toolbox};
@@ -30,10 +37,11 @@ use super::{
 /// ```
 #[derive(Clone, Debug)]
 pub struct Toolbox {
-    tools: Vec<Arc<dyn Tool>>,
+    tools: Vec<Arc<Offered>>,
     extra: Map<String, Value>,
     events: Events,
     over: CancellationToken,
+    records: Option<CallRecords>,
 }
 
 impl Toolbox {
@@ -42,12 +50,22 @@ impl Toolbox {
 
     /// Takes `tools`. Of two with the same name the first counts.
     pub fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        let tools = tools.into_iter().map(|tool| Arc::new(Offered::new(tool)));
         Self {
-            tools: tools.into_iter().collect(),
+            tools: tools.collect(),
             extra: Map::new(),
             events: Events::silent(),
             over: CancellationToken::new(),
+            records: None,
         }
+    }
+
+    /// Adds `tools` behind the others: those of a backend, for example.
+    #[must_use]
+    pub fn with_tools(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        let tools = tools.into_iter().map(|tool| Arc::new(Offered::new(tool)));
+        self.tools.extend(tools);
+        self
     }
 
     /// Sets the data that every call gets as [`ToolContext::extra`].
@@ -71,9 +89,15 @@ impl Toolbox {
         self
     }
 
+    /// Sets where it is noted what becomes of calls.
+    pub(crate) fn with_records(mut self, records: CallRecords) -> Self {
+        self.records = Some(records);
+        self
+    }
+
     /// Returns the descriptions of all tools.
     pub fn definitions(&self) -> impl Iterator<Item = &ToolDefinition> {
-        self.tools.iter().map(|tool| tool.definition())
+        self.tools.iter().map(|offered| offered.definition())
     }
 
     /// Returns the name under which agents call `tool`, for example `mcp__autonoe__list`.
@@ -93,18 +117,29 @@ impl Toolbox {
     ///
     /// # Errors
     ///
-    /// The tool is unknown, refused the input, failed, panicked or was cancelled.
+    /// The tool is unknown, the input does not fit, or the tool failed, panicked or was cancelled.
     pub async fn call(
+        &self,
+        name: &str,
+        input: Value,
+        context: ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        let call_id = context.call_id.clone();
+        let result = self.carry_out(name, input, context).await;
+        if let (Some(records), Some(call_id)) = (&self.records, &call_id) {
+            records.note(call_id, &result);
+        }
+        result
+    }
+
+    async fn carry_out(
         &self,
         name: &str,
         input: Value,
         mut context: ToolContext,
     ) -> Result<ToolOutput, ToolError> {
-        let Some(tool) = self
-            .tools
-            .iter()
-            .find(|tool| tool.definition().name == name)
-        else {
+        let mut tools = self.tools.iter();
+        let Some(offered) = tools.find(|offered| offered.definition().name == name) else {
             return Err(ToolError::new(
                 ToolErrorCode::NOT_FOUND,
                 format!("there is no tool {name}; there are: {}", self.names()),
@@ -121,7 +156,8 @@ impl Toolbox {
                 .entry(key.clone())
                 .or_insert_with(|| value.clone());
         }
-        let call = AssertUnwindSafe(tool.call(input, &context)).catch_unwind();
+        let input = offered.fitting(input)?;
+        let call = AssertUnwindSafe(offered.call(input, &context)).catch_unwind();
         let over = self.over.cancelled();
         let result = tokio::select! {
             biased;

@@ -53,6 +53,19 @@ pub trait TypedTool: Send + Sync + Sized + 'static {
     async fn run(&self, input: Self::Input, context: &ToolContext)
     -> Result<ToolOutput, ToolError>;
 
+    /// Goes on with the answer that [`run`](Self::run) asked for by [`ToolError::assist`].
+    ///
+    /// As long as it is not said otherwise the answer is the output.
+    async fn assisted(
+        &self,
+        input: Self::Input,
+        answer: String,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        let _ = (input, context);
+        Ok(ToolOutput::new(answer))
+    }
+
     /// Makes a [`Tool`] of it.
     fn into_tool(self) -> Arc<dyn Tool> {
         Arc::new(Typed {
@@ -74,13 +87,30 @@ impl<T: TypedTool> Tool for Typed<T> {
     }
 
     async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let input = self.read(input)?;
+        self.tool.run(input, context).await
+    }
+
+    async fn assisted(
+        &self,
+        input: Value,
+        answer: String,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        let input = self.read(input)?;
+        self.tool.assisted(input, answer, context).await
+    }
+}
+
+impl<T: TypedTool> Typed<T> {
+    fn read(&self, input: Value) -> Result<T::Input, ToolError> {
         // Agents leave out the input of a tool without required fields.
         let input = if input.is_null() {
             Value::Object(serde_json::Map::new())
         } else {
             input
         };
-        let input = serde_json::from_value(input).map_err(|error| {
+        serde_json::from_value(input).map_err(|error| {
             ToolError::new(
                 ToolErrorCode::VALIDATION_ERROR,
                 format!(
@@ -88,7 +118,6 @@ impl<T: TypedTool> Tool for Typed<T> {
                     self.definition.name
                 ),
             )
-        })?;
-        self.tool.run(input, context).await
+        })
     }
 }

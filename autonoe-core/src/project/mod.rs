@@ -23,7 +23,7 @@ mod text_file;
 mod writable;
 
 pub use config::{
-    AgentConfig, AllowCommands, BashOptions, ConfigError, ConfigErrorKind, ConfigLine,
+    AgentConfig, AllowCommands, BashOptions, ConfigError, ConfigErrorKind, ConfigFile, ConfigLine,
     EffectiveConfig, PLAYWRIGHT_MCP_TOOLS, Permissions, Profiles, SandboxSwitch, Source,
     SwitchSource, TieredCommands,
 };

@@ -11,8 +11,8 @@ use autonoe_security::{BashSecurity, DenyAll};
 use serde_json::{Map, Value};
 
 use super::runner::{Parts, SessionRunner};
-use super::{GivenLimits, NoJournal, RunJournal, RunLimits, SessionLimits};
-use crate::domain::{Budget, Mode, Models, OnQuota, QuotaBackoff};
+use super::{GivenLimits, NoJournal, RunJournal, RunLimits, SessionLimits, TraceContent};
+use crate::domain::{Budget, Mode, Models, OnQuota, QuotaBackoff, TraceContext};
 use crate::guard::{CredentialPlaces, built_in_guards};
 use crate::port::{
     AgentClientFactory, Clock, DeliverableRepository, Gate, Grants, IdSource, InstructionSource,
@@ -55,6 +55,8 @@ pub struct SessionRunnerBuilder {
     environment: BTreeMap<String, String>,
     lock: Option<Arc<File>>,
     journal: Arc<dyn RunJournal>,
+    trace: Option<TraceContext>,
+    trace_content: TraceContent,
 }
 
 impl SessionRunnerBuilder {
@@ -88,6 +90,8 @@ impl SessionRunnerBuilder {
             environment: BTreeMap::new(),
             lock: None,
             journal: Arc::new(NoJournal),
+            trace: None,
+            trace_content: TraceContent::default(),
         }
     }
 
@@ -336,6 +340,20 @@ impl SessionRunnerBuilder {
         self
     }
 
+    /// Makes the run a part of a trace that began elsewhere; it is one of its own by default.
+    #[must_use]
+    pub fn trace(mut self, parent: TraceContext) -> Self {
+        self.trace = Some(parent);
+        self
+    }
+
+    /// Sets whether spans carry prompts, answers and what tools are given; they do not by default.
+    #[must_use]
+    pub fn trace_content(mut self, content: TraceContent) -> Self {
+        self.trace_content = content;
+        self
+    }
+
     /// Sets the clock; the machine's by default.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
@@ -408,6 +426,8 @@ impl SessionRunnerBuilder {
             environment: self.environment,
             lock: self.lock,
             journal: self.journal,
+            trace: self.trace,
+            trace_content: self.trace_content,
         };
         Ok(SessionRunner {
             parts: Arc::new(parts),

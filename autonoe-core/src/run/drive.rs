@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::journal_observer::JournalObserver;
 use super::prepare::{Ground, caught};
 use super::runner::Parts;
+use super::spans::RunSpans;
 use super::{
     Durability, GivenLimits, JournalError, JournalLine, RecordedRun, RunAction, RunControl,
     RunFact, RunLimits, RunMachine, SessionPlan,
@@ -74,7 +75,11 @@ impl Drive {
             run.clone(),
             lost_journal.clone(),
         )));
-        let events = Events::new(observers, parts.clock.clone(), parts.ids.clone());
+        observers.push(Arc::new(RunSpans::new(parts.trace_content)));
+        let mut events = Events::new(observers, parts.clock.clone(), parts.ids.clone());
+        if let Some(parent) = &parts.trace {
+            events = events.in_trace(parent);
+        }
         Self {
             parts,
             control,

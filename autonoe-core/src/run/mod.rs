@@ -7,6 +7,7 @@ mod drive;
 mod journal;
 mod journal_observer;
 mod machine;
+mod narrator;
 mod perform;
 mod preflight;
 mod prepare;
@@ -15,6 +16,7 @@ mod recorded;
 mod runner;
 mod session;
 mod session_tally;
+mod spans;
 mod takeover;
 mod waiting;
 
@@ -25,4 +27,5 @@ pub use machine::{GivenLimits, RunAction, RunFact, RunLimits, RunMachine, Sessio
 pub use recorded::RecordedRun;
 pub use runner::SessionRunner;
 pub use session::{Session, SessionLimits};
+pub use spans::{SPAN_TARGET, TraceContent};
 pub use takeover::{take_over, take_over_again};

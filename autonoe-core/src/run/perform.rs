@@ -10,12 +10,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::control::Command;
 use super::drive::Drive;
+use super::narrator::Narrator;
 use super::prepare::{Ground, caught};
 use super::{Session, SessionPlan, prompt};
 use crate::domain::{BudgetKind, Failure, SessionEnd, SessionKey, SessionResult, StreamEvent};
 use crate::port::{
-    AgentClient, AgentError, AgentErrorKind, Events, Gate, NoControl, Prompt, RunEventKind,
-    ServedTools, SessionControl, SessionSpec, Toolbox,
+    AgentClient, AgentError, AgentErrorKind, CallRecords, Events, Gate, NoControl, Prompt,
+    ServedTools, SessionControl, SessionScope, SessionSpec, Toolbox,
 };
 use crate::tools::{LostGround, deliverable_tools};
 
@@ -24,6 +25,7 @@ struct Ready {
     client: Box<dyn AgentClient>,
     control: Arc<dyn SessionControl>,
     prompt: Prompt,
+    records: CallRecords,
     /// Serves our tools until the session is over.
     _served: Option<ServedTools>,
 }
@@ -45,6 +47,8 @@ impl Drive {
         let control = self.control.clone();
         let over = CancellationToken::new();
         let _closed_on_drop = over.clone().drop_guard();
+        // Lives as long as the session: what its backend says later belongs nowhere.
+        let scope = SessionScope::new(events.clone());
         let ready = tokio::select! {
             biased;
             () = control.cancelled() => return SessionResult::new(SessionEnd::Cancelled),
@@ -52,12 +56,13 @@ impl Drive {
                 let budget = BudgetKind::Time;
                 return SessionResult::new(SessionEnd::BudgetSpent { budget });
             }
-            ready = caught(self.make_ready(ground, plan, events, &over)) => ready,
+            ready = caught(self.make_ready(ground, plan, events, &over, &scope)) => ready,
         };
         let Ready {
             client,
             control: session_control,
             prompt,
+            records,
             _served,
         } = match ready {
             Ok(ready) => ready,
@@ -67,8 +72,26 @@ impl Drive {
         let limits = self.parts.session_limits.with_budget(budget);
         let session = Session::new(self.parts.clock.clone(), limits).closing(over);
         let stop = control.token();
-        let mut on_event = |stream: &StreamEvent| events.emit(RunEventKind::Agent { stream });
-        let mut conversation = pin!(session.run(client, prompt, &stop, &mut on_event));
+        let clock = self.parts.clock.clone();
+        let mut narrator = Narrator::begin(events.clone(), clock, records, &prompt.text);
+        let mut on_event = |stream: &StreamEvent| narrator.tell(stream);
+        let conversation = session.run(client, prompt, &stop, &mut on_event).boxed();
+        let result = self
+            .accompany(ground, conversation, session_control, &stop)
+            .await;
+        narrator.end(&result.end);
+        result
+    }
+
+    /// Serves commands until the conversation is over, and stops it when nothing can be kept.
+    async fn accompany(
+        &mut self,
+        ground: &Ground,
+        mut conversation: BoxFuture<'_, SessionResult>,
+        session_control: Arc<dyn SessionControl>,
+        stop: &CancellationToken,
+    ) -> SessionResult {
+        let control = self.control.clone();
         let can_steer = ground.capabilities.steering.is_yes();
         let mut steering: Option<Steering> = None;
         let lost = [self.lost_journal.clone(), ground.book.lost().clone()];
@@ -133,6 +156,7 @@ impl Drive {
         plan: &SessionPlan,
         events: &Events,
         over: &CancellationToken,
+        scope: &SessionScope,
     ) -> Result<Ready, Failure> {
         let parts = &self.parts;
         let key = SessionKey {
@@ -148,11 +172,13 @@ impl Drive {
             let message = format!("the instruction {} is blank", plan.instruction);
             return Err(Failure::permanent("instruction_missing", message));
         }
+        let records = CallRecords::default();
         let mut tools = deliverable_tools(&ground.book, &plan.instruction);
         tools.extend(parts.tools.iter().cloned());
         let tools = Toolbox::new(tools)
             .with_extra(parts.tool_data.clone())
             .with_events(events.clone())
+            .with_records(records.clone())
             .until(over.clone());
         let gate = self.gate(&tools, events).until(over.clone());
         let served = self.serve(ground, &key, &tools).await?;
@@ -176,6 +202,11 @@ impl Drive {
         spec.environment = parts.environment.clone();
         spec.lock = parts.lock.clone();
         spec.span = *events.span();
+        spec.events = scope.events();
+        spec.trace = Some(match &parts.trace {
+            Some(parent) => parent.at(events.span()),
+            None => events.span().into(),
+        });
         spec.budget = plan.budget_at(parts.clock.now());
         spec.max_turns = parts.max_turns;
         let client = parts
@@ -186,6 +217,7 @@ impl Drive {
             control: control_of(client.as_ref()),
             client,
             prompt: prompt::compose(&instruction, &plan.messages),
+            records,
             _served: served,
         })
     }

@@ -32,10 +32,11 @@ pub(super) fn refuse(capabilities: &Capabilities, demands: Demands) -> Option<Fa
         && !capabilities.sandbox.is_yes()
         && !demands.has_outer_sandbox
     {
-        return refuse(
-            "sandbox_not_available",
-            format!("{backend} has no sandbox here; run it in an outer one, or switch it off"),
-        );
+        let message =
+            format!("{backend} has no sandbox here; run it in an outer one, or switch it off");
+        let mut refusal = Failure::permanent("sandbox_not_available", message);
+        refusal.remedy.clone_from(&capabilities.sandbox_remedy);
+        return Some(refusal);
     }
     if !capabilities.in_process_tools.is_yes() && !demands.has_tool_server {
         return refuse(
@@ -74,6 +75,19 @@ mod tests {
         has_tool_server: false,
         limits_money: true,
     };
+
+    #[test]
+    fn what_to_do_about_a_missing_sandbox_is_told_if_the_backend_knows() {
+        let unable = able().with_sandbox(Support::No);
+        for (capabilities, remedy) in [
+            (unable.clone(), None),
+            (unable.with_sandbox_remedy("install it"), Some("install it")),
+        ] {
+            let refusal = refuse(&capabilities, DEMANDS).expect("it has none");
+
+            assert_eq!(refusal.remedy.as_deref(), remedy);
+        }
+    }
 
     #[test]
     fn a_run_starts_only_where_its_guards_and_limits_are_enforced() {

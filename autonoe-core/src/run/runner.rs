@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use super::builder::SessionRunnerBuilder;
 use super::drive::Drive;
-use super::{RecordedRun, RunControl, RunJournal, RunLimits, SessionLimits};
-use crate::domain::{Models, RunReport};
+use super::{RecordedRun, RunControl, RunJournal, RunLimits, SessionLimits, TraceContent};
+use crate::domain::{Models, RunReport, TraceContext};
 use crate::port::{
     AgentClientFactory, Clock, DeliverableRepository, Grants, IdSource, InstructionSource,
     McpServer, OuterSandbox, Places, PreToolUseHook, RunObserver, Sandbox, ThinkingBudget, Tool,
@@ -82,6 +82,8 @@ pub(super) struct Parts {
     pub(super) environment: BTreeMap<String, String>,
     pub(super) lock: Option<Arc<File>>,
     pub(super) journal: Arc<dyn RunJournal>,
+    pub(super) trace: Option<TraceContext>,
+    pub(super) trace_content: TraceContent,
 }
 
 impl SessionRunner {

@@ -2,8 +2,7 @@
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::LedgerBook;
@@ -20,41 +19,15 @@ fn default_limit() -> usize {
     DEFAULT_LIMIT
 }
 
-/// Takes `null` for a field that was left out: models write it so.
-fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de> + Default,
-{
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
-}
-
-/// Takes `null`, `3.0` and `"3"` too: models write numbers so.
-fn lenient_limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
-    let wrong = || D::Error::custom("limit must be a whole number");
-    match Value::deserialize(deserializer)? {
-        Value::Null => Ok(DEFAULT_LIMIT),
-        Value::String(text) => text.trim().parse().map_err(|_| wrong()),
-        Value::Number(number) => match (number.as_u64(), number.as_f64()) {
-            (Some(number), _) => usize::try_from(number).map_err(|_| wrong()),
-            (None, Some(float)) if float.fract() == 0.0 => {
-                float.to_string().parse().map_err(|_| wrong())
-            }
-            _ => Err(wrong()),
-        },
-        _ => Err(wrong()),
-    }
-}
-
 /// What `list` is called with.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListInput {
     /// Which deliverables to list; all by default.
-    #[serde(default, deserialize_with = "or_default")]
+    #[serde(default)]
     filter: StatusFilter,
     /// How many to list at most.
-    #[serde(default = "default_limit", deserialize_with = "lenient_limit")]
+    #[serde(default = "default_limit")]
     #[schemars(range(min = 1))]
     limit: usize,
 }
@@ -72,10 +45,10 @@ struct StatusFilter {
 #[serde(deny_unknown_fields)]
 pub(super) struct VerifyListInput {
     /// Which deliverables to list; all by default.
-    #[serde(default, deserialize_with = "or_default")]
+    #[serde(default)]
     filter: VerifyFilter,
     /// How many to list at most.
-    #[serde(default = "default_limit", deserialize_with = "lenient_limit")]
+    #[serde(default = "default_limit")]
     #[schemars(range(min = 1))]
     limit: usize,
 }

@@ -1,5 +1,6 @@
 //! Whole behaviour through the public API, with scripted agents in virtual time.
 
+mod assist;
 mod budget;
 mod builder;
 mod control;
@@ -18,6 +19,8 @@ mod session;
 mod specs;
 mod support;
 mod sync;
+mod telling;
 mod toolbox;
 mod tools;
+mod tracing_spans;
 mod virtual_time;

@@ -78,12 +78,17 @@ async fn events_form_one_tree_of_run_sessions_and_calls() {
     assert_eq!(root.parent, None);
     assert!(spans.iter().all(|span| span.trace == root.trace));
     for (event, span) in events.iter().zip(&spans) {
+        if event["stream"]["callId"].is_string() {
+            // What a call begins and ends with belongs to the call.
+            assert_ne!(span.parent, Some(root.span), "{event}");
+            continue;
+        }
         let parent_of_run = event["event"]
             .as_str()
             .is_some_and(|name| name.starts_with("run_") || name.starts_with("wait_"));
         match event["event"].as_str() {
             _ if parent_of_run => assert_eq!(*span, root, "{event}"),
-            Some("tool_decided" | "status_changed") => {
+            Some("tool_decided" | "tool_ended" | "status_changed") => {
                 let session = spans.iter().find(|other| Some(other.span) == span.parent);
                 assert_eq!(
                     session.and_then(|span| span.parent),
@@ -101,6 +106,11 @@ async fn events_form_one_tree_of_run_sessions_and_calls() {
         found.map(|(_, span)| span.span).collect()
     };
     assert_eq!(of("tool_decided"), of("status_changed"));
+    assert_eq!(of("tool_decided"), of("tool_ended"));
+    let with_spans = events.iter().zip(&spans);
+    let begun = with_spans.filter(|(event, _)| event["stream"]["type"] == "stream_tool_invocation");
+    let begun: Vec<_> = begun.map(|(_, span)| span.span).collect();
+    assert_eq!(of("tool_decided"), begun);
 }
 
 #[tokio::test(start_paused = true)]

@@ -69,6 +69,35 @@ fn every_registered_example_parses() {
     }
 }
 
+/// Where a cake is. Core knows nothing of cakes.
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct Cake {
+    place: String,
+}
+
+autonoe_core::register_spec!(Other("cake"), Cake, "behaviour-cake", {"place": "oven"});
+
+#[test]
+fn a_port_of_another_crate_lists_its_specs_and_schemas() {
+    let specs = registered_specs(SpecPort::Other("cake"));
+    let [cake] = specs[..] else {
+        panic!("{specs:?}")
+    };
+
+    assert_eq!((cake.port.name(), cake.tag), ("cake", "behaviour-cake"));
+    assert_eq!(
+        (cake.example)(),
+        json!({"type": "behaviour-cake", "place": "oven"})
+    );
+    assert!(registered_specs(SpecPort::Other("pie")).is_empty());
+    let schemas = autonoe_core::schemas();
+    assert_eq!(
+        schemas["cake.behaviour-cake"]["required"],
+        json!(["place", "type"])
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_backend_from_json_runs() {
     let spec: Box<dyn BackendSpec> = serde_json::from_value(json!({

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Tool, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput, Toolbox, TypedTool,
+    Attachment, Tool, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput, Toolbox,
+    TypedTool,
 };
 use autonoe_testkit::SessionScript;
 use serde_json::{Value, json};
@@ -85,4 +86,140 @@ fn a_tool_is_shown_by_its_name() {
     let tool: Arc<dyn Tool> = Panicking.into_tool();
 
     assert_eq!(format!("{tool:?}"), "tool \"panicking\"");
+}
+
+/// Writes down what it gets.
+struct Notes(Mutex<Vec<(Value, ToolContext)>>, ToolDefinition);
+
+impl Notes {
+    fn of(schema: Value) -> Arc<Self> {
+        let definition = ToolDefinition::new("notes", "Takes notes.", schema);
+        Arc::new(Self(Mutex::default(), definition))
+    }
+
+    fn inputs(&self) -> Vec<Value> {
+        let noted = self.0.lock().expect("not poisoned");
+        noted.iter().map(|(input, _)| input.clone()).collect()
+    }
+}
+
+#[async_trait]
+impl Tool for Notes {
+    fn definition(&self) -> &ToolDefinition {
+        &self.1
+    }
+
+    async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        self.0
+            .lock()
+            .expect("not poisoned")
+            .push((input, context.clone()));
+        let picture = Attachment {
+            media_type: "image/png".to_owned(),
+            name: Some("a.png".to_owned()),
+            data: Arc::from([1_u8, 2].as_slice()),
+        };
+        Ok(ToolOutput::new("noted").with_attachment(picture))
+    }
+}
+
+#[tokio::test]
+async fn a_tool_gets_the_numbers_that_a_model_wrote_as_texts() {
+    let notes = Notes::of(json!({
+        "type": "object",
+        "properties": {"count": {"type": "integer"}, "name": {"type": "string"}},
+    }));
+    let toolbox = Toolbox::new([notes.clone() as Arc<dyn Tool>]);
+
+    let input = json!({"count": "3", "name": "3"});
+    toolbox
+        .call("notes", input, context())
+        .await
+        .expect("it fits");
+    toolbox
+        .call("notes", Value::Null, context())
+        .await
+        .expect("nothing is needed");
+
+    assert_eq!(
+        notes.inputs(),
+        [json!({"count": 3, "name": "3"}), json!({})]
+    );
+}
+
+#[tokio::test]
+async fn input_that_does_not_fit_never_reaches_a_tool() {
+    let notes = Notes::of(json!({
+        "type": "object",
+        "properties": {"count": {"type": "integer"}},
+        "required": ["count"],
+        "additionalProperties": false,
+    }));
+    let toolbox = Toolbox::new([notes.clone() as Arc<dyn Tool>]);
+
+    for input in [
+        json!({}),
+        json!({"count": "three"}),
+        json!({"count": 3, "more": 1}),
+        json!([3]),
+    ] {
+        assert_eq!(code(&toolbox, "notes", input).await, "VALIDATION_ERROR");
+    }
+
+    assert_eq!(notes.inputs(), Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn a_tool_with_a_schema_that_nobody_understands_is_not_called() {
+    let notes = Notes::of(json!({"type": "object", "unevaluatedProperties": false}));
+    let toolbox = Toolbox::new([notes.clone() as Arc<dyn Tool>]);
+
+    let error = toolbox
+        .call("notes", json!({}), context())
+        .await
+        .expect_err("refused");
+
+    assert_eq!(error.code, ToolErrorCode::VALIDATION_ERROR);
+    assert!(error.message.contains("unevaluatedProperties"), "{error}");
+    assert_eq!(notes.inputs(), Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn a_tool_is_told_who_calls_it_and_where() {
+    let notes = Notes::of(json!({"type": "object"}));
+    let toolbox = Toolbox::new([notes.clone() as Arc<dyn Tool>]);
+    let called = context()
+        .with_call_id("call-1")
+        .with_message_id("message-1")
+        .with_agent("reviewer");
+
+    toolbox
+        .call("notes", json!({}), called.clone())
+        .await
+        .expect("it works");
+
+    let noted = notes.0.lock().expect("not poisoned");
+    let (_, told) = &noted[0];
+    assert_eq!(told.session, called.session);
+    assert_eq!(
+        (
+            told.call_id.as_deref(),
+            told.message_id.as_deref(),
+            told.agent.as_deref()
+        ),
+        (Some("call-1"), Some("message-1"), Some("reviewer"))
+    );
+}
+
+#[tokio::test]
+async fn attachments_reach_the_backend() {
+    let toolbox = Toolbox::new([Notes::of(json!({})) as Arc<dyn Tool>]);
+
+    let output = toolbox
+        .call("notes", json!({}), context())
+        .await
+        .expect("it works");
+
+    assert_eq!(output.attachments[0].media_type, "image/png");
+    assert_eq!(*output.attachments[0].data, [1, 2]);
 }

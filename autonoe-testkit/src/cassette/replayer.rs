@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, HookCoverage,
-    SessionSpec, Support,
+    SessionSpec, Support, ToldEvents,
 };
 
 use super::format::{Cassette, RecordedSession};
@@ -86,6 +86,8 @@ impl Replayer {
                 .with_sandbox(Support::Yes)
                 .with_in_process_tools(Support::Yes)
         });
+        // What a backend tells beside its stream is not on the cassette.
+        let capabilities = capabilities.with_events(ToldEvents::default());
         let slots = cassette.sessions.into_iter().map(Slot::new).collect();
         let deck = Deck::default();
         deck.lock().slots = slots;

@@ -9,11 +9,11 @@ use futures::FutureExt;
 use super::report::Conformance;
 
 /// What a check comes to.
-pub(super) type Finding<T = ()> = Result<T, Flaw>;
+pub type Finding<T = ()> = Result<T, Flaw>;
 
 /// Why a check did not pass.
 #[derive(Debug)]
-pub(super) enum Flaw {
+pub enum Flaw {
     /// The implementation does not do what it must.
     Failed(String),
     /// It cannot be seen what the implementation does.
@@ -26,26 +26,44 @@ impl From<String> for Flaw {
     }
 }
 
-/// The checks of one suite, as they are made.
-pub(super) struct Checks {
+/// The checks of one suite, as they are made: for the suites of ports of other crates.
+///
+/// ```
+/// use autonoe_testkit::conformance::{Checks, Flaw};
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let mut checks = Checks::of("sums");
+/// checks.run("one and one are two", async { Ok(()) }).await;
+/// checks.run("large sums are exact", async {
+///     Err(Flaw::Untestable("nobody has time for that".into()))
+/// }).await;
+/// let report = checks.finish();
+///
+/// report.assert();
+/// assert_eq!(report.passed(), ["one and one are two"]);
+/// # });
+/// ```
+#[derive(Debug)]
+pub struct Checks {
     report: Conformance,
 }
 
 impl Checks {
-    pub(super) fn of(suite: &'static str) -> Self {
+    /// Begins the suite of this name.
+    pub fn of(suite: &'static str) -> Self {
         Self {
             report: Conformance::of(suite),
         }
     }
 
-    /// Makes a check that waits.
-    pub(super) async fn run(&mut self, check: &str, finding: impl Future<Output = Finding>) {
+    /// Makes a check that waits. A panic is a failed check.
+    pub async fn run(&mut self, check: &str, finding: impl Future<Output = Finding>) {
         let finding = AssertUnwindSafe(finding).catch_unwind().await;
         self.note(check, finding.unwrap_or_else(|panic| Err(panicked(panic))));
     }
 
-    /// Makes a check that does not wait.
-    pub(super) fn look(&mut self, check: &str, finding: impl FnOnce() -> Finding) {
+    /// Makes a check that does not wait. A panic is a failed check.
+    pub fn look(&mut self, check: &str, finding: impl FnOnce() -> Finding) {
         let finding = catch_unwind(AssertUnwindSafe(finding));
         self.note(check, finding.unwrap_or_else(|panic| Err(panicked(panic))));
     }
@@ -82,7 +100,8 @@ impl Checks {
         }
     }
 
-    pub(super) fn finish(self) -> Conformance {
+    /// Returns what was found.
+    pub fn finish(self) -> Conformance {
         self.report
     }
 }

@@ -25,6 +25,8 @@
 //! | [`BashSecurity`](autonoe_core::BashSecurity) | [`bash_contract`], for one that follows the project's rules [`bash_security`], and for a policy's own table [`bash_security_cases`] |
 //! | [`HookSpec`](autonoe_core::HookSpec), [`BackendSpec`](autonoe_core::BackendSpec) | [`specs`] |
 //!
+//! A crate with a port of its own has the suite of it; [`Checks`] make its report.
+//!
 //! The asynchronous suites limit every wait in tokio's time. With paused time
 //! a limit passes as soon as nothing else can happen, so pause it only for an
 //! implementation that works within tokio. A panic of an implementation is a
@@ -50,6 +52,7 @@ mod specs;
 
 pub use agent::{AgentHarness, ProbeCall, Scenario, agent_client};
 pub use bash::{BashCase, bash_contract, bash_security, bash_security_cases};
+pub use checks::{Checks, Finding, Flaw};
 pub use hook::{pre_tool_use_hook, stateless_pre_tool_use_hook};
 pub use report::{Conformance, FailedCheck, SkippedCheck};
 pub use repository::{corrupt_repository, deliverable_repository, reopened_repository};

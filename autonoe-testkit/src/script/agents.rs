@@ -5,7 +5,7 @@ use std::fmt;
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, GateDecision,
-    HookCoverage, SessionSpec, Support, ToolCall,
+    HookCoverage, SessionSpec, Support, ToldEvents, ToolCall,
 };
 
 use super::client::ScriptedClient;
@@ -42,7 +42,9 @@ impl ScriptedAgents {
     /// Plays `scripts` for a run that goes on with session `first`: earlier scripts count as played.
     pub fn resuming_at(first: u32, scripts: impl IntoIterator<Item = SessionScript>) -> Self {
         let stage = Stage::default();
+        let mut told = ToldEvents::default();
         for (number, script) in (1..).zip(scripts) {
+            told = script.told(told);
             if number >= first {
                 let playing = Playing {
                     script,
@@ -58,7 +60,8 @@ impl ScriptedAgents {
             .with_sandbox(Support::Yes)
             .with_cost(Support::Yes)
             .with_quota_reset(Support::Yes)
-            .with_in_process_tools(Support::Yes);
+            .with_in_process_tools(Support::Yes)
+            .with_events(told);
         Self {
             stage,
             capabilities,
@@ -66,7 +69,8 @@ impl ScriptedAgents {
         }
     }
 
-    /// Claims other capabilities. By default everything but resume and steering is there.
+    /// Claims other capabilities. By default everything but resume and steering is there; calls of
+    /// models and progress are told if a script has them.
     pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
         self.capabilities = capabilities;
         self

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::{
-    AgentClientFactory, BackendSpec, CostUsd, SessionOutcome, SpecContext, SpecError,
+    AgentClientFactory, BackendSpec, CostUsd, SessionOutcome, SpecContext, SpecError, TokenUsage,
 };
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::agents::ScriptedAgents;
+use super::model_use::ModelUse;
 use super::session_script::SessionScript;
 use super::step::ToolUse;
 
@@ -55,6 +56,8 @@ enum ScriptedStep {
     Says(String),
     /// Thinks aloud.
     Thinks(String),
+    /// Asks a model, and says its answer.
+    AsksModel(ScriptedModel),
     /// Calls a tool that must run and succeed.
     Uses(ScriptedCall),
     /// Calls a tool that must be denied.
@@ -69,6 +72,19 @@ enum ScriptedStep {
     Hangs,
     /// Ends as completed.
     Ends,
+}
+
+/// A call of a model.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct ScriptedModel {
+    /// The model.
+    model: String,
+    /// What it answers.
+    answer: String,
+    /// What the call uses.
+    #[serde(default)]
+    tokens: TokenUsage,
 }
 
 /// A tool call.
@@ -87,6 +103,10 @@ impl ScriptedSession {
         self.steps.iter().fold(script, |script, step| match step {
             ScriptedStep::Says(text) => script.says(text),
             ScriptedStep::Thinks(text) => script.thinks(text),
+            ScriptedStep::AsksModel(asked) => {
+                let model = ModelUse::new(&asked.model, &asked.answer);
+                script.asks_model(model.using(asked.tokens, None))
+            }
             ScriptedStep::Uses(call) => script.calls(ToolUse::new(&call.tool, call.input.clone())),
             ScriptedStep::IsDenied(call) => script.is_denied(&call.tool, call.input.clone()),
             ScriptedStep::WaitsMs(millis) => script.waits(Duration::from_millis(*millis)),

@@ -3,6 +3,7 @@
 mod agents;
 mod backend_spec;
 mod client;
+mod model_use;
 mod player;
 mod session_script;
 mod stage;
@@ -10,6 +11,7 @@ mod step;
 
 pub use agents::ScriptedAgents;
 pub use backend_spec::ScriptedBackend;
+pub use model_use::ModelUse;
 pub use session_script::SessionScript;
 pub use stage::ReceivedSession;
 pub use step::{Expectation, ToolUse};

@@ -82,6 +82,17 @@ impl Player {
         match step {
             Step::Event(event) => self.send(event.clone()),
             Step::Ends(outcome) => self.send(StreamEvent::end(outcome.clone(), self.cost)),
+            Step::Model(model) => {
+                model.tell(&self.spec.events);
+                if let Ok(answer) = &model.answer {
+                    self.send(StreamEvent::text(answer));
+                }
+                self.send(StreamEvent::usage(model.tokens, model.cost));
+            }
+            Step::Shows(message, duration) => {
+                let _note = self.spec.events.progress(message);
+                tokio::time::sleep(*duration).await;
+            }
             Step::Tools(uses) => {
                 let first = *calls;
                 *calls += u32::try_from(uses.len()).unwrap_or(u32::MAX);

@@ -4,10 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{AgentErrorKind, CostUsd, RateLimit, SessionOutcome, StreamEvent, TokenUsage};
+use autonoe_core::{
+    AgentErrorKind, CostUsd, RateLimit, SessionOutcome, StreamEvent, Support, TokenUsage,
+    ToldEvents,
+};
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::model_use::ModelUse;
 use super::step::{Expectation, Step, ToolUse};
 
 /// What a scripted agent does in one session, step by step.
@@ -76,6 +80,18 @@ impl SessionScript {
     #[must_use]
     pub fn uses_tokens(self, tokens: TokenUsage, cost: Option<CostUsd>) -> Self {
         self.sends(StreamEvent::usage(tokens, cost))
+    }
+
+    /// Asks a model, says its answer and reports what that took.
+    #[must_use]
+    pub fn asks_model(self, model: ModelUse) -> Self {
+        self.step(Step::Model(model))
+    }
+
+    /// Shows people what goes on, for a while in tokio's time.
+    #[must_use]
+    pub fn shows(self, message: impl Into<String>, duration: Duration) -> Self {
+        self.step(Step::Shows(message.into(), duration))
     }
 
     /// Reports how much of the quota is left.
@@ -208,6 +224,22 @@ impl SessionScript {
     pub fn dispose_panics(mut self) -> Self {
         self.disposal = Disposal::Panics;
         self
+    }
+
+    /// Adds what the script tells observers to what others do.
+    pub(super) fn told(&self, mut told: ToldEvents) -> ToldEvents {
+        for step in &self.steps {
+            match step {
+                Step::Model(_) => {
+                    told = told
+                        .with_model_calls(Support::Yes)
+                        .with_model_chunks(Support::Yes);
+                }
+                Step::Shows(..) => told = told.with_progress(Support::Yes),
+                _ => {}
+            }
+        }
+        told
     }
 
     /// Does the same once more: calls that succeeded need not succeed again.

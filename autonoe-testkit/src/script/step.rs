@@ -9,6 +9,8 @@ use autonoe_core::{AgentErrorKind, SessionOutcome, StreamEvent};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::model_use::ModelUse;
+
 /// One step of a script.
 #[derive(Clone)]
 pub(super) enum Step {
@@ -16,6 +18,10 @@ pub(super) enum Step {
     Event(StreamEvent),
     /// Ends the session, at the cost of the script.
     Ends(SessionOutcome),
+    /// Asks a model and says its answer.
+    Model(ModelUse),
+    /// Shows what goes on, for a while.
+    Shows(String, Duration),
     /// Calls tools, all at once.
     Tools(Vec<ToolUse>),
     /// Does something for real, in the directory of the session.
@@ -46,6 +52,8 @@ impl fmt::Display for Step {
                 let names: Vec<String> = uses.iter().map(ToString::to_string).collect();
                 write!(f, "calls {}", names.join(" and "))
             }
+            Self::Model(model) => model.fmt(f),
+            Self::Shows(message, duration) => write!(f, "shows {message:?} for {duration:?}"),
             Self::Does(_) => f.write_str("does something"),
             Self::Waits(duration) => write!(f, "waits {duration:?}"),
             Self::Hangs => f.write_str("hangs"),

@@ -50,6 +50,14 @@ async fn scripted_agents_conform() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn scripted_agents_conform_when_they_tell_of_models() {
+    let report = agent_client(&ScriptedHarness::default().asking_models()).await;
+
+    report.assert();
+    assert_eq!(report.skipped(), []);
+}
+
+#[tokio::test(start_paused = true)]
 async fn scripted_agents_conform_when_they_can_be_steered() {
     let report = agent_client(&ScriptedHarness::claiming(|it| {
         it.with_steering(Support::Yes)

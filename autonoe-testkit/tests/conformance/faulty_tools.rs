@@ -163,7 +163,8 @@ impl AgentClient for Disobeys {
                 {
                     for tool in spec.tools.definitions() {
                         let context = ToolContext::new(spec.key.clone());
-                        let _ = spec.tools.call(&tool.name, json!({}), context).await;
+                        let input = json!({"number": 1, "does": "answer"});
+                        let _ = spec.tools.call(&tool.name, input, context).await;
                     }
                 }
                 item

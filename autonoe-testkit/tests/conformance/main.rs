@@ -9,6 +9,7 @@ mod faulty_gates;
 mod faulty_hooks;
 mod faulty_repositories;
 mod faulty_streams;
+mod faulty_telling;
 mod faulty_tools;
 mod lazy_backend;
 mod lossy_repositories;

@@ -1,13 +1,15 @@
 //! Scripted agents for the suite, and a way to spoil them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, SessionSpec,
+    TokenUsage,
 };
 use autonoe_testkit::conformance::{AgentHarness, Scenario};
-use autonoe_testkit::{Expectation, ScriptedAgents, SessionScript, ToolUse};
+use autonoe_testkit::{Expectation, ModelUse, ScriptedAgents, SessionScript, ToolUse};
 use serde_json::json;
 
 /// What is wrong with a backend. By default nothing is.
@@ -42,7 +44,18 @@ impl<F: Fn(Capabilities) -> Capabilities + Send + Sync + 'static> Fault for Clai
 }
 
 /// Plays the scenarios of the suite with scripted agents.
-pub(crate) struct ScriptedHarness(Arc<dyn Fault>);
+pub(crate) struct ScriptedHarness {
+    fault: Arc<dyn Fault>,
+    mind: Mind,
+}
+
+/// Where what the agents say comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mind {
+    Script,
+    /// A model, whose calls are told.
+    Model,
+}
 
 impl Default for ScriptedHarness {
     fn default() -> Self {
@@ -52,7 +65,10 @@ impl Default for ScriptedHarness {
 
 impl ScriptedHarness {
     pub(crate) fn with(fault: impl Fault) -> Self {
-        Self(Arc::new(fault))
+        Self {
+            fault: Arc::new(fault),
+            mind: Mind::Script,
+        }
     }
 
     pub(crate) fn claiming(
@@ -62,12 +78,39 @@ impl ScriptedHarness {
     }
 }
 
+impl ScriptedHarness {
+    /// Makes agents that ask a model before everything that they do.
+    pub(crate) fn asking_models(mut self) -> Self {
+        self.mind = Mind::Model;
+        self
+    }
+
+    fn script(&self, answer: &str) -> SessionScript {
+        let script = SessionScript::new("conformance");
+        let used = TokenUsage {
+            input: 10,
+            output: 3,
+            ..TokenUsage::default()
+        };
+        match self.mind {
+            Mind::Model => script
+                .shows("asking the model", Duration::from_millis(1))
+                .asks_model(ModelUse::new("a-model", answer).using(used, None)),
+            Mind::Script if answer.is_empty() => script,
+            Mind::Script => script.says(answer),
+        }
+    }
+}
+
 #[async_trait]
 impl AgentHarness for ScriptedHarness {
     async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
-        let script = SessionScript::new("conformance");
+        let script = self.script(match scenario {
+            Scenario::Says { text } => text,
+            _ => "",
+        });
         let script = match scenario {
-            Scenario::Says { text } => script.says(text).ends(),
+            Scenario::Says { .. } => script.ends(),
             Scenario::RunsCommand { command } => {
                 let call = ToolUse::new("Bash", json!({ "command": command }));
                 script.calls(call.expecting(Expectation::Anything)).ends()
@@ -87,12 +130,12 @@ impl AgentHarness for ScriptedHarness {
             _ => return None,
         };
         let agents = ScriptedAgents::new(std::iter::repeat_n(script, 3));
-        let capabilities = self.0.claims(agents.capabilities().clone());
+        let capabilities = self.fault.claims(agents.capabilities().clone());
         // The suite breaks off many scripts on purpose.
         let agents = agents.with_capabilities(capabilities).unverified();
         Some(Arc::new(Spoiled {
             agents,
-            fault: self.0.clone(),
+            fault: self.fault.clone(),
         }))
     }
 }

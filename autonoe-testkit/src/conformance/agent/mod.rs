@@ -11,6 +11,7 @@ mod sessions;
 mod stand;
 mod suite;
 mod survey;
+mod told;
 mod turns;
 
 use self::sessions::Sessions;
@@ -97,6 +98,7 @@ pub async fn agent_client(harness: &dyn AgentHarness) -> Conformance {
     suite::turns(&mut checks, &sessions);
     suite::gate(&mut checks, &sessions);
     suite::own_tools(&mut checks, &sessions);
+    suite::told(&mut checks, &sessions);
     suite::lifetimes(&mut checks, harness, &sessions).await;
     suite::control(&mut checks, harness).await;
     checks.finish()

@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 
-use autonoe_core::{SessionKey, SessionOutcome, StreamEvent, ToolStatus};
+use autonoe_core::{Events, SessionKey, SessionOutcome, StreamEvent, ToolStatus};
 use futures::FutureExt;
 use serde_json::Value;
 
@@ -17,6 +17,7 @@ pub(super) struct Played {
     pub(super) label: &'static str,
     pub(super) key: SessionKey,
     pub(super) cwd: PathBuf,
+    pub(super) events: Events,
     pub(super) turn: Finding,
     pub(super) disposal: Finding,
     pub(super) log: Vec<Happening>,
@@ -58,6 +59,7 @@ pub(super) async fn play(
             record,
             key,
             cwd,
+            events,
         } = stand.session(gate)?;
         let turn = AssertUnwindSafe(async {
             let mut stream = client.query(prompt());
@@ -75,6 +77,7 @@ pub(super) async fn play(
             label,
             key,
             cwd,
+            events,
             turn,
             disposal,
             log: record.all(),

@@ -4,7 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{AgentError, HookDecision, PreToolUseHook, SessionKey, StreamEvent, ToolCall};
+use autonoe_core::{
+    AgentError, HookDecision, PreToolUseHook, RunEvent, RunObserver, SessionKey, SpanContext,
+    StreamEvent, ToolCall,
+};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -20,10 +23,28 @@ pub(super) enum Happening {
     Ran { session: SessionKey, input: Value },
     /// The probe tool ended, or was ended.
     Over,
+    /// The backend told something beside its stream.
+    Told(Told),
     /// The stream gave an event.
     Saw(StreamEvent),
     /// The stream gave an error.
     Failed(String),
+}
+
+/// What a backend told beside its stream: where, and the event as other programs read it.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    pub(super) span: SpanContext,
+    pub(super) event: Value,
+}
+
+impl RunObserver for Record {
+    fn on_event(&self, event: &RunEvent<'_>) {
+        self.note(Happening::Told(Told {
+            span: event.span,
+            event: serde_json::to_value(event).unwrap_or(Value::Null),
+        }));
+    }
 }
 
 /// Writes down what happens in a session. Clones write to the same record.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::{
-    AgentClient, AgentClientFactory, Capabilities, Gate, Grants, HookDecision, InstructionName,
-    MessageStream, Mode, Places, Prompt, RunId, Sandbox, SessionKey, SessionSpec, StreamEvent,
-    Toolbox,
+    AgentClient, AgentClientFactory, Capabilities, Events, Gate, Grants, HookDecision,
+    InstructionName, MessageStream, Mode, Places, Prompt, RunId, RunObserver, Sandbox, SeededIds,
+    SessionKey, SessionSpec, StreamEvent, SystemClock, Toolbox,
 };
 use futures::StreamExt;
 use tokio_util::sync::CancellationToken;
@@ -45,6 +45,8 @@ pub(super) struct Session {
     pub(super) record: Record,
     pub(super) key: SessionKey,
     pub(super) cwd: PathBuf,
+    /// The place of the session in the tree of its run.
+    pub(super) events: Events,
 }
 
 impl Stand {
@@ -93,6 +95,11 @@ impl Stand {
         // Not the mode that a call has by default, so that a lost one shows.
         spec.mode = Mode::Sync;
         spec.instruction = InstructionName::Sync;
+        let observers: Vec<Arc<dyn RunObserver>> = vec![Arc::new(record.clone())];
+        let ids = Arc::new(SeededIds::new(u64::from(self.sessions)));
+        spec.events = Events::new(observers, Arc::new(SystemClock), ids);
+        spec.span = *spec.events.span();
+        let events = spec.events.clone();
         if !self.capabilities.sandbox.is_yes() {
             spec.sandbox = Sandbox::Off;
         }
@@ -106,6 +113,7 @@ impl Stand {
             record,
             key,
             cwd,
+            events,
         })
     }
 }

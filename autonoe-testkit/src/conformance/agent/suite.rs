@@ -8,7 +8,7 @@ use super::sessions::{
     COMMAND, Session, Sessions, TEXT, asks_gate, runs, says, takes_tools, two_calls, uses,
 };
 use super::survey::{missing, over, pairs};
-use super::{calls, control, lifetimes, probe_tool, turns};
+use super::{calls, control, lifetimes, probe_tool, told, turns};
 use crate::conformance::checks::{Checks, Flaw};
 
 pub(super) async fn probe(checks: &mut Checks, harness: &dyn AgentHarness) {
@@ -169,6 +169,41 @@ pub(super) fn own_tools(checks: &mut Checks, sessions: &Sessions) {
             calls::run_once_with_their_input(it, &two_calls())?;
             calls::outputs_arrive(it)
         },
+    );
+}
+
+pub(super) fn told(checks: &mut Checks, sessions: &Sessions) {
+    let claimed = &sessions.capabilities.events;
+    let completed = sessions.completed();
+    over(
+        checks,
+        "observers are told what the backend claims, and no more",
+        completed,
+        |it| told::is_what_is_claimed(it, claimed),
+    );
+    over(
+        checks,
+        "the pieces of a model's answer make the answer",
+        [&sessions.says],
+        |it| told::pieces_make_the_answer(it, claimed, TEXT),
+    );
+    over(
+        checks,
+        "each call of a model has a place of its own and one end",
+        sessions.all(),
+        told::calls_have_one_end_at_their_place,
+    );
+    over(
+        checks,
+        "what the calls of models used is what the session used",
+        completed,
+        |it| told::usage_adds_up(it, claimed),
+    );
+    over(
+        checks,
+        "progress that is shown is hidden",
+        sessions.all(),
+        told::notes_are_hidden,
     );
 }
 

@@ -4,12 +4,16 @@ use std::cmp::Ordering;
 
 use serde_json::{Map, Value};
 
-use super::Schema;
+use super::InputSchema;
 use super::keywords::target;
 use super::numbers::{compare, is_integer, is_multiple, same};
 
 /// How often a schema may lead to another before it is taken for a circle.
 const DEEPEST: usize = 200;
+
+/// How many schemas a value may be put to. A schema of alternatives that lead to themselves can ask
+/// for more than anybody waits for.
+pub(super) const MOST: usize = 1_000_000;
 
 /// How much of a value is repeated in a complaint.
 const SHOWN: usize = 60;
@@ -37,13 +41,19 @@ impl Complaints {
 
 /// A check under way.
 pub(super) struct Check<'s> {
-    schema: &'s Schema,
+    schema: &'s InputSchema,
     depth: usize,
+    /// How many schemas values were put to.
+    pub(super) steps: usize,
 }
 
 impl<'s> Check<'s> {
-    pub(super) fn new(schema: &'s Schema) -> Self {
-        Self { schema, depth: 0 }
+    pub(super) fn new(schema: &'s InputSchema) -> Self {
+        Self {
+            schema,
+            depth: 0,
+            steps: 0,
+        }
     }
 
     /// Checks `value` against `schema`, which is a part of the whole.
@@ -56,6 +66,10 @@ impl<'s> Check<'s> {
         if self.depth > DEEPEST {
             return to.add("its schema goes round in a circle");
         }
+        if self.steps >= MOST {
+            return to.add("it is too much to be checked");
+        }
+        self.steps += 1;
         self.depth += 1;
         for (keyword, said) in keywords {
             self.keyword(keywords, keyword, said, value, to);
@@ -63,7 +77,8 @@ impl<'s> Check<'s> {
         self.depth -= 1;
     }
 
-    fn fits(&mut self, schema: &Value, value: &Value) -> bool {
+    /// Tells whether `value` fits `schema`, which is a part of the whole.
+    pub(super) fn fits(&mut self, schema: &Value, value: &Value) -> bool {
         let mut complaints = Complaints::default();
         self.value(schema, value, &mut complaints);
         complaints.texts.is_empty()
@@ -278,13 +293,13 @@ impl<'s> Check<'s> {
         to.place.pop();
     }
 
-    fn matches(&self, pattern: &str, text: &str) -> bool {
+    pub(super) fn matches(&self, pattern: &str, text: &str) -> bool {
         let known = self.schema.patterns.get(pattern);
         known.is_some_and(|pattern| pattern.is_match(text))
     }
 
     /// Tells whether the schema speaks of the property `name` by itself.
-    fn is_named(&self, keywords: &Map<String, Value>, name: &str) -> bool {
+    pub(super) fn is_named(&self, keywords: &Map<String, Value>, name: &str) -> bool {
         let of = |keyword: &str| keywords.get(keyword).and_then(Value::as_object);
         of("properties").is_some_and(|properties| properties.contains_key(name))
             || of("patternProperties")

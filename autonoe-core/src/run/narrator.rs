@@ -1,0 +1,206 @@
+//! Tells observers what an agent does, out of its stream: the same for every backend.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::domain::quota::between;
+use crate::domain::{Failure, SessionEnd, SessionOutcome, StreamEvent, ToolStatus};
+use crate::port::{CallRecords, Clock, Events, RunEventKind, ToolErrorCode, ToolExecution};
+
+/// Tells observers what an agent does, from its prompt to its end.
+///
+/// Each call gets one start and one end, both at the place of the call, and each agent gets one
+/// end, also when its stream breaks off.
+pub(super) struct Narrator {
+    events: Events,
+    clock: Arc<dyn Clock>,
+    records: CallRecords,
+    /// Calls without an answer, by their ids.
+    open: BTreeMap<String, OpenCall>,
+    /// What the agent said since its last call.
+    answer: String,
+    is_over: bool,
+}
+
+struct OpenCall {
+    tool: String,
+    since: Timestamp,
+}
+
+impl Narrator {
+    /// Begins to tell of an agent that is given `prompt`.
+    pub(super) fn begin(
+        events: Events,
+        clock: Arc<dyn Clock>,
+        records: CallRecords,
+        prompt: &str,
+    ) -> Self {
+        events.emit(RunEventKind::AgentStarted { prompt });
+        Self {
+            events,
+            clock,
+            records,
+            open: BTreeMap::new(),
+            answer: String::new(),
+            is_over: false,
+        }
+    }
+
+    /// Tells what the stream of the agent gave.
+    pub(super) fn tell(&mut self, stream: &StreamEvent) {
+        match stream {
+            StreamEvent::ToolInvocation {
+                call_id,
+                name,
+                agent,
+                ..
+            } => {
+                self.events
+                    .at_call(call_id)
+                    .emit(RunEventKind::Agent { stream });
+                let call = OpenCall {
+                    tool: name.clone(),
+                    since: self.clock.now(),
+                };
+                self.open.insert(call_id.clone(), call);
+                if agent.is_none() {
+                    self.answer.clear();
+                }
+            }
+            StreamEvent::ToolResponse {
+                call_id,
+                output,
+                status,
+            } => {
+                self.events
+                    .at_call(call_id)
+                    .emit(RunEventKind::Agent { stream });
+                if let Some(call) = self.open.remove(call_id) {
+                    self.tool_ended(call_id, &call, *status, output);
+                }
+            }
+            _ => {
+                if let StreamEvent::Text { text, agent: None } = stream {
+                    self.answer.push_str(text);
+                }
+                self.events.emit(RunEventKind::Agent { stream });
+                if let StreamEvent::End { outcome, .. } = stream {
+                    self.end(&SessionEnd::Outcome(outcome.clone()));
+                }
+            }
+        }
+    }
+
+    /// Tells the end of the agent, unless it was told already.
+    pub(super) fn end(&mut self, end: &SessionEnd) {
+        if std::mem::replace(&mut self.is_over, true) {
+            return;
+        }
+        for (call_id, call) in std::mem::take(&mut self.open) {
+            self.tool_cut_off(&call_id, &call);
+        }
+        match failure(end) {
+            None => self.events.emit(RunEventKind::AgentEnded {
+                answer: &self.answer,
+            }),
+            Some(error) => self
+                .events
+                .emit(RunEventKind::AgentFailed { error: &error }),
+        }
+    }
+
+    fn tool_ended(&self, call_id: &str, call: &OpenCall, status: ToolStatus, output: &str) {
+        let mut execution = ToolExecution::new(status, self.since(call));
+        if let Some(record) = self.records.take(call_id) {
+            execution = execution.with_record(record);
+        }
+        self.told(call_id, call, output, &execution);
+    }
+
+    /// Tells the end of a call that the session did not wait for.
+    fn tool_cut_off(&self, call_id: &str, call: &OpenCall) {
+        let mut execution = ToolExecution::new(ToolStatus::Error, self.since(call));
+        execution.error = Some(ToolErrorCode::CANCELLED);
+        self.told(call_id, call, "", &execution);
+    }
+
+    fn told(&self, call_id: &str, call: &OpenCall, output: &str, execution: &ToolExecution) {
+        self.events.at_call(call_id).emit(RunEventKind::ToolEnded {
+            call_id,
+            tool: &call.tool,
+            output,
+            execution,
+        });
+    }
+
+    fn since(&self, call: &OpenCall) -> std::time::Duration {
+        between(call.since, self.clock.now())
+    }
+}
+
+/// Returns why an agent did not finish its turn, or `None` if it did.
+fn failure(end: &SessionEnd) -> Option<Failure> {
+    let code = match end {
+        SessionEnd::Failed { error } => return Some(error.clone()),
+        SessionEnd::BudgetSpent { .. } => "budget_spent",
+        SessionEnd::Cancelled => "cancelled",
+        SessionEnd::Outcome(outcome) => match outcome {
+            SessionOutcome::Completed => return None,
+            SessionOutcome::ExecutionError { .. } => "execution_error",
+            SessionOutcome::MaxTurns => "max_turns",
+            SessionOutcome::BudgetExceeded => "budget_exceeded",
+            SessionOutcome::QuotaExceeded { .. } => "quota_exceeded",
+            SessionOutcome::Interrupted => "interrupted",
+        },
+    };
+    Some(Failure::retryable(code, format!("the agent {end}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::BudgetKind;
+
+    #[test]
+    fn only_a_finished_turn_is_no_failure() {
+        let outcome = SessionEnd::Outcome;
+        let broken = Failure::permanent("crashed", "it is gone");
+        for (end, code) in [
+            (outcome(SessionOutcome::Completed), None),
+            (
+                outcome(SessionOutcome::ExecutionError { messages: vec![] }),
+                Some("execution_error"),
+            ),
+            (outcome(SessionOutcome::MaxTurns), Some("max_turns")),
+            (
+                outcome(SessionOutcome::BudgetExceeded),
+                Some("budget_exceeded"),
+            ),
+            (
+                outcome(SessionOutcome::QuotaExceeded {
+                    message: "later".to_owned(),
+                    resets_at: None,
+                }),
+                Some("quota_exceeded"),
+            ),
+            (outcome(SessionOutcome::Interrupted), Some("interrupted")),
+            (
+                SessionEnd::BudgetSpent {
+                    budget: BudgetKind::Cost,
+                },
+                Some("budget_spent"),
+            ),
+            (SessionEnd::Cancelled, Some("cancelled")),
+            (SessionEnd::Failed { error: broken }, Some("crashed")),
+        ] {
+            let found = failure(&end);
+            assert_eq!(
+                found.as_ref().map(|error| error.code.as_str()),
+                code,
+                "{end:?}"
+            );
+        }
+    }
+}

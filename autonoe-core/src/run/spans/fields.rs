@@ -1,0 +1,46 @@
+//! Fields that several spans have.
+
+use serde_json::json;
+use tracing::Span;
+
+use crate::domain::{SpanContext, TokenUsage};
+
+/// Gives `span` the ids of its place in the tree of the run.
+pub(super) fn ids(span: Span, at: &SpanContext) -> Span {
+    span.record("trace_id", tracing::field::display(at.trace));
+    span.record("span_id", tracing::field::display(at.span));
+    if let Some(parent) = at.parent {
+        span.record("parent_span_id", tracing::field::display(parent));
+    }
+    span
+}
+
+/// Says that what `span` is about failed.
+pub(super) fn failed(span: &Span, error: &str) {
+    span.record("otel.status_code", "ERROR");
+    span.record("error.type", error);
+}
+
+/// Says what was used. By the conventions, what was read from a cache and what was reasoned is
+/// part of the input and of the output.
+pub(super) fn usage(span: &Span, tokens: &TokenUsage) {
+    span.record("gen_ai.usage.input_tokens", tokens.prompt());
+    span.record("gen_ai.usage.output_tokens", tokens.completion());
+    for (field, count) in [
+        ("gen_ai.usage.cache_read.input_tokens", tokens.cache_read),
+        (
+            "gen_ai.usage.cache_creation.input_tokens",
+            tokens.cache_write,
+        ),
+        ("gen_ai.usage.reasoning.output_tokens", tokens.reasoning),
+    ] {
+        if count > 0 {
+            span.record(field, count);
+        }
+    }
+}
+
+/// Writes a message as the conventions want it.
+pub(super) fn message(role: &str, text: &str) -> String {
+    json!([{"role": role, "parts": [{"type": "text", "content": text}]}]).to_string()
+}

@@ -1,0 +1,249 @@
+//! Tools that ask a model for help.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AssistRequest, Assistant, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput,
+    Toolbox, TypedTool,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::tools::context;
+
+#[derive(Deserialize, JsonSchema)]
+struct Text {
+    text: String,
+    /// How often it asks.
+    #[serde(default)]
+    rounds: usize,
+}
+
+/// Summarises what is too long for it.
+#[derive(Default)]
+struct Summary {
+    asked: Mutex<usize>,
+}
+
+#[async_trait]
+impl TypedTool for Summary {
+    type Input = Text;
+
+    fn describe(&self) -> ToolDefinition {
+        ToolDefinition::of::<Text>("summary", "Summarises.").read_only()
+    }
+
+    async fn run(&self, input: Text, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let prompt = format!("Summarise: {}", input.text);
+        Err(ToolError::assist(prompt, "the text is too long").with_max_tokens(100))
+    }
+
+    async fn assisted(
+        &self,
+        input: Text,
+        answer: String,
+        _: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        let mut asked = self.asked.lock().expect("not poisoned");
+        *asked += 1;
+        if *asked < input.rounds {
+            return Err(ToolError::assist(
+                format!("Shorter: {answer}"),
+                "it is still too long",
+            ));
+        }
+        Ok(ToolOutput::new(format!("Of {:?}: {answer}", input.text)).with_title("Summarised"))
+    }
+}
+
+/// Writes down what it is asked, and answers it as it is told.
+struct Helper {
+    requests: Mutex<Vec<AssistRequest>>,
+    answer: Result<String, ToolError>,
+}
+
+impl Helper {
+    fn answering(answer: &str) -> Arc<Self> {
+        Arc::new(Self {
+            requests: Mutex::default(),
+            answer: Ok(answer.to_owned()),
+        })
+    }
+}
+
+#[async_trait]
+impl Assistant for Helper {
+    async fn assist(&self, request: &AssistRequest, _: &ToolContext) -> Result<String, ToolError> {
+        self.requests
+            .lock()
+            .expect("not poisoned")
+            .push(request.clone());
+        self.answer.clone()
+    }
+}
+
+async fn summarise(helper: Option<Arc<Helper>>, input: Value) -> Result<ToolOutput, ToolError> {
+    let toolbox = Toolbox::new([Summary::default().into_tool()]);
+    let mut context = context();
+    if let Some(helper) = helper {
+        context = context.with_assistant(helper);
+    }
+    toolbox.call("summary", input, context).await
+}
+
+#[tokio::test]
+async fn a_tool_that_needs_a_model_is_called_again_with_the_answer() {
+    let helper = Helper::answering("short");
+
+    let output = summarise(Some(helper.clone()), json!({"text": "long"})).await;
+
+    assert_eq!(output.expect("helped").output, "Of \"long\": short");
+    let requests = helper.requests.lock().expect("not poisoned");
+    assert_eq!(requests.len(), 1);
+    assert_eq!(
+        (requests[0].prompt.as_str(), requests[0].max_tokens),
+        ("Summarise: long", Some(100))
+    );
+}
+
+#[tokio::test]
+async fn a_tool_may_ask_a_few_times_and_not_for_ever() {
+    let helper = Helper::answering("short");
+
+    let twice = summarise(Some(helper.clone()), json!({"text": "long", "rounds": 2})).await;
+    let for_ever = summarise(Some(helper.clone()), json!({"text": "long", "rounds": 99})).await;
+
+    assert_eq!(twice.expect("helped").title, "Summarised");
+    let error = for_ever.expect_err("it never has enough");
+    assert_eq!(error.code, ToolErrorCode::LLM_ASSIST_REQUIRED);
+    assert_eq!(error.assist, None);
+    assert_eq!(helper.requests.lock().expect("not poisoned").len(), 2 + 4);
+}
+
+#[tokio::test]
+async fn without_anybody_to_ask_the_agent_gets_a_clear_error() {
+    let error = summarise(None, json!({"text": "long"}))
+        .await
+        .expect_err("nobody helps");
+
+    assert_eq!(
+        error.to_string(),
+        "LLM_ASSIST_REQUIRED: the text is too long; the tool needs the help of a model, \
+         and this agent cannot ask one for it"
+    );
+    assert!(
+        error
+            .assist
+            .is_some_and(|request| request.prompt == "Summarise: long")
+    );
+}
+
+#[tokio::test]
+async fn no_answer_is_no_help() {
+    let silent = summarise(Some(Helper::answering(" \n")), json!({"text": "long"})).await;
+    let failing = Arc::new(Helper {
+        requests: Mutex::default(),
+        answer: Err(ToolError::new(
+            ToolErrorCode::RATE_LIMITED,
+            "too many calls",
+        )),
+    });
+    let failed = summarise(Some(failing), json!({"text": "long"})).await;
+
+    assert_eq!(
+        silent.expect_err("nothing").code,
+        ToolErrorCode::LLM_ASSIST_REQUIRED
+    );
+    assert_eq!(
+        failed.expect_err("limited").code,
+        ToolErrorCode::RATE_LIMITED
+    );
+}
+
+/// Never answers.
+struct Asleep;
+
+#[async_trait]
+impl Assistant for Asleep {
+    async fn assist(&self, _: &AssistRequest, _: &ToolContext) -> Result<String, ToolError> {
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_help_can_be_cancelled() {
+    let toolbox = Toolbox::new([Summary::default().into_tool()]);
+    let cancelled = CancellationToken::new();
+    let context = context()
+        .with_assistant(Arc::new(Asleep))
+        .with_cancellation(cancelled.clone());
+
+    let (result, ()) = tokio::join!(
+        toolbox.call("summary", json!({"text": ""}), context),
+        async {
+            tokio::task::yield_now().await;
+            cancelled.cancel();
+        }
+    );
+
+    assert_eq!(
+        result.expect_err("cancelled").code,
+        ToolErrorCode::CANCELLED
+    );
+}
+
+#[tokio::test]
+async fn a_tool_that_says_no_more_gives_the_answer_as_it_is() {
+    struct Plain;
+    #[async_trait]
+    impl TypedTool for Plain {
+        type Input = serde_json::Map<String, Value>;
+        fn describe(&self) -> ToolDefinition {
+            ToolDefinition::new("plain", "Asks.", json!({"type": "object"}))
+        }
+        async fn run(&self, _: Self::Input, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+            Err(ToolError::assist("What now?", "it does not know"))
+        }
+    }
+    let toolbox = Toolbox::new([Plain.into_tool()]);
+    let context = context().with_assistant(Helper::answering("Go on."));
+
+    let output = toolbox.call("plain", json!({}), context).await;
+
+    assert_eq!(output.expect("helped").output, "Go on.");
+}
+
+#[test]
+fn the_nine_codes_have_their_names() {
+    let codes = [
+        ToolErrorCode::VALIDATION_ERROR,
+        ToolErrorCode::IO_ERROR,
+        ToolErrorCode::CONFIG_ERROR,
+        ToolErrorCode::PERMISSION_DENIED,
+        ToolErrorCode::RATE_LIMITED,
+        ToolErrorCode::NOT_FOUND,
+        ToolErrorCode::LLM_ASSIST_REQUIRED,
+        ToolErrorCode::TIMEOUT,
+        ToolErrorCode::UNKNOWN,
+    ];
+
+    let names: Vec<Value> = codes.iter().map(|code| json!(code)).collect();
+
+    assert_eq!(
+        names,
+        [
+            "VALIDATION_ERROR",
+            "IO_ERROR",
+            "CONFIG_ERROR",
+            "PERMISSION_DENIED",
+            "RATE_LIMITED",
+            "NOT_FOUND",
+            "LLM_ASSIST_REQUIRED",
+            "TIMEOUT",
+            "UNKNOWN",
+        ]
+    );
+}

@@ -1,0 +1,492 @@
+//! What observers are told of agents, models and tools, whatever the backend.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, CostUsd, Failure,
+    RunControl, RunEvent, RunEventKind, SessionOutcome, SessionSpec, StreamEvent, TokenUsage,
+    ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput, ToolStatus, TraceContext,
+    TypedTool,
+};
+use autonoe_testkit::{Expectation, ModelUse, ScriptedAgents, SessionScript, ToolUse};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::support::{Bench, create, passes, plans};
+
+/// What was told under these names, in order.
+fn told(bench: &Bench, names: &[&str]) -> Vec<Value> {
+    let is_wanted = |event: &Value| names.iter().any(|name| event["event"] == *name);
+    let mut events = bench.log.json();
+    events.retain(is_wanted);
+    events
+}
+
+fn tokens(input: u64, output: u64) -> TokenUsage {
+    TokenUsage {
+        input,
+        output,
+        ..TokenUsage::default()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_starts_with_its_prompt_and_ends_with_its_answer() {
+    let bench = Bench::new([
+        SessionScript::new("plans")
+            .says("I look around. ")
+            .uses_tool("mcp__autonoe__create", create(&["A"]))
+            .sends(StreamEvent::text("not my words").by_agent("helper"))
+            .says("It is ")
+            .says("planned.")
+            .ends(),
+        passes("A"),
+    ]);
+
+    bench.run(bench.runner()).await;
+
+    let told = told(&bench, &["agent_started", "agent_ended", "agent_failed"]);
+    assert_eq!(told.len(), 4);
+    assert_eq!(told[0]["prompt"], "Do the initializer work.");
+    assert_eq!(told[1]["answer"], "It is planned.");
+    assert_eq!(told[2]["prompt"], "Do the coding work.");
+    assert_eq!(told[0]["spanId"], told[1]["spanId"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_does_not_finish_has_failed_once_and_said_nothing() {
+    for (script, code) in [
+        (SessionScript::new("breaks off").says("oh"), "no_end"),
+        (
+            SessionScript::new("fails")
+                .says("oh")
+                .fails(AgentErrorKind::Crashed, "gone"),
+            "crashed",
+        ),
+        (
+            SessionScript::new("panics").says("oh").panics(),
+            "backend_panicked",
+        ),
+        (
+            SessionScript::new("errs")
+                .says("oh")
+                .ends_with(SessionOutcome::ExecutionError {
+                    messages: vec!["it broke".to_owned()],
+                }),
+            "execution_error",
+        ),
+        (
+            SessionScript::new("hits the quota").hits_quota(None),
+            "quota_exceeded",
+        ),
+    ] {
+        let bench = Bench::new([script]);
+
+        bench
+            .run(bench.runner().max_iterations(1).max_retries(0))
+            .await;
+
+        let told = told(&bench, &["agent_ended", "agent_failed"]);
+        assert_eq!(told.len(), 1, "{code}");
+        assert_eq!(
+            (&told[0]["event"], &told[0]["error"]["code"]),
+            (&json!("agent_failed"), &json!(code))
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_agent_failed_and_so_did_its_open_calls() {
+    let bench = Bench::new([SessionScript::new("hangs in a call")
+        .sends(StreamEvent::tool_invocation(
+            "call-7",
+            "Bash",
+            json!({"command": "sleep 9"}),
+        ))
+        .hangs()]);
+    let control = RunControl::new();
+    let cancel = control.clone();
+    let observer = move |event: &RunEvent<'_>| {
+        if let RunEventKind::Agent {
+            stream: StreamEvent::ToolInvocation { .. },
+        } = event.kind
+        {
+            cancel.cancel();
+        }
+    };
+
+    let runner = bench
+        .runner()
+        .observer(Arc::new(observer))
+        .build()
+        .expect("parts fit");
+    runner.run(&control).await;
+
+    let told = told(&bench, &["tool_ended", "agent_failed", "session_ended"]);
+    assert_eq!(told.len(), 3, "{told:#?}");
+    assert_eq!(
+        (&told[0]["callId"], &told[0]["error"]),
+        (&json!("call-7"), &json!("CANCELLED"))
+    );
+    assert_eq!(told[1]["error"]["code"], "cancelled");
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Pages {
+    count: u32,
+}
+
+struct Printer;
+
+#[async_trait]
+impl TypedTool for Printer {
+    type Input = Pages;
+
+    fn describe(&self) -> ToolDefinition {
+        ToolDefinition::of::<Pages>("print", "Prints.")
+    }
+
+    async fn run(&self, input: Pages, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        context.progress("printing");
+        context
+            .events()
+            .debug("the printer is warm", Some(&json!({"celsius": 40})));
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        if input.count > 9 {
+            return Err(ToolError::new(
+                ToolErrorCode::new("OUT_OF_PAPER"),
+                "refill it",
+            ));
+        }
+        Ok(ToolOutput::new("printed")
+            .with_title("Printed")
+            .with_details(&json!({"pages": input.count})))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_call_ends_with_its_result_and_what_became_of_it() {
+    let print = |count: Value| ToolUse::new("mcp__autonoe__print", json!({ "count": count }));
+    let bench = Bench::new([
+        SessionScript::new("prints")
+            .calls(print(json!("3")))
+            .calls(print(json!(10)).expecting(Expectation::Fails))
+            .calls(print(json!("many")).expecting(Expectation::Fails))
+            .calls(ToolUse::new("Bash", json!({"command": "ls"})).answering("a file"))
+            .is_denied("Write", json!({"file_path": "/etc/passwd", "content": ""}))
+            .uses_tool("mcp__autonoe__create", create(&["A"]))
+            .ends(),
+        passes("A"),
+    ]);
+    type Ends = Arc<Mutex<Vec<(String, String, ToolStatus, Option<ToolErrorCode>, Duration)>>>;
+    let ends = Ends::default();
+    let keep = ends.clone();
+    let observer = move |event: &RunEvent<'_>| {
+        if let RunEventKind::ToolEnded {
+            tool,
+            output,
+            execution,
+            ..
+        } = &event.kind
+        {
+            let (status, error) = (execution.status, execution.error.clone());
+            let ended = (
+                tool.to_string(),
+                output.to_string(),
+                status,
+                error,
+                execution.duration,
+            );
+            keep.lock().expect("not poisoned").push(ended);
+        }
+    };
+
+    bench
+        .run(
+            bench
+                .runner()
+                .tool(Printer.into_tool())
+                .observer(Arc::new(observer)),
+        )
+        .await;
+
+    let seconds = Duration::from_secs;
+    let ends = ends.lock().expect("not poisoned");
+    let found: Vec<_> = ends
+        .iter()
+        .map(|(tool, _, status, error, duration)| {
+            (
+                tool.as_str(),
+                *status,
+                error.as_ref().map(ToolErrorCode::as_str),
+                *duration,
+            )
+        })
+        .take(5)
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("mcp__autonoe__print", ToolStatus::Ok, None, seconds(2)),
+            (
+                "mcp__autonoe__print",
+                ToolStatus::Error,
+                Some("OUT_OF_PAPER"),
+                seconds(2)
+            ),
+            (
+                "mcp__autonoe__print",
+                ToolStatus::Error,
+                Some("VALIDATION_ERROR"),
+                seconds(0)
+            ),
+            ("Bash", ToolStatus::Ok, None, seconds(0)),
+            (
+                "Write",
+                ToolStatus::Denied,
+                Some("PERMISSION_DENIED"),
+                seconds(0)
+            ),
+        ]
+    );
+    assert_eq!(
+        (ends[0].1.as_str(), ends[3].1.as_str()),
+        ("printed", "a file")
+    );
+    let json = &told(&bench, &["tool_ended"])[0];
+    assert_eq!(
+        (&json["title"], &json["metadata"]),
+        (&json!("Printed"), &json!({"pages": 3}))
+    );
+    assert_eq!(json["output"], Value::Null, "it stands in the event before");
+    let (details, progress) = (told(&bench, &["debug"]), told(&bench, &["tool_progress"]));
+    assert_eq!(
+        (&details[0]["spanId"], &progress[0]["spanId"]),
+        (&json["spanId"], &json["spanId"])
+    );
+    assert_eq!(details[0]["data"]["celsius"], 40);
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_of_models_are_told_with_their_pieces_usage_and_cost() {
+    let cost = Some(CostUsd::from_cents(2));
+    let broken = Failure::retryable("RATE_LIMITED", "too many calls");
+    let bench = Bench::new([
+        SessionScript::new("asks")
+            .asks_model(
+                ModelUse::new("a-model", "Let me see.")
+                    .with_messages(3)
+                    .using(tokens(9, 4), cost),
+            )
+            .asks_model(
+                ModelUse::new("a-model", "")
+                    .failing(broken)
+                    .using(tokens(5, 0), None),
+            )
+            .uses_tool("mcp__autonoe__create", create(&["A"]))
+            .ends(),
+        passes("A"),
+    ]);
+    let messages: Arc<Mutex<Vec<Value>>> = Arc::default();
+    let keep = messages.clone();
+    let observer = move |event: &RunEvent<'_>| {
+        if let RunEventKind::ModelStarted { asked } = &event.kind {
+            keep.lock()
+                .expect("not poisoned")
+                .push(asked.messages.to_json());
+        }
+    };
+
+    let report = bench.run(bench.runner().observer(Arc::new(observer))).await;
+
+    let told = told(
+        &bench,
+        &[
+            "session_started",
+            "model_started",
+            "model_chunk",
+            "model_ended",
+            "model_failed",
+        ],
+    );
+    let names: Vec<_> = told
+        .iter()
+        .filter_map(|event| event["event"].as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "session_started",
+            "model_started",
+            "model_chunk",
+            "model_chunk",
+            "model_chunk",
+            "model_ended",
+            "model_started",
+            "model_failed",
+            "session_started",
+        ]
+    );
+    let (session, started, chunk, ended) = (&told[0], &told[1], &told[2], &told[5]);
+    assert_eq!(
+        (&started["model"], &started["messages"]),
+        (&json!("a-model"), &json!(3))
+    );
+    assert_eq!(
+        (&chunk["part"], &chunk["text"]),
+        (&json!("text"), &json!("Let "))
+    );
+    assert_eq!(
+        (&ended["tokens"]["input"], &ended["costUsd"]),
+        (&json!(9), &json!("0.02"))
+    );
+    assert_eq!(ended["stopReason"], "end_turn");
+    assert_eq!(started["parentSpanId"], session["spanId"]);
+    assert!(
+        told[1..6]
+            .iter()
+            .all(|event| event["spanId"] == started["spanId"])
+    );
+    assert_ne!(told[6]["spanId"], started["spanId"]);
+    assert_eq!(told[7]["error"]["code"], "RATE_LIMITED");
+    assert_eq!(report.tokens.total(), 18);
+    // What was said is there for who asks.
+    let messages = messages.lock().expect("not poisoned");
+    assert_eq!(messages[0].as_array().map(Vec::len), Some(3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_is_shown_and_hidden_also_when_the_session_is_cut_off() {
+    let agents = ScriptedAgents::new([
+        SessionScript::new("compacts")
+            .shows("compacting", Duration::from_secs(1))
+            .uses_tool("mcp__autonoe__create", create(&["A"]))
+            .ends(),
+        SessionScript::new("takes for ever")
+            .says("x")
+            .shows("thinking", Duration::from_secs(9000)),
+    ]);
+    let bench = Bench::with(agents.unverified());
+
+    let runner = bench
+        .runner()
+        .idle_limit(Duration::from_secs(60))
+        .max_retries(0);
+    bench.run(runner).await;
+
+    let told = told(
+        &bench,
+        &["progress_shown", "progress_hidden", "session_ended"],
+    );
+    let names: Vec<_> = told
+        .iter()
+        .filter_map(|event| event["event"].as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "progress_shown",
+            "progress_hidden",
+            "session_ended",
+            "progress_shown",
+            "progress_hidden",
+            "session_ended",
+        ]
+    );
+    assert_eq!(told[0]["message"], "compacting");
+}
+
+/// Scripted agents, and what their last session was given.
+struct Keeping {
+    agents: Arc<ScriptedAgents>,
+    last: Mutex<Option<SessionSpec>>,
+}
+
+impl Keeping {
+    fn new(bench: &Bench) -> Self {
+        Self {
+            agents: bench.agents.clone(),
+            last: Mutex::default(),
+        }
+    }
+
+    fn last(&self) -> SessionSpec {
+        let last = self.last.lock().expect("not poisoned");
+        last.clone().expect("there was a session")
+    }
+}
+
+#[async_trait]
+impl AgentClientFactory for Keeping {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        self.agents.probe().await
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        *self.last.lock().expect("not poisoned") = Some(spec.clone());
+        self.agents.create(spec)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_told_of_a_session_after_its_end() {
+    let bench = Bench::new([plans(&["A"])]);
+    let agents = Arc::new(Keeping::new(&bench));
+
+    bench
+        .run(bench.runner().agents(agents.clone()).max_iterations(1))
+        .await;
+    let before = bench.log.json().len();
+    let events = agents.last().events;
+    events.debug("I am still here", None);
+    drop(events.progress("working on"));
+
+    assert_eq!(bench.log.json().len(), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_script_with_models_gives_the_same_ids() {
+    let story = async || {
+        let bench = Bench::new([
+            SessionScript::new("asks")
+                .asks_model(ModelUse::new("a-model", "one"))
+                .asks_model(ModelUse::new("a-model", "two"))
+                .uses_tool("mcp__autonoe__create", create(&["A"]))
+                .ends(),
+            passes("A"),
+        ]);
+        bench.run(bench.runner()).await;
+        serde_json::to_string(&bench.log.json()).expect("it serialises")
+    };
+
+    assert_eq!(story().await, story().await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_can_be_part_of_a_trace_that_began_elsewhere() {
+    let trace = "0af7651916cd43dd8448eb211c80319c";
+    let parent = TraceContext::parse(&format!("00-{trace}-b7ad6b7169203331-00"), Some("a=1"));
+    let bench = Bench::new([plans(&["A"])]);
+    let agents = Arc::new(Keeping::new(&bench));
+
+    let runner = bench
+        .runner()
+        .agents(agents.clone())
+        .trace(parent.expect("it is one"));
+    bench.run(runner.max_iterations(1)).await;
+
+    let events = bench.log.json();
+    assert!(events.iter().all(|event| event["traceId"] == trace));
+    assert_eq!(events[0]["parentSpanId"], "b7ad6b7169203331");
+    let session = events
+        .iter()
+        .find(|event| event["event"] == "session_started")
+        .expect("told");
+    let handed_on = agents.last().trace.expect("there is one");
+    let span = session["spanId"].as_str().unwrap_or_default();
+    assert_eq!(handed_on.traceparent(), format!("00-{trace}-{span}-00"));
+    assert_eq!(handed_on.tracestate(), Some("a=1"));
+}

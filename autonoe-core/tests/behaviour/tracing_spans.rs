@@ -1,0 +1,196 @@
+//! Runs as spans of `tracing`, by the names of OpenTelemetry.
+
+use autonoe_core::{AgentErrorKind, CostUsd, Failure, SPAN_TARGET, TokenUsage, TraceContent};
+use autonoe_testkit::{CapturedSpan, CapturedSpans, ModelUse, SessionScript};
+use serde_json::{Value, json};
+
+use crate::support::{Bench, create, passes};
+
+fn script() -> SessionScript {
+    let used = TokenUsage {
+        input: 6,
+        output: 4,
+        cache_read: 3,
+        reasoning: 1,
+        ..TokenUsage::default()
+    };
+    let broken = Failure::retryable("RATE_LIMITED", "a secret sentence");
+    SessionScript::new("asks")
+        .asks_model(
+            ModelUse::new("a-model", "a secret answer").using(used, Some(CostUsd::from_cents(2))),
+        )
+        .asks_model(ModelUse::new("a-model", "").failing(broken))
+        .uses_tool("mcp__autonoe__create", create(&["A"]))
+        .is_denied(
+            "Write",
+            json!({"file_path": "/etc/passwd", "content": "a secret text"}),
+        )
+        .ends()
+}
+
+async fn traced(content: TraceContent) -> (Vec<CapturedSpan>, Vec<Value>) {
+    let spans = CapturedSpans::start();
+    let bench = Bench::new([script(), passes("A")]);
+    bench.run(bench.runner().trace_content(content)).await;
+    let mut all = spans.all();
+    all.retain(|span| span.target == SPAN_TARGET);
+    (all, bench.log.json())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_is_one_tree_of_spans_with_the_names_of_the_conventions() {
+    let (spans, events) = traced(TraceContent::LeftOut).await;
+
+    let names: Vec<_> = spans
+        .iter()
+        .map(|span| (span.fields["otel.name"].as_str(), span.parent))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            ("invoke_workflow run", None),
+            ("invoke_agent initializer", Some(0)),
+            ("chat a-model", Some(1)),
+            ("chat a-model", Some(1)),
+            ("execute_tool mcp__autonoe__create", Some(1)),
+            ("execute_tool Write", Some(1)),
+            ("invoke_agent coding", Some(0)),
+            ("execute_tool mcp__autonoe__set_status", Some(6)),
+        ]
+    );
+    for span in &spans {
+        assert!(span.is_closed, "{span:?}");
+        assert_eq!(span.fields["gen_ai.operation.name"], span.name);
+        // Each span is a place in the tree that observers see.
+        let place = events
+            .iter()
+            .find(|event| event["spanId"] == span.fields["span_id"].as_str());
+        let place = place.expect("observers know it");
+        assert_eq!(place["traceId"], span.fields["trace_id"].as_str());
+        assert_eq!(
+            place["parentSpanId"].as_str(),
+            span.fields.get("parent_span_id").map(String::as_str)
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn spans_carry_usage_cost_and_errors() {
+    let (spans, _) = traced(TraceContent::LeftOut).await;
+    let field = |span: usize, name: &str| spans[span].fields.get(name).map(String::as_str);
+
+    // What was read from a cache and what was reasoned is part of input and output.
+    for (name, value) in [
+        ("gen_ai.provider.name", "scripted"),
+        ("gen_ai.request.model", "a-model"),
+        ("gen_ai.response.model", "a-model"),
+        ("gen_ai.response.finish_reasons", "[\"end_turn\"]"),
+        ("gen_ai.usage.input_tokens", "9"),
+        ("gen_ai.usage.output_tokens", "5"),
+        ("gen_ai.usage.cache_read.input_tokens", "3"),
+        ("gen_ai.usage.reasoning.output_tokens", "1"),
+        ("autonoe.cost.usd", "0.02"),
+        ("otel.kind", "client"),
+    ] {
+        assert_eq!(field(2, name), Some(value), "{name}");
+    }
+    assert_eq!(field(2, "error.type"), None);
+    assert_eq!(
+        (field(3, "otel.status_code"), field(3, "error.type")),
+        (Some("ERROR"), Some("RATE_LIMITED"))
+    );
+    assert_eq!(
+        (field(4, "gen_ai.tool.call.id"), field(4, "error.type")),
+        (Some("call-1-1"), None)
+    );
+    assert_eq!(
+        (field(5, "autonoe.tool.status"), field(5, "error.type")),
+        (Some("denied"), Some("PERMISSION_DENIED"))
+    );
+    assert_eq!(field(1, "gen_ai.conversation.id"), Some("scripted-1"));
+    assert_eq!(
+        (
+            field(1, "gen_ai.usage.input_tokens"),
+            field(1, "gen_ai.provider.name")
+        ),
+        (Some("9"), Some("scripted"))
+    );
+    assert_eq!(
+        (field(0, "autonoe.run.exit"), field(0, "error.type")),
+        (Some("all_passed"), None)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_said_is_in_no_span_unless_it_is_asked_for() {
+    let (spans, _) = traced(TraceContent::LeftOut).await;
+
+    let all = format!("{spans:?}");
+    for private in [
+        "secret",
+        "Do the initializer work",
+        "it works",
+        "etc/passwd",
+    ] {
+        assert!(!all.contains(private), "{private:?} is in {all}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_said_is_in_the_spans_when_it_is_asked_for() {
+    let (spans, _) = traced(TraceContent::Recorded).await;
+    let field = |span: usize, name: &str| spans[span].fields[name].as_str();
+
+    let said = |role: &str, text: &str| {
+        json!([{"role": role, "parts": [{"type": "text", "content": text}]}]).to_string()
+    };
+    assert_eq!(
+        field(1, "gen_ai.input.messages"),
+        said("user", "Do the initializer work.")
+    );
+    assert_eq!(
+        field(2, "gen_ai.input.messages"),
+        "[\"a scripted message\"]"
+    );
+    assert_eq!(
+        field(2, "gen_ai.output.messages"),
+        said("assistant", "a secret answer")
+    );
+    assert!(field(4, "gen_ai.tool.call.arguments").contains("it works"));
+    assert!(field(4, "gen_ai.tool.call.result").contains("created"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_fails_closes_its_spans_with_the_error() {
+    let spans = CapturedSpans::start();
+    let bench = Bench::new([SessionScript::new("fails")
+        .sends(autonoe_core::StreamEvent::tool_invocation(
+            "call-7",
+            "Bash",
+            json!({}),
+        ))
+        .fails(AgentErrorKind::Authentication, "who are you")]);
+
+    bench.run(bench.runner()).await;
+
+    let mut all = spans.all();
+    all.retain(|span| span.target == SPAN_TARGET);
+    let errors: Vec<_> = all
+        .iter()
+        .map(|span| {
+            (
+                span.name,
+                span.fields["error.type"].as_str(),
+                span.is_closed,
+            )
+        })
+        .collect();
+    assert_eq!(
+        errors,
+        [
+            ("invoke_workflow", "failed", true),
+            ("invoke_agent", "authentication", true),
+            ("execute_tool", "CANCELLED", true),
+        ]
+    );
+}
