@@ -1,0 +1,162 @@
+//! A conversation that becomes too long is made shorter before it overflows.
+//!
+//! The task stays, and so does what was said last. What lies between is told again in short by
+//! the model itself. Nothing is cut between a call and its result.
+
+mod cut;
+mod transcript;
+
+use crate::contract::{Message, ModelRequest};
+use cut::cut;
+use transcript::transcript;
+
+/// How a conversation is made shorter.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Plan {
+    /// Asks the model to tell the middle in short.
+    pub(super) question: ModelRequest,
+    task: Message,
+    kept: Vec<Message>,
+}
+
+/// Says how to make a conversation shorter, so that it takes no more than half of `room`.
+///
+/// `None` if there is nothing between the task and what must be kept.
+pub(super) fn plan(messages: &[Message], room: u64) -> Option<Plan> {
+    let (task, rest) = messages.split_first()?;
+    // A quarter for what is kept, an eighth for the summary; the question itself gets half.
+    let at = cut(rest, room / 4);
+    let (middle, kept) = rest.split_at_checked(at)?;
+    if middle.is_empty() {
+        return None;
+    }
+    let told = transcript(task, middle, room / 2);
+    let question = ModelRequest::prompt(told)
+        .with_system(super::prompts::SUMMARY_SYSTEM.to_owned())
+        .with_max_output_tokens(
+            u32::try_from(room / 8)
+                .unwrap_or(u32::MAX)
+                .clamp(256, 8_192),
+        );
+    Some(Plan {
+        question,
+        task: task.clone(),
+        kept: kept.to_vec(),
+    })
+}
+
+impl Plan {
+    /// Returns the shorter conversation, with what the model told; `None` if it told nothing.
+    pub(super) fn shortened(self, summary: Option<&str>) -> Vec<Message> {
+        let summary = match summary {
+            Some(text) if !text.trim().is_empty() => super::prompts::summary(text),
+            _ => super::prompts::NO_SUMMARY.to_owned(),
+        };
+        let mut messages = vec![self.task, Message::user(summary)];
+        messages.extend(self.kept);
+        messages
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::agent::conversation::size_of;
+    use crate::contract::{AssistantMessage, Part, ToolResult};
+
+    /// A conversation of rounds with `calls` calls each, whose results have `length` bytes.
+    fn conversation(rounds: &[(usize, usize)]) -> Vec<Message> {
+        let mut messages = vec![Message::user("Build the thing.")];
+        for (round, (calls, length)) in rounds.iter().enumerate() {
+            if *calls == 0 {
+                messages.push(AssistantMessage::text("Hm.").into());
+                messages.push(Message::user("Go on."));
+                continue;
+            }
+            let ids = (0..*calls).map(|call| format!("{round}-{call}"));
+            let parts = ids
+                .clone()
+                .map(|id| Part::tool_call(id, "Read", json!({"path": "a"})));
+            messages.push(AssistantMessage::new(parts).into());
+            let results = ids.map(|id| ToolResult::ok(id, "Read", "o".repeat(*length)));
+            messages.push(Message::results(results));
+        }
+        messages
+    }
+
+    fn assert_paired(messages: &[Message]) {
+        let mut open: Vec<String> = Vec::new();
+        for message in messages {
+            match message {
+                Message::Assistant(said) => {
+                    assert!(open.is_empty(), "calls without results: {open:?}");
+                    open = said.calls().map(|(id, _, _)| id.to_owned()).collect();
+                }
+                Message::Results { results } => {
+                    let ids: Vec<_> = results
+                        .iter()
+                        .map(|result| result.call_id.clone())
+                        .collect();
+                    assert_eq!(ids, open, "results of other calls");
+                    open.clear();
+                }
+                Message::User { .. } => assert!(open.is_empty(), "calls without results"),
+            }
+        }
+        assert!(open.is_empty());
+    }
+
+    #[test]
+    fn the_task_stays_first_and_the_last_words_stay_last() {
+        let long = conversation(&[(1, 900), (1, 900), (1, 900), (1, 30)]);
+
+        let plan = plan(&long, 1_000).expect("there is a middle");
+        let short = plan.shortened(Some("Two files were read."));
+
+        assert_eq!(short.first(), long.first());
+        assert_eq!(short.last(), long.last());
+        let Some(Message::User { text }) = short.get(1) else {
+            panic!("{short:?}")
+        };
+        assert!(text.contains("Two files were read."), "{text}");
+    }
+
+    #[test]
+    fn there_is_nothing_to_shorten_in_a_task_alone() {
+        assert_eq!(plan(&[], 1_000), None);
+        assert_eq!(plan(&conversation(&[]), 1_000), None);
+    }
+
+    #[test]
+    fn a_model_that_tells_nothing_does_not_keep_the_conversation_from_getting_shorter() {
+        let long = conversation(&[(1, 9_000), (1, 30)]);
+
+        let short = plan(&long, 1_000)
+            .expect("there is a middle")
+            .shortened(Some("  "));
+
+        assert!(short.iter().map(size_of).sum::<u64>() < 500, "{short:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_call_is_ever_left_without_its_result(
+            rounds in prop::collection::vec((0..4_usize, 0..3_000_usize), 0..12),
+            room in 100..20_000_u64,
+        ) {
+            let long = conversation(&rounds);
+            assert_paired(&long);
+            let Some(plan) = plan(&long, room) else { return Ok(()) };
+            let question: u64 = plan.question.messages.iter().map(size_of).sum();
+            prop_assert!(question <= room / 2 + 300, "{question} of {room}");
+            let short = plan.shortened(Some("All that was done."));
+            assert_paired(&short);
+            prop_assert_eq!(short.first(), long.first());
+            let kept: u64 = short.iter().skip(2).map(size_of).sum();
+            prop_assert!(kept <= room / 4, "{} of {}", kept, room);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What a failed call of a model means for the session.
+
+use autonoe_core::{AgentError, AgentErrorKind, SessionOutcome};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::contract::{ModelError, ModelErrorCode};
+use crate::retry::RetryPolicy;
+
+/// Says what it means for the session that the model could not be asked.
+///
+/// A provider that asks for a longer wait than the policy has patience for says that a quota is
+/// spent, and when it comes back. Everything else is an error.
+pub(super) fn of_failure(
+    error: &ModelError,
+    policy: &RetryPolicy,
+    now: Timestamp,
+) -> Result<SessionOutcome, AgentError> {
+    if error.code == ModelErrorCode::RateLimited
+        && let Some(wait) = error.retry_after
+        && wait > policy.patience()
+    {
+        let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::MAX);
+        return Ok(SessionOutcome::QuotaExceeded {
+            message: error.message.clone(),
+            resets_at: now.checked_add(wait).ok(),
+        });
+    }
+    let failed = of_setup(error);
+    Err(match error.retry_after {
+        Some(wait) => failed.retry_after(wait),
+        None => failed,
+    })
+}
+
+/// Says what it means that there is no model to ask.
+pub(super) fn of_setup(error: &ModelError) -> AgentError {
+    let failed = AgentError::new(kind_of(error), error.message.clone());
+    match remedy(error) {
+        Some(remedy) => failed.with_remedy(remedy),
+        None => failed,
+    }
+}
+
+/// Returns what a person can do about it that no wait does.
+fn remedy(error: &ModelError) -> Option<&'static str> {
+    Some(match (error.code, kind_of(error)) {
+        (_, AgentErrorKind::Billing) => "add credit at the provider, or use another one",
+        (_, AgentErrorKind::Authentication) => {
+            "check the key of the provider: that it is whole, not revoked, and for this service"
+        }
+        (ModelErrorCode::ModelNotFound, _) => {
+            "check the name of the model, and that the key may use it"
+        }
+        _ => return None,
+    })
+}
+
+fn kind_of(error: &ModelError) -> AgentErrorKind {
+    match error.code {
+        ModelErrorCode::AuthenticationError if is_about_money(error) => AgentErrorKind::Billing,
+        ModelErrorCode::AuthenticationError => AgentErrorKind::Authentication,
+        ModelErrorCode::ProviderNotConfigured
+        | ModelErrorCode::ProviderNotSupported
+        | ModelErrorCode::ModelNotFound => AgentErrorKind::Configuration,
+        ModelErrorCode::RateLimited | ModelErrorCode::NetworkError => AgentErrorKind::Overloaded,
+        ModelErrorCode::Timeout => AgentErrorKind::Timeout,
+        ModelErrorCode::InvalidResponse => AgentErrorKind::Protocol,
+        ModelErrorCode::ContextLengthExceeded | ModelErrorCode::Unknown => AgentErrorKind::Other,
+    }
+}
+
+fn is_about_money(error: &ModelError) -> bool {
+    const REASONS: [&str; 3] = [
+        "insufficient_quota",
+        "billing_error",
+        "billing_hard_limit_reached",
+    ];
+    let reason = error.reason.as_deref();
+    error.status == Some(402) || reason.is_some_and(|reason| REASONS.contains(&reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn kind(error: &ModelError) -> &'static str {
+        let result = of_failure(error, &RetryPolicy::default(), Timestamp::UNIX_EPOCH);
+        result.expect_err("it is an error").code()
+    }
+
+    #[test]
+    fn every_failure_of_a_model_is_one_of_the_session() {
+        use ModelErrorCode::*;
+        for (code, expected) in [
+            (ProviderNotConfigured, "configuration"),
+            (ProviderNotSupported, "configuration"),
+            (AuthenticationError, "authentication"),
+            (RateLimited, "overloaded"),
+            (ModelNotFound, "configuration"),
+            (ContextLengthExceeded, "other"),
+            (NetworkError, "overloaded"),
+            (Timeout, "timeout"),
+            (InvalidResponse, "protocol"),
+            (Unknown, "other"),
+        ] {
+            assert_eq!(
+                kind(&ModelError::new(code, "it failed")),
+                expected,
+                "{code}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_account_that_cannot_pay_is_a_matter_of_money() {
+        let refused = || ModelError::new(ModelErrorCode::AuthenticationError, "no");
+
+        assert_eq!(kind(&refused().with_status(402)), "billing");
+        let spent = refused().with_reason("insufficient_quota".to_owned());
+        assert_eq!(kind(&spent), "billing");
+        assert_eq!(kind(&refused().with_status(401)), "authentication");
+    }
+
+    #[test]
+    fn a_long_wait_is_a_quota_and_a_short_one_is_not() {
+        let limited = |seconds| {
+            let error = ModelError::new(ModelErrorCode::RateLimited, "slow down");
+            let error = error.with_retry_after(Duration::from_secs(seconds));
+            of_failure(&error, &RetryPolicy::default(), Timestamp::UNIX_EPOCH)
+        };
+
+        let quota = limited(3_600).expect("it is an outcome");
+        let expected = SessionOutcome::QuotaExceeded {
+            message: "slow down".into(),
+            resets_at: Some("1970-01-01T01:00:00Z".parse().expect("a time")),
+        };
+        assert_eq!(quota, expected);
+        let error = limited(60).expect_err("it is an error");
+        assert_eq!(error.delay(), Some(Duration::from_secs(60)));
+        assert!(matches!(
+            limited(u64::MAX),
+            Ok(SessionOutcome::QuotaExceeded {
+                resets_at: None,
+                ..
+            })
+        ));
+    }
+}

@@ -1,0 +1,266 @@
+//! The loop between a model and its tools.
+
+use std::sync::{Arc, Mutex};
+
+use autonoe_core::{AgentError, AgentSessionId, SessionOutcome, SessionSpec, StreamEvent, Tool};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use super::ModelAgentOptions;
+use super::asking::{Asking, NoAnswer};
+use super::budget::Account;
+use super::calls::Calls;
+use super::client::Item;
+use super::control::Reach;
+use super::conversation::Conversation;
+use super::outcome::of_failure;
+use super::rounds::{Rounds, Step};
+use super::{ModelLimits, compaction, prompts};
+use crate::contract::{
+    ModelClient, ModelError, ModelErrorCode, ModelReply, ModelRequest, PartKind,
+};
+use crate::mcp::Servers;
+use crate::retry::Retrying;
+
+/// A session: its conversation, and what it works with.
+pub(super) struct Work {
+    options: Arc<ModelAgentOptions>,
+    model: Arc<dyn ModelClient>,
+    spec: SessionSpec,
+    /// The tools that the session does not bring itself.
+    tools: Vec<Arc<dyn Tool>>,
+    calls: Calls,
+    servers: Servers,
+    reach: Reach,
+    limits: ModelLimits,
+    system: String,
+    conversation: Conversation,
+    account: Arc<Mutex<Account>>,
+}
+
+/// Why a turn does not go on.
+enum Halt {
+    /// It is over.
+    Over(SessionOutcome),
+    /// It failed.
+    Failed(AgentError),
+}
+
+impl Work {
+    pub(super) fn new(
+        options: Arc<ModelAgentOptions>,
+        model: Arc<dyn ModelClient>,
+        tools: Vec<Arc<dyn Tool>>,
+        spec: SessionSpec,
+        reach: Reach,
+    ) -> Self {
+        let calls = Calls::new(&spec, &tools, &[]);
+        let own = spec
+            .system_prompt
+            .clone()
+            .or_else(|| options.system_prompt.clone());
+        let system = own.unwrap_or_else(|| prompts::system(&spec.cwd));
+        let retrying = Retrying::new(model, options.retry)
+            .with_clock(options.clock.clone())
+            .with_ids(options.ids.clone());
+        Self {
+            limits: options.limits.of(&retrying.identity().model),
+            conversation: Conversation::new(&system, calls.definitions()),
+            account: Arc::new(Mutex::new(Account::new(
+                options.prices.clone(),
+                spec.budget,
+            ))),
+            model: Arc::new(retrying),
+            options,
+            spec,
+            tools,
+            calls,
+            servers: Servers::new(),
+            reach,
+            system,
+        }
+    }
+
+    /// Forgets the turn: nobody listens any more.
+    pub(super) fn abandon(&mut self) {
+        self.reach.abandon();
+    }
+
+    /// Works on `prompt` until the turn is over, and tells `listener` what happens.
+    pub(super) async fn turn(&mut self, prompt: String, listener: &UnboundedSender<Item>) {
+        let stop = CancellationToken::new();
+        self.reach.begin(stop.clone());
+        let asking = Asking::new(
+            self.model.clone(),
+            self.account.clone(),
+            self.spec.events.clone(),
+            listener.clone(),
+            stop,
+        );
+        let id = AgentSessionId::new(format!("model-{:016x}", self.options.ids.next_u64()));
+        let model = self.model.identity().model.clone();
+        asking.tell(StreamEvent::started(id, Some(model)));
+        let halt = match self.begin(&asking).await {
+            Ok(()) => {
+                self.conversation.tell(prompt);
+                let most = self.spec.max_turns.unwrap_or(self.options.max_rounds);
+                self.rounds(Rounds::new(most), &asking).await
+            }
+            Err(halt) => halt,
+        };
+        self.reach.abandon();
+        let last = match halt {
+            Halt::Over(outcome) => Ok(StreamEvent::end(outcome, asking.account().cost())),
+            Halt::Failed(error) => Err(error),
+        };
+        let _ = listener.send(last);
+    }
+
+    /// Ends what belongs to the session, and waits until nothing of it is left.
+    pub(super) async fn end(&mut self) -> Result<(), AgentError> {
+        self.servers.end().await
+    }
+
+    /// Sees that the servers of the session are there, with their tools, before the model is
+    /// told anything: an agent without the browser that it was promised would judge what it
+    /// has never seen.
+    async fn begin(&mut self, asking: &Asking) -> Result<(), Halt> {
+        if self.spec.mcp_servers.is_empty() {
+            return Ok(());
+        }
+        let _note = self.spec.events.progress("waiting for the MCP servers");
+        let ready = self.servers.ready(&self.spec, &self.options.mcp);
+        let started = tokio::select! {
+            biased;
+            () = asking.stop().cancelled() => {
+                return Err(Halt::Over(SessionOutcome::Interrupted));
+            }
+            started = ready => started.map_err(Halt::Failed)?,
+        };
+        if let Some(started) = started {
+            self.calls = Calls::new(&self.spec, &self.tools, &started.tools);
+            self.conversation = Conversation::new(&self.system, self.calls.definitions());
+            for warning in started.warnings {
+                asking.tell(StreamEvent::warning(warning));
+            }
+        }
+        Ok(())
+    }
+
+    async fn rounds(&mut self, mut rounds: Rounds, asking: &Asking) -> Halt {
+        loop {
+            for text in self.reach.take_told() {
+                self.conversation.tell(text);
+            }
+            let is_spent = asking.account().exhausted().is_some();
+            match rounds.before_asking(is_spent, self.is_too_long()) {
+                Step::Shorten => {
+                    if let Err(halt) = self.shorten(asking).await {
+                        return halt;
+                    }
+                    continue;
+                }
+                Step::End(outcome) => return Halt::Over(outcome),
+                _ => {}
+            }
+            let step = match asking.ask(&self.request()).await {
+                Ok(reply) => {
+                    say(&reply, asking);
+                    self.conversation.answered(&reply);
+                    let step = rounds.answered(&reply, self.reach.has_told());
+                    if step == Step::Call {
+                        let results = self.calls.carry_out(&self.spec, &reply, asking).await;
+                        self.conversation.results(results);
+                    }
+                    step
+                }
+                Err(NoAnswer::Stopped) => return Halt::Over(SessionOutcome::Interrupted),
+                Err(NoAnswer::Failed(error)) => match rounds.failed(&error) {
+                    Step::Shorten => Step::Shorten,
+                    _ => return self.failed(&error),
+                },
+            };
+            if asking.stop().is_cancelled() {
+                return Halt::Over(SessionOutcome::Interrupted);
+            }
+            match step {
+                Step::Tell(text) => self.conversation.tell(text),
+                Step::Shorten => {
+                    if let Err(halt) = self.shorten(asking).await {
+                        return halt;
+                    }
+                }
+                // Something may have been told in the last moment.
+                Step::End(SessionOutcome::Completed) if !self.reach.end() => {}
+                Step::End(outcome) => return Halt::Over(outcome),
+                Step::Ask | Step::Call | Step::Fail => {}
+            }
+        }
+    }
+
+    fn request(&self) -> ModelRequest {
+        ModelRequest::new(self.conversation.messages().iter().cloned())
+            .with_system(self.system.clone())
+            .with_tools(self.calls.definitions().iter().cloned())
+            .with_max_output_tokens(self.limits.output)
+            .with_thinking(self.spec.thinking)
+    }
+
+    /// Returns how many tokens a conversation may have before it is made shorter.
+    fn room(&self) -> u64 {
+        let percent = u64::from(self.options.full_at_percent.clamp(10, 100));
+        let full = self.limits.context / 100 * percent;
+        // There must be room for an answer, but not for the longest.
+        let answer = u64::from(self.limits.output).min(self.limits.context / 4);
+        full.min(self.limits.context.saturating_sub(answer))
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.conversation.size() > self.room()
+    }
+
+    fn failed(&self, error: &ModelError) -> Halt {
+        match of_failure(error, &self.options.retry, self.options.clock.now()) {
+            Ok(outcome) => Halt::Over(outcome),
+            Err(error) => Halt::Failed(error),
+        }
+    }
+
+    /// Makes the conversation shorter, as far as there is anything to leave out.
+    async fn shorten(&mut self, asking: &Asking) -> Result<(), Halt> {
+        let room = self.room().saturating_sub(self.conversation.beside());
+        let Some(plan) = compaction::plan(self.conversation.messages(), room) else {
+            return Ok(());
+        };
+        let note = self
+            .spec
+            .events
+            .progress("telling the conversation in short");
+        let told = match asking.ask(&plan.question).await {
+            Ok(reply) => Some(reply.message.to_text()),
+            Err(NoAnswer::Stopped) => return Err(Halt::Over(SessionOutcome::Interrupted)),
+            Err(NoAnswer::Failed(error)) if error.code == ModelErrorCode::ContextLengthExceeded => {
+                None
+            }
+            Err(NoAnswer::Failed(error)) => return Err(self.failed(&error)),
+        };
+        drop(note);
+        self.conversation.replace(plan.shortened(told.as_deref()));
+        let message = "the conversation became long and was told in short";
+        asking.tell(StreamEvent::warning(message));
+        Ok(())
+    }
+}
+
+/// Tells what the agent says and thinks; its calls are told when they are carried out.
+fn say(reply: &ModelReply, asking: &Asking) {
+    for part in &reply.message.parts {
+        match &part.kind {
+            PartKind::Text { text } if !text.is_empty() => asking.tell(StreamEvent::text(text)),
+            PartKind::Thinking { text } if !text.is_empty() => {
+                asking.tell(StreamEvent::thinking(text));
+            }
+            _ => {}
+        }
+    }
+}

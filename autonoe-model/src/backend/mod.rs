@@ -1,0 +1,7 @@
+//! Agents on a model, from a configuration file.
+
+mod command_environment;
+mod key_places;
+mod model_backend;
+
+pub use model_backend::ModelBackend;

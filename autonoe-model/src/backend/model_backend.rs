@@ -1,0 +1,255 @@
+//! The backend that needs only a key.
+
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use autonoe_core::{
+    AgentClientFactory, BackendSpec, CredentialPlaces, SpecContext, SpecError, ThinkingBudget,
+    spec_schema,
+};
+use autonoe_process::find_program;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+
+use super::command_environment::for_commands;
+use super::key_places::KeyPlaces;
+use crate::agent::{LimitTable, ModelAgentOptions, ModelAgents};
+use crate::contract::{ModelError, ModelErrorCode};
+use crate::price::PriceTable;
+use crate::provider::{KeySource, PROVIDER_PORT, ProviderContext, ProviderSpec};
+use crate::retry::RetryPolicy;
+use crate::tools::{BuiltInTools, ToolPlan};
+
+/// Describes agents on a model in a configuration file: `{"type": "model", ..}`.
+///
+/// They have the built-in tools, in the directory of the session and in a sandbox unless a
+/// person has switched it off. The keys of the provider are looked up in the environment of
+/// the [`SpecContext`]; no command of an agent sees them.
+///
+/// ```
+/// use autonoe_core::{BackendSpec, Places, SpecContext};
+/// use autonoe_model as _;
+///
+/// let backend: Box<dyn BackendSpec> = serde_json::from_str(
+///     r#"{
+///         "type": "model",
+///         "provider": {"type": "anthropic", "key": {"env": "TEAM_KEY"}},
+///         "model": "claude-sonnet-4-5",
+///         "maxRounds": 80,
+///         "tools": {"limits": {"commandTimeMs": 300000}}
+///     }"#,
+/// )?;
+///
+/// let context = SpecContext::new(Places::new("/srv/project"))
+///     .with_environment([("TEAM_KEY".into(), "sk-ant-123".into())]);
+/// let agents = backend.build(&context)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ModelBackend {
+    /// Who serves the model.
+    #[schemars(schema_with = "provider_schema")]
+    pub provider: Arc<dyn ProviderSpec>,
+    /// What the provider is called, in prices for example; its type if it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The model of sessions that name none.
+    pub model: String,
+    /// What holds for sessions that bring no system prompt; ours if it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    /// How many tokens models may think in sessions that do not say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<ThinkingBudget>,
+    /// How many answers a session may take that does not say so itself.
+    #[serde(default = "max_rounds")]
+    #[schemars(range(min = 1))]
+    pub max_rounds: u32,
+    /// When a call that failed is made again.
+    #[serde(default)]
+    pub retry: RetryPolicy,
+    /// What models cost, beside the prices that are built in.
+    #[serde(default)]
+    pub prices: PriceTable,
+    /// How much models can read and write, beside the limits that are built in.
+    #[serde(default)]
+    pub limits: LimitTable,
+    /// What holds for the built-in tools.
+    #[serde(default)]
+    pub tools: ToolPlan,
+}
+
+fn max_rounds() -> u32 {
+    ModelAgentOptions::MAX_ROUNDS
+}
+
+/// Describes one provider.
+fn provider_schema(generator: &mut SchemaGenerator) -> Schema {
+    spec_schema(PROVIDER_PORT, generator)
+}
+
+impl ModelBackend {
+    const TAG: &str = "model";
+
+    /// Describes agents on `model` of `provider`, with nothing special.
+    pub fn new(provider: Arc<dyn ProviderSpec>, model: impl Into<String>) -> Self {
+        Self {
+            provider,
+            name: None,
+            model: model.into(),
+            system_prompt: None,
+            thinking: None,
+            max_rounds: max_rounds(),
+            retry: RetryPolicy::default(),
+            prices: PriceTable::default(),
+            limits: LimitTable::default(),
+            tools: ToolPlan::default(),
+        }
+    }
+
+    /// Returns what the provider is called.
+    pub fn provider_name(&self) -> &str {
+        let own = self.name.as_deref();
+        own.unwrap_or_else(|| self.provider.typetag_name())
+    }
+
+    /// Says the same as options. Nobody is asked anything.
+    ///
+    /// # Errors
+    ///
+    /// A key is missing, or would be within reach of an agent, or a value makes no sense.
+    pub fn options(&self, context: &SpecContext) -> Result<ModelAgentOptions, ModelError> {
+        let place = ProviderContext::new(self.provider_name())
+            .with_environment(context.environment.clone())
+            .with_folder(&context.places.project);
+        let tools = self.built_in(context, &place)?;
+        if self.max_rounds == 0 {
+            return Err(senseless("maxRounds of 0 leaves no answer"));
+        }
+        let provider = self.provider.build(&place)?;
+        // That there cannot be such a model is known here.
+        provider.model(&self.model)?;
+        let mut options = ModelAgentOptions::new(provider, &self.model);
+        options.built_in = Some(tools);
+        options.system_prompt.clone_from(&self.system_prompt);
+        options.thinking = self.thinking;
+        options.max_rounds = self.max_rounds;
+        options.retry = self.retry;
+        options.prices = options.prices.with(self.prices.clone());
+        options.limits = options.limits.with(self.limits.clone());
+        Ok(options)
+    }
+
+    fn built_in(
+        &self,
+        context: &SpecContext,
+        place: &ProviderContext,
+    ) -> Result<BuiltInTools, ModelError> {
+        let plan = &self.tools;
+        if !plan.limits.leave_time() {
+            return Err(senseless(
+                "the limits of the tools leave no time, or a command less than it takes by itself",
+            ));
+        }
+        let keys = KeyPlaces::of(&*self.provider);
+        if let Some(name) = plan.variables.intersection(&keys.variables).next() {
+            return Err(senseless(&format!(
+                "the variable {name} has a key of the provider, which no command may see"
+            )));
+        }
+        let mut tools = BuiltInTools::new()
+            .network(plan.network)
+            .limits(plan.limits.clone());
+        if let Some(path) = context.environment.get(OsStr::new("PATH")) {
+            if let Some(program) = find_program("bwrap", path) {
+                tools = tools.bubblewrap(program);
+            }
+            if let Some(program) = find_program("bash", path) {
+                tools = tools.shell(program);
+            }
+        }
+        for (name, value) in for_commands(&context.environment, &plan.variables) {
+            tools = tools.env(name, value);
+        }
+        for name in keys.variables {
+            // That it is missing is said by whoever needs it.
+            if let Ok(Some(key)) = KeySource::Env(name).resolve(place) {
+                tools = tools.secret(key.expose());
+            }
+        }
+        for file in keys.files {
+            let whole = context.places.project.join(&file);
+            if is_within(&whole, &context.places.project) {
+                return Err(senseless(&format!(
+                    "the key is in the project, where agents work: move {} elsewhere",
+                    file.display()
+                )));
+            }
+            if let Ok(Some(key)) = KeySource::File(file).resolve(place) {
+                tools = tools.secret(key.expose());
+            }
+            // One that is not there is told by whoever needs it.
+            if let Ok(whole) = whole.canonicalize() {
+                tools = tools.hidden(whole);
+            }
+        }
+        for path in credentials(context) {
+            tools = tools.hidden(path);
+        }
+        Ok(tools)
+    }
+}
+
+/// Returns the places of credentials in the home of the user, as far as it is known.
+fn credentials(context: &SpecContext) -> Vec<PathBuf> {
+    let given = context
+        .environment
+        .get(OsStr::new("HOME"))
+        .map(PathBuf::from);
+    let Some(home) = context.places.home.clone().or(given) else {
+        return Vec::new();
+    };
+    if !home.is_absolute() {
+        return Vec::new();
+    }
+    let places = CredentialPlaces::default();
+    let in_home = places.iter().filter_map(|place| place.strip_prefix("~/"));
+    in_home
+        .filter(|place| !place.contains('*'))
+        .map(|place| home.join(place))
+        // There the guards of core watch.
+        .filter(|path| !is_within(path, &context.places.project))
+        .collect()
+}
+
+/// Tells whether a file is in a directory, also by way of links.
+fn is_within(file: &Path, directory: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let leaves_again = file.components().any(|part| part == Component::ParentDir);
+    let is_below = file.starts_with(directory) && !leaves_again;
+    is_below || real(file).starts_with(real(directory))
+}
+
+fn senseless(what: &str) -> ModelError {
+    ModelError::new(ModelErrorCode::ProviderNotConfigured, what)
+}
+
+#[typetag::serde(name = "model")]
+impl BackendSpec for ModelBackend {
+    fn build(&self, context: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
+        let options = self.options(context);
+        let options = options.map_err(|error| SpecError::new(Self::TAG, error.message))?;
+        Ok(Arc::new(ModelAgents::new(options)))
+    }
+}
+
+autonoe_core::register_spec!(Backend, ModelBackend, "model", {
+    "provider": {"type": "anthropic", "key": {"env": "ANTHROPIC_API_KEY"}},
+    "model": "claude-sonnet-4-5",
+    "maxRounds": 80,
+    "retry": {"tries": 5},
+    "tools": {"network": "shared", "limits": {"commandTimeMs": 300_000}}
+});

@@ -1,0 +1,191 @@
+//! Texts, thoughts and calls.
+
+use autonoe_core::{TokenUsage, ToolDefinition};
+use autonoe_testkit::conformance::{Checks, Finding};
+use futures::StreamExt;
+use serde_json::{Value, json};
+
+use super::Scenario;
+use super::heard::{Ear, Heard};
+use crate::contract::{
+    AssistantMessage, Message, ModelEvent, ModelRequest, Part, PartKind, StopReason,
+};
+
+pub(super) const PROMPT: &str = "Which of the two rivers is longer? (49b2)";
+pub(super) const SYSTEM: &str = "Answer in the manner of a ferryman. (e07c)";
+pub(super) const TEXT: &str = "Grüße — the Ouse, by far, and it is the wetter one too. (7d15) 👋";
+pub(super) const THOUGHT: &str = "Ouse or Nene? They never say which. (c3a8)";
+
+/// A request with all that a request can have in its first turn.
+pub(super) fn request() -> ModelRequest {
+    let schema = json!({
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "depth": {"type": "integer"}},
+        "required": ["name"],
+    });
+    let tool = |name: &str| ToolDefinition::new(name, "Measures a river. (51f0)", schema.clone());
+    ModelRequest::new([Message::user(PROMPT)])
+        .with_system(SYSTEM.to_owned())
+        .with_tools([tool("Measure"), tool("Sound")])
+}
+
+pub(super) fn answers(parts: impl IntoIterator<Item = Part>) -> Scenario {
+    let usage = TokenUsage {
+        input: 100,
+        output: 20,
+        ..TokenUsage::default()
+    };
+    Scenario::Answers {
+        message: AssistantMessage::new(parts),
+        usage,
+    }
+}
+
+/// Two calls whose inputs cannot be taken for each other.
+pub(super) fn two_calls() -> [Part; 2] {
+    let deep = json!({"name": "Ouse \"Great\" — über", "depth": 7, "at": [{"x": [1, null, true]}]});
+    [
+        Part::tool_call("call_4f01", "Measure", deep),
+        Part::tool_call("call_4f02", "Sound", json!({"name": "Nene"})),
+    ]
+}
+
+pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
+    let says = answers([Part::text(TEXT)]);
+    checks
+        .run("what is asked reaches the provider", async {
+            let stage = ear.stage(&says).await?;
+            ear.hear(&says, &*stage, &request()).await?.reply()?;
+            let requests = stage.requests();
+            if requests.is_empty() {
+                return Err(super::heard::impossible());
+            }
+            ensure!(requests.len() == 1, "{} requests came", requests.len());
+            reached(&requests[0])
+        })
+        .await;
+    checks
+        .run("a text comes piece by piece, and whole", async {
+            let heard = ear.play(&says, &request()).await?;
+            let (reply, texts) = (heard.reply()?, heard.texts());
+            ensure!(reply.message.to_text() == TEXT, "it said {reply:?}");
+            ensure!(
+                reply.stop == StopReason::EndTurn,
+                "it stopped: {}",
+                reply.stop
+            );
+            ensure!(texts.len() > 1, "it came in one piece: {texts:?}");
+            Ok(())
+        })
+        .await;
+    checks
+        .run("a text is told while the model still speaks", async {
+            let stage = ear.stage(&Scenario::Pauses { text: TEXT.into() }).await?;
+            let mut stream = stage.model().stream(&request());
+            ear.within(first_text(&mut stream)).await?
+        })
+        .await;
+    checks
+        .run("thoughts are told as thoughts", async {
+            let thinks = answers([Part::thinking(THOUGHT), Part::text(TEXT)]);
+            let heard = ear.play(&thinks, &request()).await?;
+            let reply = heard.reply()?;
+            let thoughts = thoughts(&reply.message);
+            ensure!(thoughts == THOUGHT, "it thought {thoughts:?}");
+            ensure!(reply.message.to_text() == TEXT, "it said {reply:?}");
+            ensure!(heard.thoughts() == THOUGHT, "it told {:?}", heard.events);
+            Ok(())
+        })
+        .await;
+    let [first, second] = two_calls();
+    checks
+        .run("a call has its id, its tool and its input", async {
+            let calls = [first.clone()];
+            let heard = ear.play(&answers(calls.clone()), &request()).await?;
+            has_calls(&heard, &calls)
+        })
+        .await;
+    checks
+        .run("calls that are made at once are told apart", async {
+            let calls = [first, second];
+            let parts = [vec![Part::text(TEXT)], calls.to_vec()].concat();
+            let heard = ear.play(&answers(parts), &request()).await?;
+            has_calls(&heard, &calls)?;
+            ensure!(
+                heard.reply()?.message.to_text() == TEXT,
+                "it said {heard:?}"
+            );
+            Ok(())
+        })
+        .await;
+}
+
+/// Waits for a piece of text.
+pub(super) async fn first_text(stream: &mut crate::contract::ModelStream) -> Finding {
+    while let Some(event) = stream.next().await {
+        match event {
+            Ok(ModelEvent::Text(text)) => {
+                ensure!(TEXT.starts_with(&text), "it told {text:?}");
+                return Ok(());
+            }
+            Ok(ModelEvent::Done(reply)) => {
+                ensure!(false, "it took half an answer for a whole one: {reply:?}");
+            }
+            Ok(_) => {}
+            Err(error) => ensure!(false, "it failed: {error:?}"),
+        }
+    }
+    ensure!(false, "it ended without a word");
+    Ok(())
+}
+
+/// Looks for all that was asked, wherever the protocol has its place.
+fn reached(request: &Value) -> Finding {
+    let mut texts = Vec::new();
+    strings(request, &mut texts);
+    for asked in [
+        PROMPT,
+        SYSTEM,
+        "Measures a river. (51f0)",
+        "Measure",
+        "Sound",
+    ] {
+        ensure!(
+            texts.iter().any(|text| text.contains(asked)),
+            "{asked:?} is not in the request: {request}"
+        );
+    }
+    Ok(())
+}
+
+fn strings<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => found.push(text),
+        Value::Array(items) => items.iter().for_each(|item| strings(item, found)),
+        Value::Object(fields) => fields.values().for_each(|item| strings(item, found)),
+        _ => {}
+    }
+}
+
+fn has_calls(heard: &Heard, expected: &[Part]) -> Finding {
+    let reply = heard.reply()?;
+    let expected = AssistantMessage::new(expected.iter().cloned());
+    let (calls, wanted): (Vec<_>, Vec<_>) =
+        (reply.message.calls().collect(), expected.calls().collect());
+    ensure!(calls == wanted, "it called {calls:?} and not {wanted:?}");
+    ensure!(
+        reply.stop == StopReason::ToolUse,
+        "it stopped: {}",
+        reply.stop
+    );
+    Ok(())
+}
+
+/// Returns all that a message thinks.
+pub(super) fn thoughts(message: &AssistantMessage) -> String {
+    let thoughts = message.parts.iter().filter_map(|part| match &part.kind {
+        PartKind::Thinking { text } => Some(text.as_str()),
+        _ => None,
+    });
+    thoughts.collect()
+}

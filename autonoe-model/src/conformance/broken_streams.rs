@@ -1,0 +1,56 @@
+//! Answers that break off.
+
+use autonoe_testkit::conformance::{Checks, Finding};
+
+use super::answers::{TEXT, request};
+use super::heard::Ear;
+use super::refusals::has_code;
+use super::{BrokenStream, Scenario};
+use crate::contract::ModelErrorCode;
+
+pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
+    let table = [
+        (
+            "a stream that is cut is no answer",
+            BrokenStream::Cut,
+            ModelErrorCode::NetworkError,
+        ),
+        (
+            "a stream without the protocol's end is no answer",
+            BrokenStream::Ends,
+            ModelErrorCode::NetworkError,
+        ),
+        (
+            "a stream that makes no sense is no answer",
+            BrokenStream::Malformed,
+            ModelErrorCode::InvalidResponse,
+        ),
+        (
+            "a stream that falls silent is not waited for without an end",
+            BrokenStream::Silent,
+            ModelErrorCode::Timeout,
+        ),
+    ];
+    for (check, how, code) in table {
+        checks.run(check, breaks(ear, how, code)).await;
+    }
+    for code in [ModelErrorCode::RateLimited, ModelErrorCode::NetworkError] {
+        let check = format!("an error inside a stream is told as {code}");
+        let how = BrokenStream::Fails { code };
+        checks.run(&check, breaks(ear, how, code)).await;
+    }
+}
+
+async fn breaks(ear: &Ear<'_>, how: BrokenStream, code: ModelErrorCode) -> Finding {
+    let text = TEXT.to_owned();
+    let heard = ear
+        .play(&Scenario::Breaks { text, how }, &request())
+        .await?;
+    has_code(heard.error()?, code)?;
+    let told = heard.texts().concat();
+    ensure!(
+        !told.is_empty() && TEXT.starts_with(&told),
+        "before that it told {told:?}"
+    );
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! What every [`ModelClient`](crate::ModelClient) must do, as a function to call from a test.
+//!
+//! A [`ModelHarness`] makes the provider of a client do what a [`Scenario`] says;
+//! [`model_client`] asks the client in every way that its contract speaks of, and gives back
+//! which checks passed, which failed and why, and which could not be made.
+
+/// Ends a check as failed unless a condition holds.
+macro_rules! ensure {
+    ($holds:expr, $($what:tt)+) => {
+        if !$holds {
+            return Err(autonoe_testkit::conformance::Flaw::Failed(format!($($what)+)));
+        }
+    };
+}
+
+mod answers;
+mod broken_streams;
+mod captured_log;
+mod endings;
+mod harness;
+mod heard;
+mod lifetimes;
+mod refusals;
+mod replay;
+mod scenario;
+mod secrets;
+mod usage;
+
+use autonoe_testkit::conformance::{Checks, Conformance};
+use tracing::instrument::WithSubscriber;
+
+use self::captured_log::CapturedLog;
+use self::heard::Ear;
+
+pub use harness::{ModelHarness, NotStaged, Replayed, Stage};
+pub use scenario::{AskedWait, BrokenStream, Scenario};
+
+/// Checks a [`ModelClient`](crate::ModelClient) against its contract.
+///
+/// What its provider cannot do is not asked of it: those checks are skipped and listed in the
+/// report. Every wait is limited in tokio's time. While the suite runs, all that its own task
+/// traces is kept, to look for keys and prompts in it.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use async_trait::async_trait;
+/// use autonoe_model::conformance::{self, ModelHarness, NotStaged, Replayed, Scenario, Stage};
+/// use autonoe_model::{ModelClient, ModelEvent, ModelIdentity, ModelReply, ModelRequest, ModelStream};
+/// use futures::{StreamExt, stream};
+/// use serde_json::Value;
+///
+/// /// Always says the same.
+/// struct Parrot(ModelIdentity, ModelReply);
+///
+/// impl ModelClient for Parrot {
+///     // ...
+/// #     fn identity(&self) -> &ModelIdentity {
+/// #         &self.0
+/// #     }
+/// #
+/// #     fn stream(&self, _: &ModelRequest) -> ModelStream {
+/// #         let text = self.1.message.to_text();
+/// #         let words: Vec<_> = text.split_inclusive(' ').map(|it| it.to_owned()).collect();
+/// #         let words = words.into_iter().map(|word| Ok(ModelEvent::Text(word)));
+/// #         let done = Ok(ModelEvent::Done(Box::new(self.1.clone())));
+/// #         stream::iter(words.chain([done])).boxed()
+/// #     }
+/// }
+///
+/// /// Parrots neither think nor call, and never fail.
+/// struct Parrots;
+///
+/// #[async_trait]
+/// impl ModelHarness for Parrots {
+///     async fn stage(&self, scenario: &Scenario) -> Result<Box<dyn Stage>, NotStaged> {
+///         match scenario.clone() {
+///             Scenario::Answers { message, usage }
+///                 if message.parts.len() == 1 && !message.to_text().is_empty() =>
+///             {
+///                 let reply = ModelReply::new(message).with_usage(usage);
+///                 let parrot = Parrot(ModelIdentity::new("docs", "parrot"), reply);
+///                 Ok(Box::new(Cage(Arc::new(parrot))))
+///             }
+///             _ => Err(NotStaged::Impossible),
+///         }
+///     }
+///
+///     fn key(&self) -> &str {
+///         "a key that parrots do not have"
+///     }
+/// }
+///
+/// struct Cage(Arc<Parrot>);
+///
+/// #[async_trait]
+/// impl Stage for Cage {
+///     fn model(&self) -> Arc<dyn ModelClient> {
+///         self.0.clone()
+///     }
+///
+///     // A parrot has no provider that could see anything.
+///     fn requests(&self) -> Vec<Value> {
+///         Vec::new()
+///     }
+///
+///     async fn client_left(&self) {}
+///
+///     fn replayed(&self) -> Option<Replayed> {
+///         None
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let report = conformance::model_client(&Parrots).await;
+///
+/// report.assert();
+/// assert!(report.passed().contains(&"a text comes piece by piece, and whole".to_owned()));
+/// assert!(!report.skipped().is_empty());
+/// # });
+/// ```
+pub async fn model_client(harness: &dyn ModelHarness) -> Conformance {
+    let log = CapturedLog::default();
+    let ear = Ear::new(harness);
+    let checks = async {
+        let mut checks = Checks::of("model client");
+        answers::check(&mut checks, &ear).await;
+        usage::check(&mut checks, &ear).await;
+        replay::check(&mut checks, &ear).await;
+        refusals::check(&mut checks, &ear, harness).await;
+        broken_streams::check(&mut checks, &ear).await;
+        lifetimes::check(&mut checks, &ear).await;
+        secrets::check(&mut checks, &ear, harness).await;
+        checks
+    };
+    let mut checks = checks.with_subscriber(log.clone()).await;
+    endings::check(&mut checks, &ear.all());
+    secrets::look(&mut checks, &ear.all(), &log, harness);
+    checks.finish()
+}

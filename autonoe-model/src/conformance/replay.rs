@@ -1,0 +1,95 @@
+//! Conversations that go on.
+
+use autonoe_testkit::conformance::{Checks, Finding, Flaw};
+
+use super::answers::{TEXT, THOUGHT, answers, request, two_calls};
+use super::heard::Ear;
+use super::{Replayed, Stage};
+use crate::contract::{Message, ModelRequest, Part, PartKind, ToolResult};
+
+pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
+    let [first, second] = two_calls();
+    let calls = [Part::text(TEXT), first.clone(), second.clone()];
+    checks
+        .run("an answer goes back as it came", async {
+            goes_back(ear, calls.to_vec()).await.map(|_| ())
+        })
+        .await;
+    checks
+        .run("thoughts go back as they came", async {
+            let thinks = [vec![Part::thinking(THOUGHT)], calls.to_vec()].concat();
+            goes_back(ear, thinks).await.map(|_| ())
+        })
+        .await;
+    checks
+        .run(
+            "what only the provider understands is kept, and goes back",
+            async {
+                let unknown = vec![Part::text(TEXT), Part::opaque(), first.clone()];
+                let message = goes_back(ear, unknown).await?;
+                let parts = message.iter();
+                let kept = parts.filter(|part| part.kind == PartKind::Opaque).count();
+                ensure!(kept == 1, "{kept} such parts are in {message:?}");
+                Ok(())
+            },
+        )
+        .await;
+    checks
+        .run("results of calls reach the provider", async {
+            let stage = ear.stage(&answers(calls.to_vec())).await?;
+            go_on(ear, &*stage, &calls).await?;
+            let requests = stage.requests();
+            let Some(last) = requests.last().map(ToString::to_string) else {
+                return Err(super::heard::impossible());
+            };
+            for result in [RIGHT, WRONG] {
+                ensure!(last.contains(result), "{result:?} is not in {last}");
+            }
+            Ok(())
+        })
+        .await;
+}
+
+const RIGHT: &str = "230 km (a4e6)";
+const WRONG: &str = "the rope is too short (b9d2)";
+
+/// Lets a conversation go on after an answer of `parts`, and returns what the client made of it.
+async fn goes_back(ear: &Ear<'_>, parts: Vec<Part>) -> Finding<Vec<Part>> {
+    let stage = ear.stage(&answers(parts.clone())).await?;
+    let heard = go_on(ear, &*stage, &parts).await?;
+    let Some(Replayed { came, went_back }) = stage.replayed() else {
+        return Err(Flaw::Untestable("nobody sees what goes back".to_owned()));
+    };
+    ensure!(
+        came == went_back,
+        "{came}\ncame, and this went back:\n{went_back}"
+    );
+    Ok(heard)
+}
+
+/// Asks, and asks again with the results of all calls.
+async fn go_on(ear: &Ear<'_>, stage: &dyn Stage, parts: &[Part]) -> Finding<Vec<Part>> {
+    let scenario = answers(parts.to_vec());
+    let first = ear.hear(&scenario, stage, &request()).await?;
+    let message = first.reply()?.message.clone();
+    let results = message
+        .calls()
+        .enumerate()
+        .map(|(index, (id, name, _))| match index {
+            0 => ToolResult::ok(id, name, RIGHT),
+            _ => ToolResult::failed(id, name, WRONG),
+        });
+    let results = Message::results(results);
+    let mut conversation = request().messages;
+    conversation.extend([message.clone().into(), results]);
+    // As one that was written down and read again in between.
+    let unreadable = |error: serde_json::Error| Flaw::Failed(format!("it is lost: {error}"));
+    let saved = serde_json::to_string(&conversation).map_err(unreadable)?;
+    let loaded: Vec<Message> = serde_json::from_str(&saved).map_err(unreadable)?;
+    let again = ModelRequest {
+        messages: loaded,
+        ..request()
+    };
+    ear.hear(&scenario, stage, &again).await?.reply()?;
+    Ok(message.parts)
+}

@@ -1,0 +1,55 @@
+//! What calls used.
+
+use autonoe_core::TokenUsage;
+use autonoe_testkit::conformance::Checks;
+
+use super::Scenario;
+use super::answers::{TEXT, request};
+use super::heard::Ear;
+use crate::contract::AssistantMessage;
+
+pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
+    let plain = TokenUsage {
+        input: 1_203,
+        output: 87,
+        ..TokenUsage::default()
+    };
+    let table = [
+        ("what a call used is told", plain),
+        (
+            "what a cache gave is told apart",
+            TokenUsage {
+                cache_read: 40_009,
+                ..plain
+            },
+        ),
+        (
+            "what a cache was given is told apart",
+            TokenUsage {
+                cache_write: 511,
+                ..plain
+            },
+        ),
+        (
+            "what hidden thoughts used is told apart",
+            TokenUsage {
+                reasoning: 31,
+                ..plain
+            },
+        ),
+    ];
+    for (check, usage) in table {
+        checks
+            .run(check, async {
+                let scenario = Scenario::Answers {
+                    message: AssistantMessage::text(TEXT),
+                    usage,
+                };
+                let heard = ear.play(&scenario, &request()).await?;
+                let told = heard.reply()?.usage;
+                ensure!(told == usage, "it used {usage:?} and told {told:?}");
+                Ok(())
+            })
+            .await;
+    }
+}

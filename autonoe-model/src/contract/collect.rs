@@ -1,0 +1,82 @@
+//! From the parts of an answer to the whole.
+
+use autonoe_core::TokenUsage;
+use futures::StreamExt;
+
+use super::{ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelStream};
+
+/// Waits for the whole answer. A stream that ends without one has failed.
+pub(super) async fn collect(mut stream: ModelStream) -> Result<ModelReply, ModelError> {
+    // What tries used that failed.
+    let mut used = TokenUsage::default();
+    let failed = |mut error: ModelError, used| {
+        error.usage += used;
+        error
+    };
+    while let Some(event) = stream.next().await {
+        match event {
+            Ok(ModelEvent::Done(mut reply)) => {
+                reply.usage += used;
+                return Ok(*reply);
+            }
+            Ok(ModelEvent::Retrying { error, .. }) => used += error.usage,
+            Ok(_) => {}
+            Err(error) => return Err(failed(error, used)),
+        }
+    }
+    let message = "the answer ended before it was whole";
+    let error = ModelError::new(ModelErrorCode::InvalidResponse, message);
+    Err(failed(error, used))
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::{FutureExt, stream};
+
+    use super::*;
+    use crate::contract::AssistantMessage;
+
+    #[test]
+    fn an_answer_without_an_end_is_no_answer() {
+        let cut = stream::iter([Ok(ModelEvent::Text("All".into()))]).boxed();
+
+        let error = collect(cut)
+            .now_or_never()
+            .expect("it is there")
+            .expect_err("it is cut");
+
+        assert_eq!(error.code, ModelErrorCode::InvalidResponse);
+    }
+
+    #[test]
+    fn the_answer_is_what_the_end_says() {
+        let whole = ModelReply::new(AssistantMessage::text("All is well."));
+        let events = [
+            Ok(ModelEvent::Text("All".into())),
+            Ok(ModelEvent::Done(Box::new(whole.clone()))),
+        ];
+
+        let reply = collect(stream::iter(events).boxed()).now_or_never();
+
+        assert_eq!(reply.expect("it is there").expect("whole"), whole);
+    }
+
+    #[test]
+    fn what_failed_tries_used_counts_too() {
+        let tokens = |input| TokenUsage {
+            input,
+            ..TokenUsage::default()
+        };
+        let retrying = ModelEvent::Retrying {
+            error: ModelError::new(ModelErrorCode::Timeout, "slow").with_usage(tokens(3)),
+            attempt: 2,
+            delay: std::time::Duration::from_secs(1),
+        };
+        let whole = ModelReply::new(AssistantMessage::text("x")).with_usage(tokens(4));
+        let events = [Ok(retrying), Ok(ModelEvent::Done(Box::new(whole)))];
+
+        let reply = collect(stream::iter(events).boxed()).now_or_never();
+
+        assert_eq!(reply.expect("it is there").expect("whole").usage, tokens(7));
+    }
+}

@@ -1,0 +1,102 @@
+//! How a model is called.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::collect::collect;
+use super::{ModelError, ModelReply, ModelRequest, ModelStream};
+
+/// Calls one model of one provider.
+///
+/// An implementer owes:
+/// - a stream that ends with one [`Done`](super::ModelEvent::Done) or one `Err`, and nothing
+///   after either: an answer that breaks off is an error and never a short answer;
+/// - no panic, whatever the provider sends;
+/// - no retry of its own, and no wait: [`Retrying`](crate::Retrying) does both;
+/// - an end of the call when the stream or the future is dropped;
+/// - no key in any error, event or log.
+///
+/// A caller may assume that several calls may be under way at once.
+///
+/// The smallest one, for a test:
+///
+/// ```
+/// use autonoe_model::{
+///     AssistantMessage, ModelClient, ModelEvent, ModelIdentity, ModelReply, ModelRequest,
+///     ModelStream,
+/// };
+/// use futures::{StreamExt, stream};
+///
+/// struct SaysYes(ModelIdentity);
+///
+/// impl ModelClient for SaysYes {
+///     fn identity(&self) -> &ModelIdentity {
+///         &self.0
+///     }
+///
+///     fn stream(&self, _: &ModelRequest) -> ModelStream {
+///         let reply = ModelReply::new(AssistantMessage::text("Yes."));
+///         stream::iter([Ok(ModelEvent::Done(Box::new(reply)))]).boxed()
+///     }
+/// }
+///
+/// # futures::executor::block_on(async {
+/// let model = SaysYes(ModelIdentity::new("docs", "yes"));
+/// let reply = model.invoke(&ModelRequest::prompt("Is it so?")).await?;
+/// assert_eq!(reply.message.to_text(), "Yes.");
+/// # Ok::<(), autonoe_model::ModelError>(())
+/// # }).expect("it answers");
+/// ```
+#[async_trait]
+pub trait ModelClient: Send + Sync {
+    /// Says which model answers.
+    fn identity(&self) -> &ModelIdentity;
+
+    /// Asks, and returns the answer as it comes. Nothing is sent before it is polled.
+    fn stream(&self, request: &ModelRequest) -> ModelStream;
+
+    /// Asks, and waits for the whole answer.
+    ///
+    /// # Errors
+    ///
+    /// The model did not answer, or its answer broke off.
+    async fn invoke(&self, request: &ModelRequest) -> Result<ModelReply, ModelError> {
+        collect(self.stream(request)).await
+    }
+}
+
+impl fmt::Debug for dyn ModelClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "model {}", self.identity())
+    }
+}
+
+/// Which model of which provider: `anthropic/claude-sonnet-5`.
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+pub struct ModelIdentity {
+    /// The provider, by the name that it has in the configuration.
+    pub provider: String,
+    /// The model, by the name that the provider has for it.
+    pub model: String,
+}
+
+impl ModelIdentity {
+    /// Names a model.
+    pub fn new(provider: impl Into<String>, model: impl Into<String>) -> Self {
+        Self {
+            provider: provider.into(),
+            model: model.into(),
+        }
+    }
+}
+
+impl fmt::Display for ModelIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.provider, self.model)
+    }
+}

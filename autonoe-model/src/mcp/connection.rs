@@ -1,0 +1,98 @@
+//! A server that is there, as its tools see it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use autonoe_core::{ToolError, ToolErrorCode};
+use autonoe_process::Process;
+use rmcp::model::{ErrorCode, ErrorData};
+use rmcp::service::ServiceError;
+use rmcp::{Peer, RoleClient};
+
+use super::failure::said_last;
+use super::lines::Fault;
+use super::sifted::Progress;
+
+/// A server that is there, as its tools see it.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) server: String,
+    pub(super) peer: Peer<RoleClient>,
+    pub(super) progress: Progress,
+    pub(super) fault: Arc<Fault>,
+    /// `None` if it is elsewhere, or was ended with the session.
+    process: Mutex<Option<Process>>,
+}
+
+impl Connection {
+    pub(super) fn new(
+        server: &str,
+        peer: Peer<RoleClient>,
+        progress: Progress,
+        fault: Arc<Fault>,
+        process: Option<Process>,
+    ) -> Self {
+        Self {
+            server: server.to_owned(),
+            peer,
+            progress,
+            fault,
+            process: Mutex::new(process),
+        }
+    }
+
+    /// Takes the process, to end it.
+    pub(super) fn take_process(&self) -> Option<Process> {
+        self.process().take()
+    }
+
+    fn process(&self) -> MutexGuard<'_, Option<Process>> {
+        self.process.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says why there is no answer.
+    pub(super) async fn failed(&self, error: ServiceError) -> ToolError {
+        match error {
+            ServiceError::McpError(error) => refused(&error),
+            ServiceError::TransportSend(error) if self.process().is_none() => {
+                let (server, why) = (&self.server, error.error);
+                let message = format!("the MCP server {server:?} could not be asked: {why}");
+                ToolError::new(ToolErrorCode::IO_ERROR, message)
+            }
+            _ => self.gone().await,
+        }
+    }
+
+    /// Says how the server ended.
+    async fn gone(&self) -> ToolError {
+        // Its output ends a moment before it does.
+        let exited = self.process().as_ref().map(Process::exited);
+        if let Some(exited) = exited {
+            let _ = tokio::time::timeout(std::time::Duration::from_millis(500), exited).await;
+        }
+        let server = &self.server;
+        let guard = self.process();
+        let how = match (guard.as_ref(), self.fault.fatal()) {
+            (None, _) => "does not talk any more".to_owned(),
+            (Some(_), Some(fatal)) => format!("is not talked to any more: {fatal}"),
+            (Some(process), None) => {
+                let how = process.try_exit().map_or_else(
+                    || "does not talk any more".to_owned(),
+                    |exit| exit.to_string(),
+                );
+                format!("{how}{}", said_last(&process.stderr_tail()))
+            }
+        };
+        let message = format!("the MCP server {server:?} is gone; it {how}");
+        ToolError::new(ToolErrorCode::IO_ERROR, message)
+    }
+}
+
+/// What a server says that refuses a call.
+fn refused(error: &ErrorData) -> ToolError {
+    let code = match error.code {
+        ErrorCode::INVALID_PARAMS => ToolErrorCode::VALIDATION_ERROR,
+        ErrorCode::METHOD_NOT_FOUND => ToolErrorCode::NOT_FOUND,
+        _ => ToolErrorCode::UNKNOWN,
+    };
+    ToolError::new(code, error.message.to_string())
+}

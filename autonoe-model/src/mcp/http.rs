@@ -1,0 +1,294 @@
+//! Servers that are reached over HTTP.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use hyper::{Method, Request, Response, StatusCode, Uri};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::{
+    HttpStatusError, SseError, StreamableHttpClient, StreamableHttpClientTransportConfig,
+    StreamableHttpError, StreamableHttpPostResponse,
+};
+use sse_stream::{Sse, SseStream};
+
+use super::McpOptions;
+use super::event_limit::EventLimit;
+use crate::transport::Connector;
+
+/// How long a connection may take to be made.
+const CONNECT: Duration = Duration::from_secs(10);
+
+const AGENT: &str = concat!("autonoe/", env!("CARGO_PKG_VERSION"));
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+
+/// Headers that are the protocol's and not the configuration's.
+const RESERVED: [HeaderName; 5] = [
+    ACCEPT,
+    CONTENT_TYPE,
+    SESSION,
+    LAST_EVENT,
+    HeaderName::from_static("mcp-protocol-version"),
+];
+
+type Failure = StreamableHttpError<HttpFailure>;
+
+/// Why a server could not be asked. It has no address in it, which may hold a secret.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct HttpFailure(String);
+
+/// Talks to one server. Redirections are not followed: its headers may hold a secret.
+#[derive(Clone, Debug)]
+pub(super) struct Http {
+    client: Client<Connector, Full<Bytes>>,
+    longest: usize,
+}
+
+/// Makes the talk with the server at `url`. Nothing is sent yet.
+///
+/// # Errors
+///
+/// It cannot be talked to by this address or with these headers.
+pub(super) fn talk(
+    url: &str,
+    headers: &BTreeMap<String, String>,
+    options: &McpOptions,
+) -> Result<StreamableHttpClientTransport<Http>, String> {
+    let uri: Uri = url.parse().map_err(|_| "its url is none".to_owned())?;
+    let is_encrypted = match uri.scheme_str() {
+        Some("https") => true,
+        Some("http") => false,
+        _ => return Err("its url must begin with http:// or https://".to_owned()),
+    };
+    let connector = Connector::new(is_encrypted, None, CONNECT)
+        .map_err(|error| format!("no connection can be encrypted: {error}"))?;
+    let client = Http {
+        client: Client::builder(TokioExecutor::new()).build(connector),
+        longest: options.message_bytes,
+    };
+    let config = StreamableHttpClientTransportConfig::with_uri(url)
+        .custom_headers(custom(headers)?)
+        .max_sse_event_size(options.message_bytes)
+        // What a session held is lost with it. The agent is to hear of that.
+        .reinit_on_expired_session(false);
+    Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+fn custom(headers: &BTreeMap<String, String>) -> Result<HashMap<HeaderName, HeaderValue>, String> {
+    let mut custom = HashMap::new();
+    for (name, value) in headers {
+        let header = HeaderName::try_from(name.as_str());
+        let header = header.map_err(|_| format!("{name:?} cannot be the name of a header"))?;
+        if RESERVED.contains(&header) {
+            return Err(format!("its header {name:?} is set by the protocol"));
+        }
+        let mut value = HeaderValue::try_from(value.as_str())
+            .map_err(|_| format!("its header {name:?} has a value that cannot be sent"))?;
+        value.set_sensitive(true);
+        custom.insert(header, value);
+    }
+    Ok(custom)
+}
+
+impl Http {
+    async fn send(
+        &self,
+        method: Method,
+        uri: &str,
+        headers: HeaderMap,
+        body: Vec<u8>,
+    ) -> Result<Response<Incoming>, Failure> {
+        let failed = |what: String| StreamableHttpError::Client(HttpFailure(what));
+        let mut request = Request::new(Full::new(Bytes::from(body)));
+        *request.method_mut() = method;
+        *request.uri_mut() = uri
+            .parse()
+            .map_err(|_| failed("its url is none".to_owned()))?;
+        *request.headers_mut() = headers;
+        self.client.request(request).await.map_err(|error| {
+            let cause = std::error::Error::source(&error);
+            failed(cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}")))
+        })
+    }
+
+    fn events(&self, response: Response<Incoming>) -> BoxStream<'static, Result<Sse, SseError>> {
+        let mut limit = EventLimit::new(self.longest);
+        let body = response.into_body().into_data_stream();
+        let body = body
+            .map_err(std::io::Error::other)
+            .and_then(move |piece| std::future::ready(limit.take(piece)));
+        SseStream::from_bytes_stream(body).boxed()
+    }
+
+    async fn json(&self, response: Response<Incoming>) -> Result<Bytes, Failure> {
+        let body = Limited::new(response.into_body(), self.longest);
+        let body = body.collect().await;
+        let body = body.map_err(|error| {
+            StreamableHttpError::Client(HttpFailure(format!("its answer broke off: {error}")))
+        })?;
+        Ok(body.to_bytes())
+    }
+}
+
+/// Returns the headers of a request: those of the protocol, and what the talk adds.
+fn headers(
+    session: Option<&str>,
+    more: HashMap<HeaderName, HeaderValue>,
+) -> Result<HeaderMap, Failure> {
+    let mut headers = HeaderMap::new();
+    headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
+    headers.insert(
+        ACCEPT,
+        HeaderValue::from_static("application/json, text/event-stream"),
+    );
+    headers.extend(more);
+    if let Some(session) = session {
+        let value = HeaderValue::try_from(session).map_err(|_| unexpected("a session id"))?;
+        headers.insert(SESSION, value);
+    }
+    Ok(headers)
+}
+
+fn unexpected(what: &str) -> Failure {
+    let message = format!("it sent {what} that makes no sense");
+    StreamableHttpError::UnexpectedServerResponse(Cow::Owned(message))
+}
+
+fn status(status: StatusCode) -> Failure {
+    HttpStatusError::new(status.as_u16(), None).into()
+}
+
+fn text(response: &Response<Incoming>, name: &HeaderName) -> Option<String> {
+    let value = response.headers().get(name)?;
+    value.to_str().ok().map(str::to_owned)
+}
+
+impl StreamableHttpClient for Http {
+    type Error = HttpFailure;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        _: Option<String>,
+        more: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let mut headers = headers(session.as_deref(), more)?;
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+        let body = serde_json::to_vec(&message)?;
+        let response = self.send(Method::POST, &uri, headers, body).await?;
+        match response.status() {
+            StatusCode::ACCEPTED | StatusCode::NO_CONTENT => {
+                return Ok(StreamableHttpPostResponse::Accepted);
+            }
+            StatusCode::NOT_FOUND if session.is_some() => {
+                return Err(StreamableHttpError::SessionExpired);
+            }
+            other if !other.is_success() => return Err(status(other)),
+            _ if !matches!(message, JsonRpcMessage::Request(_)) => {
+                return Ok(StreamableHttpPostResponse::Accepted);
+            }
+            _ => {}
+        }
+        let session = text(&response, &SESSION);
+        let kind = text(&response, &CONTENT_TYPE);
+        match kind.as_deref() {
+            Some(kind) if kind.starts_with(EVENTS) => Ok(StreamableHttpPostResponse::Sse(
+                self.events(response),
+                session,
+            )),
+            Some(kind) if kind.starts_with(JSON) => {
+                let body = self.json(response).await?;
+                let message = serde_json::from_slice(&body);
+                let message = message.map_err(|_| unexpected("an answer"))?;
+                Ok(StreamableHttpPostResponse::Json(message, session))
+            }
+            _ => Err(StreamableHttpError::UnexpectedContentType(kind)),
+        }
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        _: Option<String>,
+        more: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<(), Failure> {
+        let headers = headers(Some(&session), more)?;
+        let response = self.send(Method::DELETE, &uri, headers, Vec::new()).await?;
+        match response.status() {
+            StatusCode::METHOD_NOT_ALLOWED => {
+                Err(StreamableHttpError::ServerDoesNotSupportDeleteSession)
+            }
+            other if !other.is_success() => Err(status(other)),
+            _ => Ok(()),
+        }
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last_event: Option<String>,
+        _: Option<String>,
+        more: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        let mut headers = headers(session.as_deref(), more)?;
+        if let Some(last) = last_event {
+            let last = HeaderValue::try_from(last).map_err(|_| unexpected("an event id"))?;
+            headers.insert(LAST_EVENT, last);
+        }
+        let response = self.send(Method::GET, &uri, headers, Vec::new()).await?;
+        let kind = text(&response, &CONTENT_TYPE);
+        match response.status() {
+            StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportSse),
+            other if !other.is_success() => Err(status(other)),
+            _ if kind.as_deref().is_some_and(|kind| kind.starts_with(EVENTS)) => {
+                Ok(self.events(response))
+            }
+            _ => Err(StreamableHttpError::UnexpectedContentType(kind)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(headers: &[(&str, &str)]) -> Result<usize, String> {
+        let owned = headers
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        custom(&owned.collect()).map(|headers| headers.len())
+    }
+
+    #[test]
+    fn headers_are_taken_unless_they_are_the_protocols_or_cannot_be_sent() {
+        assert_eq!(made(&[("Authorization", "Bearer x"), ("X-A", "1")]), Ok(2));
+        for header in [
+            ("Mcp-Session-Id", "x"),
+            ("accept", "x"),
+            ("a b", "x"),
+            ("X", "a\nb"),
+        ] {
+            let refused = made(&[header]).expect_err("it is refused");
+            assert!(refused.contains(header.0), "{refused}");
+            assert!(!refused.contains("a\nb"), "{refused}");
+        }
+    }
+}

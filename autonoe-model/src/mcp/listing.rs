@@ -1,0 +1,184 @@
+//! Which tools a server has.
+
+use autonoe_core::{InputSchema, ToolDefinition};
+use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams};
+use rmcp::service::ServiceError;
+use rmcp::{Peer, RoleClient};
+use serde_json::Value;
+
+/// How many pages a list may have.
+const PAGES: usize = 100;
+
+/// How many tools a server may have.
+const MOST: usize = 500;
+
+/// How long the name of a tool may be: as long as the strictest of the providers allows.
+const LONGEST_NAME: usize = 64;
+
+/// A tool of a server.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Listed {
+    /// What the server calls it.
+    pub(super) name: String,
+    /// What the model is told.
+    pub(super) definition: ToolDefinition,
+}
+
+/// Asks a server for its tools, as it tells them.
+///
+/// # Errors
+///
+/// It has no list, or one without an end.
+pub(super) async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Value>, String> {
+    let has_tools = peer
+        .peer_info()
+        .is_some_and(|info| info.capabilities.tools.is_some());
+    if !has_tools {
+        return Ok(Vec::new());
+    }
+    let mut tools = Vec::new();
+    let mut cursor = None;
+    for _ in 0..PAGES {
+        let page = PaginatedRequestParams::default().with_cursor(cursor);
+        let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(page));
+        let answer = peer
+            .send_request(request)
+            .await
+            .map_err(|error| why(&error))?;
+        // As JSON: one tool that is told wrongly is no reason to have none of the others.
+        let mut answer = serde_json::to_value(&answer).unwrap_or_default();
+        let Some(Value::Array(more)) = answer.get_mut("tools").map(Value::take) else {
+            return Err("its answer is no list of tools".to_owned());
+        };
+        tools.extend(more);
+        if tools.len() > MOST {
+            return Err(format!("it has more than {MOST} tools"));
+        }
+        cursor = match answer.get("nextCursor").and_then(Value::as_str) {
+            None | Some("") => return Ok(tools),
+            Some(next) => Some(next.to_owned()),
+        };
+    }
+    Err("the list of its tools has no end".to_owned())
+}
+
+fn why(error: &ServiceError) -> String {
+    match error {
+        ServiceError::McpError(error) => format!("it refuses to list its tools: {}", error.message),
+        _ => "it ended before it had listed its tools".to_owned(),
+    }
+}
+
+/// Returns the tools that can be offered to a model, and says of the others why they cannot.
+pub(super) fn usable(server: &str, told: &[Value]) -> (Vec<Listed>, Vec<String>) {
+    let (mut listed, mut warnings) = (Vec::<Listed>::new(), Vec::new());
+    for tool in told {
+        match read(server, tool) {
+            Ok(tool) if listed.iter().any(|other| other.name == tool.name) => {
+                warnings.push(left_out(server, &tool.name, "it is listed twice"));
+            }
+            Ok(tool) => listed.push(tool),
+            Err(why) => {
+                let name = tool.get("name").and_then(Value::as_str);
+                warnings.push(left_out(server, name.unwrap_or_default(), &why));
+            }
+        }
+    }
+    (listed, warnings)
+}
+
+fn left_out(server: &str, tool: &str, why: &str) -> String {
+    format!("the tool {tool:?} of the MCP server {server:?} is left out: {why}")
+}
+
+fn read(server: &str, tool: &Value) -> Result<Listed, String> {
+    let field = |name: &str| tool.get(name).and_then(Value::as_str);
+    let name = field("name").unwrap_or_default();
+    let qualified = format!("mcp__{server}__{name}");
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if name.is_empty() || !name.chars().all(fits) {
+        return Err("models know tools by letters, digits, _ and - only".to_owned());
+    }
+    if qualified.len() > LONGEST_NAME {
+        return Err(format!(
+            "{qualified:?} is longer than {LONGEST_NAME} letters"
+        ));
+    }
+    let schema = tool.get("inputSchema").unwrap_or(&Value::Null);
+    if schema.get("type").and_then(Value::as_str) != Some("object") {
+        return Err("its input is no object".to_owned());
+    }
+    InputSchema::new(schema).map_err(|error| error.to_string())?;
+    let description = field("description").or_else(|| field("title"));
+    let definition =
+        ToolDefinition::new(qualified, description.unwrap_or_default(), schema.clone());
+    let hint = tool.pointer("/annotations/readOnlyHint");
+    let only_looks = hint.and_then(Value::as_bool) == Some(true);
+    Ok(Listed {
+        name: name.to_owned(),
+        definition: match only_looks {
+            true => definition.read_only(),
+            false => definition,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::ToolEffect;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_tool_is_told_by_its_server_and_its_name() {
+        let schema = json!({"type": "object", "properties": {"url": {"type": "string"}}});
+        let told = [
+            json!({"name": "look", "description": "Looks.", "inputSchema": schema,
+                   "annotations": {"readOnlyHint": true}}),
+            json!({"name": "go", "title": "Go", "inputSchema": schema,
+                   "annotations": {"readOnlyHint": "yes"}}),
+        ];
+
+        let (listed, warnings) = usable("web", &told);
+
+        assert!(warnings.is_empty(), "{warnings:?}");
+        let look = ToolDefinition::new("mcp__web__look", "Looks.", schema.clone());
+        let go = ToolDefinition::new("mcp__web__go", "Go", schema);
+        let definitions: Vec<_> = listed.into_iter().map(|tool| tool.definition).collect();
+        assert_eq!(definitions, [look.read_only(), go]);
+        assert_eq!(definitions[1].effect, ToolEffect::Writes);
+    }
+
+    #[test]
+    fn a_tool_that_no_model_could_call_is_left_out_and_the_others_are_not() {
+        let object = json!({"type": "object"});
+        for (tool, why) in [
+            (json!({"name": "a"}), "no object"),
+            (json!({"name": "a", "inputSchema": "object"}), "no object"),
+            (
+                json!({"name": "a", "inputSchema": {"type": "array"}}),
+                "no object",
+            ),
+            (
+                json!({"name": "a", "inputSchema": {"type": "object", "properties": 5}}),
+                "schema cannot be used",
+            ),
+            (json!({"inputSchema": object}), "letters"),
+            (json!({"name": "a b", "inputSchema": object}), "letters"),
+            (
+                json!({"name": "a".repeat(60), "inputSchema": object}),
+                "longer",
+            ),
+            (json!({"name": "ok", "inputSchema": object}), "twice"),
+            (json!("garbage"), "letters"),
+        ] {
+            let told = [json!({"name": "ok", "inputSchema": object}), tool.clone()];
+
+            let (listed, warnings) = usable("web", &told);
+
+            assert_eq!(listed.len(), 1, "{tool}");
+            assert!(warnings[0].contains(why), "{tool}: {warnings:?}");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! What tokens cost, as data.
+
+mod table;
+
+pub use table::{LongPrompt, Price, PriceTable};

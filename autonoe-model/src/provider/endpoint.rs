@@ -1,0 +1,98 @@
+//! How a provider is reached: what its spec says, made ready.
+
+use std::collections::BTreeMap;
+
+use hyper::HeaderMap;
+use hyper::header::{HeaderName, HeaderValue};
+
+use super::{HeaderSource, KeySource, ProviderContext, Proxy};
+use crate::contract::{ModelError, ModelErrorCode};
+use crate::transport::{BaseUrl, HttpClient, HttpSettings, SecretWords, Timeouts};
+use crate::wire::Wire;
+
+/// Headers that belong to the connection.
+const OURS: [&str; 6] = [
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "te",
+    "transfer-encoding",
+];
+
+/// How a provider is reached, as its spec says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Endpoint<'a> {
+    pub(crate) key: &'a KeySource,
+    pub(crate) base_url: &'a BaseUrl,
+    pub(crate) headers: &'a BTreeMap<String, HeaderSource>,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) proxy: Option<&'a Proxy>,
+}
+
+impl Endpoint<'_> {
+    /// Makes a client of the provider. Nothing is sent.
+    ///
+    /// # Errors
+    ///
+    /// Something is missing, or makes no sense.
+    pub(crate) fn connect<W: Wire>(
+        &self,
+        wire: &W,
+        context: &ProviderContext,
+    ) -> Result<HttpClient, ModelError> {
+        let wrong = |what: String| {
+            let message = format!("{} is not configured: {what}", context.name);
+            ModelError::new(ModelErrorCode::ProviderNotConfigured, message)
+        };
+        if !self.timeouts.are_possible() {
+            return Err(wrong("a time-out of 0 leaves no time".to_owned()));
+        }
+        let mut secrets = Vec::new();
+        let mut headers = HeaderMap::new();
+        if let Some(key) = self.key.resolve(context)? {
+            let (name, value) = wire.credential(key.expose());
+            let mut value = HeaderValue::try_from(value)
+                .map_err(|_| wrong("its key cannot be sent".to_owned()))?;
+            value.set_sensitive(true);
+            headers.insert(HeaderName::from_static(name), value);
+            secrets.push(key);
+        }
+        for (name, source) in self.headers {
+            let header = HeaderName::try_from(name);
+            let header = header.map_err(|_| wrong("a header has an illegal name".to_owned()))?;
+            if OURS.contains(&header.as_str()) {
+                return Err(wrong(format!("the header {header} cannot be set")));
+            }
+            let (text, is_secret) = match source {
+                HeaderSource::Text(text) => (text.clone(), false),
+                HeaderSource::Secret(source) => match source.resolve(context)? {
+                    Some(secret) => {
+                        let text = secret.expose().to_owned();
+                        secrets.push(secret);
+                        (text, true)
+                    }
+                    None => continue,
+                },
+            };
+            let mut value = HeaderValue::try_from(text)
+                .map_err(|_| wrong(format!("the header {header} has an illegal value")))?;
+            value.set_sensitive(is_secret);
+            headers.insert(header, value);
+        }
+        let mut proxy = None;
+        if let Some(named) = self.proxy {
+            let (route, login) = named.route(context)?;
+            proxy = Some(route);
+            secrets.extend(login);
+        }
+        HttpClient::new(HttpSettings {
+            base_url: self.base_url.clone(),
+            headers,
+            timeouts: self.timeouts,
+            proxy,
+            secrets: SecretWords::new(secrets),
+        })
+        .map_err(|error| wrong(format!("no certificates can be trusted: {error}")))
+    }
+}

@@ -1,0 +1,53 @@
+//! A provider behind a protocol and a connection.
+
+use std::sync::Arc;
+
+use super::{Endpoint, Provider, ProviderContext};
+use crate::contract::{ModelClient, ModelError, ModelErrorCode, ModelIdentity};
+use crate::transport::{HttpClient, HttpModel};
+use crate::wire::Wire;
+
+/// A provider that is asked over the protocol `W`. Its models share their connections.
+#[derive(Debug)]
+pub(crate) struct HttpProvider<W> {
+    wire: Arc<W>,
+    http: Arc<HttpClient>,
+    name: String,
+}
+
+impl<W: Wire> HttpProvider<W> {
+    /// Makes the provider ready. Nothing is sent.
+    ///
+    /// # Errors
+    ///
+    /// Something is missing, or makes no sense.
+    pub(crate) fn open(
+        wire: W,
+        endpoint: &Endpoint<'_>,
+        context: &ProviderContext,
+    ) -> Result<Arc<dyn Provider>, ModelError> {
+        let http = endpoint.connect(&wire, context)?;
+        Ok(Arc::new(Self {
+            wire: Arc::new(wire),
+            http: Arc::new(http),
+            name: context.name.clone(),
+        }))
+    }
+}
+
+impl<W: Wire> Provider for HttpProvider<W> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn model(&self, name: &str) -> Result<Arc<dyn ModelClient>, ModelError> {
+        let name = name.trim();
+        if name.is_empty() {
+            let message = format!("no model of {} is named", self.name);
+            return Err(ModelError::new(ModelErrorCode::ModelNotFound, message));
+        }
+        let identity = ModelIdentity::new(&self.name, name);
+        let model = HttpModel::new(self.wire.clone(), self.http.clone(), identity);
+        Ok(Arc::new(model))
+    }
+}

@@ -1,0 +1,192 @@
+//! When to try again, as data.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::contract::ModelError;
+
+/// When a call is made again, and after which wait.
+///
+/// The wait before try `n` is the base doubled `n - 2` times, at most the cap, and then made
+/// shorter or longer by up to the jitter, so that many callers do not come back together. A
+/// wait that the provider asked for counts instead; if it is longer than
+/// [`patience`](Self::patience), the call fails at once, because that is a matter of quota
+/// and not of a bad moment.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use autonoe_model::{ModelError, ModelErrorCode, RetryPolicy, Verdict};
+///
+/// let policy = RetryPolicy::default();
+/// let busy = ModelError::new(ModelErrorCode::RateLimited, "too many calls");
+///
+/// // In the middle of the jitter.
+/// assert_eq!(policy.decide(&busy, 1, 0.5), Verdict::TryAgain { after: Duration::from_secs(1) });
+/// assert_eq!(policy.decide(&busy, 2, 0.5), Verdict::TryAgain { after: Duration::from_secs(2) });
+/// assert_eq!(policy.decide(&busy, 3, 0.5), Verdict::GiveUp);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct RetryPolicy {
+    /// How often a call is made at most, the first time included.
+    pub tries: u32,
+    /// The first wait, in milliseconds.
+    pub base_ms: u64,
+    /// The longest wait of our own, in milliseconds.
+    pub cap_ms: u64,
+    /// How much a wait of our own may be shorter or longer, in percent.
+    #[schemars(range(max = 100))]
+    pub jitter_percent: u8,
+    /// The longest wait that a provider may ask for, in milliseconds.
+    pub patience_ms: u64,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self {
+            tries: 3,
+            base_ms: 1_000,
+            cap_ms: 10_000,
+            jitter_percent: 20,
+            patience_ms: 60_000,
+        }
+    }
+}
+
+/// Whether a call is made again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is.
+    TryAgain {
+        /// After this wait.
+        after: Duration,
+    },
+    /// It is not.
+    GiveUp,
+}
+
+impl RetryPolicy {
+    /// Returns the longest wait that a provider may ask for.
+    pub fn patience(&self) -> Duration {
+        Duration::from_millis(self.patience_ms)
+    }
+
+    /// Decides what follows after try number `tried` failed with `error`. `chance` between 0 and
+    /// 1 places the wait within the jitter.
+    pub fn decide(&self, error: &ModelError, tried: u32, chance: f64) -> Verdict {
+        if !error.is_retryable() || tried >= self.tries {
+            return Verdict::GiveUp;
+        }
+        match error.retry_after {
+            Some(asked) if asked > self.patience() => Verdict::GiveUp,
+            Some(asked) => Verdict::TryAgain { after: asked },
+            None => Verdict::TryAgain {
+                after: self.wait_after(tried, chance),
+            },
+        }
+    }
+
+    fn wait_after(&self, tried: u32, chance: f64) -> Duration {
+        let doubled = 1_u64
+            .checked_shl(tried.saturating_sub(1))
+            .unwrap_or(u64::MAX);
+        let wait = self.base_ms.saturating_mul(doubled).min(self.cap_ms);
+        let jitter = f64::from(self.jitter_percent.min(100)) / 100.0;
+        let chance = if chance.is_finite() {
+            chance.clamp(0.0, 1.0)
+        } else {
+            0.5
+        };
+        Duration::from_millis(wait).mul_f64(1.0 + jitter * (2.0 * chance - 1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::contract::ModelErrorCode;
+
+    fn failed(code: ModelErrorCode) -> ModelError {
+        ModelError::new(code, "it failed")
+    }
+
+    fn after(millis: u64) -> Verdict {
+        Verdict::TryAgain {
+            after: Duration::from_millis(millis),
+        }
+    }
+
+    #[test]
+    fn only_what_can_be_retried_is_and_only_as_often_as_agreed() {
+        let policy = RetryPolicy::default();
+        for code in ModelErrorCode::ALL {
+            let expected = if code.is_retryable() {
+                after(1_000)
+            } else {
+                Verdict::GiveUp
+            };
+            assert_eq!(policy.decide(&failed(code), 1, 0.5), expected, "{code}");
+            assert_eq!(
+                policy.decide(&failed(code), 3, 0.5),
+                Verdict::GiveUp,
+                "{code}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_wait_doubles_up_to_its_cap() {
+        let policy = RetryPolicy {
+            tries: u32::MAX,
+            ..RetryPolicy::default()
+        };
+        let network = failed(ModelErrorCode::NetworkError);
+        for (tried, millis) in [
+            (1, 1_000),
+            (2, 2_000),
+            (4, 8_000),
+            (5, 10_000),
+            (99, 10_000),
+        ] {
+            assert_eq!(
+                policy.decide(&network, tried, 0.5),
+                after(millis),
+                "{tried}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_wait_that_the_provider_asks_for_wins_without_any_jitter() {
+        let policy = RetryPolicy::default();
+        for (asked, expected) in [
+            (0, after(0)),
+            (7_000, after(7_000)),
+            (60_000, after(60_000)),
+            (60_001, Verdict::GiveUp),
+        ] {
+            let busy =
+                failed(ModelErrorCode::RateLimited).with_retry_after(Duration::from_millis(asked));
+            assert_eq!(policy.decide(&busy, 1, 0.0), expected, "{asked}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_wait_of_our_own_stays_within_the_jitter(
+            tried in 1..200_u32,
+            chance in proptest::num::f64::ANY,
+        ) {
+            let policy = RetryPolicy { tries: u32::MAX, ..RetryPolicy::default() };
+            let verdict = policy.decide(&failed(ModelErrorCode::Timeout), tried, chance);
+            let Verdict::TryAgain { after } = verdict else { panic!("{verdict:?}") };
+            prop_assert!(after >= Duration::from_millis(800));
+            prop_assert!(after <= Duration::from_secs(12));
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! A model that is asked again when it fails.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{Clock, IdSource, RandomIds, SeededIds, SystemClock};
+use futures::{StreamExt, stream};
+
+use super::{RetryPolicy, Verdict};
+use crate::contract::{
+    ModelClient, ModelError, ModelErrorCode, ModelEvent, ModelIdentity, ModelRequest, ModelStream,
+};
+
+/// A model that is asked again when it fails in a way that may pass.
+///
+/// An answer that broke off is begun anew: [`ModelEvent::Retrying`] says that what came
+/// before it counts for nothing, but for what it used, which is in its error. Dropping the
+/// stream ends the wait too.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_model::{ModelClient, RetryPolicy, Retrying};
+///
+/// fn patient(model: Arc<dyn ModelClient>) -> Retrying {
+///     Retrying::new(model, RetryPolicy { tries: 5, ..RetryPolicy::default() })
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Retrying {
+    model: Arc<dyn ModelClient>,
+    policy: RetryPolicy,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn IdSource>,
+}
+
+impl Retrying {
+    /// Asks `model` again as `policy` says.
+    pub fn new(model: Arc<dyn ModelClient>, policy: RetryPolicy) -> Self {
+        let ids: Arc<dyn IdSource> = match RandomIds::new() {
+            Ok(random) => Arc::new(random),
+            // Nothing secret hangs on it: many callers should not come back together.
+            Err(_) => Arc::new(SeededIds::new(u64::from(std::process::id()))),
+        };
+        Self {
+            model,
+            policy,
+            clock: Arc::new(SystemClock),
+            ids,
+        }
+    }
+
+    /// Waits by another clock.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Draws the jitter from `ids`.
+    #[must_use]
+    pub fn with_ids(mut self, ids: Arc<dyn IdSource>) -> Self {
+        self.ids = ids;
+        self
+    }
+
+    /// Returns a number from 0 to 1.
+    fn chance(&self) -> f64 {
+        // As many bits as a float has.
+        #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
+        let (drawn, most) = (
+            (self.ids.next_u64() >> 11) as f64,
+            ((1_u64 << 53) - 1) as f64,
+        );
+        drawn / most
+    }
+}
+
+impl fmt::Debug for Retrying {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Retrying")
+            .field("model", &self.model)
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ModelClient for Retrying {
+    fn identity(&self) -> &ModelIdentity {
+        self.model.identity()
+    }
+
+    fn stream(&self, request: &ModelRequest) -> ModelStream {
+        let tries = Tries {
+            retrying: self.clone(),
+            request: request.clone(),
+            tried: 1,
+            answer: None,
+            wait: None,
+            is_over: false,
+        };
+        stream::unfold(tries, async |mut tries| {
+            let event = tries.next().await?;
+            Some((event, tries))
+        })
+        .fuse()
+        .boxed()
+    }
+}
+
+/// A call and its tries so far.
+struct Tries {
+    retrying: Retrying,
+    request: ModelRequest,
+    /// The number of the try under way.
+    tried: u32,
+    answer: Option<ModelStream>,
+    /// The wait before the next try.
+    wait: Option<Duration>,
+    is_over: bool,
+}
+
+impl Tries {
+    async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
+        if self.is_over {
+            return None;
+        }
+        if let Some(wait) = self.wait {
+            self.retrying.clock.sleep(wait).await;
+            self.wait = None;
+        }
+        let (model, request) = (&self.retrying.model, &self.request);
+        let answer = self.answer.get_or_insert_with(|| model.stream(request));
+        let event = match answer.next().await {
+            Some(Ok(ModelEvent::Done(reply))) => {
+                self.is_over = true;
+                Ok(ModelEvent::Done(reply))
+            }
+            Some(Ok(event)) => Ok(event),
+            Some(Err(error)) => self.failed(error),
+            None => self.failed(ModelError::new(
+                ModelErrorCode::InvalidResponse,
+                "the answer ended before it was whole",
+            )),
+        };
+        Some(event)
+    }
+
+    fn failed(&mut self, error: ModelError) -> Result<ModelEvent, ModelError> {
+        let chance = self.retrying.chance();
+        match self.retrying.policy.decide(&error, self.tried, chance) {
+            Verdict::TryAgain { after } => {
+                self.answer = None;
+                self.wait = Some(after);
+                self.tried += 1;
+                Ok(ModelEvent::Retrying {
+                    error,
+                    attempt: self.tried,
+                    delay: after,
+                })
+            }
+            Verdict::GiveUp => {
+                self.is_over = true;
+                Err(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! How a command is started.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use autonoe_core::{ToolContext, ToolError, ToolErrorCode};
+use autonoe_process::{Ladder, Launch, Marker, Network, OsSandbox};
+
+use crate::tools::Workspace;
+
+/// The variable that processes of commands are found by.
+const MARKER: &str = "AUTONOE_TOOL_CALL";
+
+/// Joins standard error to standard output, and runs what was given.
+const JOINED: &str = "exec \"$0\" --noprofile --norc -c -- \"$1\" 2>&1";
+
+/// Everything that commands have in common.
+#[derive(Debug)]
+pub(in crate::tools) struct Shell {
+    pub(in crate::tools) program: PathBuf,
+    pub(in crate::tools) workspace: Arc<Workspace>,
+    pub(in crate::tools) env: BTreeMap<OsString, OsString>,
+    /// `None` if a person has switched it off.
+    pub(in crate::tools) sandbox: Option<OsSandbox>,
+    pub(in crate::tools) network: Network,
+}
+
+impl Shell {
+    /// Makes the launch of `command`.
+    pub(super) fn launch(&self, command: &str, context: &ToolContext) -> Result<Launch, ToolError> {
+        let number = getrandom::u64().map_err(|error| {
+            ToolError::new(
+                ToolErrorCode::UNKNOWN,
+                format!("no random numbers: {error}"),
+            )
+        })?;
+        let session = &context.session;
+        let value = format!("{}-{}-{number:016x}", session.run.as_str(), session.number);
+        let marker = Marker::new(MARKER, value)
+            .map_err(|error| ToolError::new(ToolErrorCode::CONFIG_ERROR, error.to_string()))?;
+        let launch = Launch::new(&self.program, self.workspace.root(), marker)
+            .args(["--noprofile", "--norc", "-c", JOINED].map(OsStr::new))
+            .arg(&self.program)
+            .arg(command)
+            .envs(&self.env)
+            .when_dropped(Ladder::kill_at_once());
+        Ok(match self.confined() {
+            Some(sandbox) => launch.inside(sandbox),
+            None => launch,
+        })
+    }
+
+    /// Returns the sandbox as it must be now: what is guarded in the workspace comes and goes.
+    pub(in crate::tools) fn confined(&self) -> Option<OsSandbox> {
+        let root = self.workspace.root();
+        let mut sandbox = self.sandbox.clone()?.writable(root);
+        for name in self.workspace.read_only_names() {
+            let path = root.join(name);
+            if path.symlink_metadata().is_ok() {
+                sandbox = sandbox.read_only(path);
+            }
+        }
+        for name in self.workspace.hidden_names() {
+            sandbox = sandbox.hidden(root.join(name));
+        }
+        Some(sandbox)
+    }
+
+    pub(super) fn is_sandboxed(&self) -> bool {
+        self.sandbox.is_some()
+    }
+
+    /// Says to an agent what it finds around it.
+    pub(super) fn surroundings(&self) -> &'static str {
+        match (&self.sandbox, self.network) {
+            (None, _) => "",
+            (Some(_), Network::Off) => {
+                "It can write to the workspace and to /tmp, which is empty for each command, and \
+                 has no network."
+            }
+            (Some(_), Network::Shared) => {
+                "It can write to the workspace and to /tmp, which is empty for each command."
+            }
+        }
+    }
+}

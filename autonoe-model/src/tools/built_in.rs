@@ -1,0 +1,220 @@
+//! The built-in tools of agents, made for each session.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use autonoe_core::{Sandbox, SessionSpec, Tool, TraceContext};
+use autonoe_process::{Network, OsSandbox, SandboxError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{BuiltInOptions, BuiltInToolsError, ToolLimits, built_in_tools};
+
+/// What holds for the built-in tools, as a file says it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct ToolPlan {
+    /// Whether commands in the sandbox have a network.
+    pub network: NetworkAccess,
+    /// Variables of the environment that commands get besides, by name.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub variables: BTreeSet<String>,
+    /// How much the tools take and give.
+    pub limits: ToolLimits,
+}
+
+/// Whether commands in the sandbox have a network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum NetworkAccess {
+    /// They have none, not even that of this machine.
+    #[default]
+    Off,
+    /// They have the one of this machine, its own servers included.
+    Shared,
+}
+
+impl From<NetworkAccess> for Network {
+    fn from(access: NetworkAccess) -> Self {
+        match access {
+            NetworkAccess::Off => Self::Off,
+            NetworkAccess::Shared => Self::Shared,
+        }
+    }
+}
+
+/// The state of a project, which no tool writes to.
+const STATE: &str = ".autonoe";
+
+/// Makes the built-in tools of each session: in its directory, in the sandbox that it asks for,
+/// and with an environment that holds no keys.
+///
+/// ```
+/// use autonoe_model::BuiltInTools;
+///
+/// let tools = BuiltInTools::new()
+///     .env("PATH", "/usr/bin:/bin")
+///     .env("COPY_OF_THE_KEY", "sk-123")
+///     .secret("sk-123");
+///
+/// // Secrets reach no command, whoever hands them over and under which name.
+/// assert!(!format!("{tools:?}").contains("COPY_OF_THE_KEY"));
+/// ```
+#[derive(Clone)]
+pub struct BuiltInTools {
+    bubblewrap: Option<PathBuf>,
+    shell: Option<PathBuf>,
+    network: Network,
+    limits: ToolLimits,
+    env: BTreeMap<OsString, OsString>,
+    hidden: Vec<PathBuf>,
+    secrets: Vec<OsString>,
+}
+
+impl Default for BuiltInTools {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl BuiltInTools {
+    /// Makes tools whose commands have no network.
+    pub fn new() -> Self {
+        Self {
+            bubblewrap: None,
+            shell: None,
+            network: Network::Off,
+            limits: ToolLimits::default(),
+            env: BTreeMap::new(),
+            hidden: Vec::new(),
+            secrets: Vec::new(),
+        }
+    }
+
+    /// Sets where bubblewrap is, instead of `/usr/bin/bwrap`.
+    #[must_use]
+    pub fn bubblewrap(mut self, program: impl Into<PathBuf>) -> Self {
+        self.bubblewrap = Some(program.into());
+        self
+    }
+
+    /// Sets where Bash is, instead of `/bin/bash`.
+    #[must_use]
+    pub fn shell(mut self, program: impl Into<PathBuf>) -> Self {
+        self.shell = Some(program.into());
+        self
+    }
+
+    /// Sets whether commands in the sandbox have a network.
+    #[must_use]
+    pub fn network(mut self, network: impl Into<Network>) -> Self {
+        self.network = network.into();
+        self
+    }
+
+    /// Sets how much the tools take and give.
+    #[must_use]
+    pub fn limits(mut self, limits: ToolLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets a variable for commands, unless its value is a secret.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.insert(name.into(), value.into());
+        self
+    }
+
+    /// Hides a file or directory outside of the project from commands in the sandbox.
+    #[must_use]
+    pub fn hidden(mut self, path: impl Into<PathBuf>) -> Self {
+        self.hidden.push(path.into());
+        self
+    }
+
+    /// Keeps every variable that holds `secret` from commands, also those of sessions.
+    #[must_use]
+    pub fn secret(mut self, secret: impl Into<OsString>) -> Self {
+        let secret = secret.into();
+        if !secret.is_empty() {
+            self.secrets.push(secret);
+        }
+        self
+    }
+
+    /// Makes the sandbox once, with nothing of use in it, to see whether that works here.
+    ///
+    /// It takes some milliseconds and blocks the thread.
+    ///
+    /// # Errors
+    ///
+    /// It does not.
+    pub fn try_sandbox(&self) -> Result<(), SandboxError> {
+        let program = self.bubblewrap.as_deref();
+        let program = program.unwrap_or(Path::new(BuiltInOptions::BUBBLEWRAP));
+        OsSandbox::new(program).network(self.network).check()
+    }
+
+    /// Makes the tools of a session.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`built_in_tools`].
+    pub fn of_session(&self, spec: &SessionSpec) -> Result<Vec<Arc<dyn Tool>>, BuiltInToolsError> {
+        let mut options = BuiltInOptions::new(&spec.cwd)
+            .sandbox(spec.sandbox)
+            .network(self.network)
+            .limits(self.limits.clone())
+            .read_only(STATE);
+        if let Some(program) = &self.bubblewrap {
+            options = options.bubblewrap(program);
+        }
+        if let Some(program) = &self.shell {
+            options = options.shell(program);
+        }
+        // Without a sandbox there is nothing that hides them.
+        if spec.sandbox == Sandbox::Required {
+            options = self.hidden.iter().fold(options, BuiltInOptions::hidden);
+        }
+        let trace = spec.trace.iter().flat_map(TraceContext::environment);
+        let session = spec.environment.iter();
+        let added = session.map(|(name, value)| (name.into(), value.into()));
+        let own = self.env.iter();
+        let all = own
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .chain(trace.map(|(name, value)| (name.into(), value.into())))
+            .chain(added);
+        options = all
+            .filter(|(_, value)| !self.holds_secret(value))
+            .fold(options, |options, (name, value)| options.env(name, value));
+        built_in_tools(&options)
+    }
+
+    fn holds_secret(&self, value: &OsStr) -> bool {
+        let value = value.as_encoded_bytes();
+        self.secrets.iter().any(|secret| {
+            let secret = secret.as_encoded_bytes();
+            memchr::memmem::find(value, secret).is_some()
+        })
+    }
+}
+
+impl std::fmt::Debug for BuiltInTools {
+    // Values of variables may be secrets, so they are not shown.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let shown = |(name, value): (&OsString, &OsString)| {
+            (!self.holds_secret(value)).then(|| name.clone())
+        };
+        f.debug_struct("BuiltInTools")
+            .field("network", &self.network)
+            .field(
+                "variables",
+                &Vec::from_iter(self.env.iter().filter_map(shown)),
+            )
+            .finish_non_exhaustive()
+    }
+}

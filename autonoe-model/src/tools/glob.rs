@@ -1,0 +1,211 @@
+//! The tool that finds files by their names.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use autonoe_core::{ToolContext, ToolDefinition, ToolError, ToolOutput, TypedTool};
+use globset::{GlobBuilder, GlobMatcher};
+use rustix::fs::{AtFlags, Stat, statat};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+
+use super::blocking::blocking;
+use super::failure::{cancelled, denied, invalid};
+use super::search::{Found, Pace, Walk};
+use super::workspace::Purpose;
+use super::{ToolLimits, Workspace};
+
+/// Finds files of the workspace by their names, the newest first.
+#[derive(Clone, Debug)]
+pub struct Glob {
+    workspace: Arc<Workspace>,
+    limits: ToolLimits,
+}
+
+/// What [`Glob`] is called with.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GlobInput {
+    /// The pattern, for example `**/*.rs` or `src/**/*.{ts,tsx}`. Without a slash it is about
+    /// the names of files in any directory.
+    pub pattern: String,
+    /// The directory to search, absolute or from the root of the workspace. Leave it out to
+    /// search all of it.
+    #[serde(default)]
+    pub path: Option<String>,
+}
+
+impl Glob {
+    /// The name of the tool.
+    pub const NAME: &'static str = "Glob";
+
+    /// Makes the tool.
+    pub fn new(workspace: Arc<Workspace>, limits: ToolLimits) -> Self {
+        Self { workspace, limits }
+    }
+
+    fn glob(&self, input: &GlobInput, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
+        let base = input.path.as_deref().unwrap_or(".");
+        let start = self.workspace.locate(base, Purpose::Look)?;
+        let pattern = Pattern::new(&input.pattern, self.workspace.root(), start.path())?;
+        let mut pace = Pace::new(&self.limits, stop);
+        let mut found: Vec<(Changed, PathBuf)> = Vec::new();
+        Walk::new(&self.workspace, &mut pace, |file: &Found<'_>, _: &mut _| {
+            if pattern.matches(file.path)
+                && let Ok(stat) = statat(file.directory, file.name, AtFlags::SYMLINK_NOFOLLOW)
+            {
+                found.push((changed(&stat), file.path.to_owned()));
+            }
+            ControlFlow::Continue(())
+        })
+        .run(&start)?;
+        if pace.is_cancelled() {
+            return Err(cancelled());
+        }
+        // The newest first, and those of one moment in the order of their names.
+        found.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+        Ok(self.output(&found, pace.broke_off()))
+    }
+
+    fn output(&self, found: &[(Changed, PathBuf)], broke_off: Option<&str>) -> ToolOutput {
+        let mut text = String::new();
+        let mut shown = 0;
+        for (_, path) in found.iter().take(self.limits.results) {
+            let line = format!("{}\n", path.display());
+            if text.len() + line.len() > self.limits.output_bytes {
+                break;
+            }
+            text.push_str(&line);
+            shown += 1;
+        }
+        let total = found.len();
+        if total == 0 {
+            text.push_str("[no files found]\n");
+        }
+        if shown < total {
+            text.push_str(&format!(
+                "[{shown} of {total} files, the newest; use a narrower pattern for others]\n"
+            ));
+        }
+        if let Some(why) = broke_off {
+            text.push_str(&format!("[not complete: {why}]\n"));
+        }
+        ToolOutput::new(text)
+            .with_title(format!("Found {total} files"))
+            .with_metadata("count", total)
+            .with_metadata("truncated", shown < total || broke_off.is_some())
+    }
+}
+
+/// When a file was changed last, in nanoseconds.
+type Changed = i128;
+
+fn changed(stat: &Stat) -> Changed {
+    i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec)
+}
+
+/// A pattern for paths from the root of the workspace.
+#[derive(Debug)]
+struct Pattern {
+    matcher: GlobMatcher,
+    /// The directory that the pattern is about.
+    base: PathBuf,
+    /// Whether it is about the names of files only.
+    names_only: bool,
+}
+
+impl Pattern {
+    fn new(text: &str, root: &Path, base: &Path) -> Result<Self, ToolError> {
+        // The gate does not look at blanks around it either.
+        let text = text.trim();
+        let (text, base) = match text.starts_with('/') {
+            false => (text, base),
+            true => match Path::new(text).strip_prefix(root) {
+                Ok(rest) => (rest.to_str().unwrap_or_default(), Path::new("")),
+                Err(_) => {
+                    return Err(denied(format!("{text:?} is outside the workspace")));
+                }
+            },
+        };
+        if Path::new(text).iter().any(|part| part == "..") {
+            return Err(denied("a pattern cannot have \"..\" in it"));
+        }
+        let text = text.strip_prefix("./").unwrap_or(text);
+        let glob = GlobBuilder::new(text)
+            .literal_separator(true)
+            .build()
+            .map_err(|error| invalid(format!("{text:?} is not a pattern: {}", error.kind())))?;
+        Ok(Self {
+            matcher: glob.compile_matcher(),
+            base: base.to_owned(),
+            names_only: !text.contains('/'),
+        })
+    }
+
+    fn matches(&self, path: &Path) -> bool {
+        match (self.names_only, path.strip_prefix(&self.base)) {
+            (true, Ok(_)) => path
+                .file_name()
+                .is_some_and(|name| self.matcher.is_match(name)),
+            (false, Ok(below)) => self.matcher.is_match(below),
+            (_, Err(_)) => false,
+        }
+    }
+}
+
+#[async_trait]
+impl TypedTool for Glob {
+    type Input = GlobInput;
+
+    fn describe(&self) -> ToolDefinition {
+        let description = format!(
+            "Finds files of the workspace by their names, for example with `**/*.rs`. Lists up \
+             to {} paths from its root, the newest first. What git ignores is left out.",
+            self.limits.results
+        );
+        ToolDefinition::of::<GlobInput>(Self::NAME, description).read_only()
+    }
+
+    async fn run(&self, input: GlobInput, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let tool = self.clone();
+        blocking(context, move |stop| tool.glob(&input, stop)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_about_names_or_about_paths() {
+        for (pattern, base, path, expected) in [
+            ("*.rs", "", "main.rs", true),
+            ("*.rs", "", "src/deep/main.rs", true),
+            ("*.rs", "src", "src/deep/main.rs", true),
+            ("*.rs", "", "main.ts", false),
+            ("src/*.rs", "", "src/main.rs", true),
+            ("src/*.rs", "", "src/deep/main.rs", false),
+            ("**/*.rs", "", "main.rs", true),
+            ("**/*.rs", "src", "src/a/b.rs", true),
+            ("./src/**", "", "src/a/b.rs", true),
+            ("deep/*.{rs,ts}", "src", "src/deep/a.ts", true),
+            (" /proj/src/*.rs ", "other", "src/main.rs", true),
+            ("/proj/**/x", "", "a/x", true),
+        ] {
+            let pattern = Pattern::new(pattern, Path::new("/proj"), Path::new(base));
+            let matches = pattern.expect("a pattern").matches(Path::new(path));
+            assert_eq!(matches, expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn patterns_that_lead_out_or_make_no_sense_are_refused() {
+        for pattern in ["../*", "a/../../*", "/etc/*", "/projects/*", "{a", "[z-a]"] {
+            let refused = Pattern::new(pattern, Path::new("/proj"), Path::new(""));
+            assert!(refused.is_err(), "{pattern}");
+        }
+    }
+}

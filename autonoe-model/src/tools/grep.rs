@@ -1,0 +1,206 @@
+//! The tool that searches in files.
+
+use std::fs::File;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use autonoe_core::{ToolContext, ToolDefinition, ToolError, ToolOutput, TypedTool};
+use grep_matcher::LineTerminator;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+
+mod hits;
+mod selection;
+
+use self::hits::Hits;
+use self::selection::Selection;
+use super::blocking::blocking;
+use super::failure::{cancelled, invalid};
+use super::search::{Found, Pace, Paced, Walk};
+use super::workspace::{Located, Purpose, open_regular};
+use super::{ToolLimits, Workspace};
+
+/// The longest line, or text that a search over lines takes, that is searched.
+const HEAP: usize = 16 * 1024 * 1024;
+
+/// Searches in the files of the workspace, as ripgrep does.
+#[derive(Clone, Debug)]
+pub struct Grep {
+    workspace: Arc<Workspace>,
+    limits: ToolLimits,
+}
+
+/// What [`Grep`] is called with.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GrepInput {
+    /// The regular expression, in Rust's syntax: `fn \w+\(`. No look-around, no back-references.
+    pub pattern: String,
+    /// The file or directory to search, absolute or from the root of the workspace. Leave it
+    /// out to search all of it.
+    #[serde(default)]
+    pub path: Option<String>,
+    /// Only files whose names match this pattern, for example `*.js` or `src/**/*.rs`.
+    #[serde(default)]
+    pub glob: Option<String>,
+    /// Only files of this type, for example `rust`, `js`, `py`.
+    #[serde(default, rename = "type")]
+    pub file_type: Option<String>,
+    /// What to give back.
+    #[serde(default)]
+    pub output_mode: OutputMode,
+    /// How many lines to show before each match, in mode `content`.
+    #[serde(default, rename = "-B")]
+    pub before: Option<u32>,
+    /// How many lines to show after each match, in mode `content`.
+    #[serde(default, rename = "-A")]
+    pub after: Option<u32>,
+    /// How many lines to show before and after each match, in mode `content`.
+    #[serde(default, rename = "-C")]
+    pub context: Option<u32>,
+    /// Whether lines have their numbers, in mode `content`. They do unless this is false.
+    #[serde(default, rename = "-n")]
+    pub line_numbers: Option<bool>,
+    /// Whether upper and lower case are the same.
+    #[serde(default, rename = "-i")]
+    pub ignore_case: bool,
+    /// Whether a match can go over several lines, and a dot stands for a line end too.
+    #[serde(default)]
+    pub multiline: bool,
+    /// How many lines or files to give back at most.
+    #[serde(default)]
+    pub head_limit: Option<u64>,
+}
+
+/// What [`Grep`] gives back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputMode {
+    /// The lines that match.
+    Content,
+    /// The files that have one.
+    #[default]
+    FilesWithMatches,
+    /// How many lines match in each file.
+    Count,
+}
+
+impl Grep {
+    /// The name of the tool.
+    pub const NAME: &'static str = "Grep";
+
+    /// Makes the tool.
+    pub fn new(workspace: Arc<Workspace>, limits: ToolLimits) -> Self {
+        Self { workspace, limits }
+    }
+
+    fn grep(&self, input: &GrepInput, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
+        let matcher = matcher(input)?;
+        let mut searcher = searcher(input);
+        let mut hits = Hits::new(input, &self.limits);
+        let mut pace = Pace::new(&self.limits, stop);
+        let base = input.path.as_deref().unwrap_or(".");
+        let start = self.workspace.locate(base, Purpose::Look)?;
+        let selection = Selection::new(input, start.path())?;
+
+        let mut search = |file: File, path: &Path, pace: &mut Pace| {
+            hits.begin(path);
+            let file = Paced { file, pace };
+            let searched = searcher.search_reader(&matcher, file, &mut hits);
+            hits.end(searched.is_ok())
+        };
+        match &start {
+            // What was named is searched, whatever git says about it.
+            Located::Entry(entry) if !is_directory(entry)? => {
+                let (file, _) = entry.open()?;
+                let _ = search(file, &entry.path, &mut pace);
+            }
+            _ => Walk::new(
+                &self.workspace,
+                &mut pace,
+                |found: &Found<'_>, pace: &mut Pace| {
+                    if !selection.has(found.path) {
+                        return ControlFlow::Continue(());
+                    }
+                    match open_regular(found.directory, found.name, found.path) {
+                        Ok((file, _)) => search(file, found.path, pace),
+                        Err(_) => ControlFlow::Continue(()),
+                    }
+                },
+            )
+            .run(&start)?,
+        }
+        if pace.is_cancelled() {
+            return Err(cancelled());
+        }
+        Ok(hits.output(pace.broke_off()))
+    }
+}
+
+fn is_directory(entry: &super::workspace::Entry) -> Result<bool, ToolError> {
+    use rustix::fs::FileType;
+    let stat = entry.stat()?;
+    Ok(stat.is_some_and(|stat| super::workspace::kind_of(&stat) == FileType::Directory))
+}
+
+fn matcher(input: &GrepInput) -> Result<RegexMatcher, ToolError> {
+    let mut builder = RegexMatcherBuilder::new();
+    builder
+        .case_insensitive(input.ignore_case)
+        .multi_line(true)
+        .size_limit(HEAP)
+        .dfa_size_limit(HEAP);
+    match input.multiline {
+        true => builder.dot_matches_new_line(true),
+        // Lines may end with CR LF too.
+        false => builder.crlf(true),
+    };
+    let built = builder.build(&input.pattern);
+    built.map_err(|error| invalid(format!("the pattern cannot be used: {error}")))
+}
+
+fn searcher(input: &GrepInput) -> Searcher {
+    let lines = |own: Option<u32>| match input.output_mode {
+        OutputMode::Content => own.or(input.context).unwrap_or(0) as usize,
+        OutputMode::FilesWithMatches | OutputMode::Count => 0,
+    };
+    let mut builder = SearcherBuilder::new();
+    if !input.multiline {
+        builder.line_terminator(LineTerminator::crlf());
+    }
+    builder
+        .line_number(true)
+        .multi_line(input.multiline)
+        .before_context(lines(input.before))
+        .after_context(lines(input.after))
+        .binary_detection(BinaryDetection::quit(0))
+        .memory_map(MmapChoice::never())
+        .heap_limit(Some(HEAP))
+        .build()
+}
+
+#[async_trait]
+impl TypedTool for Grep {
+    type Input = GrepInput;
+
+    fn describe(&self) -> ToolDefinition {
+        let description = format!(
+            "Searches in the files of the workspace with a regular expression, as ripgrep does. \
+             Lists files that match; with output_mode `content` the lines, with `count` how many \
+             there are. Gives up to {} lines unless head_limit says otherwise. What git ignores \
+             and binary files are left out.",
+            self.limits.results
+        );
+        ToolDefinition::of::<GrepInput>(Self::NAME, description).read_only()
+    }
+
+    async fn run(&self, input: GrepInput, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let tool = self.clone();
+        blocking(context, move |stop| tool.grep(&input, stop)).await
+    }
+}

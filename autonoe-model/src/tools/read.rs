@@ -1,0 +1,138 @@
+//! The tool that reads files.
+
+use std::fs::File;
+use std::io::{BufReader, Read as _, Seek};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use autonoe_core::{Attachment, ToolContext, ToolDefinition, ToolError, ToolOutput, TypedTool};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+
+mod content;
+mod excerpt;
+
+use self::content::Content;
+use self::excerpt::{Excerpt, Wanted};
+use super::blocking::blocking;
+use super::failure::{invalid, system};
+use super::workspace::Purpose;
+use super::{ToolLimits, Workspace};
+
+/// Reads a file of the workspace, with line numbers; images come as attachments.
+#[derive(Clone, Debug)]
+pub struct Read {
+    workspace: Arc<Workspace>,
+    limits: ToolLimits,
+}
+
+/// What [`Read`] is called with.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadInput {
+    /// The file, absolute or from the root of the workspace.
+    pub file_path: String,
+    /// The line to begin with, from 1. Leave it out to read from the beginning.
+    #[serde(default)]
+    pub offset: Option<u64>,
+    /// How many lines to read. Leave it out for as many as fit.
+    #[serde(default)]
+    pub limit: Option<u64>,
+}
+
+impl Read {
+    /// The name of the tool.
+    pub const NAME: &'static str = "Read";
+
+    /// Makes the tool.
+    pub fn new(workspace: Arc<Workspace>, limits: ToolLimits) -> Self {
+        Self { workspace, limits }
+    }
+
+    fn read(&self, input: &ReadInput, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
+        let entry = self.workspace.entry(&input.file_path, Purpose::Look)?;
+        let (mut file, stat) = entry.open()?;
+        let shown = entry.path.display().to_string();
+        let failed = |error| system(format!("{shown:?}"), error);
+        let content = Content::of(&mut file).map_err(failed)?;
+        file.rewind().map_err(failed)?;
+        match content {
+            Content::Text => {
+                let wanted = Wanted {
+                    from: input.offset.unwrap_or(1).max(1),
+                    lines: input.limit.unwrap_or(self.limits.read_lines),
+                    bytes: self.limits.read_bytes,
+                    line_bytes: self.limits.line_bytes,
+                };
+                let excerpt = Excerpt::read(BufReader::new(file), &wanted, stop).map_err(failed)?;
+                self.text(&shown, &excerpt, &wanted)
+            }
+            Content::Image(media_type) => self.image(&shown, file, media_type),
+            Content::Binary => Err(invalid(format!(
+                "{shown:?} is a binary file of {} bytes",
+                stat.st_size
+            ))),
+        }
+    }
+
+    fn text(
+        &self,
+        shown: &str,
+        excerpt: &Excerpt,
+        wanted: &Wanted,
+    ) -> Result<ToolOutput, ToolError> {
+        if excerpt.lines == 0 && wanted.from > 1 {
+            let there = excerpt.seen;
+            return Err(invalid(format!("{shown:?} has {there} lines only")));
+        }
+        Ok(ToolOutput::new(excerpt.shown(wanted))
+            .with_title(format!("Read {shown}"))
+            .with_metadata("path", shown)
+            .with_metadata("lines", excerpt.lines)
+            .with_metadata("truncated", excerpt.more))
+    }
+
+    fn image(&self, shown: &str, file: File, media_type: &str) -> Result<ToolOutput, ToolError> {
+        let limit = self.limits.image_bytes;
+        let mut data = Vec::new();
+        let read = file.take(limit + 1).read_to_end(&mut data);
+        read.map_err(|error| system(format!("{shown:?}"), error))?;
+        if data.len() as u64 > limit {
+            return Err(invalid(format!(
+                "{shown:?} is an image of more than {limit} bytes"
+            )));
+        }
+        let size = data.len();
+        Ok(
+            ToolOutput::new(format!("{shown} is attached ({media_type}, {size} bytes)"))
+                .with_title(format!("Read {shown}"))
+                .with_metadata("path", shown)
+                .with_attachment(Attachment {
+                    media_type: media_type.to_owned(),
+                    name: Some(shown.to_owned()),
+                    data: data.into(),
+                }),
+        )
+    }
+}
+
+#[async_trait]
+impl TypedTool for Read {
+    type Input = ReadInput;
+
+    fn describe(&self) -> ToolDefinition {
+        let description = format!(
+            "Reads a file of the workspace. Each line has its number and a tab before it. Reads \
+             up to {} lines; use offset and limit for others. Lines of more than {} bytes are \
+             cut. Images (PNG, JPEG, GIF, WebP) are attached. Use Glob to list directories.",
+            self.limits.read_lines, self.limits.line_bytes
+        );
+        ToolDefinition::of::<ReadInput>(Self::NAME, description).read_only()
+    }
+
+    async fn run(&self, input: ReadInput, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let tool = self.clone();
+        blocking(context, move |stop| tool.read(&input, stop)).await
+    }
+}

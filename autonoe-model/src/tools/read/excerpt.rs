@@ -1,0 +1,233 @@
+//! Some lines of a long text.
+
+use std::fmt::Write;
+use std::io::{self, BufRead, ErrorKind};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::tools::head_and_tail::without_cut_end;
+
+/// Which lines are wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    /// The first one, from 1.
+    pub(super) from: u64,
+    pub(super) lines: u64,
+    /// How many bytes all of them have at most.
+    pub(super) bytes: usize,
+    /// How many bytes of each are shown.
+    pub(super) line_bytes: usize,
+}
+
+/// Some lines of a text, with their numbers.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Excerpt {
+    pub(super) text: String,
+    /// How many lines are in it.
+    pub(super) lines: u64,
+    /// How many lines were read, with those before it.
+    pub(super) seen: u64,
+    /// Whether there are more behind it.
+    pub(super) more: bool,
+}
+
+impl Excerpt {
+    /// Reads as far as needed. It takes memory for what it gives back only.
+    pub(super) fn read(
+        mut text: impl BufRead,
+        wanted: &Wanted,
+        stop: &CancellationToken,
+    ) -> io::Result<Self> {
+        let mut excerpt = Self::default();
+        let mut line = Line::default();
+        loop {
+            if stop.is_cancelled() {
+                return Err(io::Error::other("cancelled"));
+            }
+            let piece = match text.fill_buf() {
+                Ok(piece) => piece,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            if piece.is_empty() {
+                if line.length > 0 {
+                    excerpt.add(&line, wanted);
+                }
+                return Ok(excerpt);
+            }
+            if excerpt.is_full(wanted) {
+                excerpt.more = true;
+                return Ok(excerpt);
+            }
+            let end = memchr::memchr(b'\n', piece);
+            line.push(&piece[..end.unwrap_or(piece.len())], wanted.line_bytes);
+            let used = end.map_or(piece.len(), |end| end + 1);
+            if end.is_some() {
+                excerpt.add(&line, wanted);
+                line = Line::default();
+            }
+            text.consume(used);
+        }
+    }
+
+    fn is_full(&self, wanted: &Wanted) -> bool {
+        self.lines >= wanted.lines || self.text.len() >= wanted.bytes
+    }
+
+    fn add(&mut self, line: &Line, wanted: &Wanted) {
+        self.seen += 1;
+        if self.seen < wanted.from || self.is_full(wanted) {
+            return;
+        }
+        self.lines += 1;
+        let cut = line.length - line.kept.len();
+        let kept = match cut {
+            0 => line.kept.strip_suffix(b"\r").unwrap_or(&line.kept),
+            _ => without_cut_end(&line.kept),
+        };
+        let text = String::from_utf8_lossy(kept);
+        let number = self.seen;
+        // Writing to a text does not fail.
+        let _ = write!(self.text, "{number:>6}\t{text}");
+        if cut > 0 {
+            let _ = write!(self.text, " [... {cut} bytes left out]");
+        }
+        self.text.push('\n');
+    }
+
+    /// Returns the text for an agent, with a note if there is more.
+    pub(super) fn shown(&self, wanted: &Wanted) -> String {
+        match (self.seen, self.more) {
+            (0, _) => "[the file is empty]".to_owned(),
+            (_, false) => self.text.clone(),
+            (_, true) => {
+                let next = wanted.from + self.lines;
+                format!(
+                    "{}[more lines follow; go on with offset {next}]\n",
+                    self.text
+                )
+            }
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Line {
+    kept: Vec<u8>,
+    length: usize,
+}
+
+impl Line {
+    fn push(&mut self, piece: &[u8], limit: usize) {
+        let room = limit.saturating_sub(self.kept.len());
+        self.kept.extend_from_slice(&piece[..room.min(piece.len())]);
+        self.length += piece.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(text: &[u8], wanted: Wanted) -> Excerpt {
+        // A small buffer, so that lines come in pieces.
+        let reader = BufReader::with_capacity(3, text);
+        Excerpt::read(reader, &wanted, &CancellationToken::new()).expect("readable")
+    }
+
+    const ALL: Wanted = Wanted {
+        from: 1,
+        lines: 100,
+        bytes: 10_000,
+        line_bytes: 100,
+    };
+
+    #[test]
+    fn lines_are_numbered_from_one() {
+        let excerpt = read(b"one\n\nthree\r\nlast", ALL);
+
+        assert_eq!(
+            excerpt.text,
+            "     1\tone\n     2\t\n     3\tthree\n     4\tlast\n"
+        );
+        assert_eq!((excerpt.lines, excerpt.more), (4, false));
+    }
+
+    #[test]
+    fn a_part_tells_that_there_is_more_and_where() {
+        let wanted = Wanted {
+            from: 2,
+            lines: 2,
+            ..ALL
+        };
+        let excerpt = read(b"1\n2\n3\n4\n", wanted);
+
+        assert_eq!(
+            excerpt.shown(&wanted),
+            "     2\t2\n     3\t3\n[more lines follow; go on with offset 4]\n"
+        );
+        assert!(!read(b"1\n2\n3\n", wanted).more);
+    }
+
+    #[test]
+    fn a_long_line_is_cut_between_characters() {
+        let wanted = Wanted {
+            line_bytes: 4,
+            ..ALL
+        };
+
+        let excerpt = read("abcé and more\nok\n".as_bytes(), wanted);
+
+        assert_eq!(
+            excerpt.text,
+            "     1\tabc [... 10 bytes left out]\n     2\tok\n"
+        );
+    }
+
+    #[test]
+    fn the_whole_is_cut_after_a_line() {
+        let wanted = Wanted { bytes: 10, ..ALL };
+
+        let excerpt = read(b"12345\n67\n89\n", wanted);
+
+        assert_eq!((excerpt.lines, excerpt.more), (1, true));
+    }
+
+    #[test]
+    fn an_empty_file_is_said_to_be() {
+        assert_eq!(read(b"", ALL).shown(&ALL), "[the file is empty]");
+    }
+
+    #[test]
+    fn a_read_that_nobody_waits_for_ends() {
+        let stop = CancellationToken::new();
+        stop.cancel();
+
+        let endless = BufReader::new(io::repeat(b'x'));
+
+        Excerpt::read(endless, &ALL, &stop).expect_err("cancelled");
+    }
+
+    proptest! {
+        #[test]
+        fn parts_make_up_the_whole(text in "[a-z\n]{0,60}", size in 1_u64..6) {
+            let whole = read(text.as_bytes(), ALL);
+            let mut parts = String::new();
+            let mut from = 1;
+            loop {
+                let part = read(text.as_bytes(), Wanted { from, lines: size, ..ALL });
+                parts.push_str(&part.text);
+                from += part.lines;
+                if !part.more {
+                    break;
+                }
+            }
+            prop_assert_eq!(parts, whole.text);
+            prop_assert_eq!(whole.lines, text.lines().count() as u64);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Following a path without leaving the workspace.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Component, Path, PathBuf};
+
+use autonoe_core::ToolError;
+use rustix::fs::{Mode, OFlags, mkdirat, openat, readlinkat};
+use rustix::io::Errno;
+
+use super::Workspace;
+use crate::tools::failure::{denied, invalid, not_found, system};
+
+/// How many links a path may have; the system's own limit.
+const LINKS: usize = 40;
+
+/// How a directory is opened that is only passed.
+#[cfg(target_os = "linux")]
+const PASS: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const PASS: OFlags = OFlags::RDONLY;
+
+/// What a path is followed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tools) enum Purpose {
+    /// To look.
+    Look,
+    /// To change what is there.
+    Change,
+    /// To write, in directories that are made if they are missing.
+    Create,
+}
+
+/// Where a path leads.
+#[derive(Debug)]
+pub(in crate::tools) enum Located {
+    /// To the root of the workspace.
+    Root,
+    /// To an entry of a directory in it, which need not be there.
+    Entry(Entry),
+}
+
+/// An entry of a directory in the workspace. When it was looked at, it was no link.
+#[derive(Debug)]
+pub(in crate::tools) struct Entry {
+    pub(in crate::tools) parent: OwnedFd,
+    pub(in crate::tools) name: OsString,
+    /// The path from the root, without links.
+    pub(in crate::tools) path: PathBuf,
+}
+
+impl Located {
+    /// Returns the path from the root, without links; empty for the root.
+    pub(in crate::tools) fn path(&self) -> &Path {
+        match self {
+            Self::Root => Path::new(""),
+            Self::Entry(entry) => &entry.path,
+        }
+    }
+}
+
+impl Workspace {
+    /// Finds where `path` leads.
+    pub(in crate::tools) fn locate(
+        &self,
+        path: &str,
+        purpose: Purpose,
+    ) -> Result<Located, ToolError> {
+        if path.is_empty() || path.contains('\0') {
+            return Err(invalid(format!("{path:?} is not a path")));
+        }
+        Follow {
+            workspace: self,
+            text: path,
+            purpose,
+            left: self.parts(Path::new(path)).ok_or_else(|| outside(path))?,
+            stack: Vec::new(),
+            links: 0,
+        }
+        .run()
+    }
+
+    /// Finds the file that `path` leads to; the root is none.
+    pub(in crate::tools) fn entry(&self, path: &str, purpose: Purpose) -> Result<Entry, ToolError> {
+        match self.locate(path, purpose)? {
+            Located::Entry(entry) => Ok(entry),
+            Located::Root => Err(invalid(format!("{path:?} is a directory"))),
+        }
+    }
+
+    /// Returns the components of `path` from the root; `None` if it starts elsewhere.
+    fn parts(&self, path: &Path) -> Option<VecDeque<OsString>> {
+        let relative = match path.is_absolute() {
+            true => path
+                .strip_prefix(&self.root)
+                .or_else(|_| path.strip_prefix(&self.given))
+                .ok()?,
+            false => path,
+        };
+        let part = |part: Component<'_>| part.as_os_str().to_owned();
+        Some(relative.components().map(part).collect())
+    }
+}
+
+/// A path that is being followed.
+struct Follow<'a> {
+    workspace: &'a Workspace,
+    text: &'a str,
+    purpose: Purpose,
+    left: VecDeque<OsString>,
+    /// The directories from the root to here.
+    stack: Vec<(OsString, OwnedFd)>,
+    links: usize,
+}
+
+impl Follow<'_> {
+    fn run(mut self) -> Result<Located, ToolError> {
+        while let Some(part) = self.left.pop_front() {
+            if part == "." {
+                continue;
+            }
+            if part == ".." {
+                self.stack.pop().ok_or_else(|| outside(self.text))?;
+                continue;
+            }
+            self.refuse_guarded(&part)?;
+            if self.follow_link(&part)? {
+                continue;
+            }
+            // Only dots behind it: it is what the path leads to, if it is a directory.
+            if self.left.is_empty() {
+                return self.entry(part);
+            }
+            self.step_into(part)?;
+        }
+        match self.stack.pop() {
+            None => Ok(Located::Root),
+            Some((name, _)) => self.entry(name),
+        }
+    }
+
+    fn here(&self) -> BorrowedFd<'_> {
+        match self.stack.last() {
+            Some((_, directory)) => directory.as_fd(),
+            None => self.workspace.directory.as_fd(),
+        }
+    }
+
+    /// Refuses entries of the root that are hidden, or may not be written.
+    fn refuse_guarded(&self, part: &OsStr) -> Result<(), ToolError> {
+        let Workspace {
+            hidden, read_only, ..
+        } = self.workspace;
+        if self.stack.is_empty() && hidden.contains(part) {
+            return Err(not_found(format!("there is no {:?}", self.text)));
+        }
+        if self.stack.is_empty() && read_only.contains(part) && self.purpose != Purpose::Look {
+            return Err(denied(format!("{:?} is read-only here", self.text)));
+        }
+        Ok(())
+    }
+
+    /// Puts what the link `part` leads to before what is left; `false` if it is no link.
+    fn follow_link(&mut self, part: &OsStr) -> Result<bool, ToolError> {
+        let target = match readlinkat(self.here(), part, Vec::new()) {
+            Ok(target) => PathBuf::from(OsString::from_vec(target.into_bytes())),
+            Err(Errno::INVAL | Errno::NOENT) => return Ok(false),
+            Err(error) => return Err(self.failed(error)),
+        };
+        self.count_link()?;
+        if target.is_absolute() {
+            self.stack.clear();
+        }
+        let parts = self.workspace.parts(&target);
+        let parts = parts.ok_or_else(|| outside(self.text))?;
+        for part in parts.into_iter().rev() {
+            self.left.push_front(part);
+        }
+        Ok(true)
+    }
+
+    fn count_link(&mut self) -> Result<(), ToolError> {
+        self.links += 1;
+        match self.links > LINKS {
+            true => Err(invalid(format!("{:?} has too many links", self.text))),
+            false => Ok(()),
+        }
+    }
+
+    fn step_into(&mut self, part: OsString) -> Result<(), ToolError> {
+        let flags = PASS | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match openat(self.here(), &part, flags, Mode::empty()) {
+            Ok(directory) => self.stack.push((part, directory)),
+            Err(Errno::NOENT) if self.purpose == Purpose::Create => {
+                match mkdirat(self.here(), &part, Mode::from_raw_mode(0o777)) {
+                    // Somebody else may have made it meanwhile.
+                    Ok(()) | Err(Errno::EXIST) => {
+                        self.count_link()?;
+                        self.left.push_front(part);
+                    }
+                    Err(error) => return Err(self.failed(error)),
+                }
+            }
+            // It has become a link since it was looked at, or it is a file.
+            Err(Errno::LOOP | Errno::NOTDIR) if self.follow_link(&part)? => {}
+            Err(error) => return Err(self.failed(error)),
+        }
+        Ok(())
+    }
+
+    fn entry(self, name: OsString) -> Result<Located, ToolError> {
+        let mut path: PathBuf = self.stack.iter().map(|(name, _)| name).collect();
+        path.push(&name);
+        let parent = match self.stack.last() {
+            Some((_, directory)) => directory.try_clone(),
+            None => self.workspace.directory.try_clone(),
+        };
+        let parent = parent.map_err(|error| system(format!("{:?}", self.text), error))?;
+        Ok(Located::Entry(Entry { parent, name, path }))
+    }
+
+    fn failed(&self, error: Errno) -> ToolError {
+        match error {
+            Errno::NOENT => not_found(format!("there is no {:?}", self.text)),
+            error => system(format!("{:?}", self.text), error),
+        }
+    }
+}
+
+fn outside(path: &str) -> ToolError {
+    denied(format!(
+        "{path:?} is outside the workspace; use a path inside it"
+    ))
+}
+
+#[cfg(test)]
+mod tests;

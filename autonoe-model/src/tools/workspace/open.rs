@@ -1,0 +1,107 @@
+//! Opening what can be opened without surprises.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use autonoe_core::ToolError;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, statat};
+use rustix::io::Errno;
+
+use super::{Entry, Located, Workspace};
+use crate::tools::failure::{invalid, not_found, system};
+
+/// Opens the regular file `name` in `parent` to read it.
+///
+/// A FIFO would make the reader wait for a writer, and a device may act on being opened; both
+/// are refused before they are opened, and not waited for should they come to be meanwhile.
+pub(in crate::tools) fn open_regular(
+    parent: BorrowedFd<'_>,
+    name: &OsStr,
+    shown: &Path,
+) -> Result<(File, Stat), ToolError> {
+    let failed = |error| match error {
+        Errno::NOENT => not_found(format!("there is no {shown:?}")),
+        Errno::LOOP => changed(shown),
+        error => system(format!("{shown:?}"), error),
+    };
+    let before = statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
+    refuse_irregular(&before, shown)?;
+    let flags =
+        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = openat(parent, name, flags, Mode::empty()).map_err(failed)?;
+    let opened = fstat(&file).map_err(failed)?;
+    match same_file(&before, &opened) {
+        true => Ok((File::from(file), opened)),
+        false => Err(changed(shown)),
+    }
+}
+
+fn changed(shown: &Path) -> ToolError {
+    invalid(format!("{shown:?} was changed meanwhile; look at it again"))
+}
+
+pub(in crate::tools) fn refuse_irregular(stat: &Stat, shown: &Path) -> Result<(), ToolError> {
+    let is = match kind_of(stat) {
+        FileType::RegularFile => return Ok(()),
+        FileType::Directory => "a directory",
+        FileType::Symlink => return Err(changed(shown)),
+        FileType::Fifo => "a FIFO",
+        FileType::Socket => "a socket",
+        FileType::CharacterDevice | FileType::BlockDevice => "a device",
+        FileType::Unknown => "of an unknown kind",
+    };
+    Err(invalid(format!("{shown:?} is {is} and no regular file")))
+}
+
+pub(in crate::tools) fn kind_of(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
+}
+
+/// Tells whether both are of one file.
+pub(in crate::tools) fn same_file(one: &Stat, other: &Stat) -> bool {
+    (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino) && kind_of(one) == kind_of(other)
+}
+
+/// Opens the directory `name` in `parent`, to list it and to open what is in it.
+pub(in crate::tools) fn open_directory(
+    parent: BorrowedFd<'_>,
+    name: &OsStr,
+) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(parent, name, flags, Mode::empty())
+}
+
+impl Entry {
+    /// Opens the file to read it.
+    pub(in crate::tools) fn open(&self) -> Result<(File, Stat), ToolError> {
+        use std::os::fd::AsFd;
+        open_regular(self.parent.as_fd(), &self.name, &self.path)
+    }
+
+    /// Looks what is there now, if anything is.
+    pub(in crate::tools) fn stat(&self) -> Result<Option<Stat>, ToolError> {
+        match statat(&self.parent, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(system(format!("{:?}", self.path), error)),
+        }
+    }
+}
+
+impl Workspace {
+    /// Opens the directory that `located` is.
+    pub(in crate::tools) fn directory_at(&self, located: &Located) -> Result<OwnedFd, ToolError> {
+        use std::os::fd::AsFd;
+        let opened = match located {
+            Located::Root => open_directory(self.directory.as_fd(), OsStr::new(".")),
+            Located::Entry(entry) => open_directory(entry.parent.as_fd(), &entry.name),
+        };
+        let path = located.path();
+        opened.map_err(|error| match error {
+            Errno::NOENT => not_found(format!("there is no {path:?}")),
+            error => system(format!("{path:?}"), error),
+        })
+    }
+}

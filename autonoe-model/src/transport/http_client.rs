@@ -1,0 +1,132 @@
+//! Requests that are sent.
+
+use std::io;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
+};
+use hyper::{Method, Request};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+use super::answer::{Answer, Body};
+use super::connector::{Connector, ProxyRoute};
+use super::timeouts::within;
+use super::{BaseUrl, SecretWords, Timeouts, failure};
+use crate::contract::{ModelError, ModelErrorCode};
+use crate::wire::Encoded;
+
+/// How long a connection that nobody uses is kept. Providers close them after a minute or
+/// more, and a request that meets a closing connection fails.
+const IDLE: Duration = Duration::from_secs(30);
+
+const AGENT: &str = concat!("autonoe/", env!("CARGO_PKG_VERSION"));
+
+/// All that a connection to a provider needs.
+#[derive(Debug)]
+pub(crate) struct HttpSettings {
+    pub(crate) base_url: BaseUrl,
+    /// The key and further headers; they win over those of the protocol.
+    pub(crate) headers: HeaderMap,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) proxy: Option<ProxyRoute>,
+    /// What must not be in any error.
+    pub(crate) secrets: SecretWords,
+}
+
+/// Sends requests to one provider. Connections are kept and used again; redirections are
+/// not followed, because the key would go with them.
+#[derive(Debug)]
+pub(crate) struct HttpClient {
+    client: Client<Connector, Full<Bytes>>,
+    base_url: BaseUrl,
+    headers: HeaderMap,
+    timeouts: Timeouts,
+    secrets: SecretWords,
+}
+
+impl HttpClient {
+    /// Makes a client. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// Connections are to be encrypted, and the system has no certificates to trust.
+    pub(crate) fn new(settings: HttpSettings) -> io::Result<Self> {
+        let HttpSettings {
+            base_url,
+            headers,
+            timeouts,
+            proxy,
+            secrets,
+        } = settings;
+        let connector = Connector::new(base_url.is_encrypted(), proxy, timeouts.connect())?;
+        let client = Client::builder(TokioExecutor::new())
+            .pool_idle_timeout(IDLE)
+            .pool_timer(TokioTimer::new())
+            .build(connector);
+        Ok(Self {
+            client,
+            base_url,
+            headers,
+            timeouts,
+            secrets,
+        })
+    }
+
+    /// Sends a request, and returns the answer when it begins.
+    ///
+    /// # Errors
+    ///
+    /// The provider cannot be reached, or does not answer in time.
+    pub(super) async fn post(&self, encoded: &Encoded) -> Result<Answer, ModelError> {
+        let host = self.base_url.host();
+        let request = self.request(encoded)?;
+        let limit = self.timeouts.head();
+        let missing = format!("{host} did not begin to answer");
+        let response = within(limit, &missing, self.client.request(request))
+            .await?
+            .map_err(|error| failure::of_request(&error, host))?;
+        let (head, body) = response.into_parts();
+        Ok(Answer {
+            status: head.status,
+            headers: head.headers,
+            body: Body::new(body, self.timeouts.silence(), host),
+        })
+    }
+
+    /// Returns an error without secrets.
+    pub(super) fn without_secrets(&self, error: ModelError) -> ModelError {
+        self.secrets.removed_from(error)
+    }
+
+    fn request(&self, encoded: &Encoded) -> Result<Request<Full<Bytes>>, ModelError> {
+        let unsendable = |what: &str| {
+            let message = format!("the request cannot be sent: {what}");
+            ModelError::new(ModelErrorCode::Unknown, message)
+        };
+        let uri = self.base_url.join(&encoded.path);
+        let uri = uri.ok_or_else(|| unsendable("its path is none"))?;
+        let body = serde_json::to_vec(&encoded.body);
+        let body = body.map_err(|error| unsendable(&error.to_string()))?;
+        let mut request = Request::new(Full::new(Bytes::from(body)));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = uri;
+        let headers = request.headers_mut();
+        headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        for (name, value) in &encoded.headers {
+            let value = HeaderValue::from_str(value);
+            let value = value.map_err(|_| unsendable("a header has an illegal value"))?;
+            headers.insert(HeaderName::from_static(name), value);
+        }
+        for (name, value) in &self.headers {
+            headers.insert(name, value.clone());
+        }
+        Ok(request)
+    }
+}

@@ -1,0 +1,23 @@
+//! The connection to a provider: requests go out, events come in, failures become errors.
+
+mod answer;
+mod base_url;
+mod call;
+mod connector;
+mod failure;
+mod http_client;
+mod http_model;
+mod reading;
+mod request_id;
+mod retry_after;
+mod secret;
+mod sse;
+mod timeouts;
+
+pub use base_url::{BaseUrl, BaseUrlError};
+pub(crate) use connector::{Connector, ProxyRoute};
+pub(crate) use http_client::{HttpClient, HttpSettings};
+pub(crate) use http_model::HttpModel;
+pub use secret::Secret;
+pub(crate) use secret::SecretWords;
+pub use timeouts::Timeouts;

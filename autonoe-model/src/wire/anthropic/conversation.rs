@@ -1,0 +1,137 @@
+//! A conversation as the API wants it.
+
+use std::borrow::Cow;
+
+use autonoe_core::Attachment;
+use serde_json::{Value, json};
+
+use super::PROTOCOL;
+use crate::contract::{Message, Part, PartKind, ToolResult};
+use crate::wire::attachment;
+
+const IMAGES: [&str; 4] = ["image/gif", "image/jpeg", "image/png", "image/webp"];
+
+/// Returns the messages: by turns, none empty, results before anything else.
+pub(super) fn messages(conversation: &[Message]) -> Vec<Value> {
+    let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
+    for message in conversation {
+        let (role, blocks): (_, Vec<Value>) = match message {
+            Message::User { text } => ("user", text_block(text).into_iter().collect()),
+            Message::Assistant(said) => ("assistant", said.parts.iter().filter_map(part).collect()),
+            Message::Results { results } => ("user", results.iter().map(result).collect()),
+        };
+        // Left out before turns are counted: one between two others would leave them of one role.
+        if blocks.is_empty() {
+            continue;
+        }
+        match turns.last_mut() {
+            Some((last, content)) if *last == role => content.extend(blocks),
+            _ => turns.push((role, blocks)),
+        }
+    }
+    let turn = |(role, mut content): (&str, Vec<Value>)| {
+        if role == "user" {
+            content.sort_by_key(|block| block["type"] != "tool_result");
+        }
+        json!({"role": role, "content": content})
+    };
+    turns.into_iter().map(turn).collect()
+}
+
+/// Returns a part as it came, or what it means; `None` for what another provider's model
+/// thought, and for what cannot be sent.
+fn part(part: &Part) -> Option<Value> {
+    if let Some(item) = part.wire_of(PROTOCOL) {
+        return sendable(item);
+    }
+    match &part.kind {
+        PartKind::Text { text } => text_block(text),
+        PartKind::ToolCall { id, name, input } => Some(json!({
+            "type": "tool_use",
+            "id": legal_id(id),
+            "name": name,
+            "input": *object(input),
+        })),
+        PartKind::Thinking { .. } | PartKind::Opaque => None,
+    }
+}
+
+/// Returns a block of an earlier answer as it came, but for what the API sends and does not
+/// take back.
+fn sendable(item: &Value) -> Option<Value> {
+    match item["type"].as_str() {
+        Some("text") if is_blank(item["text"].as_str().unwrap_or_default()) => None,
+        Some("tool_use" | "server_tool_use") if !item["input"].is_object() => {
+            let mut item = item.clone();
+            item["input"] = object(&item["input"]).into_owned();
+            Some(item)
+        }
+        _ => Some(item.clone()),
+    }
+}
+
+/// Returns the input of a call, which must be an object. What the model wrote instead goes back
+/// in the field that the documentation names for it.
+fn object(input: &Value) -> Cow<'_, Value> {
+    match input {
+        Value::Object(_) => Cow::Borrowed(input),
+        Value::String(text) => Cow::Owned(json!({"INVALID_JSON": text})),
+        other => Cow::Owned(json!({"INVALID_JSON": other.to_string()})),
+    }
+}
+
+fn result(result: &ToolResult) -> Value {
+    let mut content: Vec<Value> = text_block(&result.output).into_iter().collect();
+    // The API wants nothing but text in the result of a call that failed.
+    let file = |attachment| match result.is_error {
+        true => {
+            text_block(&attachment::as_text(attachment).unwrap_or(attachment::note(attachment)))
+        }
+        false => Some(file_block(attachment)),
+    };
+    content.extend(result.attachments.iter().filter_map(file));
+    let mut block = json!({"type": "tool_result", "tool_use_id": legal_id(&result.call_id)});
+    if result.is_error {
+        block["is_error"] = true.into();
+        // Of a failure, the API wants to hear something.
+        if content.is_empty() {
+            content.extend(text_block("the call failed"));
+        }
+    }
+    if !content.is_empty() {
+        block["content"] = content.into();
+    }
+    block
+}
+
+fn file_block(file: &Attachment) -> Value {
+    let kind = file.media_type.as_str();
+    let block = match kind {
+        _ if IMAGES.contains(&kind) => "image",
+        "application/pdf" => "document",
+        _ => {
+            let text = attachment::as_text(file).unwrap_or_else(|| attachment::note(file));
+            return json!({"type": "text", "text": text});
+        }
+    };
+    let data = attachment::base64(file);
+    json!({"type": block, "source": {"type": "base64", "media_type": kind, "data": data}})
+}
+
+/// Returns a block of text; the API refuses blank ones.
+fn text_block(text: &str) -> Option<Value> {
+    (!is_blank(text)).then(|| json!({"type": "text", "text": text}))
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
+}
+
+/// Returns an id as the API allows it; those of other providers have more characters.
+fn legal_id(id: &str) -> String {
+    let legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    id.chars().map(|c| if legal(c) { c } else { '_' }).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+//! From the chunks of the service to an answer.
+
+use autonoe_core::TokenUsage;
+use serde_json::{Map, Value, json};
+
+use super::PROTOCOL;
+use super::calls::{Calls, Written};
+use super::thoughts::{Thoughts, append};
+use crate::contract::{
+    AssistantMessage, ModelError, ModelErrorCode, ModelEvent, ModelReply, Part, StopReason,
+};
+use crate::wire::openai::{Counts, Fault, Frame, broke_off, nonsense};
+use crate::wire::{Decoder, ServerEvent};
+
+/// Reads one answer.
+///
+/// The answer is whole when the service has said why it stopped. What it says after that, the
+/// count of tokens for example, is read up to `[DONE]`.
+#[derive(Debug, Default)]
+pub(super) struct ChatDecoder {
+    text: String,
+    refusal: String,
+    thoughts: Thoughts,
+    calls: Calls,
+    /// Fields that are not known, as they came.
+    others: Map<String, Value>,
+    usage: TokenUsage,
+    id: String,
+    model: Option<String>,
+    reason: Option<String>,
+    done: bool,
+}
+
+impl Decoder for ChatDecoder {
+    fn take(&mut self, event: &ServerEvent, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+        if self.done {
+            return Ok(());
+        }
+        match Frame::read(event) {
+            Frame::Nothing => Ok(()),
+            Frame::Object(chunk) => self.chunk(&chunk, news),
+            Frame::Nonsense => Err(nonsense("an event that is no JSON", self.usage)),
+            // Nobody said why the model stopped, so it did not.
+            Frame::Done if self.reason.is_none() => Err(broke_off(self.usage)),
+            Frame::Done => {
+                self.done = true;
+                Ok(())
+            }
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.done
+    }
+
+    fn finish(self: Box<Self>) -> Result<ModelReply, ModelError> {
+        let usage = self.usage;
+        let Some(reason) = self.reason else {
+            return Err(broke_off(usage));
+        };
+        let written = match reason.as_str() {
+            "length" => Written::Cut,
+            _ => Written::Wholly,
+        };
+        let refuses = !self.refusal.is_empty();
+        let field = |name: &str, text: String| {
+            let item = json!({name: &text});
+            (!text.is_empty()).then(|| Part::text(text).as_it_came(PROTOCOL, item))
+        };
+        let mut parts: Vec<Part> = self.thoughts.into_part().into_iter().collect();
+        parts.extend(field("content", self.text));
+        parts.extend(field("refusal", self.refusal));
+        let calls = self.calls.into_parts(written);
+        parts.extend(calls.map_err(|what| nonsense(what, usage))?);
+        let others = self.others.into_iter();
+        parts.extend(
+            others.map(|(field, value)| Part::opaque().as_it_came(PROTOCOL, json!({field: value}))),
+        );
+        let message = AssistantMessage::new(parts);
+        let stop = stop(reason, refuses, message.calls().next().is_some());
+        Ok(ModelReply::new(message)
+            .with_stop(stop)
+            .with_usage(usage)
+            .with_model(self.model)
+            .with_id((!self.id.is_empty()).then_some(self.id)))
+    }
+}
+
+impl ChatDecoder {
+    fn chunk(&mut self, chunk: &Value, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+        if let Some(id) = chunk["id"].as_str() {
+            self.id = id.into();
+        }
+        if let Some(model) = chunk["model"].as_str() {
+            self.model = Some(model.into());
+        }
+        let counts = Counts::read(&chunk["usage"], "prompt_tokens", "completion_tokens");
+        let usage = counts.map_or(self.usage, Counts::usage);
+        if usage != self.usage {
+            self.usage = usage;
+            news.push(ModelEvent::Used(usage));
+        }
+        if !chunk["error"].is_null() {
+            let fault = Fault::read(chunk).unwrap_or_default();
+            return Err(fault.in_stream(self.usage));
+        }
+        let choices = chunk["choices"].as_array().into_iter().flatten();
+        // We ask for one answer only.
+        for choice in choices.filter(|choice| choice["index"].as_u64().unwrap_or(0) == 0) {
+            self.delta(&choice["delta"], news)?;
+            if let Some(reason) = choice["finish_reason"].as_str() {
+                self.stopped(reason)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn delta(&mut self, delta: &Value, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+        let words = self.thoughts.take(delta);
+        if !words.is_empty() {
+            news.push(ModelEvent::Thinking(words));
+        }
+        for (field, value) in delta.as_object().into_iter().flatten() {
+            match (field.as_str(), value) {
+                (_, Value::Null) | ("role", _) => {}
+                ("content", Value::String(more)) => say(&mut self.text, more, news),
+                ("refusal", Value::String(more)) => say(&mut self.refusal, more, news),
+                ("tool_calls", Value::Array(fragments)) => {
+                    for fragment in fragments {
+                        self.calls.take(fragment, &self.id, news);
+                    }
+                }
+                ("content" | "refusal" | "tool_calls", _) => {
+                    return Err(nonsense("an answer in an unknown form", self.usage));
+                }
+                (field, _) if Thoughts::holds(field) => {}
+                (field, value) => add(&mut self.others, field, value),
+            }
+        }
+        Ok(())
+    }
+
+    fn stopped(&mut self, reason: &str) -> Result<(), ModelError> {
+        match reason {
+            "" => Ok(()),
+            // It did not stop, it was stopped: by a failure of the service.
+            "error" | "abort" | "insufficient_system_resource" => Err(ModelError::new(
+                ModelErrorCode::NetworkError,
+                "the provider stopped the answer",
+            )
+            .with_reason(reason.to_owned())
+            .with_usage(self.usage)),
+            reason => {
+                self.reason = Some(reason.into());
+                Ok(())
+            }
+        }
+    }
+}
+
+fn say(text: &mut String, more: &str, news: &mut Vec<ModelEvent>) {
+    if !more.is_empty() {
+        *text += more;
+        news.push(ModelEvent::Text(more.into()));
+    }
+}
+
+/// Adds to a field that is not known: texts and lists grow, anything else is what it is now.
+fn add(fields: &mut Map<String, Value>, field: &str, value: &Value) {
+    match (value, fields.get_mut(field)) {
+        (Value::String(more), _) if !more.is_empty() => append(fields, field, more),
+        (Value::Array(more), Some(Value::Array(list))) => list.extend(more.iter().cloned()),
+        (Value::String(_), _) => {}
+        (Value::Array(more), _) if more.is_empty() => {}
+        (value, _) => {
+            fields.insert(field.into(), value.clone());
+        }
+    }
+}
+
+/// Says why the model stopped.
+fn stop(reason: String, refuses: bool, calls: bool) -> StopReason {
+    match reason.as_str() {
+        "stop" if refuses => StopReason::Refused,
+        // Some services say `stop` also when they call.
+        "stop" | "tool_calls" if calls => StopReason::ToolUse,
+        "stop" => StopReason::EndTurn,
+        "length" => StopReason::MaxTokens,
+        "model_length" => StopReason::ContextFull,
+        "content_filter" => StopReason::Refused,
+        _ => StopReason::Other(reason),
+    }
+}

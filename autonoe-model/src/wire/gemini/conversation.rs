@@ -1,0 +1,139 @@
+//! A conversation as the API wants it.
+
+use std::collections::BTreeMap;
+
+use autonoe_core::Attachment;
+use serde_json::{Value, json};
+
+use super::PROTOCOL;
+use crate::contract::{Message, Part, PartKind, ToolResult};
+use crate::wire::attachment;
+
+/// What the documentation names for calls of other models, which nobody has signed.
+const UNSIGNED: &str = "skip_thought_signature_validator";
+
+/// The ids that calls have for the API, by those that they have here. A call has none there
+/// if the API gave it none: ours must not go back then.
+type WireIds<'a> = BTreeMap<&'a str, Option<&'a str>>;
+
+/// Returns the contents: by turns, none empty, results before anything else.
+pub(super) fn contents(model: &str, conversation: &[Message]) -> Vec<Value> {
+    let mut ids = WireIds::new();
+    let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
+    for message in conversation {
+        let (role, parts): (_, Vec<Value>) = match message {
+            Message::User { text } => ("user", text_part(text).into_iter().collect()),
+            Message::Assistant(said) => {
+                ids.extend(said.parts.iter().filter_map(wire_id));
+                let parts = said.parts.iter();
+                (
+                    "model",
+                    parts.filter_map(|said| part(model, said)).collect(),
+                )
+            }
+            Message::Results { results } => {
+                let parts = results.iter().flat_map(|it| result(it, &ids));
+                ("user", parts.collect())
+            }
+        };
+        // Left out before turns are counted: one between two others would leave them of one role.
+        if parts.is_empty() {
+            continue;
+        }
+        match turns.last_mut() {
+            Some((last, all)) if *last == role => all.extend(parts),
+            _ => turns.push((role, parts)),
+        }
+    }
+    let turn = |(role, mut parts): (&str, Vec<Value>)| {
+        if role == "user" {
+            parts.sort_by_key(|part| part.get("functionResponse").is_none());
+        }
+        json!({"role": role, "parts": parts})
+    };
+    turns.into_iter().map(turn).collect()
+}
+
+/// Returns the id of a call here, and there.
+fn wire_id(part: &Part) -> Option<(&str, Option<&str>)> {
+    let PartKind::ToolCall { id, .. } = &part.kind else {
+        return None;
+    };
+    let item = part.wire_of(PROTOCOL);
+    let wire_id = item.and_then(|item| item["functionCall"]["id"].as_str());
+    Some((id, wire_id))
+}
+
+/// Returns a part as it came, or what it means; `None` for what another provider's model
+/// thought, and for what cannot be sent.
+fn part(model: &str, part: &Part) -> Option<Value> {
+    if let Some(item) = part.wire_of(PROTOCOL) {
+        return Some(item.clone());
+    }
+    match &part.kind {
+        PartKind::Text { text } => text_part(text),
+        PartKind::ToolCall { name, input, .. } => {
+            let args = match input {
+                Value::Object(_) => input.clone(),
+                // Models read it, so they should know what they wrote.
+                other => {
+                    json!({"INVALID_JSON": other.as_str().map_or(other.to_string(), str::to_owned)})
+                }
+            };
+            let mut call = json!({"functionCall": {"name": name, "args": args}});
+            if wants_signatures(model) {
+                call["thoughtSignature"] = UNSIGNED.into();
+            }
+            Some(call)
+        }
+        PartKind::Thinking { .. } | PartKind::Opaque => None,
+    }
+}
+
+/// Tells whether a model refuses calls that nobody has signed: those since version 3 do.
+fn wants_signatures(model: &str) -> bool {
+    let model = model.rsplit('/').next().unwrap_or(model);
+    !model.starts_with("gemini-1") && !model.starts_with("gemini-2")
+}
+
+/// Returns the parts of a result: the answer to the call, then its files.
+fn result(result: &ToolResult, ids: &WireIds<'_>) -> Vec<Value> {
+    let field = if result.is_error { "error" } else { "output" };
+    let (mut output, mut files) = (result.output.clone(), Vec::new());
+    for file in &result.attachments {
+        if is_shown(&file.media_type) {
+            files.push(file_part(file));
+        } else {
+            let text = attachment::as_text(file).unwrap_or_else(|| attachment::note(file));
+            output = format!("{output}\n{text}");
+        }
+    }
+    let mut response = json!({"name": result.name, "response": {field: output}});
+    if let Some(Some(id)) = ids.get(result.call_id.as_str()) {
+        response["id"] = (*id).into();
+    }
+    let mut parts = vec![json!({"functionResponse": response})];
+    parts.extend(files);
+    parts
+}
+
+/// Tells whether models can look at such a file.
+fn is_shown(kind: &str) -> bool {
+    const IMAGES: [&str; 5] = ["heic", "heif", "jpeg", "png", "webp"];
+    let is_image = kind
+        .strip_prefix("image/")
+        .is_some_and(|kind| IMAGES.contains(&kind));
+    is_image || kind == "application/pdf"
+}
+
+fn file_part(file: &Attachment) -> Value {
+    let data = attachment::base64(file);
+    json!({"inlineData": {"mimeType": file.media_type, "data": data}})
+}
+
+fn text_part(text: &str) -> Option<Value> {
+    (!text.trim().is_empty()).then(|| json!({"text": text}))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+use crate::contract::AssistantMessage;
+
+use super::*;
+
+const MODEL: &str = "gemini-2.5-pro";
+
+fn text(text: &str) -> Value {
+    json!({"text": text})
+}
+
+fn turn(role: &str, parts: impl Into<Vec<Value>>) -> Value {
+    json!({"role": role, "parts": parts.into()})
+}
+
+fn answered(name: &str, output: &str) -> Value {
+    json!({"functionResponse": {"name": name, "response": {"output": output}}})
+}
+
+/// An answer with everything that only its provider understands.
+fn answer() -> (Vec<Value>, AssistantMessage) {
+    let items = vec![
+        json!({"text": "Hm.", "thought": true}),
+        json!({"text": "I look.", "thoughtSignature": "c2ln"}),
+        json!({"functionCall": {"name": "Read", "args": {"b": 1, "a": 2}}, "thoughtSignature": "eA=="}),
+        json!({"functionCall": {"id": "fc-2", "name": "List", "args": {}}}),
+        json!({"executableCode": {"language": "PYTHON", "code": "1"}}),
+        json!({"text": "", "thoughtSignature": "ZW5k"}),
+    ];
+    let parts = [
+        Part::thinking("Hm."),
+        Part::text("I look."),
+        Part::tool_call("made-up-0", "Read", json!({"b": 1, "a": 2})),
+        Part::tool_call("fc-2", "List", json!({})),
+        Part::opaque(),
+        Part::text(""),
+    ];
+    let parts = parts.into_iter().zip(items.clone());
+    let parts = parts.map(|(part, item)| part.as_it_came(PROTOCOL, item));
+    (items, AssistantMessage::new(parts))
+}
+
+#[test]
+fn an_answer_goes_back_as_it_came_also_after_it_was_written_down() {
+    let (items, answer) = answer();
+    let results = [
+        ToolResult::ok("made-up-0", "Read", "found"),
+        ToolResult::failed("fc-2", "List", "refused"),
+    ];
+    let conversation = vec![
+        Message::user("Look."),
+        answer.into(),
+        Message::results(results),
+    ];
+
+    let saved = serde_json::to_string(&conversation).expect("it can be written");
+    let loaded: Vec<Message> = serde_json::from_str(&saved).expect("it can be read");
+
+    // The API gave the first call no id, so its result has none; the second has its own.
+    let failed = json!({"functionResponse": {
+        "id": "fc-2", "name": "List", "response": {"error": "refused"},
+    }});
+    let expected = [
+        turn("user", [text("Look.")]),
+        turn("model", items),
+        turn("user", [answered("Read", "found"), failed]),
+    ];
+    assert_eq!(contents(MODEL, &conversation), expected);
+    assert_eq!(contents(MODEL, &loaded), expected);
+}
+
+#[test]
+fn of_another_providers_answer_its_meaning_goes_and_its_thoughts_stay() {
+    let signed = json!({"type": "thinking", "thinking": "Hm.", "signature": "c2ln"});
+    let conversation = [
+        AssistantMessage::new([
+            Part::thinking("Hm.").as_it_came("anthropic-messages", signed),
+            Part::text("I look."),
+            Part::tool_call("toolu_1", "Read", json!({"path": "x"})),
+            Part::tool_call("toolu_2", "Read", json!("{\"path")),
+        ])
+        .into(),
+        Message::results([ToolResult::ok("toolu_1", "Read", "found")]),
+    ];
+
+    for (model, signature) in [
+        ("gemini-2.5-pro", None),
+        ("models/gemini-2.5-pro", None),
+        ("gemini-3-pro-preview", Some(UNSIGNED)),
+    ] {
+        let call = |args: Value| {
+            let mut call = json!({"functionCall": {"name": "Read", "args": args}});
+            if let Some(signature) = signature {
+                call["thoughtSignature"] = signature.into();
+            }
+            call
+        };
+        let said = [
+            text("I look."),
+            call(json!({"path": "x"})),
+            call(json!({"INVALID_JSON": "{\"path"})),
+        ];
+        let expected = [
+            turn("model", said),
+            turn("user", [answered("Read", "found")]),
+        ];
+        assert_eq!(contents(model, &conversation), expected, "{model}");
+    }
+}
+
+#[test]
+fn contents_of_one_role_are_one_turn_with_results_first() {
+    let sent = contents(
+        MODEL,
+        &[
+            Message::user("One."),
+            Message::user("Two."),
+            AssistantMessage::new([Part::tool_call("a", "Read", json!({}))]).into(),
+            Message::user("Hurry."),
+            Message::results([ToolResult::ok("a", "Read", "x")]),
+            AssistantMessage::default().into(),
+            Message::user("Go on."),
+        ],
+    );
+
+    let call = json!({"functionCall": {"name": "Read", "args": {}}});
+    let expected = [
+        turn("user", [text("One."), text("Two.")]),
+        turn("model", [call]),
+        turn(
+            "user",
+            [answered("Read", "x"), text("Hurry."), text("Go on.")],
+        ),
+    ];
+    assert_eq!(sent, expected);
+}
+
+#[test]
+fn the_latest_call_of_an_id_counts() {
+    let said = |item: Value| -> Message {
+        let part = Part::tool_call("call-0", "Read", json!({}));
+        AssistantMessage::new([part.as_it_came(PROTOCOL, item)]).into()
+    };
+    let results = || Message::results([ToolResult::ok("call-0", "Read", "x")]);
+    let with_id = json!({"functionCall": {"id": "call-0", "name": "Read", "args": {}}});
+    let without = json!({"functionCall": {"name": "Read", "args": {}}});
+
+    let sent = contents(MODEL, &[said(with_id), results(), said(without), results()]);
+
+    assert_eq!(sent[1]["parts"][0]["functionResponse"]["id"], "call-0");
+    assert_eq!(sent[3]["parts"][0]["functionResponse"]["id"], Value::Null);
+}
+
+#[test]
+fn files_go_with_the_result_as_far_as_the_api_has_them() {
+    let file = |kind: &str, name: &str, data: &[u8]| Attachment {
+        media_type: kind.into(),
+        name: Some(name.into()),
+        data: data.into(),
+    };
+    let shot = ToolResult::ok("t", "Shot", "done").with_attachments(vec![
+        file("image/png", "a.png", b"png"),
+        file("text/plain", "a.txt", b"hello"),
+        file("application/zip", "a.zip", b"zip"),
+    ]);
+
+    let output = "done\nattached file a.txt (text/plain):\nhello\n\
+                  [attached file a.zip (application/zip), 3 bytes: it cannot be shown here]";
+    let png = json!({"inlineData": {"mimeType": "image/png", "data": "cG5n"}});
+    assert_eq!(
+        result(&shot, &WireIds::new()),
+        [answered("Shot", output), png]
+    );
+}

@@ -1,0 +1,133 @@
+//! From what a service says to one of the ten codes.
+
+use super::Fault;
+use crate::contract::ModelErrorCode::{self, *};
+use crate::wire::status_code_of;
+
+/// What the services' own names mean, whatever the status is.
+const NAMES: [(&str, ModelErrorCode); 24] = [
+    ("context_length_exceeded", ContextLengthExceeded),
+    ("exceed_context_size_error", ContextLengthExceeded),
+    ("insufficient_quota", AuthenticationError),
+    ("billing_hard_limit_reached", AuthenticationError),
+    ("billing_not_active", AuthenticationError),
+    ("usage_not_included", AuthenticationError),
+    ("invalid_api_key", AuthenticationError),
+    ("invalid_authentication", AuthenticationError),
+    ("authentication_error", AuthenticationError),
+    ("account_deactivated", AuthenticationError),
+    ("model_not_found", ModelNotFound),
+    ("rate_limit_exceeded", RateLimited),
+    ("rate_limit_error", RateLimited),
+    ("too_many_requests", RateLimited),
+    ("server_is_overloaded", RateLimited),
+    ("slow_down", RateLimited),
+    ("overloaded_error", RateLimited),
+    ("server_error", NetworkError),
+    ("internal_error", NetworkError),
+    ("internal_server_error", NetworkError),
+    ("InternalServerError", NetworkError),
+    ("api_error", NetworkError),
+    ("service_unavailable", NetworkError),
+    ("timeout", Timeout),
+];
+
+/// Words of services that have no name for a prompt that is too long.
+const TOO_LONG: [&str; 5] = [
+    "maximum context length",
+    "maximum model length",
+    "context window",
+    "context size",
+    "context length",
+];
+
+/// The longest that is told of what a service says.
+const MOST_LETTERS: usize = 500;
+
+/// Says which of the ten it is.
+pub(super) fn classify(fault: &Fault) -> ModelErrorCode {
+    let known = NAMES
+        .iter()
+        .find(|(name, _)| fault.names.iter().any(|has| has == name))
+        .map(|(_, code)| *code);
+    let words = fault.words.as_deref().unwrap_or_default();
+    match (known, fault.status) {
+        // A single request above the limit of a minute: no wait helps, only a shorter prompt.
+        (Some(RateLimited), _) | (None, Some(429)) if words.starts_with("Request too large") => {
+            ContextLengthExceeded
+        }
+        // Ollama calls every error `api_error`; there the status says more.
+        (Some(NetworkError) | None, Some(status)) => by_status(status, words),
+        (Some(code), _) => code,
+        (None, None) if too_long(words) => ContextLengthExceeded,
+        // It began to answer and then failed without a name: that is its own failure.
+        (None, None) if fault.names.is_empty() => NetworkError,
+        (None, None) => Unknown,
+    }
+}
+
+fn by_status(status: u16, words: &str) -> ModelErrorCode {
+    match status {
+        400 | 422 | 500 if too_long(words) => ContextLengthExceeded,
+        // Without any words, or with these, it is the address that is not found.
+        404 if words.is_empty() || words.starts_with("Invalid URL") => ProviderNotConfigured,
+        // How the networks in front of services call it.
+        522 | 524 => Timeout,
+        status => status_code_of(status),
+    }
+}
+
+fn too_long(words: &str) -> bool {
+    let words = words.to_ascii_lowercase();
+    TOO_LONG.iter().any(|hint| words.contains(hint))
+}
+
+/// Returns a sentence for people.
+pub(super) fn sentence(code: ModelErrorCode, fault: &Fault) -> String {
+    let mut sentence = String::from(match code {
+        AuthenticationError if may_pay(fault) => "the provider refused the key",
+        AuthenticationError => "the provider wants to be paid first",
+        RateLimited => "the provider asks to slow down",
+        ModelNotFound => "the provider knows no such model",
+        ContextLengthExceeded => "the prompt is longer than the model can read",
+        Timeout => "the provider took too long",
+        NetworkError => "the provider failed",
+        ProviderNotConfigured => "the provider does not answer at this address",
+        _ => "the provider refused the request",
+    });
+    if let Some(status) = fault.status {
+        sentence += &format!(" (HTTP {status})");
+    }
+    // What is said about a key often shows a part of it.
+    let words = fault.words.as_deref().filter(|_| fault.status != Some(401));
+    if let Some(words) = words.map(without_keys).filter(|words| !words.is_empty()) {
+        sentence += ": ";
+        sentence += words.trim_end_matches('.');
+    }
+    sentence
+}
+
+fn may_pay(fault: &Fault) -> bool {
+    let unpaid = [
+        "insufficient_quota",
+        "billing_hard_limit_reached",
+        "billing_not_active",
+    ];
+    fault.status != Some(402)
+        && !fault
+            .names
+            .iter()
+            .any(|name| unpaid.contains(&name.as_str()))
+}
+
+/// Returns what is said without what looks like a key, on one line and not too long.
+fn without_keys(words: &str) -> String {
+    let words: Vec<&str> = words
+        .split_whitespace()
+        .map(|word| match word.contains("sk-") || word.contains("***") {
+            true => "[hidden]",
+            false => word,
+        })
+        .collect();
+    words.join(" ").chars().take(MOST_LETTERS).collect()
+}

@@ -1,0 +1,77 @@
+//! Plays events to a decoder.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::contract::{ModelError, ModelEvent, ModelReply};
+use crate::wire::{Decoder, ServerEvent};
+
+/// Returns the event with `data`, named by its type if it has one.
+pub(in crate::wire) fn event(data: &Value) -> ServerEvent {
+    ServerEvent {
+        name: data["type"].as_str().unwrap_or_default().into(),
+        data: data.to_string(),
+    }
+}
+
+/// Plays `events` as a client does: to the first error, or to the end.
+pub(in crate::wire) fn play(
+    mut decoder: Box<dyn Decoder>,
+    events: impl IntoIterator<Item = ServerEvent>,
+) -> (Vec<ModelEvent>, Result<ModelReply, ModelError>) {
+    let mut news = Vec::new();
+    for event in events {
+        if let Err(error) = decoder.take(&event, &mut news) {
+            return (news, Err(error));
+        }
+        if decoder.is_whole() {
+            break;
+        }
+    }
+    (news, decoder.finish())
+}
+
+/// Returns what was told of the text and of the thoughts.
+pub(in crate::wire) fn told(news: &[ModelEvent]) -> (String, String) {
+    let mut text = String::new();
+    let mut thoughts = String::new();
+    for event in news {
+        match event {
+            ModelEvent::Text(more) => text += more,
+            ModelEvent::Thinking(more) => thoughts += more,
+            _ => {}
+        }
+    }
+    (text, thoughts)
+}
+
+/// Cuts `text` into pieces between characters, after each of the given shares.
+pub(in crate::wire) fn cut(text: &str, places: &[usize]) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    for (n, letter) in text.chars().enumerate() {
+        if places.contains(&n) {
+            pieces.push(String::new());
+        }
+        if let Some(last) = pieces.last_mut() {
+            last.push(letter);
+        }
+    }
+    pieces
+}
+
+/// Any JSON that is not too deep.
+pub(in crate::wire) fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        (0u64..4).prop_map(Value::from),
+        ".{0,8}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map("[a-z]{1,6}", inner, 0..4).prop_map(|map| json!(map)),
+        ]
+    })
+}

@@ -1,0 +1,108 @@
+//! From a request to the JSON of the service.
+
+use serde_json::{Map, Value, json};
+
+use super::item::{input_items, reasoning_leads_on};
+use super::options::ResponsesOptions;
+use crate::contract::{Message, ModelRequest, ToolChoice, ToolResult};
+use crate::wire::Encoded;
+use crate::wire::openai::{Shown, effort, parameters, result_text, shown};
+
+/// Writes down what `model` is asked.
+pub(super) fn encode(options: &ResponsesOptions, model: &str, request: &ModelRequest) -> Encoded {
+    let mut body = Map::new();
+    body.insert("model".into(), model.into());
+    body.insert("input".into(), input(request).into());
+    body.insert("store".into(), false.into());
+    body.insert("stream".into(), true.into());
+    if let Some(system) = &request.system {
+        body.insert("instructions".into(), system.as_str().into());
+    }
+    if let Some(most) = request.max_output_tokens {
+        body.insert("max_output_tokens".into(), most.into());
+    }
+    if options.reasoning_models.has(model) {
+        body.insert("include".into(), json!(["reasoning.encrypted_content"]));
+        let reasoning = reasoning(options, request);
+        if !reasoning.is_empty() {
+            body.insert("reasoning".into(), reasoning.into());
+        }
+    }
+    if !request.tools.is_empty() {
+        body.insert("tools".into(), tools(request));
+        let choice = match request.tool_choice {
+            ToolChoice::Auto => "auto",
+            ToolChoice::Required => "required",
+            ToolChoice::None => "none",
+        };
+        body.insert("tool_choice".into(), choice.into());
+    }
+    Encoded {
+        path: "/responses".into(),
+        headers: Vec::new(),
+        body: body.into(),
+    }
+}
+
+fn reasoning(options: &ResponsesOptions, request: &ModelRequest) -> Map<String, Value> {
+    let mut reasoning = Map::new();
+    if let Some(budget) = request.thinking {
+        reasoning.insert("effort".into(), effort(budget).into());
+    }
+    if let Some(summary) = options.summary {
+        reasoning.insert("summary".into(), summary.as_str().into());
+    }
+    reasoning
+}
+
+fn tools(request: &ModelRequest) -> Value {
+    let tools = request.tools.iter().map(|tool| {
+        json!({
+            "type": "function",
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": parameters(&tool.input_schema),
+            // Otherwise every property would have to be required.
+            "strict": false,
+        })
+    });
+    tools.collect()
+}
+
+fn input(request: &ModelRequest) -> Vec<Value> {
+    let mut input = Vec::new();
+    for message in &request.messages {
+        match message {
+            Message::User { text } => input.push(json!({
+                "type": "message",
+                "role": "user",
+                "content": [{"type": "input_text", "text": text}],
+            })),
+            Message::Assistant(answer) => {
+                let mut items = input_items(answer);
+                items.truncate(reasoning_leads_on(&items));
+                input.extend(items);
+            }
+            Message::Results { results } => input.extend(results.iter().map(output)),
+        }
+    }
+    input
+}
+
+fn output(result: &ToolResult) -> Value {
+    let text = result_text(result);
+    let output = if result.attachments.is_empty() {
+        Value::String(text)
+    } else {
+        let words = json!({"type": "input_text", "text": text});
+        let files = result.attachments.iter().map(|file| match shown(file) {
+            Shown::Picture(url) => json!({"type": "input_image", "image_url": url}),
+            Shown::Document { name, url } => {
+                json!({"type": "input_file", "filename": name, "file_data": url})
+            }
+            Shown::Words(words) => json!({"type": "input_text", "text": words}),
+        });
+        std::iter::once(words).chain(files).collect()
+    };
+    json!({"type": "function_call_output", "call_id": result.call_id, "output": output})
+}

@@ -1,0 +1,58 @@
+//! The Responses protocol of OpenAI.
+//!
+//! Nothing is stored at the service: each request carries the whole conversation, with the
+//! model's own items, hidden reasoning included, as they came.
+
+mod decode;
+mod encode;
+mod item;
+mod open_item;
+mod options;
+#[cfg(test)]
+mod tests;
+
+pub use options::{ReasoningModels, ReasoningSummary};
+
+use self::decode::ResponsesDecoder;
+pub(crate) use self::options::ResponsesOptions;
+use super::openai::{bearer, refused};
+use super::{Decoder, Encoded, Refusal, Wire};
+use crate::contract::{ModelError, ModelRequest};
+
+/// The name of the protocol.
+const PROTOCOL: &str = "openai-responses";
+
+/// The Responses protocol of OpenAI.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OpenAiResponses {
+    options: ResponsesOptions,
+}
+
+impl OpenAiResponses {
+    /// Makes the protocol with `options`.
+    pub(crate) fn new(options: ResponsesOptions) -> Self {
+        Self { options }
+    }
+}
+
+impl Wire for OpenAiResponses {
+    fn protocol(&self) -> &'static str {
+        PROTOCOL
+    }
+
+    fn credential(&self, key: &str) -> (&'static str, String) {
+        bearer(key)
+    }
+
+    fn encode(&self, model: &str, request: &ModelRequest) -> Encoded {
+        encode::encode(&self.options, model, request)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(ResponsesDecoder::default())
+    }
+
+    fn refused(&self, refusal: &Refusal) -> ModelError {
+        refused(refusal)
+    }
+}

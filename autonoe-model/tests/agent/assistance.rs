@@ -1,0 +1,102 @@
+//! Tools that need the model's help.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClientFactory, Budget, SessionOutcome, Tool, ToolContext, ToolDefinition, ToolError,
+    ToolOutput, ToolStatus,
+};
+use autonoe_model::{Message, ModelError, ModelErrorCode};
+use serde_json::{Value, json};
+
+use crate::setting::{Answer, ScriptedModel, agents, calls, one_turn, says, spec, turn_of};
+
+/// A tool that cannot tell a long text in short by itself.
+struct Digest(ToolDefinition);
+
+impl Digest {
+    fn tool() -> Arc<dyn Tool> {
+        let definition = ToolDefinition::new("Look", "Tells in short.", json!({"type": "object"}));
+        Arc::new(Self(definition))
+    }
+}
+
+#[async_trait]
+impl Tool for Digest {
+    fn definition(&self) -> &ToolDefinition {
+        &self.0
+    }
+
+    async fn call(&self, _: Value, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let prompt = "Tell it in short: a very long text";
+        Err(ToolError::assist(prompt, "the text is too long for me"))
+    }
+
+    async fn assisted(
+        &self,
+        _: Value,
+        answer: String,
+        _: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::new(format!("In short: {answer}")))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_needs_the_model_gets_its_answer_out_of_the_same_budget() {
+    let model = ScriptedModel::new([
+        calls(&[("c1", "Look", json!({}))]),
+        says("it is long"),
+        says("I see."),
+    ]);
+
+    let turn = one_turn(&agents(&model, [Digest::tool()], |_| {}), "Look.").await;
+
+    assert_eq!(turn.outcome(), Some(&SessionOutcome::Completed));
+    assert_eq!(
+        turn.responses(),
+        [("c1", "In short: it is long", ToolStatus::Ok)]
+    );
+    // What the model says to a tool, the agent does not say.
+    assert_eq!(turn.texts(), ["I see."]);
+    assert_eq!(turn.tokens(), 60);
+    let asked = model.asked();
+    let question = Message::user("Tell it in short: a very long text");
+    assert_eq!(asked[1].messages, [question]);
+    assert!(asked[1].tools.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_gets_no_help_when_the_budget_is_spent() {
+    let model = ScriptedModel::new([calls(&[("c1", "Look", json!({}))])]);
+    let agents = agents(&model, [Digest::tool()], |_| {});
+    let mut client = agents
+        .create(spec(Budget::default().with_tokens(20)))
+        .expect("it can be made");
+
+    let turn = turn_of(client.as_mut(), "Look.").await;
+
+    assert_eq!(turn.outcome(), Some(&SessionOutcome::BudgetExceeded));
+    let responses = turn.responses();
+    assert!(responses[0].1.contains("budget"), "{responses:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_cannot_help_a_tool_is_an_error_of_the_tool() {
+    let model = ScriptedModel::new([
+        calls(&[("c1", "Look", json!({}))]),
+        Answer::Fails(ModelError::new(ModelErrorCode::Unknown, "no idea")),
+        says("A pity."),
+    ]);
+
+    let turn = one_turn(&agents(&model, [Digest::tool()], |_| {}), "Look.").await;
+
+    assert_eq!(turn.outcome(), Some(&SessionOutcome::Completed));
+    let responses = turn.responses();
+    assert!(
+        matches!(responses[..], [("c1", _, ToolStatus::Error)]),
+        "{responses:?}"
+    );
+    assert!(responses[0].1.contains("no idea"), "{responses:?}");
+}

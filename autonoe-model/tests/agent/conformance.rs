@@ -1,0 +1,82 @@
+//! The agent keeps the contract of every backend.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_core::{AgentClientFactory, Clock, ToolOutput};
+use autonoe_model::{ModelError, ModelErrorCode, StopReason};
+use autonoe_testkit::VirtualClock;
+use autonoe_testkit::conformance::{AgentHarness, Scenario, agent_client};
+use serde_json::json;
+
+use crate::setting::{Answer, ScriptedModel, TestTool, agents, calls, says};
+
+struct Harness;
+
+#[async_trait]
+impl AgentHarness for Harness {
+    async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
+        let scenario = scenario.clone();
+        let clock = VirtualClock::new();
+        // Several sessions are made of it: what the model does hangs on the conversation alone.
+        let model = ScriptedModel::following(move |request| {
+            let is_first = request.messages.len() == 1;
+            match &scenario {
+                Scenario::Says { text } => says(text),
+                Scenario::RunsCommand { command } if is_first => {
+                    calls(&[("c1", "Bash", json!({"command": command}))])
+                }
+                Scenario::UsesTools { calls: probes } if is_first => {
+                    let names: Vec<_> = probes.iter().map(|probe| probe.qualified_name()).collect();
+                    let ids: Vec<_> = (0..probes.len()).map(|index| format!("c{index}")).collect();
+                    let made: Vec<_> = probes
+                        .iter()
+                        .zip(&names)
+                        .zip(&ids)
+                        .map(|((probe, name), id)| {
+                            (id.as_str(), name.as_str(), probe.input.clone())
+                        })
+                        .collect();
+                    calls(&made)
+                }
+                Scenario::Hangs if is_first => match says("Working on it.") {
+                    Answer::Says(reply) => Answer::Says(reply.with_stop(StopReason::Paused)),
+                    other => other,
+                },
+                Scenario::Hangs => Answer::Hangs,
+                Scenario::Fails => {
+                    let message = "the key was refused";
+                    Answer::Fails(ModelError::new(
+                        ModelErrorCode::AuthenticationError,
+                        message,
+                    ))
+                }
+                Scenario::HitsQuota { resets_at } => {
+                    let wait = resets_at.duration_since(clock.now());
+                    let wait = Duration::try_from(wait).unwrap_or_default();
+                    let error = ModelError::new(ModelErrorCode::RateLimited, "the quota is spent");
+                    Answer::Fails(error.with_retry_after(wait))
+                }
+                _ => says("Done."),
+            }
+        });
+        let bash = TestTool::writes("Bash", async |input, _| {
+            let command = input["command"].as_str().unwrap_or_default().to_owned();
+            let done = std::process::Command::new("bash")
+                .args(["-c", &command])
+                .output();
+            let done = done.expect("it starts");
+            Ok(ToolOutput::new(String::from_utf8_lossy(&done.stdout)))
+        });
+        Some(Arc::new(agents(&model, [bash], |_| {})))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_contract_of_backends_is_kept() {
+    let report = agent_client(&Harness).await;
+
+    report.assert();
+    assert!(report.skipped().is_empty(), "{:?}", report.skipped());
+}

@@ -1,0 +1,147 @@
+//! Servers that are reached over HTTP.
+
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use autonoe_core::{McpServer, SessionSpec, ToolStatus};
+use serde_json::json;
+
+use super::{Place, client, session, within};
+use crate::setting::{ScriptedModel, turn_of};
+
+const SCRIPT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/agent/mcp/remote_server.py"
+);
+
+/// A server that answers as is said, until this is dropped.
+struct Remote {
+    process: Child,
+    port: String,
+}
+
+impl Remote {
+    async fn start(place: &Place, how: &str) -> Self {
+        let process = Command::new("python3")
+            .args([SCRIPT, how])
+            .current_dir(place.path(""))
+            .stdin(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        let port = place.told_in("port").await;
+        Self { process, port }
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        // It may be gone already, which is as good.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A session with the server at `port`, and a key for it.
+fn spec(place: &Place, port: &str, key: &str) -> SessionSpec {
+    let mut spec = place.spec(&[]);
+    let server = json!({
+        "type": "http",
+        "url": format!("http://127.0.0.1:{port}/mcp?token=hidden"),
+        "headers": {"Authorization": format!("Bearer {key}")},
+    });
+    let server: McpServer = serde_json::from_value(server).expect("a server");
+    spec.mcp_servers.insert("web".into(), server);
+    spec
+}
+
+#[tokio::test]
+async fn tools_are_called_whether_a_server_answers_at_once_or_by_events() {
+    for how in ["json", "events"] {
+        let place = Place::new();
+        let remote = Remote::start(&place, how).await;
+
+        let (turn, _) = session(
+            spec(&place, &remote.port, "good"),
+            &[
+                ("a", "mcp__web__hello", json!({})),
+                ("b", "mcp__web__hello", json!({})),
+            ],
+            |_| {},
+        )
+        .await;
+
+        assert_eq!(
+            turn.responses(),
+            [
+                ("a", "hello", ToolStatus::Ok),
+                ("b", "hello", ToolStatus::Ok)
+            ],
+            "{how}"
+        );
+        assert_eq!(place.told_in("deleted").await, "s-1", "{how}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_whose_server_cannot_be_reached_fails_before_its_first_prompt() {
+    for (how, key, code, expected) in [
+        ("json", "bad", "other", "HTTP 401"),
+        ("elsewhere", "good", "other", "HTTP 307"),
+        ("hangs", "good", "timeout", "not ready after 3s"),
+        ("gone", "good", "other", "cannot be reached"),
+    ] {
+        let place = Place::new();
+        let remote = Remote::start(&place, how).await;
+        let spec = spec(&place, &remote.port, key);
+        // Held or not: nobody listens any more if it is gone.
+        let _held = (how != "gone").then_some(remote);
+        let model = ScriptedModel::new([]);
+        let mut client = client(&model, spec, |options| {
+            options.mcp.start_time = Duration::from_secs(3);
+        });
+
+        let turn = within(turn_of(client.as_mut(), "Begin.")).await;
+
+        let error = turn.error.expect("it fails");
+        let said = error.to_string();
+        assert_eq!(error.code(), code, "{how}: {said}");
+        assert!(
+            said.contains(expected) && said.contains("\"web\""),
+            "{how}: {said}"
+        );
+        assert!(
+            !said.contains("hidden") && !said.contains("bad"),
+            "{how}: {said}"
+        );
+        assert!(model.asked().is_empty());
+        within(client.dispose()).await.expect("it ends");
+    }
+}
+
+#[tokio::test]
+async fn calls_of_a_server_that_floods_or_is_gone_fail() {
+    for how in ["json", "events"] {
+        for (tool, limit) in [("flood", 1_000_000), ("die", 16_000_000)] {
+            let place = Place::new();
+            let remote = Remote::start(&place, how).await;
+            let name = format!("mcp__web__{tool}");
+
+            let (turn, _) = session(
+                spec(&place, &remote.port, "good"),
+                &[("a", &name, json!({}))],
+                |options| {
+                    options.mcp.message_bytes = limit;
+                    options.mcp.call_time = Duration::from_secs(20);
+                },
+            )
+            .await;
+
+            let [(_, said, ToolStatus::Error)] = turn.responses()[..] else {
+                panic!("{how} {tool}: {turn:?}")
+            };
+            assert!(said.starts_with("IO_ERROR"), "{how} {tool}: {said}");
+            assert!(!said.contains("hidden"), "{how} {tool}: {said}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Models that fail, and what becomes of it.
+
+use std::time::Duration;
+
+use autonoe_core::{SessionOutcome, StreamEvent};
+use autonoe_model::{ModelError, ModelErrorCode};
+use autonoe_testkit::VirtualClock;
+
+use crate::setting::{Answer, ScriptedModel, agents, one_turn, says, used};
+
+fn fails(code: ModelErrorCode) -> Answer {
+    Answer::Fails(ModelError::new(code, "it failed").with_usage(used(3)))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_that_may_pass_is_tried_again_and_told_as_a_warning() {
+    let model = ScriptedModel::new([
+        fails(ModelErrorCode::NetworkError),
+        fails(ModelErrorCode::Timeout),
+        says("At last."),
+    ]);
+
+    let turn = one_turn(&agents(&model, [], |_| {}), "Try.").await;
+
+    assert_eq!(turn.texts(), ["At last."]);
+    let is_warning = |event: &&StreamEvent| matches!(event, StreamEvent::Warning { .. });
+    assert_eq!(turn.events.iter().filter(is_warning).count(), 2);
+    // Every token of every try, once.
+    assert_eq!(turn.tokens(), 6 + 6 + 20);
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_three_tries_the_session_fails_and_what_it_used_is_told() {
+    let model = ScriptedModel::following(|_| fails(ModelErrorCode::NetworkError));
+    let begun = tokio::time::Instant::now();
+
+    let turn = one_turn(&agents(&model, [], |_| {}), "Try.").await;
+
+    assert_eq!(model.asked().len(), 3);
+    assert_eq!(
+        turn.error.as_ref().map(|error| error.code()),
+        Some("overloaded")
+    );
+    assert_eq!(turn.tokens(), 18);
+    let waited = begun.elapsed();
+    let expected = Duration::from_millis(2_400)..=Duration::from_millis(3_700);
+    assert!(expected.contains(&waited), "{waited:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_that_stays_is_not_tried_again() {
+    let model = ScriptedModel::new([fails(ModelErrorCode::AuthenticationError)]);
+
+    let turn = one_turn(&agents(&model, [], |_| {}), "Try.").await;
+
+    assert_eq!(
+        turn.error.as_ref().map(|error| error.code()),
+        Some("authentication")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_quota_that_comes_back_later_ends_the_session_with_its_time() {
+    let busy = ModelError::new(ModelErrorCode::RateLimited, "the quota is spent")
+        .with_retry_after(Duration::from_secs(2 * 3600));
+    let model = ScriptedModel::new([Answer::Fails(busy)]);
+    let begun = VirtualClock::new();
+
+    let turn = one_turn(&agents(&model, [], |_| {}), "Try.").await;
+
+    let Some(SessionOutcome::QuotaExceeded { resets_at, .. }) = turn.outcome() else {
+        panic!("{turn:?}")
+    };
+    assert_eq!(
+        *resets_at,
+        Some("2026-01-01T02:00:00Z".parse().expect("a time")),
+        "{begun:?}"
+    );
+}

@@ -1,0 +1,324 @@
+//! A session with a model that follows a script.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, Budget, Gate, Grants, Places, RunId, SeededIds,
+    SessionKey, SessionOutcome, SessionSpec, StreamEvent, TokenUsage, Tool, ToolContext,
+    ToolDefinition, ToolError, ToolOutput, ToolStatus, Toolbox,
+};
+use autonoe_model::{
+    AssistantMessage, Message, ModelAgentOptions, ModelAgents, ModelClient, ModelError, ModelEvent,
+    ModelIdentity, ModelReply, ModelRequest, ModelStream, Part, Provider,
+};
+use autonoe_testkit::VirtualClock;
+use futures::{StreamExt, stream};
+use serde_json::{Value, json};
+
+/// What a model does when it is asked.
+pub(crate) enum Answer {
+    Says(ModelReply),
+    Fails(ModelError),
+    /// Says nothing for ever.
+    Hangs,
+}
+
+/// Writes an answer that uses ten tokens of each kind of prompt and answer.
+pub(crate) fn reply(parts: impl IntoIterator<Item = Part>) -> Answer {
+    Answer::Says(ModelReply::new(AssistantMessage::new(parts)).with_usage(used(10)))
+}
+
+pub(crate) fn says(text: &str) -> Answer {
+    reply([Part::text(text)])
+}
+
+pub(crate) fn calls(calls: &[(&str, &str, Value)]) -> Answer {
+    reply(
+        calls
+            .iter()
+            .map(|(id, name, input)| Part::tool_call(*id, *name, input.clone())),
+    )
+}
+
+pub(crate) fn used(tokens: u64) -> TokenUsage {
+    TokenUsage {
+        input: tokens,
+        output: tokens,
+        ..TokenUsage::default()
+    }
+}
+
+/// What a model answers to what it is asked.
+type Script = Box<dyn FnMut(&ModelRequest) -> Answer + Send>;
+
+/// A model that follows a script, and remembers what it was asked.
+///
+/// It is as strict as the models of providers: a call without its result fails the test.
+pub(crate) struct ScriptedModel {
+    identity: ModelIdentity,
+    script: Mutex<Script>,
+    asked: Mutex<Vec<ModelRequest>>,
+}
+
+impl ScriptedModel {
+    pub(crate) fn following(
+        script: impl FnMut(&ModelRequest) -> Answer + Send + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            identity: ModelIdentity::new("scripted", "model"),
+            script: Mutex::new(Box::new(script)),
+            asked: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn new(answers: impl IntoIterator<Item = Answer>) -> Arc<Self> {
+        let mut answers: VecDeque<_> = answers.into_iter().collect();
+        Self::following(move |_| answers.pop_front().expect("it is asked no more than that"))
+    }
+
+    /// Returns all that it was asked.
+    pub(crate) fn asked(&self) -> Vec<ModelRequest> {
+        self.asked.lock().expect("no panic").clone()
+    }
+}
+
+/// Asserts that every call has its result, right behind it.
+pub(crate) fn assert_paired(messages: &[Message]) {
+    let mut open: Vec<String> = Vec::new();
+    for message in messages {
+        match message {
+            Message::Results { results } => {
+                let ids: Vec<_> = results.iter().map(|it| it.call_id.clone()).collect();
+                assert_eq!(ids, open, "results of other calls");
+                open.clear();
+            }
+            Message::Assistant(said) => {
+                assert!(open.is_empty(), "{open:?} have no results");
+                open = said.calls().map(|(id, _, _)| id.to_owned()).collect();
+            }
+            _ => assert!(open.is_empty(), "{open:?} have no results"),
+        }
+    }
+    assert!(open.is_empty(), "{open:?} have no results");
+}
+
+impl ModelClient for ScriptedModel {
+    fn identity(&self) -> &ModelIdentity {
+        &self.identity
+    }
+
+    fn stream(&self, request: &ModelRequest) -> ModelStream {
+        assert_paired(&request.messages);
+        self.asked.lock().expect("no panic").push(request.clone());
+        match (self.script.lock().expect("no panic"))(request) {
+            Answer::Says(reply) => {
+                let text = ModelEvent::Text(reply.message.to_text());
+                stream::iter([Ok(text), Ok(ModelEvent::Done(Box::new(reply)))]).boxed()
+            }
+            Answer::Fails(error) => stream::iter([Err(error)]).boxed(),
+            Answer::Hangs => stream::pending().boxed(),
+        }
+    }
+}
+
+struct Serves(Arc<ScriptedModel>);
+
+impl Provider for Serves {
+    fn name(&self) -> &str {
+        "scripted"
+    }
+
+    fn model(&self, _: &str) -> Result<Arc<dyn ModelClient>, ModelError> {
+        Ok(self.0.clone())
+    }
+}
+
+/// How a tool of a test does what it does.
+type Does = Box<
+    dyn Fn(Value, ToolContext) -> futures::future::BoxFuture<'static, Result<ToolOutput, ToolError>>
+        + Send
+        + Sync,
+>;
+
+/// A tool of a test.
+pub(crate) struct TestTool {
+    definition: ToolDefinition,
+    does: Does,
+}
+
+impl TestTool {
+    pub(crate) fn reads<R>(
+        name: &str,
+        does: impl Fn(Value, ToolContext) -> R + Send + Sync + 'static,
+    ) -> Arc<dyn Tool>
+    where
+        R: Future<Output = Result<ToolOutput, ToolError>> + Send + 'static,
+    {
+        let definition = ToolDefinition::new(name, "For a test.", json!({"type": "object"}));
+        Arc::new(Self {
+            definition: definition.read_only(),
+            does: Box::new(move |input, context| Box::pin(does(input, context))),
+        })
+    }
+
+    pub(crate) fn writes<R>(
+        name: &str,
+        does: impl Fn(Value, ToolContext) -> R + Send + Sync + 'static,
+    ) -> Arc<dyn Tool>
+    where
+        R: Future<Output = Result<ToolOutput, ToolError>> + Send + 'static,
+    {
+        let definition = ToolDefinition::new(name, "For a test.", json!({"type": "object"}));
+        Arc::new(Self {
+            definition,
+            does: Box::new(move |input, context| Box::pin(does(input, context))),
+        })
+    }
+}
+
+#[async_trait]
+impl Tool for TestTool {
+    fn definition(&self) -> &ToolDefinition {
+        &self.definition
+    }
+
+    async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        (self.does)(input, context.clone()).await
+    }
+}
+
+/// A tool that gives back the text of its input.
+pub(crate) fn echo() -> Arc<dyn Tool> {
+    TestTool::reads("Echo", async |input, _| {
+        Ok(ToolOutput::new(input["text"].as_str().unwrap_or_default()))
+    })
+}
+
+/// Returns agents on `model` with `tools`, in virtual time.
+pub(crate) fn agents(
+    model: &Arc<ScriptedModel>,
+    tools: impl IntoIterator<Item = Arc<dyn Tool>>,
+    change: impl FnOnce(&mut ModelAgentOptions),
+) -> ModelAgents {
+    let mut options = ModelAgentOptions::new(Arc::new(Serves(model.clone())), "model");
+    options.tools = tools.into_iter().collect();
+    options.clock = Arc::new(VirtualClock::new());
+    options.ids = Arc::new(SeededIds::new(7));
+    change(&mut options);
+    ModelAgents::new(options)
+}
+
+/// Returns a session in which everything is granted that is called Echo, Read or Write.
+pub(crate) fn spec(budget: Budget) -> SessionSpec {
+    let key = SessionKey {
+        run: RunId::new("run"),
+        number: 1,
+    };
+    let grants = ["Echo", "Look", "Change", "Slow"]
+        .into_iter()
+        .fold(Grants::none(), |grants, tool| grants.with_tool(tool));
+    let gate = Gate::new(Places::new("/srv/project"), grants);
+    let mut spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
+    spec.budget = budget;
+    spec
+}
+
+/// What came of a turn.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    pub(crate) events: Vec<StreamEvent>,
+    pub(crate) error: Option<AgentError>,
+}
+
+impl Turn {
+    pub(crate) fn outcome(&self) -> Option<&SessionOutcome> {
+        match self.events.last() {
+            Some(StreamEvent::End { outcome, .. }) => Some(outcome),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn texts(&self) -> Vec<&str> {
+        let texts = self.events.iter().filter_map(|event| match event {
+            StreamEvent::Text { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    /// Returns what became of the calls: id, output and status.
+    pub(crate) fn responses(&self) -> Vec<(&str, &str, ToolStatus)> {
+        let responses = self.events.iter().filter_map(|event| match event {
+            StreamEvent::ToolResponse {
+                call_id,
+                output,
+                status,
+                ..
+            } => Some((call_id.as_str(), output.as_str(), *status)),
+            _ => None,
+        });
+        responses.collect()
+    }
+
+    pub(crate) fn tokens(&self) -> u64 {
+        let used = self.events.iter().map(|event| match event {
+            StreamEvent::Usage { tokens, .. } => tokens.total(),
+            _ => 0,
+        });
+        used.sum()
+    }
+
+    /// Asserts what holds for every turn: it starts, every call is answered once, it ends once.
+    pub(crate) fn assert_well_formed(&self) {
+        assert!(matches!(
+            self.events.first(),
+            Some(StreamEvent::Started { .. })
+        ));
+        let mut open: Vec<&str> = Vec::new();
+        for event in &self.events {
+            match event {
+                StreamEvent::ToolInvocation { call_id, .. } => open.push(call_id),
+                StreamEvent::ToolResponse { call_id, .. } => {
+                    let at = open.iter().position(|id| id == call_id);
+                    open.remove(at.unwrap_or_else(|| panic!("{call_id} is answered unasked")));
+                }
+                _ => {}
+            }
+        }
+        assert!(open.is_empty(), "{open:?} are not answered");
+        let ends = self
+            .events
+            .iter()
+            .filter(|it| matches!(it, StreamEvent::End { .. }));
+        assert_eq!(ends.count() + usize::from(self.error.is_some()), 1);
+    }
+}
+
+/// Works on a prompt to its end.
+pub(crate) async fn turn_of(client: &mut dyn AgentClient, prompt: &str) -> Turn {
+    let mut turn = Turn {
+        events: Vec::new(),
+        error: None,
+    };
+    let mut stream = client.query(prompt.into());
+    while let Some(item) = stream.next().await {
+        match item {
+            Ok(event) => turn.events.push(event),
+            Err(error) => turn.error = Some(error),
+        }
+    }
+    turn.assert_well_formed();
+    turn
+}
+
+/// Works on one prompt in a session of its own.
+pub(crate) async fn one_turn(agents: &ModelAgents, prompt: &str) -> Turn {
+    let mut client = agents
+        .create(spec(Budget::default()))
+        .expect("it can be made");
+    let turn = turn_of(client.as_mut(), prompt).await;
+    client.dispose().await.expect("it ends");
+    turn
+}

@@ -1,0 +1,140 @@
+//! Turns that are stopped, steered or abandoned.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{
+    AgentClientFactory, Budget, SessionOutcome, StreamEvent, ToolOutput, ToolStatus,
+};
+use autonoe_model::Message;
+use futures::StreamExt;
+use serde_json::json;
+use tokio::sync::Notify;
+
+use crate::setting::{Answer, ScriptedModel, TestTool, agents, calls, echo, says, spec, turn_of};
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_is_stopped_while_the_model_is_silent() {
+    let model = ScriptedModel::new([Answer::Hangs, says("I am here again.")]);
+    let agents = agents(&model, [], |_| {});
+    let mut client = agents
+        .create(spec(Budget::default()))
+        .expect("it can be made");
+    let control = client.control();
+
+    let stopped = async {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        control.interrupt().await.expect("it can be");
+    };
+    let (turn, ()) = tokio::join!(turn_of(client.as_mut(), "Wait."), stopped);
+
+    assert_eq!(turn.outcome(), Some(&SessionOutcome::Interrupted));
+    let next = turn_of(client.as_mut(), "And now?").await;
+    assert_eq!(next.texts(), ["I am here again."]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_is_stopped_in_a_tool_leaves_no_call_unanswered() {
+    let slow = TestTool::reads("Slow", async |_, _| {
+        futures::future::pending::<()>().await;
+        Ok(ToolOutput::new("never"))
+    });
+    let two = [("a", "Slow", json!({})), ("b", "Change", json!({}))];
+    let change = TestTool::writes("Change", async |_, _| Ok(ToolOutput::new("changed")));
+    let model = ScriptedModel::new([calls(&two), says("Well.")]);
+    let agents = agents(&model, [slow, change], |_| {});
+    let mut client = agents
+        .create(spec(Budget::default()))
+        .expect("it can be made");
+    let control = client.control();
+
+    let stopped = async {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        control.interrupt().await.expect("it can be");
+    };
+    let (turn, ()) = tokio::join!(turn_of(client.as_mut(), "Wait."), stopped);
+
+    assert_eq!(turn.outcome(), Some(&SessionOutcome::Interrupted));
+    let statuses: Vec<_> = turn
+        .responses()
+        .into_iter()
+        .map(|(id, _, how)| (id, how))
+        .collect();
+    assert_eq!(
+        statuses,
+        [("a", ToolStatus::Error), ("b", ToolStatus::Error)]
+    );
+    // The conversation can go on: the model checks that its calls are paired.
+    turn_of(client.as_mut(), "Go on.").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_person_says_reaches_the_model_before_its_next_answer() {
+    let told = Arc::new(Notify::new());
+    let go_on = told.clone();
+    let look = TestTool::reads("Look", move |_, _| {
+        let told = told.clone();
+        async move {
+            told.notified().await;
+            Ok(ToolOutput::new("seen"))
+        }
+    });
+    let model = ScriptedModel::new([calls(&[("c", "Look", json!({}))]), says("In green.")]);
+    let agents = agents(&model, [look], |_| {});
+    let mut client = agents
+        .create(spec(Budget::default()))
+        .expect("it can be made");
+    let control = client.control();
+
+    let steered = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        control.steer("Make it green.").await.expect("it is heard");
+        go_on.notify_one();
+    };
+    let (turn, ()) = tokio::join!(turn_of(client.as_mut(), "Paint it."), steered);
+
+    assert_eq!(turn.outcome(), Some(&SessionOutcome::Completed));
+    let asked = model.asked();
+    assert_eq!(
+        asked[1].messages.last(),
+        Some(&Message::user("Make it green."))
+    );
+    control
+        .steer("Too late.")
+        .await
+        .expect_err("the turn is over");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_nobody_listens_to_any_more_ends_its_tools() {
+    struct Alive(#[expect(dead_code, reason = "it is held")] Arc<()>);
+    let alive = Arc::new(());
+    let held = alive.clone();
+    let slow = TestTool::writes("Slow", move |_, _| {
+        let alive = Alive(held.clone());
+        async move {
+            futures::future::pending::<()>().await;
+            drop(alive);
+            Ok(ToolOutput::new("never"))
+        }
+    });
+    let model = ScriptedModel::new([calls(&[("c", "Slow", json!({}))])]);
+    let agents = agents(&model, [slow, echo()], |_| {});
+    let mut client = agents
+        .create(spec(Budget::default()))
+        .expect("it can be made");
+    let mut stream = client.query("Wait.".into());
+    while let Some(Ok(event)) = stream.next().await {
+        if matches!(event, StreamEvent::ToolInvocation { .. }) {
+            break;
+        }
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(Arc::strong_count(&alive), 3, "the tool is at work");
+
+    drop(stream);
+    client.dispose().await.expect("it ends");
+
+    // One is ours, one is the tool's own.
+    assert_eq!(Arc::strong_count(&alive), 2, "the call was ended");
+}

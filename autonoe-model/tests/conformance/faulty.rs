@@ -1,0 +1,245 @@
+//! Clients with one fault each, and the checks that find them.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use autonoe_model::conformance::{BrokenStream, model_client};
+use autonoe_model::{
+    ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelStream, Part, PartKind,
+};
+use futures::{StreamExt, stream};
+use serde_json::json;
+
+use crate::memory::{InMemory, KEY, failure};
+
+/// What a client does wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    None,
+    TakesCutStreams,
+    TakesAnyEnd,
+    SkipsNonsense,
+    SkipsErrorsInStreams,
+    TakesPages,
+    Panics,
+    WaitsForEver,
+    EndsTwice,
+    NeverEnds,
+    AsksTwice,
+    TellsOfRetries,
+    HoldsBack,
+    TellsNothingEarly,
+    ThinksAloud,
+    MixesCalls,
+    CountsCachesTwice,
+    ForgetsCaches,
+    ForgetsReasoning,
+    CountsNothing,
+    TellsTooMuchEarly,
+    ForgetsTheSystemPrompt,
+    ForgetsResults,
+    DropsSignatures,
+    DropsAllSignatures,
+    DropsTheUnknown,
+    KnowsNoCodes,
+    TakesAllForTimeouts,
+    KnowsNoDates,
+    MakesUpWaits,
+    SendsAtOnce,
+    GoesOnWhenDropped,
+    OneAtATime,
+    MixesAnswers,
+    RepeatsKeys,
+    ShowsKeys,
+    LogsKeys,
+    LogsPrompts,
+}
+
+/// Each fault, and a check that finds it.
+#[rustfmt::skip]
+const FOUND: &[(Fault, &str)] = &[
+    (Fault::TakesCutStreams, "a stream that is cut is no answer"),
+    (Fault::TakesAnyEnd, "a stream without the protocol's end is no answer"),
+    (Fault::SkipsNonsense, "a stream that makes no sense is no answer"),
+    (Fault::SkipsErrorsInStreams, "an error inside a stream is told as RATE_LIMITED"),
+    (Fault::TakesPages, "a page in the place of an answer is no answer"),
+    (Fault::Panics, "a stream that makes no sense is no answer"),
+    (Fault::WaitsForEver, "a stream that falls silent is not waited for without an end"),
+    (Fault::WaitsForEver, "a provider that says nothing is not waited for without an end"),
+    (Fault::EndsTwice, "an answer has one end, and nothing after it"),
+    (Fault::NeverEnds, "an answer has one end, and nothing after it"),
+    (Fault::AsksTwice, "no wait is made up"),
+    (Fault::TellsOfRetries, "a client does not ask again by itself"),
+    (Fault::HoldsBack, "a text is told while the model still speaks"),
+    (Fault::TellsNothingEarly, "a text comes piece by piece, and whole"),
+    (Fault::ThinksAloud, "thoughts are told as thoughts"),
+    (Fault::MixesCalls, "calls that are made at once are told apart"),
+    (Fault::CountsCachesTwice, "what a cache gave is told apart"),
+    (Fault::ForgetsCaches, "what a cache was given is told apart"),
+    (Fault::ForgetsReasoning, "what hidden thoughts used is told apart"),
+    (Fault::CountsNothing, "what a call used is told"),
+    (Fault::TellsTooMuchEarly, "what is told as used early is a part of it"),
+    (Fault::ForgetsTheSystemPrompt, "what is asked reaches the provider"),
+    (Fault::ForgetsResults, "results of calls reach the provider"),
+    (Fault::DropsSignatures, "thoughts go back as they came"),
+    (Fault::DropsAllSignatures, "an answer goes back as it came"),
+    (Fault::DropsTheUnknown, "what only the provider understands is kept, and goes back"),
+    (Fault::KnowsNoCodes, "a failure is told as AUTHENTICATION_ERROR"),
+    (Fault::TakesAllForTimeouts, "a failure is told as UNKNOWN"),
+    (Fault::KnowsNoDates, "a wait until a date is told"),
+    (Fault::MakesUpWaits, "no wait is made up"),
+    (Fault::SendsAtOnce, "nothing is sent before the stream is polled"),
+    (Fault::GoesOnWhenDropped, "a dropped stream ends the call"),
+    (Fault::OneAtATime, "several calls are answered at once"),
+    (Fault::MixesAnswers, "answers at once are not mixed up"),
+    (Fault::RepeatsKeys, "a key that a refusal repeats is in no error"),
+    (Fault::ShowsKeys, "a key is not in what a program can print"),
+    (Fault::LogsKeys, "no key is in any log"),
+    (Fault::LogsPrompts, "no prompt and no answer is in a log above TRACE"),
+];
+
+#[tokio::test(start_paused = true)]
+async fn a_client_without_a_fault_conforms() {
+    let report = model_client(&InMemory(Fault::None)).await;
+
+    report.assert();
+    assert_eq!(report.skipped(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_fault_is_found_and_every_check_finds_one() {
+    let sound = model_client(&InMemory(Fault::None)).await;
+    let mut blind: BTreeSet<_> = sound.passed().iter().cloned().collect();
+    for (fault, check) in FOUND {
+        let report = model_client(&InMemory(*fault)).await;
+
+        let failed: Vec<_> = report
+            .failures()
+            .iter()
+            .map(|it| it.check.clone())
+            .collect();
+        assert!(failed.iter().any(|it| it == check), "{fault:?}: {report}");
+        for check in failed {
+            blind.remove(&check);
+        }
+    }
+    assert_eq!(blind, BTreeSet::new(), "nothing fails these");
+}
+
+impl Fault {
+    /// Tells whether half an answer is taken for a whole one.
+    pub(crate) fn takes_for_whole(self, how: BrokenStream) -> bool {
+        match self {
+            Self::TakesCutStreams => how == BrokenStream::Cut,
+            Self::TakesAnyEnd => how == BrokenStream::Ends,
+            Self::SkipsNonsense => how == BrokenStream::Malformed,
+            Self::SkipsErrorsInStreams => matches!(how, BrokenStream::Fails { .. }),
+            _ => false,
+        }
+    }
+
+    pub(crate) fn changes(self, mut error: ModelError) -> ModelError {
+        match self {
+            Self::KnowsNoCodes => error.code = ModelErrorCode::Unknown,
+            Self::TakesAllForTimeouts => error.code = ModelErrorCode::Timeout,
+            Self::MakesUpWaits => error.retry_after = Some(Duration::from_secs(1)),
+            _ => {}
+        }
+        error
+    }
+
+    /// Changes an answer as it comes.
+    pub(crate) fn changes_stream(self, answer: ModelStream) -> ModelStream {
+        match self {
+            Self::EndsTwice => {
+                let twice = |item: Result<ModelEvent, ModelError>| {
+                    let times = match item {
+                        Ok(ModelEvent::Done(_)) => 2,
+                        _ => 1,
+                    };
+                    stream::iter(std::iter::repeat_n(item, times))
+                };
+                answer.flat_map(twice).boxed()
+            }
+            Self::NeverEnds => {
+                let goes_on = |item: &Result<ModelEvent, ModelError>| {
+                    futures::future::ready(matches!(item, Ok(event) if !is_done(event)))
+                };
+                answer.take_while(goes_on).boxed()
+            }
+            Self::TellsOfRetries => {
+                let retrying = ModelEvent::Retrying {
+                    error: failure(ModelErrorCode::NetworkError),
+                    attempt: 2,
+                    delay: Duration::ZERO,
+                };
+                stream::iter([Ok(retrying)]).chain(answer).boxed()
+            }
+            Self::HoldsBack => {
+                let all = async { stream::iter(answer.collect::<Vec<_>>().await) };
+                stream::once(all).flatten().boxed()
+            }
+            Self::TellsNothingEarly => {
+                let is_end = |item: &Result<ModelEvent, ModelError>| {
+                    let is_end = item.as_ref().map_or(true, is_done);
+                    futures::future::ready(is_end)
+                };
+                answer.filter(is_end).boxed()
+            }
+            Self::TellsTooMuchEarly => {
+                let much = autonoe_core::TokenUsage {
+                    output: 1_000_000,
+                    ..Default::default()
+                };
+                stream::iter([Ok(ModelEvent::Used(much))])
+                    .chain(answer)
+                    .boxed()
+            }
+            _ => answer.map(move |item| self.changes_item(item)).boxed(),
+        }
+    }
+
+    fn changes_item(self, item: Result<ModelEvent, ModelError>) -> Result<ModelEvent, ModelError> {
+        match item {
+            Ok(ModelEvent::Done(mut reply)) => {
+                self.changes_reply(&mut reply);
+                Ok(ModelEvent::Done(reply))
+            }
+            Ok(ModelEvent::Thinking(text)) if self == Self::ThinksAloud => {
+                Ok(ModelEvent::Text(text))
+            }
+            item => item,
+        }
+    }
+
+    fn changes_reply(self, reply: &mut ModelReply) {
+        let (parts, usage) = (&mut reply.message.parts, &mut reply.usage);
+        match self {
+            Self::ThinksAloud => {
+                for part in parts {
+                    if let PartKind::Thinking { text } = &part.kind {
+                        *part = Part::text(text.clone());
+                    }
+                }
+            }
+            Self::MixesCalls => {
+                for part in parts.iter_mut().skip(2) {
+                    if let PartKind::ToolCall { input, .. } = &mut part.kind {
+                        *input = json!({"name": "OuseNene"});
+                    }
+                }
+            }
+            Self::CountsCachesTwice => usage.input += usage.cache_read,
+            Self::ForgetsCaches => (usage.cache_read, usage.cache_write) = (0, 0),
+            Self::ForgetsReasoning => usage.reasoning = 0,
+            Self::CountsNothing => *usage = Default::default(),
+            Self::DropsTheUnknown => parts.retain(|part| part.kind != PartKind::Opaque),
+            Self::MixesAnswers if usage.input == 9 => *parts = vec![Part::text(KEY)],
+            _ => {}
+        }
+    }
+}
+
+fn is_done(event: &ModelEvent) -> bool {
+    matches!(event, ModelEvent::Done(_))
+}

@@ -1,0 +1,8 @@
+//! The suite of `ModelClient`: every provider passes it, and clients with one fault each do not.
+
+mod faulty;
+mod memory;
+mod providers;
+mod replies;
+mod scripted;
+mod turns;

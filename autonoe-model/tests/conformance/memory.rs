@@ -1,0 +1,197 @@
+//! A client that has its provider in memory, and may have a fault.
+
+mod answer;
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use autonoe_model::conformance::{ModelHarness, NotStaged, Replayed, Scenario, Stage};
+use autonoe_model::{
+    AssistantMessage, Message, ModelClient, ModelErrorCode, ModelIdentity, ModelRequest,
+    ModelStream,
+};
+use futures::{StreamExt, stream};
+use serde_json::{Value, json};
+use tokio::sync::{Notify, Semaphore};
+
+use self::answer::item;
+use crate::faulty::Fault;
+
+pub(crate) use self::answer::failure;
+
+pub(crate) const KEY: &str = "sk-in-memory-123";
+const PROTOCOL: &str = "memory";
+
+/// Clients with one fault, or none.
+pub(crate) struct InMemory(pub(crate) Fault);
+
+#[async_trait]
+impl ModelHarness for InMemory {
+    async fn stage(&self, scenario: &Scenario) -> Result<Box<dyn Stage>, NotStaged> {
+        use ModelErrorCode::{ProviderNotConfigured, ProviderNotSupported};
+        if let Scenario::Refuses { code } = scenario
+            && matches!(code, ProviderNotConfigured | ProviderNotSupported)
+        {
+            return Err(self.0.changes(failure(*code)).into());
+        }
+        Ok(Box::new(MemoryStage(Arc::new(Memory {
+            identity: ModelIdentity::new("memory", "model"),
+            scenario: scenario.clone(),
+            fault: self.0,
+            requests: Mutex::default(),
+            left: Notify::new(),
+            one_at_a_time: Arc::new(Semaphore::new(1)),
+        }))))
+    }
+
+    fn key(&self) -> &str {
+        KEY
+    }
+
+    fn shown(&self) -> Vec<String> {
+        vec![match self.0 {
+            Fault::ShowsKeys => format!("InMemory {{ key: {KEY:?} }}"),
+            _ => "InMemory { key: [redacted] }".to_owned(),
+        }]
+    }
+}
+
+struct MemoryStage(Arc<Memory>);
+
+struct Memory {
+    identity: ModelIdentity,
+    scenario: Scenario,
+    fault: Fault,
+    requests: Mutex<Vec<Value>>,
+    left: Notify,
+    one_at_a_time: Arc<Semaphore>,
+}
+
+#[async_trait]
+impl Stage for MemoryStage {
+    fn model(&self) -> Arc<dyn ModelClient> {
+        Arc::new(Client(self.0.clone()))
+    }
+
+    fn requests(&self) -> Vec<Value> {
+        self.0.requests.lock().expect("no panic").clone()
+    }
+
+    async fn client_left(&self) {
+        self.0.left.notified().await;
+    }
+
+    fn replayed(&self) -> Option<Replayed> {
+        let Scenario::Answers { message, .. } = &self.0.scenario else {
+            return None;
+        };
+        let last = self.requests().pop()?;
+        Some(Replayed {
+            came: message.parts.iter().map(item).collect(),
+            went_back: last["messages"][1].clone(),
+        })
+    }
+}
+
+struct Client(Arc<Memory>);
+
+impl ModelClient for Client {
+    fn identity(&self) -> &ModelIdentity {
+        &self.0.identity
+    }
+
+    fn stream(&self, request: &ModelRequest) -> ModelStream {
+        let memory = self.0.clone();
+        let request = request.clone();
+        if memory.fault == Fault::SendsAtOnce {
+            memory.send(&request);
+        }
+        let answer = async move {
+            memory.log(&request);
+            if memory.fault != Fault::SendsAtOnce {
+                memory.send(&request);
+            }
+            let turn = match memory.fault {
+                Fault::OneAtATime => memory.one_at_a_time.clone().acquire_owned().await.ok(),
+                _ => None,
+            };
+            let answer = memory.answer();
+            let answer = memory.fault.changes_stream(answer);
+            match memory.fault {
+                Fault::GoesOnWhenDropped => answer,
+                _ => {
+                    let call = (turn, Call(memory));
+                    let held = answer.inspect(move |_| {
+                        let _call = &call;
+                    });
+                    held.boxed()
+                }
+            }
+        };
+        stream::once(answer).flatten().boxed()
+    }
+}
+
+/// A call under way: the provider sees when it ends.
+struct Call(Arc<Memory>);
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.0.left.notify_one();
+    }
+}
+
+impl Memory {
+    fn log(&self, request: &ModelRequest) {
+        match self.fault {
+            Fault::LogsKeys => tracing::trace!(key = KEY, "asks"),
+            Fault::LogsPrompts => tracing::debug!(?request, "asks"),
+            _ => tracing::trace!(?request, "asks"),
+        }
+    }
+
+    fn send(&self, request: &ModelRequest) {
+        let messages = request.messages.iter().map(|message| match message {
+            Message::Assistant(said) => self.went_back(said),
+            other => serde_json::to_value(other).expect("it can be written"),
+        });
+        let tools = request.tools.iter();
+        let tools: Vec<_> = tools.map(|it| json!([it.name, it.description])).collect();
+        let mut body = json!({
+            "system": request.system, "messages": messages.collect::<Vec<_>>(), "tools": tools,
+        });
+        match self.fault {
+            Fault::ForgetsTheSystemPrompt => body["system"] = Value::Null,
+            Fault::ForgetsResults => {
+                let messages = body["messages"].as_array_mut().expect("messages");
+                messages.truncate(2);
+            }
+            _ => {}
+        }
+        let mut requests = self.requests.lock().expect("no panic");
+        let is_limited = matches!(self.scenario, Scenario::Limits { .. });
+        if self.fault == Fault::AsksTwice && is_limited {
+            requests.push(body.clone());
+        }
+        requests.push(body);
+    }
+
+    /// Puts an answer into the request, as it came.
+    fn went_back(&self, said: &AssistantMessage) -> Value {
+        let parts = said.parts.iter();
+        let parts = parts.filter_map(|part| part.wire_of(PROTOCOL).cloned());
+        parts
+            .map(|mut item| {
+                let is_dropped = match self.fault {
+                    Fault::DropsSignatures => item["what"]["part"] == "thinking",
+                    Fault::DropsAllSignatures => true,
+                    _ => false,
+                };
+                if is_dropped {
+                    item["signature"] = Value::Null;
+                }
+                item
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,153 @@
+//! What the client in memory answers.
+
+use std::time::Duration;
+
+use autonoe_model::conformance::{AskedWait, BrokenStream, Scenario};
+use autonoe_model::{
+    AssistantMessage, ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelStream, Part,
+    PartKind,
+};
+use futures::{StreamExt, stream};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{KEY, Memory, PROTOCOL};
+use crate::faulty::Fault;
+
+/// How long the client waits for a provider that is silent.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+impl Memory {
+    /// Answers, in the order of the scenario.
+    pub(super) fn answer(&self) -> ModelStream {
+        let fails = |error: ModelError| stream::iter([Err(self.fault.changes(error))]).boxed();
+        let late = || {
+            let fault = self.fault;
+            stream::once(async move {
+                match fault {
+                    Fault::WaitsForEver => std::future::pending().await,
+                    _ => tokio::time::sleep(PATIENCE).await,
+                }
+                Err(fault.changes(failure(ModelErrorCode::Timeout)))
+            })
+            .boxed()
+        };
+        match &self.scenario {
+            Scenario::Answers { message, usage } => {
+                let parts = message
+                    .parts
+                    .iter()
+                    .map(|part| Part::new(part.kind.clone()).as_it_came(PROTOCOL, item(part)));
+                let parts: Vec<_> = parts.collect();
+                let mut events: Vec<_> = parts.iter().flat_map(events).collect();
+                let reply = ModelReply::new(AssistantMessage::new(parts)).with_usage(*usage);
+                events.push(Ok(ModelEvent::Used(*usage)));
+                events.push(Ok(ModelEvent::Done(Box::new(reply))));
+                stream::iter(events).boxed()
+            }
+            Scenario::Pauses { text } => {
+                let half = stream::iter(half(text));
+                half.chain(stream::pending()).boxed()
+            }
+            Scenario::Breaks { text, how } => {
+                let end = match how {
+                    BrokenStream::Cut | BrokenStream::Ends => {
+                        fails(failure(ModelErrorCode::NetworkError))
+                    }
+                    BrokenStream::Malformed if self.fault == Fault::Panics => {
+                        stream::once(async { panic!("this is no JSON") }).boxed()
+                    }
+                    BrokenStream::Malformed => fails(failure(ModelErrorCode::InvalidResponse)),
+                    BrokenStream::Silent => late(),
+                    BrokenStream::Fails { code } => fails(failure(*code)),
+                    BrokenStream::RepeatsKey => fails(self.repeated_key()),
+                    other => panic!("{other:?} is new"),
+                };
+                let end = match self.fault.takes_for_whole(*how) {
+                    true => {
+                        let reply = ModelReply::new(AssistantMessage::text(half_of(text)));
+                        stream::iter([Ok(ModelEvent::Done(Box::new(reply)))]).boxed()
+                    }
+                    false => end,
+                };
+                stream::iter(half(text)).chain(end).boxed()
+            }
+            Scenario::Refuses { code } => fails(failure(*code)),
+            Scenario::Limits { wait } => {
+                let wait = wait.and_then(|wait| match wait {
+                    AskedWait::Seconds(seconds) => Some(Duration::from_secs(seconds)),
+                    AskedWait::Until(_) if self.fault == Fault::KnowsNoDates => None,
+                    AskedWait::Until(time) => {
+                        Some(Duration::try_from(time - Timestamp::now()).unwrap_or_default())
+                    }
+                    other => panic!("{other:?} is new"),
+                });
+                fails(failure(ModelErrorCode::RateLimited).with_retry_after(wait))
+            }
+            Scenario::Page { status: 200 } if self.fault == Fault::TakesPages => {
+                let page = "<h1>Sign in</h1>".to_owned();
+                let reply = ModelReply::new(AssistantMessage::text(page.clone()));
+                stream::iter([
+                    Ok(ModelEvent::Text(page)),
+                    Ok(ModelEvent::Done(Box::new(reply))),
+                ])
+                .boxed()
+            }
+            Scenario::Page { status: 200 } => fails(failure(ModelErrorCode::InvalidResponse)),
+            Scenario::Page { .. } | Scenario::HangsUp => {
+                fails(failure(ModelErrorCode::NetworkError))
+            }
+            Scenario::SaysNothing => late(),
+            Scenario::RepeatsKey => fails(self.repeated_key()),
+            other => panic!("{other:?} is new"),
+        }
+    }
+
+    fn repeated_key(&self) -> ModelError {
+        let said = match self.fault {
+            Fault::RepeatsKeys => KEY,
+            _ => "[redacted]",
+        };
+        failure(ModelErrorCode::AuthenticationError).with_reason(said.to_owned())
+    }
+}
+
+pub(crate) fn failure(code: ModelErrorCode) -> ModelError {
+    ModelError::new(code, "it failed")
+}
+
+/// Returns a part in the words of the protocol.
+pub(super) fn item(part: &Part) -> Value {
+    json!({"what": part.kind, "signature": "c2ln"})
+}
+
+/// Returns what is told of a part before the end.
+fn events(part: &Part) -> Vec<Result<ModelEvent, ModelError>> {
+    let events = match &part.kind {
+        PartKind::Text { text } => pieces(text).map(ModelEvent::Text).collect(),
+        PartKind::Thinking { text } => pieces(text).map(ModelEvent::Thinking).collect(),
+        PartKind::ToolCall { id, name, .. } => vec![ModelEvent::ToolCall {
+            id: id.clone(),
+            name: name.clone(),
+        }],
+        _ => Vec::new(),
+    };
+    events.into_iter().map(Ok).collect()
+}
+
+fn pieces(text: &str) -> impl Iterator<Item = String> {
+    let characters: Vec<char> = text.chars().collect();
+    let pieces: Vec<String> = characters.chunks(9).map(|it| it.iter().collect()).collect();
+    pieces.into_iter()
+}
+
+fn half_of(text: &str) -> String {
+    pieces(text).take(2).collect()
+}
+
+fn half(text: &str) -> Vec<Result<ModelEvent, ModelError>> {
+    pieces(text)
+        .take(2)
+        .map(|it| Ok(ModelEvent::Text(it)))
+        .collect()
+}

@@ -1,0 +1,38 @@
+//! The four providers, against servers that speak their protocols.
+
+use autonoe_model::conformance::model_client;
+
+use crate::scripted::{Api, ScriptedProvider};
+
+/// Runs the suite, and asserts that nothing was left out but what the provider cannot do.
+async fn conforms(api: Api, cannot: &[&str]) {
+    let report = model_client(&ScriptedProvider(api)).await;
+
+    report.assert();
+    let skipped: Vec<_> = report
+        .skipped()
+        .iter()
+        .map(|it| it.check.as_str())
+        .collect();
+    assert_eq!(skipped, cannot, "{report}");
+}
+
+#[tokio::test]
+async fn anthropic_conforms() {
+    conforms(Api::Anthropic, &[]).await;
+}
+
+#[tokio::test]
+async fn openai_conforms() {
+    conforms(Api::Responses, &["what a cache was given is told apart"]).await;
+}
+
+#[tokio::test]
+async fn what_speaks_as_openai_conforms() {
+    conforms(Api::Chat, &["what a cache was given is told apart"]).await;
+}
+
+#[tokio::test]
+async fn google_conforms() {
+    conforms(Api::Google, &["what a cache was given is told apart"]).await;
+}

@@ -1,0 +1,188 @@
+//! What goes over a connection, and how it is used.
+
+use std::time::Duration;
+
+use autonoe_model::{ModelRequest, ProviderContext, provider_spec};
+use autonoe_testkit::model_server::Ending;
+use autonoe_testkit::model_server::anthropic::{
+    AnthropicServer, MainRequests, Message, Place, Script, StreamFault, Turn,
+};
+use futures::{FutureExt, StreamExt};
+use serde_json::{Value, json};
+
+use crate::raw_server::{BEGUN, ENDED, RawServer, stream};
+use crate::support::{KEY, anthropic, ask, model};
+
+fn hello() -> ModelRequest {
+    ModelRequest::prompt("Hello.")
+}
+
+fn script(turns: impl IntoIterator<Item = Turn>) -> Script {
+    Script::new(turns).with_main_requests(MainRequests::All)
+}
+
+#[tokio::test]
+async fn a_request_is_json_with_a_key_and_the_headers_of_the_caller() {
+    let answer = || vec![stream(&format!("{BEGUN}{ENDED}"))];
+    let server = RawServer::start([answer()]).await;
+    let spec = provider_spec(&json!({
+        "type": "anthropic",
+        "baseUrl": format!("{}/gateway/", server.url()),
+        "headers": {
+            "X-Team": "blue",
+            "anthropic-version": "2099-01-01",
+            "x-gateway-key": {"env": "GATEWAY_KEY"},
+            "x-none": "none",
+            "x-unset": {"env": "UNSET_IS_AN_ERROR"},
+        },
+    }))
+    .expect("a spec");
+    let context = |unset: &str| {
+        ProviderContext::new("a").with_environment([
+            ("ANTHROPIC_API_KEY".into(), KEY.into()),
+            ("GATEWAY_KEY".into(), "gw-1".into()),
+            (unset.into(), "set".into()),
+        ])
+    };
+    let error = spec.build(&context("OTHER")).expect_err("it is not set");
+    assert!(error.message.contains("UNSET_IS_AN_ERROR"), "{error}");
+    let provider = spec
+        .build(&context("UNSET_IS_AN_ERROR"))
+        .expect("it builds");
+
+    ask(&provider.model("model-x").expect("a model"), &hello())
+        .await
+        .1
+        .expect("it answers");
+
+    let [asked] = server.asked().try_into().expect("one request");
+    assert!(
+        asked
+            .head
+            .starts_with("POST /gateway/v1/messages HTTP/1.1\r\n"),
+        "{}",
+        asked.head
+    );
+    let agent = concat!("autonoe/", env!("CARGO_PKG_VERSION"));
+    for (name, value) in [
+        ("content-type", Some("application/json")),
+        ("accept", Some("text/event-stream")),
+        ("accept-encoding", Some("identity")),
+        ("user-agent", Some(agent)),
+        ("x-api-key", Some(KEY)),
+        ("x-team", Some("blue")),
+        ("x-gateway-key", Some("gw-1")),
+        // The caller's word counts.
+        ("anthropic-version", Some("2099-01-01")),
+        // As a text, it is just a word.
+        ("x-none", Some("none")),
+    ] {
+        assert_eq!(asked.header(name), value, "{name}");
+    }
+    let body: Value = serde_json::from_str(&asked.body).expect("JSON");
+    assert_eq!(body["model"], "model-x");
+}
+
+#[tokio::test]
+async fn without_a_key_none_is_sent() {
+    let server = RawServer::once([stream(&format!("{BEGUN}{ENDED}"))]).await;
+    let model = model("anthropic", &server.url(), &json!({"key": "none"}));
+
+    ask(&model, &hello()).await.1.expect("it answers");
+
+    assert_eq!(server.asked()[0].header("x-api-key"), None);
+}
+
+#[tokio::test]
+async fn a_connection_serves_one_call_after_the_other() {
+    let answer = || vec![stream(&format!("{BEGUN}{ENDED}"))];
+    let server = RawServer::start([answer(), answer(), answer()]).await;
+    let model = anthropic(&server.url());
+
+    for _ in 0..3 {
+        ask(&model, &hello()).await.1.expect("it answers");
+    }
+
+    let connections: Vec<_> = server
+        .asked()
+        .iter()
+        .map(|asked| asked.connection)
+        .collect();
+    assert_eq!(connections, [0, 0, 0]);
+}
+
+#[tokio::test]
+async fn nothing_is_sent_before_somebody_listens() {
+    let answer = || vec![stream(&format!("{BEGUN}{ENDED}"))];
+    let server = RawServer::start([answer(), answer()]).await;
+    let model = anthropic(&server.url());
+
+    let ignored = model.stream(&ModelRequest::prompt("Ignore me."));
+    ask(&model, &hello()).await.1.expect("it answers");
+    drop(ignored);
+    ask(&model, &hello()).await.1.expect("it answers");
+
+    let asked = server.asked();
+    let ignored = asked.iter().filter(|asked| asked.body.contains("Ignore"));
+    assert_eq!((asked.len(), ignored.count()), (2, 0));
+}
+
+#[tokio::test]
+async fn several_calls_are_under_way_at_once() {
+    let server = AnthropicServer::start(
+        Script::by(|request| {
+            Turn::text(request.user_texts().concat()).after(Duration::from_millis(20))
+        })
+        .with_main_requests(MainRequests::All),
+    );
+    let model = anthropic(&server.url());
+
+    let calls = (0..20).map(|number| {
+        let model = model.clone();
+        async move {
+            ask(&model, &ModelRequest::prompt(format!("number {number}")))
+                .await
+                .1
+        }
+    });
+    let replies = futures::future::join_all(calls).await;
+
+    for (number, reply) in replies.into_iter().enumerate() {
+        let text = reply.expect("it answers").message.to_text();
+        assert_eq!(text, format!("number {number}"));
+    }
+}
+
+#[tokio::test]
+async fn to_drop_the_stream_ends_the_call() {
+    let silent = Turn::hang();
+    let talking = Message::new()
+        .says("One moment.")
+        .breaks(Place::InBlock(0), StreamFault::Hang);
+    for (number, turn) in [silent, talking.into()].into_iter().enumerate() {
+        let server = AnthropicServer::start(script([turn]));
+        let model = anthropic(&server.url());
+        let mut stream = model.stream(&hello());
+
+        // The first says nothing, the second a word.
+        let waited = tokio::time::timeout(Duration::from_secs(5), async {
+            match number {
+                0 => loop {
+                    assert!(stream.next().now_or_never().is_none(), "it says nothing");
+                    if !server.log().exchanges().is_empty() {
+                        break;
+                    }
+                    tokio::task::yield_now().await;
+                },
+                _ => assert!(matches!(stream.next().await, Some(Ok(_)))),
+            }
+        });
+        waited.await.expect("the request is under way");
+        drop(stream);
+
+        let left = server.log().wait_for(Duration::from_secs(5), |seen| {
+            seen.ending == Some(Ending::PeerLeft)
+        });
+        left.await.expect("the server sees that nobody listens");
+    }
+}

@@ -1,0 +1,306 @@
+//! Connections that fail, and answers that are none.
+
+use std::time::Duration;
+
+use autonoe_model::ModelErrorCode::{
+    AuthenticationError, InvalidResponse, NetworkError, ProviderNotConfigured, RateLimited,
+};
+use autonoe_model::{ModelEvent, ModelRequest, ProviderContext, provider_spec};
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use crate::raw_server::{
+    Act, BEGUN, ENDED, RawServer, STREAM_HEAD, chunk, stream, until_closed, whole,
+};
+use crate::support::{KEY, anthropic, ask, failure, model, used};
+
+const EVENTS: &str = "text/event-stream";
+
+#[tokio::test]
+async fn where_nobody_listens_the_network_failed() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    drop(listener);
+
+    let error = failure(&anthropic(&format!("http://{address}"))).await;
+
+    assert_eq!(error.code, NetworkError);
+    let expected = format!("{address} cannot be reached: Connection refused");
+    assert!(error.message.starts_with(&expected), "{error}");
+}
+
+#[tokio::test]
+async fn a_connection_that_ends_before_the_answer_is_a_failure_of_the_network() {
+    for act in [Act::Close, Act::Reset] {
+        let server = RawServer::once([act.clone()]).await;
+
+        let error = failure(&anthropic(&server.url())).await;
+
+        assert_eq!(error.code, NetworkError, "{act:?}: {error:?}");
+        assert_eq!(server.asked().len(), 1, "it is not asked twice");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_fails_with_what_it_used() {
+    let chunked = |end: Act| vec![Act::Send(format!("{STREAM_HEAD}{}", chunk(BEGUN))), end];
+    let in_chunk = vec![
+        Act::Send(format!("{STREAM_HEAD}{}ff\r\ndata: {{\"ty", chunk(BEGUN))),
+        Act::Close,
+    ];
+    let ended_chunks = vec![stream(BEGUN), Act::Close];
+    let short = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: {EVENTS}\r\ncontent-length: 9999\r\n\
+         request-id: req-1\r\n\r\n{BEGUN}"
+    );
+    for (name, acts) in [
+        ("closed between chunks", chunked(Act::Close)),
+        ("reset between chunks", {
+            // The client must have read it before.
+            let mut acts = chunked(Act::Reset);
+            acts.insert(1, Act::Wait(Duration::from_millis(100)));
+            acts
+        }),
+        ("closed in a chunk", in_chunk),
+        ("chunks that end too early", ended_chunks),
+        ("shorter than was told", vec![Act::Send(short), Act::Close]),
+        (
+            "closed, with no length told",
+            vec![until_closed("200 OK", EVENTS, BEGUN), Act::Close],
+        ),
+        (
+            "closed in an event, with no length told",
+            vec![
+                until_closed(
+                    "200 OK",
+                    EVENTS,
+                    &format!("{BEGUN}data: {{\"type\": \"cont"),
+                ),
+                Act::Close,
+            ],
+        ),
+    ] {
+        let server = RawServer::once(acts).await;
+
+        let (events, end) = ask(&anthropic(&server.url()), &ModelRequest::prompt("Hi.")).await;
+
+        let error = end.expect_err(name);
+        assert_eq!(error.code, NetworkError, "{name}: {error:?}");
+        assert_eq!(error.usage.total(), 11, "{name}");
+        assert_eq!(error.request_id.as_deref(), Some("req-1"), "{name}");
+        let told = [used(10, 1), ModelEvent::Text("Hi.".into())];
+        assert_eq!(events, told, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_whole_needs_no_proper_end_of_the_connection() {
+    for acts in [
+        vec![
+            Act::Send(format!(
+                "{STREAM_HEAD}{}",
+                chunk(&format!("{BEGUN}{ENDED}"))
+            )),
+            Act::Close,
+        ],
+        vec![
+            Act::Send(format!(
+                "{STREAM_HEAD}{}",
+                chunk(&format!("{BEGUN}{ENDED}"))
+            )),
+            Act::Hang,
+        ],
+        vec![
+            until_closed("200 OK", EVENTS, &format!("{BEGUN}{}", ENDED.trim_end())),
+            Act::Close,
+        ],
+        // Nobody says what it is.
+        vec![whole("200 OK", "", &format!("{BEGUN}{ENDED}"))],
+    ] {
+        let server = RawServer::once(acts).await;
+
+        let (_, end) = ask(&anthropic(&server.url()), &ModelRequest::prompt("Hi.")).await;
+
+        assert_eq!(end.expect("it is whole").usage.total(), 15);
+    }
+}
+
+#[tokio::test]
+async fn a_success_that_is_no_stream_is_an_invalid_answer() {
+    let page = "<!doctype html>\n<html><body>Log in to the hotel network</body></html>";
+    for (name, act) in [
+        (
+            "a page",
+            whole("200 OK", "content-type: text/html; charset=utf-8\r\n", page),
+        ),
+        (
+            "a page that is said to be nothing",
+            whole("200 OK", "", page),
+        ),
+        (
+            "a page that is said to be a stream",
+            until_closed("200 OK", EVENTS, page),
+        ),
+        (
+            "JSON",
+            whole(
+                "200 OK",
+                "content-type: application/json\r\n",
+                r#"{"content": []}"#,
+            ),
+        ),
+        (
+            "nothing",
+            whole("204 No Content", "content-type: text/plain\r\n", ""),
+        ),
+    ] {
+        let server = RawServer::once([act, Act::Close]).await;
+
+        let error = failure(&anthropic(&server.url())).await;
+
+        assert_eq!(error.code, InvalidResponse, "{name}: {error:?}");
+        assert!(!error.message.contains("html"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_that_comes_as_a_success_is_what_it_says() {
+    let anthropic_error = json!({"type": "error", "error": {
+        "type": "rate_limit_error", "message": "slow down"}});
+    let google_error = json!([{"error": {
+        "code": 429, "message": "slow down", "status": "RESOURCE_EXHAUSTED"}}]);
+    for (kind, body) in [("anthropic", anthropic_error), ("google", google_error)] {
+        let json = whole(
+            "200 OK",
+            "content-type: application/json\r\n",
+            &body.to_string(),
+        );
+        let server = RawServer::once([json]).await;
+
+        let error = failure(&model(kind, &server.url(), &json!({}))).await;
+
+        assert_eq!(
+            (error.code, error.message.as_str()),
+            (RateLimited, "slow down"),
+            "{kind}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_redirection_is_not_followed() {
+    let elsewhere = RawServer::start([]).await;
+    for status in [
+        "301 Moved Permanently",
+        "302 Found",
+        "307 Temporary Redirect",
+    ] {
+        let location = format!("location: {}/v1/messages\r\n", elsewhere.url());
+        let server = RawServer::once([whole(status, &location, "")]).await;
+
+        let error = failure(&anthropic(&server.url())).await;
+
+        assert_eq!(error.code, InvalidResponse);
+        assert_eq!(error.status.map(|code| code / 100), Some(3));
+    }
+    assert!(elsewhere.asked().is_empty());
+}
+
+#[tokio::test]
+async fn what_does_not_speak_http_is_an_invalid_answer() {
+    let server = RawServer::once([Act::Send("SSH-2.0-server\r\n\r\n".into()), Act::Close]).await;
+
+    let error = failure(&anthropic(&server.url())).await;
+
+    assert_eq!(error.code, InvalidResponse, "{error:?}");
+}
+
+#[tokio::test]
+async fn an_event_without_an_end_does_not_fill_the_memory() {
+    let line = format!("data: {}\n", "x".repeat(1 << 20));
+    let server = RawServer::once([
+        until_closed("200 OK", EVENTS, BEGUN),
+        Act::Send(line.repeat(17)),
+        Act::Hang,
+    ])
+    .await;
+
+    let error = failure(&anthropic(&server.url())).await;
+
+    assert_eq!(error.code, InvalidResponse, "{error:?}");
+    assert_eq!(error.usage.total(), 11);
+}
+
+#[tokio::test]
+async fn a_key_that_the_provider_repeats_is_not_in_the_error() {
+    let body = json!({"type": "error", "error": {
+        "type": "authentication_error", "message": format!("the key {KEY} is not known")}});
+    let head = format!("content-type: application/json\r\nrequest-id: {KEY}\r\n");
+    let server = RawServer::once([whole("401 Unauthorized", &head, &body.to_string())]).await;
+
+    let error = failure(&anthropic(&server.url())).await;
+
+    assert_eq!(error.code, AuthenticationError);
+    assert_eq!(error.message, "the key [redacted] is not known");
+    assert_eq!(error.request_id.as_deref(), Some("[redacted]"));
+}
+
+#[tokio::test]
+async fn a_wait_that_is_asked_for_as_a_date_counts_from_the_date_of_the_answer() {
+    let head = "date: Wed, 21 Oct 2015 07:28:00 GMT\r\nx-request-id: req-7\r\n\
+                retry-after: Wed, 21 Oct 2015 07:28:30 GMT\r\n";
+    let server =
+        RawServer::once([whole("503 Service Unavailable", head, "<html>busy</html>")]).await;
+
+    let error = failure(&anthropic(&server.url())).await;
+
+    assert_eq!((error.code, error.status), (NetworkError, Some(503)));
+    assert_eq!(error.retry_after, Some(Duration::from_secs(30)));
+    assert_eq!(error.request_id.as_deref(), Some("req-7"));
+}
+
+#[tokio::test]
+async fn a_refusal_that_breaks_off_is_still_a_refusal() {
+    let cut = "HTTP/1.1 429 Too Many\r\ncontent-length: 500\r\nretry-after-ms: 1500\r\n\r\n{\"err";
+    let server = RawServer::once([Act::Send(cut.into()), Act::Close]).await;
+
+    let error = failure(&anthropic(&server.url())).await;
+
+    assert_eq!(error.code, RateLimited);
+    assert_eq!(error.retry_after, Some(Duration::from_millis(1500)));
+}
+
+#[tokio::test]
+async fn an_encrypted_connection_does_not_become_a_plain_one() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let plain = tokio::spawn(async move {
+        let (mut client, _) = listener.accept().await.expect("a client");
+        let mut seen = vec![0; 4096];
+        let length = client.read(&mut seen).await.expect("readable");
+        let answer = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n";
+        client.write_all(answer).await.expect("writable");
+        String::from_utf8_lossy(&seen[..length]).into_owned()
+    });
+    let spec = json!({
+        "type": "anthropic", "key": {"value": KEY}, "baseUrl": format!("https://{address}"),
+    });
+    let spec = provider_spec(&spec).expect("a spec");
+    let provider = match spec.build(&ProviderContext::new("a")) {
+        Ok(provider) => provider,
+        Err(error) => {
+            // A machine that trusts nobody cannot make encrypted connections at all.
+            assert_eq!(error.code, ProviderNotConfigured);
+            assert!(error.message.contains("certificates"), "{error}");
+            plain.abort();
+            return;
+        }
+    };
+
+    let error = failure(&provider.model("model-x").expect("a model")).await;
+
+    assert_eq!(error.code, NetworkError, "{error:?}");
+    let seen = plain.await.expect("it was asked");
+    assert!(!seen.contains("POST") && !seen.contains(KEY), "{seen}");
+}

@@ -1,0 +1,12 @@
+//! Providers over real connections: what they are asked, what they answer, and how they fail.
+
+mod anthropic;
+mod anthropic_failures;
+mod connection;
+mod faults;
+mod gemini;
+mod proxy;
+mod raw_server;
+mod specs;
+mod support;
+mod timeouts;

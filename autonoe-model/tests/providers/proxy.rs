@@ -1,0 +1,74 @@
+//! Calls through a proxy.
+
+use std::sync::{Arc, Mutex};
+
+use autonoe_model::{ModelErrorCode, ModelRequest};
+use serde_json::json;
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::raw_server::{Act, BEGUN, ENDED, RawServer, read_request, stream};
+use crate::support::{ask, failure, model};
+
+/// Opens one tunnel to wherever it is told, and remembers how it was asked.
+async fn tunnel_once(asked: Arc<Mutex<String>>) -> (String, tokio::task::JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let task = tokio::spawn(async move {
+        let (mut client, _) = listener.accept().await.expect("a client");
+        let request = read_request(&mut client).await.expect("readable");
+        let (head, _) = request.expect("a request");
+        let target = head.split(' ').nth(1).expect("a target").to_owned();
+        *asked.lock().expect("it is free") = head;
+        let mut server = TcpStream::connect(target).await.expect("it is there");
+        client
+            .write_all(b"HTTP/1.1 200 OK\r\n\r\n")
+            .await
+            .expect("writable");
+        let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
+    });
+    (url, task)
+}
+
+#[tokio::test]
+async fn a_call_goes_through_the_proxy_that_is_named() {
+    let server = RawServer::once([stream(&format!("{BEGUN}{ENDED}"))]).await;
+    let asked = Arc::default();
+    let (url, task) = tunnel_once(Arc::clone(&asked)).await;
+    let proxy = json!({"proxy": {"url": url, "login": {"value": "me:pass-word"}}});
+    let model = model("anthropic", &server.url(), &proxy);
+
+    let (_, end) = ask(&model, &ModelRequest::prompt("Hi.")).await;
+
+    assert_eq!(end.expect("it answers").message.to_text(), "Hi.");
+    let head = asked.lock().expect("it is free").clone();
+    let target = server.url().replace("http://", "");
+    assert!(
+        head.starts_with(&format!("CONNECT {target} HTTP/1.1\r\n")),
+        "{head}"
+    );
+    assert!(
+        head.contains("Proxy-Authorization: Basic bWU6cGFzcy13b3Jk"),
+        "{head}"
+    );
+    assert_eq!(server.asked().len(), 1);
+    task.abort();
+}
+
+#[tokio::test]
+async fn a_proxy_that_refuses_is_a_failure_of_the_network() {
+    for status in ["407 Proxy Authentication Required", "502 Bad Gateway"] {
+        let refusal = Act::Send(format!("HTTP/1.1 {status}\r\n\r\n"));
+        let proxy = RawServer::once([refusal, Act::Close]).await;
+        let model = model(
+            "anthropic",
+            "http://127.0.0.1:9",
+            &json!({"proxy": {"url": proxy.url(), "login": {"value": "me:pass-word"}}}),
+        );
+
+        let error = failure(&model).await;
+
+        assert_eq!(error.code, ModelErrorCode::NetworkError, "{error:?}");
+        assert!(!error.message.contains("pass-word"), "{error}");
+    }
+}

@@ -1,0 +1,196 @@
+//! A server that sends what a test says, byte by byte, and breaks off where it says so.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+/// What the server does after a request.
+#[derive(Clone, Debug)]
+pub(crate) enum Act {
+    /// Sends these bytes.
+    Send(String),
+    /// Waits so long.
+    Wait(Duration),
+    /// Says nothing more until the client leaves.
+    Hang,
+    /// Ends the connection as it should be ended.
+    Close,
+    /// Breaks the connection.
+    Reset,
+}
+
+/// A request as it came.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    /// The number of the connection, from 0.
+    pub(crate) connection: usize,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl Asked {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let mut lines = self.head.lines().skip(1);
+        lines.find_map(|line| {
+            let (known, value) = line.split_once(':')?;
+            known.eq_ignore_ascii_case(name).then(|| value.trim())
+        })
+    }
+}
+
+/// Answers requests, on whichever connections they come, with one script each. It is gone
+/// when it is dropped.
+#[derive(Debug)]
+pub(crate) struct RawServer {
+    address: SocketAddr,
+    asked: Arc<Mutex<Vec<Asked>>>,
+    task: JoinHandle<()>,
+}
+
+impl RawServer {
+    pub(crate) async fn start(scripts: impl IntoIterator<Item = Vec<Act>>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
+        let mut scripts: Vec<_> = scripts.into_iter().collect();
+        scripts.reverse();
+        let scripts = Arc::new(Mutex::new(scripts));
+        let log = asked.clone();
+        let task = tokio::spawn(async move {
+            let mut connections = tokio::task::JoinSet::new();
+            for connection in 0.. {
+                let Ok((stream, _)) = listener.accept().await else {
+                    return;
+                };
+                let (scripts, log) = (scripts.clone(), log.clone());
+                connections.spawn(async move {
+                    let _ = serve(stream, connection, &scripts, &log).await;
+                });
+            }
+        });
+        Self {
+            address,
+            asked,
+            task,
+        }
+    }
+
+    /// Starts a server for one request.
+    pub(crate) async fn once(acts: impl Into<Vec<Act>>) -> Self {
+        Self::start([acts.into()]).await
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        let asked = self.asked.lock();
+        asked.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for RawServer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn serve(
+    mut stream: TcpStream,
+    connection: usize,
+    scripts: &Mutex<Vec<Vec<Act>>>,
+    log: &Mutex<Vec<Asked>>,
+) -> std::io::Result<()> {
+    while let Some((head, body)) = read_request(&mut stream).await? {
+        let request = Asked {
+            connection,
+            head,
+            body,
+        };
+        log.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(request);
+        let acts = scripts.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        for act in acts.unwrap_or_else(|| vec![Act::Close]) {
+            match act {
+                Act::Send(text) => stream.write_all(text.as_bytes()).await?,
+                Act::Wait(time) => tokio::time::sleep(time).await,
+                Act::Hang => {
+                    let _ = stream.read(&mut [0; 64]).await;
+                    return Ok(());
+                }
+                Act::Close => return stream.shutdown().await,
+                Act::Reset => {
+                    return stream.set_zero_linger();
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads a request; `None` if the client leaves.
+pub(crate) async fn read_request(
+    stream: &mut TcpStream,
+) -> std::io::Result<Option<(String, String)>> {
+    let mut bytes = Vec::new();
+    loop {
+        if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+            let length = head.lines().find_map(|line| {
+                let (name, value) = line.split_once(':')?;
+                name.eq_ignore_ascii_case("content-length").then_some(value)
+            });
+            let length: usize = length.map_or(0, |text| text.trim().parse().expect("a number"));
+            if bytes.len() >= end + 4 + length {
+                let body = String::from_utf8_lossy(&bytes[end + 4..]).into_owned();
+                return Ok(Some((head, body)));
+            }
+        }
+        if stream.read_buf(&mut bytes).await? == 0 {
+            return Ok(None);
+        }
+    }
+}
+
+/// An answer of this kind whose end is the end of the connection.
+pub(crate) fn until_closed(status: &str, kind: &str, body: &str) -> Act {
+    Act::Send(format!(
+        "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\nrequest-id: req-1\r\n\
+         connection: close\r\n\r\n{body}"
+    ))
+}
+
+/// An answer whose length is told, with further headers.
+pub(crate) fn whole(status: &str, headers: &str, body: &str) -> Act {
+    let length = body.len();
+    Act::Send(format!(
+        "HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\n\r\n{body}"
+    ))
+}
+
+/// A stream of events that ends as it should, on a connection that goes on.
+pub(crate) fn stream(body: &str) -> Act {
+    Act::Send(format!("{STREAM_HEAD}{}0\r\n\r\n", chunk(body)))
+}
+
+pub(crate) const STREAM_HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\
+                                      transfer-encoding: chunked\r\nrequest-id: req-1\r\n\r\n";
+
+pub(crate) fn chunk(body: &str) -> String {
+    format!("{:x}\r\n{body}\r\n", body.len())
+}
+
+/// The beginning of a message of Anthropic, with 11 tokens used, and its end.
+pub(crate) const BEGUN: &str = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":\
+    {\"id\":\"msg_1\",\"model\":\"model-x\",\"usage\":{\"input_tokens\":10,\"output_tokens\":1}}}\n\n\
+    data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"Hi.\"}}\n\n";
+
+pub(crate) const ENDED: &str = "data: {\"type\":\"content_block_stop\",\"index\":0}\n\n\
+    data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":5}}\n\n\
+    data: {\"type\":\"message_stop\"}\n\n";

@@ -1,0 +1,286 @@
+//! Bash: output, time, and that nothing is left running.
+
+use std::time::{Duration, Instant};
+
+use autonoe_core::{Sandbox, ToolContext, ToolErrorCode};
+use autonoe_model::ToolLimits;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::yard::{DEADLINE, Yard, eventually};
+
+/// With a sandbox and without one.
+const BOTH: [Sandbox; 2] = [Sandbox::Required, Sandbox::Off];
+
+#[tokio::test]
+async fn output_and_errors_come_in_their_order_with_the_exit_code() {
+    for sandbox in BOTH {
+        let yard = Yard::with(|options| options.sandbox(sandbox));
+
+        let command = "echo one; echo two >&2; echo three; pwd; exit 3";
+        let output = yard.call("Bash", json!({"command": command})).await;
+
+        let output = output.expect("it ran");
+        let root = yard.root().display().to_string();
+        assert_eq!(
+            output.output,
+            format!("one\ntwo\nthree\n{root}\n[exit code 3]\n")
+        );
+        assert_eq!(output.metadata["exitCode"], 3);
+        let silent = yard
+            .ok("Bash", json!({"command": "true", "description": "x"}))
+            .await;
+        assert_eq!(silent, "[no output]\n");
+        yard.eventually_nothing_is_left();
+    }
+}
+
+#[tokio::test]
+async fn quotes_line_ends_and_dashes_of_a_command_reach_the_shell() {
+    let yard = Yard::new();
+    let command = "printf '%s|' \"a b\" 'c\"d' $'e\\nf'\ncat <<'E'\n$HOME `x`\nE\n";
+
+    assert_eq!(
+        yard.ok("Bash", json!({"command": command})).await,
+        "a b|c\"d|e\nf|$HOME `x`\n"
+    );
+    let dashed = yard
+        .ok("Bash", json!({"command": "-x 2>/dev/null; echo $?"}))
+        .await;
+    assert_eq!(dashed, "127\n");
+}
+
+#[tokio::test]
+async fn a_command_that_reads_gets_nothing_and_each_starts_anew() {
+    let yard = Yard::new();
+    let read = yard
+        .ok("Bash", json!({"command": "read x; echo \"$?\"; cat"}))
+        .await;
+    yard.ok(
+        "Bash",
+        json!({"command": "cd src; export A=1; echo x > /tmp/x"}),
+    )
+    .await;
+
+    let anew = yard
+        .ok("Bash", json!({"command": "pwd; echo \"<$A>\"; ls /tmp"}))
+        .await;
+
+    assert_eq!(read, "1\n");
+    assert_eq!(anew, format!("{}\n<>\n", yard.root().display()));
+}
+
+#[tokio::test]
+async fn a_command_that_takes_too_long_is_ended_with_all_that_it_started() {
+    for sandbox in BOTH {
+        let yard = Yard::with(|options| options.sandbox(sandbox));
+        let command = format!(
+            "{}; trap '' INT TERM; echo begun; sleep 600; sleep 600",
+            yard.daemon()
+        );
+
+        let begun = Instant::now();
+        let input = json!({"command": command, "timeout": 500});
+        let output = yard.call("Bash", input).await.expect("it ran");
+
+        assert!(begun.elapsed() < DEADLINE / 2);
+        assert!(
+            output
+                .output
+                .starts_with("begun\n[ended after 500 milliseconds"),
+            "{output:?}"
+        );
+        assert_eq!(output.metadata["error"], ToolErrorCode::TIMEOUT.as_str());
+        assert_eq!(yard.processes(), 0);
+    }
+}
+
+#[tokio::test]
+async fn what_a_command_leaves_in_the_background_ends_with_it() {
+    for sandbox in BOTH {
+        let yard = Yard::with(|options| options.sandbox(sandbox));
+        // Without a sandbox, what clears its environment and outlives its parents is not found.
+        let daemon = match sandbox {
+            Sandbox::Required => yard.daemon(),
+            Sandbox::Off => yard.daemon().replace("env -i", "env"),
+        };
+        let command = format!("{daemon}; sleep 600 & nohup sleep 600 >/dev/null 2>&1 & echo done");
+
+        let said = yard.ok("Bash", json!({"command": command})).await;
+
+        assert_eq!(said, "done\n");
+        assert_eq!(yard.processes(), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_is_cancelled_or_dropped_is_ended() {
+    for sandbox in BOTH {
+        let yard = Yard::with(|options| options.sandbox(sandbox));
+        let command = format!("{}; touch begun; sleep 600", yard.daemon());
+        let input = json!({"command": command});
+        let mark = yard.root().join("begun");
+        let call = |context: ToolContext| yard.toolbox().call("Bash", input.clone(), context);
+        let begun = async || {
+            while !mark.exists() {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            assert!(yard.processes() > 0);
+            std::fs::remove_file(&mark).expect("ours");
+        };
+
+        let token = CancellationToken::new();
+        let cancelled = call(yard.context().with_cancellation(token.clone()));
+        let (result, ()) = tokio::join!(cancelled, async {
+            begun().await;
+            token.cancel();
+        });
+        assert_eq!(
+            result.expect_err("cancelled").code,
+            ToolErrorCode::CANCELLED
+        );
+        yard.eventually_nothing_is_left();
+
+        tokio::select! {
+            _ = call(yard.context()) => panic!("it does not end by itself"),
+            () = begun() => {}
+        }
+        yard.eventually_nothing_is_left();
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_is_called_without_a_toolbox_hears_a_cancellation_too() {
+    let yard = Yard::new();
+    let options = autonoe_model::BuiltInOptions::new(yard.root());
+    let bash = crate::yard::tool(&options, "Bash");
+    let token = CancellationToken::new();
+    let context = yard.context().with_cancellation(token.clone());
+
+    let call = bash.call(json!({"command": "touch begun; sleep 600"}), &context);
+    let (result, ()) = tokio::join!(call, async {
+        while !yard.root().join("begun").exists() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        token.cancel();
+    });
+
+    assert_eq!(
+        result.expect_err("cancelled").code,
+        ToolErrorCode::CANCELLED
+    );
+    assert_eq!(yard.processes(), 0);
+}
+
+#[tokio::test]
+async fn a_flood_is_kept_to_its_beginning_and_its_end() {
+    let limits = ToolLimits {
+        output_bytes: 1_000,
+        ..ToolLimits::default()
+    };
+    let yard = Yard::with(|options| options.limits(limits));
+    let before = memory();
+
+    let command = "echo first; head -c 300000000 /dev/zero | tr '\\0' x; echo; echo last";
+    let output = yard
+        .call("Bash", json!({"command": command}))
+        .await
+        .expect("it ran");
+
+    assert!(output.output.starts_with("first\nxxx"));
+    assert!(output.output.ends_with("xxx\nlast\n"));
+    assert!(output.output.len() < 1_100, "{}", output.output.len());
+    assert_eq!(output.metadata["leftOutBytes"], 300_000_000 + 12 - 1_000);
+    let more = memory().saturating_sub(before);
+    assert!(more < 100_000_000, "{more} bytes more");
+}
+
+#[tokio::test]
+async fn an_endless_flood_ends_with_its_time() {
+    let yard = Yard::new();
+
+    let input = json!({"command": "yes & yes >&2", "timeout": 300});
+    let output = yard.call("Bash", input).await.expect("it ran");
+
+    assert_eq!(output.metadata["error"], "TIMEOUT");
+    assert!(output.output.len() < 31_000);
+    assert_eq!(yard.processes(), 0);
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_text_make_a_text() {
+    let yard = Yard::new();
+
+    let said = yard
+        .ok("Bash", json!({"command": "printf 'a\\377b\\0c'"}))
+        .await;
+
+    assert_eq!(said, "a\u{fffd}b\0c\n");
+}
+
+#[tokio::test]
+async fn commands_that_make_no_sense_are_refused() {
+    let yard = Yard::new();
+    for input in [
+        json!({"command": "  "}),
+        json!({"command": "a\u{0}b"}),
+        json!({"command": "true", "timeout": 0}),
+        json!({"command": "true", "timeout": 600_001}),
+        json!({"command": "true", "run_in_background": true}),
+        json!({}),
+    ] {
+        let code = yard.refused("Bash", input.clone()).await;
+        assert_eq!(code, ToolErrorCode::VALIDATION_ERROR, "{input}");
+    }
+}
+
+#[tokio::test]
+async fn a_sandbox_that_breaks_later_means_no_command() {
+    let yard = Yard::new();
+    let bwrap = yard.root().with_file_name("bwrap");
+    std::os::unix::fs::symlink("/usr/bin/bwrap", &bwrap).expect("writable");
+    let options = autonoe_model::BuiltInOptions::new(yard.root()).bubblewrap(&bwrap);
+    let bash = crate::yard::tool(&options, "Bash");
+    let input = json!({"command": "touch ran"});
+
+    std::fs::remove_file(&bwrap).expect("ours");
+    let missing = bash.call(input.clone(), &yard.context()).await;
+    let script = "#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n";
+    std::fs::write(&bwrap, script).expect("writable");
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(&bwrap, std::fs::Permissions::from_mode(0o755)).expect("ours");
+    let broken = bash.call(input, &yard.context()).await;
+
+    for result in [missing, broken] {
+        assert_eq!(
+            result.expect_err("refused").code,
+            ToolErrorCode::CONFIG_ERROR
+        );
+    }
+    assert!(!yard.root().join("ran").exists());
+}
+
+/// What this process has in memory, in bytes.
+fn memory() -> usize {
+    let text = std::fs::read_to_string("/proc/self/statm").expect("Linux");
+    let pages = text
+        .split(' ')
+        .nth(1)
+        .and_then(|pages| pages.parse::<usize>().ok());
+    pages.expect("a number") * 4096
+}
+
+#[tokio::test]
+async fn many_commands_run_at_once() {
+    let yard = Yard::new();
+
+    let calls = (0..8).map(|number| {
+        let command = format!("sleep 0.1; echo {number}");
+        yard.ok("Bash", json!({"command": command}))
+    });
+    let said = futures::future::join_all(calls).await;
+
+    let expected: Vec<_> = (0..8).map(|number| format!("{number}\n")).collect();
+    assert_eq!(said, expected);
+    eventually("the end of all", || yard.processes() == 0);
+}

@@ -1,0 +1,66 @@
+//! Edit.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
+use autonoe_core::ToolErrorCode;
+use futures::future::join_all;
+use serde_json::json;
+
+use crate::yard::Yard;
+
+#[tokio::test]
+async fn what_is_there_once_is_replaced_and_the_rest_stays() {
+    let yard = Yard::new();
+    let path = yard.file("a.rs", b"fn main() {\r\n    old();\r\n}\xff\r\n");
+    fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("ours");
+
+    let input = json!({"file_path": "a.rs", "old_string": "old()", "new_string": "new()"});
+    let output = yard.call("Edit", input).await.expect("edited");
+
+    assert_eq!(
+        fs::read(&path).expect("there"),
+        b"fn main() {\r\n    new();\r\n}\xff\r\n"
+    );
+    assert_eq!(
+        fs::metadata(&path).expect("there").permissions().mode() & 0o777,
+        0o755
+    );
+    assert_eq!(output.metadata["line"], 2);
+}
+
+#[tokio::test]
+async fn what_is_not_there_or_several_times_is_refused_with_a_reason() {
+    let yard = Yard::new();
+    yard.file("a", "x y x");
+    for (old, new, code, reason) in [
+        ("z", "q", ToolErrorCode::NOT_FOUND, "not in the file"),
+        ("x", "q", ToolErrorCode::VALIDATION_ERROR, "2 times"),
+        ("y", "y", ToolErrorCode::VALIDATION_ERROR, "the same"),
+        ("", "q", ToolErrorCode::VALIDATION_ERROR, "empty"),
+    ] {
+        let input = json!({"file_path": "a", "old_string": old, "new_string": new});
+        let error = yard.call("Edit", input).await.expect_err("refused");
+        assert_eq!(error.code, code, "{error}");
+        assert!(error.message.contains(reason), "{error}");
+    }
+    let all = json!({"file_path": "a", "old_string": "x", "new_string": "z", "replace_all": true});
+    yard.ok("Edit", all).await;
+    assert_eq!(yard.text("a"), "z y z");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn edits_at_the_same_time_do_not_lose_one_another() {
+    let yard = Yard::new();
+    let words: Vec<_> = (0..40).map(|number| format!("<old-{number}>")).collect();
+    yard.file("a", words.join("\n"));
+
+    let edits = (0..40).map(|number| {
+        let (old, new) = (format!("<old-{number}>"), format!("<new-{number}>"));
+        let input = json!({"file_path": "a", "old_string": old, "new_string": new});
+        yard.ok("Edit", input)
+    });
+    join_all(edits).await;
+
+    assert_eq!(yard.text("a"), words.join("\n").replace("old", "new"));
+}

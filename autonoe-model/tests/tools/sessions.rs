@@ -1,0 +1,181 @@
+//! The tools of a session: in its directory, in its sandbox, without keys.
+
+use autonoe_core::{
+    AgentClientFactory, BackendSpec, Gate, Grants, Places, RunId, Sandbox, SessionKey, SessionSpec,
+    SpecContext, Support, ToolContext, Toolbox,
+};
+use autonoe_model::{BuiltInTools, ModelAgents, ModelBackend, provider_spec};
+use serde_json::json;
+
+fn session(root: &std::path::Path) -> SessionSpec {
+    let key = SessionKey {
+        run: RunId::new("run"),
+        number: 1,
+    };
+    let gate = Gate::new(Places::new(root), Grants::none());
+    SessionSpec::new(key, root, gate, Toolbox::new([]))
+}
+
+async fn says(tools: &BuiltInTools, spec: &SessionSpec, command: &str) -> String {
+    let toolbox = Toolbox::new(tools.of_session(spec).expect("these tests need bubblewrap"));
+    let context = ToolContext::new(spec.key.clone());
+    let done = toolbox.call("Bash", json!({"command": command}), context);
+    done.await.expect("it succeeds").output
+}
+
+#[tokio::test]
+async fn commands_work_in_the_directory_of_the_session_with_its_variables_and_no_secret() {
+    let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    let mut spec = session(folder.path());
+    let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    spec.environment = [
+        set("OF_SESSION", "yes"),
+        set("COPY", "Bearer sk-1"),
+        set("SHORT", "sk"),
+    ]
+    .into();
+    let tools = BuiltInTools::new()
+        .env("OURS", "too")
+        .env("KEY", "sk-1")
+        .secret("sk-1");
+
+    for sandbox in [Sandbox::Required, Sandbox::Off] {
+        spec.sandbox = sandbox;
+        let said = says(
+            &tools,
+            &spec,
+            "pwd; echo \"[$OF_SESSION$OURS$SHORT][$KEY$COPY]\"; env",
+        )
+        .await;
+
+        let root = folder.path().canonicalize().expect("it is there");
+        assert!(said.contains(&root.display().to_string()), "{said}");
+        assert!(said.contains("[yestoosk][]"), "{said}");
+        assert!(!said.contains("sk-1"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn the_state_of_a_project_cannot_be_written_by_a_command() {
+    let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    std::fs::create_dir(folder.path().join(".autonoe")).expect("writable");
+    let spec = session(folder.path());
+
+    let said = says(
+        &BuiltInTools::new(),
+        &spec,
+        "echo x > .autonoe/models.json; echo end",
+    )
+    .await;
+
+    assert!(said.contains("end"), "{said}");
+    assert!(!folder.path().join(".autonoe/models.json").exists());
+}
+
+#[tokio::test]
+async fn a_backend_says_whether_its_sandbox_works_and_what_to_do_if_not() {
+    let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    let provider = json!({"type": "openai-compatible", "baseUrl": "http://127.0.0.1:1/v1"});
+    let backend = ModelBackend::new(provider_spec(&provider).expect("a spec").into(), "m");
+    let context = SpecContext::new(Places::new(folder.path()));
+    let options = backend.options(&context).expect("it is sound");
+    let mut without = options.clone();
+    without.built_in = Some(BuiltInTools::new().bubblewrap("/nowhere/bwrap"));
+
+    let able = ModelAgents::new(options)
+        .probe()
+        .await
+        .expect("nobody is asked");
+    let unable = ModelAgents::new(without);
+    let told = unable.probe().await.expect("nobody is asked");
+
+    assert_eq!((able.sandbox, able.sandbox_remedy), (Support::Yes, None));
+    assert_eq!(told.sandbox, Support::No);
+    assert!(
+        told.sandbox_remedy
+            .expect("it is known")
+            .contains("apt install bubblewrap")
+    );
+    let mut spec = session(folder.path());
+    let error = unable
+        .create(spec.clone())
+        .expect_err("the sandbox is required");
+    assert!(
+        !error.is_retryable() && error.remedy().is_some(),
+        "{error:?}"
+    );
+    spec.sandbox = Sandbox::Off;
+    unable.create(spec).expect("a person has switched it off");
+}
+
+#[test]
+fn a_backend_that_makes_no_sense_is_not_built() {
+    let project = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    let folder = project.path().canonicalize().expect("it is there");
+    std::fs::write(folder.join("key"), "sk-1").expect("writable");
+    let context =
+        SpecContext::new(Places::new(&folder)).with_environment([("KEY".into(), "sk-1".into())]);
+    let url = "http://127.0.0.1:1/v1";
+    let fine = json!({"type": "openai-compatible", "baseUrl": url, "key": {"env": "KEY"}});
+    for (change, complaint) in [
+        (json!({"maxRounds": 0}), "maxRounds of 0"),
+        (
+            json!({"tools": {"variables": ["KEY"]}}),
+            "the variable KEY has a key",
+        ),
+        (
+            json!({"tools": {"limits": {"commandTimeMs": 0}}}),
+            "leave no time",
+        ),
+        (
+            json!({"provider": {"type": "openai-compatible", "baseUrl": url, "key": {"file": "key"}}}),
+            "move key elsewhere",
+        ),
+        (
+            json!({"provider": {"type": "openai-compatible", "baseUrl": url, "key": {"env": "NO"}}}),
+            "the variable NO is not set",
+        ),
+    ] {
+        let mut spec = json!({"type": "model", "provider": fine, "model": "m"});
+        for (name, value) in change.as_object().expect("fields") {
+            spec[name] = value.clone();
+        }
+        let spec: Box<dyn BackendSpec> = serde_json::from_value(spec).expect("it can be read");
+
+        let error = spec
+            .build(&context)
+            .expect_err("it makes no sense")
+            .to_string();
+
+        assert!(
+            error.contains(complaint) && !error.contains("sk-1"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn everything_but_the_provider_and_the_model_can_be_left_out() {
+    for (spec, is_fine) in [
+        (
+            json!({"type": "model", "provider": {"type": "openai"}, "model": "m"}),
+            true,
+        ),
+        (
+            json!({"type": "model", "provider": {"type": "openai"}}),
+            false,
+        ),
+        (json!({"type": "model", "model": "m"}), false),
+        (
+            json!({"type": "model", "provider": {"type": "gpt"}, "model": "m"}),
+            false,
+        ),
+        (
+            json!({"type": "model", "provider": {"type": "openai"}, "model": "m", "rounds": 1}),
+            false,
+        ),
+    ] {
+        let read = serde_json::from_value::<Box<dyn BackendSpec>>(spec.clone());
+        assert_eq!(read.is_ok(), is_fine, "{spec}");
+    }
+}
