@@ -14,6 +14,7 @@ mod present;
 mod report;
 mod results;
 mod surroundings;
+mod telemetry;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

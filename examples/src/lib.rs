@@ -65,6 +65,9 @@ mod guides {
     #[doc = include_str!("../../docs/guides/claude-code.md")]
     mod claude_code {}
 
+    #[doc = include_str!("../../docs/guides/models.md")]
+    mod models {}
+
     #[doc = include_str!("../../docs/guides/model-servers.md")]
     mod model_servers {}
 

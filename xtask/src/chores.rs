@@ -11,6 +11,7 @@ pub(crate) fn update_schemas(cargo: &Cargo) -> Result<(), Failure> {
     for test in [
         &["-p", "autonoe-core", "--test", "schemas"][..],
         &["-p", "autonoe-cli", "--test", "commands", "schema"],
+        &["-p", "autonoe-flow", "--test", "flow", "schemas"],
     ] {
         let mut command = cargo.command(["test"].iter().chain(test).copied());
         command.env(UPDATE_SCHEMAS, "1");

@@ -11,7 +11,7 @@ use crate::compose::BackendChoice;
 /// Which agent works, and within which limits.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct AgentArgs {
-    /// What runs the agent: `claude`, `scripted:FILE`, or the JSON of a backend
+    /// What runs the agent: `claude`, `model:PROVIDER/MODEL`, `scripted:FILE`, or JSON
     #[arg(long, default_value = "claude", value_name = "BACKEND")]
     #[arg(help_heading = "Agent")]
     pub(crate) backend: BackendChoice,

@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::ProjectArgs;
+use crate::compose::BackendChoice;
 
 /// Options of `autonoe doctor`.
 #[derive(Debug, Args)]
@@ -12,6 +13,9 @@ use super::ProjectArgs;
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
+    /// Look for a run on this backend, as `autonoe run` takes it
+    #[arg(long, default_value = "claude", value_name = "BACKEND")]
+    pub(crate) backend: BackendChoice,
     /// Look for a run without a sandbox; only AUTONOE_NO_SANDBOX=1 does the same
     #[arg(long)]
     pub(crate) no_sandbox: bool,

@@ -5,19 +5,20 @@ use std::sync::Arc;
 
 use autonoe_core::{
     ExitReason, Journal, Mode, Project, ProjectRun, RunControl, RunObserver, RunReport,
-    SessionRunnerBuilder,
+    SessionRunnerBuilder, TraceContent, TraceContext,
 };
 
 use super::dry_run::dry_run;
 use super::signals;
 use crate::args::{OutputArgs, OutputFormat, RunArgs, SyncArgs, Work};
-use crate::compose::{misread_sandbox, sandbox_switch};
+use crate::compose::{ModelsFile, misread_sandbox, sandbox_switch};
 use crate::error::CliError;
 use crate::exit_code;
 use crate::present::{
     Detail, JsonLines, Presenter, QuietKeyboard, Screen, harmless_line, start_logging, summary,
 };
 use crate::surroundings::Surroundings;
+use crate::telemetry::{Telemetry, incoming_trace};
 
 /// Works on the deliverables until all of them pass.
 pub(crate) fn run(args: &RunArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
@@ -41,17 +42,30 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
     if work.dry_run {
         return dry_run(work, &project, surroundings);
     }
-    let agents = work.agent.backend.build(&project, surroundings)?;
+    let model = work.agent.model.as_deref();
+    let backend = &work.agent.backend;
+    let built = backend.build(&project, work.mode, model, surroundings)?;
+    let models = ModelsFile::load(&ModelsFile::path(&project))?.unwrap_or_default();
     let detail = detail(work.output);
     let screen = Screen::new(surroundings, detail != Detail::Quiet);
-    start_logging(&screen, detail);
     let presenter = Arc::new(Presenter::new(screen.clone(), detail));
+    let trace = incoming_trace(surroundings);
+    let section = &models.telemetry;
+    let telemetry = Telemetry::start(section, project.root(), surroundings, trace.as_ref());
+    let telemetry = telemetry.unwrap_or_else(|error| {
+        presenter.warn(&format!("nothing is exported as telemetry: {error}"));
+        Telemetry::default()
+    });
+    start_logging(&screen, detail, telemetry.spans());
     let sandbox = sandbox_switch(work.agent.no_sandbox, surroundings);
     if let Some(warning) = sandbox.warning() {
         presenter.warn(warning);
     }
     if let Some(warning) = misread_sandbox(work.agent.no_sandbox, surroundings) {
         presenter.warn(&warning);
+    }
+    for warning in &built.warnings {
+        presenter.warn(warning);
     }
     if let Some(warning) = about_what_broke_off(&project, work.mode) {
         presenter.warn(&warning);
@@ -62,13 +76,15 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
     };
     let mut observers: Vec<Arc<dyn RunObserver>> = vec![presenter.clone()];
     observers.extend(events.clone().map(|events| events as Arc<dyn RunObserver>));
+    observers.extend(telemetry.meters());
+    let traced = (trace, telemetry.content());
     let control = RunControl::new();
-    let project_run = ProjectRun::new(project, agents)
+    let project_run = ProjectRun::new(project, built.agents)
         .mode(work.mode)
         .sandbox(sandbox)
         .destructive(work.destructive)
         .limits(work.agent.limits())
-        .configure(configuration(work, surroundings, observers));
+        .configure(configuration(work, surroundings, observers, traced));
 
     let _quiet = screen.has_transient().then(QuietKeyboard::begin);
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -76,12 +92,15 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
         .build()
         .map_err(|error| CliError::failure(format!("the program cannot start: {error}")))?;
     let report = runtime.block_on(async {
-        let watch = tokio::spawn(signals::watch(control.clone(), presenter));
+        let watch = tokio::spawn(signals::watch(control.clone(), presenter.clone()));
         let report = project_run.start(&control).await;
         watch.abort();
         report
     });
     screen.clear();
+    if let Some(warning) = telemetry.finish() {
+        presenter.warn(&warning);
+    }
     let report = report?;
     let told = match events {
         // The last event has the report.
@@ -124,11 +143,15 @@ fn configuration(
     work: &Work<'_>,
     surroundings: &Surroundings,
     observers: Vec<Arc<dyn RunObserver>>,
+    (trace, content): (Option<TraceContext>, TraceContent),
 ) -> impl FnOnce(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + 'static {
     let agent = work.agent.clone();
     let home = surroundings.home();
     move |mut runner| {
-        runner = runner.models(agent.models());
+        runner = runner.models(agent.models()).trace_content(content);
+        if let Some(parent) = trace {
+            runner = runner.trace(parent);
+        }
         if let Some(thinking) = agent.thinking {
             runner = runner.thinking(thinking);
         }

@@ -14,6 +14,7 @@ use super::dry_run::Plan;
 use super::status::Status;
 use crate::args::SchemaArgs;
 use crate::columns::columns;
+use crate::compose::ModelsFile;
 use crate::error::CliError;
 use crate::surroundings::Surroundings;
 
@@ -47,6 +48,8 @@ fn all() -> BTreeMap<String, Value> {
     // The file of `--backend scripted:FILE`, which needs no `type`.
     let scripted = plain_schema::<ScriptedBackend>().to_value();
     all.insert("scripted".to_owned(), scripted);
+    let models = plain_schema::<ModelsFile>().to_value();
+    all.insert("models".to_owned(), models);
     all.extend(outputs().map(|(name, schema)| (name.to_owned(), schema.to_value())));
     all
 }

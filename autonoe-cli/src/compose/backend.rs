@@ -6,11 +6,14 @@ use std::sync::Arc;
 
 use autonoe_claude::ClaudeBackend;
 use autonoe_core::{
-    AgentClientFactory, BackendSpec, Places, Project, SpecContext, SpecPort, json_complaint,
+    AgentClientFactory, BackendSpec, Mode, Places, Project, SpecContext, SpecPort, json_complaint,
     read_text_file, registered_specs,
 };
+use autonoe_model::ModelAgents;
 use autonoe_testkit::ScriptedBackend;
 
+use super::no_servers::{Servers, WithoutServers};
+use super::{ChosenModel, ModelName};
 use crate::error::{CliError, whole};
 use crate::surroundings::Surroundings;
 
@@ -24,6 +27,8 @@ pub(crate) enum BackendChoice {
     Claude,
     /// `scripted:FILE`: agents that do what a file says.
     Scripted(PathBuf),
+    /// `model:PROVIDER/MODEL`: agents in this process.
+    Model(ModelName),
     /// The JSON of a spec, or only its `type`.
     Spec(Arc<dyn BackendSpec>),
 }
@@ -41,6 +46,12 @@ impl FromStr for BackendChoice {
                 file => Ok(Self::Scripted(file.into())),
             };
         }
+        if let Some(name) = text.strip_prefix("model:") {
+            return name.parse().map(Self::Model);
+        }
+        if text == "model" {
+            return "".parse().map(Self::Model);
+        }
         let json = match text.starts_with('{') {
             true => text.to_owned(),
             false if is_registered(text) => serde_json::json!({"type": text}).to_string(),
@@ -54,22 +65,56 @@ impl FromStr for BackendChoice {
     }
 }
 
+/// A backend that is ready, and what a person should know about it.
+pub(crate) struct Built {
+    pub(crate) agents: Arc<dyn AgentClientFactory>,
+    pub(crate) warnings: Vec<String>,
+}
+
 impl BackendChoice {
-    /// Builds the backend for a run in `project`.
+    /// Builds the backend for a run in `project`, on `model` if one is named besides.
     pub(crate) fn build(
         &self,
         project: &Project,
+        mode: Mode,
+        model: Option<&str>,
         surroundings: &Surroundings,
-    ) -> Result<Arc<dyn AgentClientFactory>, CliError> {
+    ) -> Result<Built, CliError> {
         let environment = surroundings.environment.clone();
         let context = SpecContext::new(Places::new(project.root())).with_environment(environment);
         let built = match self {
             Self::Claude => ClaudeBackend::default().build(&context),
             Self::Scripted(file) => scripted(file, surroundings)?.build(&context),
+            Self::Model(name) => return on_model(name, project, mode, model, surroundings),
             Self::Spec(spec) => spec.build(&context),
         };
-        built.map_err(|error| CliError::failure(whole(&error)))
+        let agents = built.map_err(|error| CliError::failure(whole(&error)))?;
+        let warnings = Vec::new();
+        Ok(Built { agents, warnings })
     }
+}
+
+fn on_model(
+    name: &ModelName,
+    project: &Project,
+    mode: Mode,
+    model: Option<&str>,
+    surroundings: &Surroundings,
+) -> Result<Built, CliError> {
+    let chosen = ChosenModel::find(name, model, Some(project), surroundings);
+    let chosen = chosen.map_err(|error| error.into_error(name))?;
+    let servers = Servers::of(project, mode)?;
+    let options = chosen.options(project.root(), surroundings);
+    let options = options.map_err(|error| {
+        let remedy = chosen.remedy();
+        CliError::failure(whole(&error)).with_hint(remedy)
+    })?;
+    let mut warnings = Vec::from_iter(chosen.warning());
+    if servers == Servers::BrowserLeftOut {
+        warnings.push(Servers::LEFT_OUT.to_owned());
+    }
+    let agents = Arc::new(WithoutServers(Arc::new(ModelAgents::new(options))));
+    Ok(Built { agents, warnings })
 }
 
 fn scripted(file: &Path, surroundings: &Surroundings) -> Result<ScriptedBackend, CliError> {
@@ -96,7 +141,8 @@ fn known() -> String {
     let specs = registered_specs(SpecPort::Backend);
     let tags: Vec<_> = specs.iter().map(|spec| spec.tag).collect();
     format!(
-        "it is claude, scripted:FILE, or the JSON of one of {}",
+        "it is claude, {}, scripted:FILE, or the JSON of one of {}",
+        ModelName::FORM,
         tags.join(", ")
     )
 }
@@ -111,6 +157,16 @@ mod tests {
             ("claude", true),
             ("scripted:agents.json", true),
             ("claude-code", true),
+            ("model:anthropic/claude-sonnet-4-5", true),
+            ("model:router/openai/gpt-5", true),
+            (
+                r#"{"type": "model", "provider": {"type": "openai"}, "model": "gpt-5"}"#,
+                true,
+            ),
+            ("model:anthropic", false),
+            ("model:", false),
+            ("model", false),
+            (r#"{"type": "model", "model": "gpt-5"}"#, false),
             (r#"{"type": "claude-code", "model": "sonnet"}"#, true),
             ("scripted:", false),
             ("gpt", false),
@@ -127,7 +183,9 @@ mod tests {
     fn an_unknown_backend_is_told_with_those_that_there_are() {
         let error = "gpt".parse::<BackendChoice>().expect_err("there is none");
         assert!(
-            error.contains("claude-code") && error.contains("scripted:FILE"),
+            ["claude-code", "scripted:FILE", "model:PROVIDER/MODEL"]
+                .iter()
+                .all(|known| error.contains(known)),
             "{error}"
         );
     }

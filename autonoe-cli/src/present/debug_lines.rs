@@ -3,6 +3,7 @@
 use autonoe_core::{
     GateDecision, RateLimit, RateLimitStatus, RunEventKind, StreamEvent, ToolStatus,
 };
+use serde_json::Value;
 
 use super::lines::{Level, Line};
 use super::shorten::shorten;
@@ -18,9 +19,41 @@ pub(super) fn debug_line(event: &RunEventKind<'_>) -> Option<Line> {
         RunEventKind::ToolProgress { tool, title, .. } => {
             format!("[progress] {tool}: {}", shorten(title))
         }
+        RunEventKind::ModelStarted { asked } => {
+            format!(
+                "[model] {} gets {} messages",
+                asked.model,
+                asked.messages.count()
+            )
+        }
+        RunEventKind::ModelEnded { answer } => {
+            let tokens = &answer.tokens;
+            format!(
+                "[model] {} tokens in, {} out",
+                tokens.prompt(),
+                tokens.completion()
+            )
+        }
+        RunEventKind::ModelFailed { error, .. } => {
+            format!(
+                "[model] failed ({}): {}",
+                error.code,
+                shorten(&error.message)
+            )
+        }
+        RunEventKind::ProgressShown { message } => format!("[progress] {}", shorten(message)),
+        RunEventKind::Debug { message, data } => format!("[debug] {}", detail(message, *data)),
+        RunEventKind::Trace { message, data } => format!("[trace] {}", detail(message, *data)),
         _ => return None,
     };
     Some(Line::new(Level::Debug, text))
+}
+
+fn detail(message: &str, data: Option<&Value>) -> String {
+    match data {
+        Some(data) => shorten(&format!("{message} {data}")),
+        None => shorten(message),
+    }
 }
 
 fn stream_text(event: &StreamEvent) -> Option<String> {

@@ -2,24 +2,28 @@
 
 use std::io;
 
+use tracing_subscriber::Layer;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt;
 
 use super::{Detail, Screen, harmless};
+use crate::telemetry::SpanLayer;
 
-/// Sends what the libraries trace to the screen.
-pub(crate) fn start_logging(screen: &Screen, detail: Detail) {
+/// Sends what the libraries trace to the screen, and spans of runs to `spans`.
+pub(crate) fn start_logging(screen: &Screen, detail: Detail, spans: Option<SpanLayer>) {
     let level = match detail {
         Detail::Quiet => LevelFilter::ERROR,
         Detail::Normal => LevelFilter::WARN,
         Detail::Debug => LevelFilter::DEBUG,
     };
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(level)
+    let lines = tracing_subscriber::fmt::layer()
         .with_ansi(false)
         .without_time()
         .with_writer(OnScreen(screen.clone()))
-        .finish();
+        .with_filter(level);
+    let spans = spans.map(|spans| spans.with_filter(SpanLayer::filter()));
+    let subscriber = tracing_subscriber::registry().with(lines).with(spans);
     // Only the first one counts, and there is one.
     let _ = tracing::subscriber::set_global_default(subscriber);
 }

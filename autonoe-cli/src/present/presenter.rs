@@ -82,6 +82,9 @@ impl RunObserver for Presenter {
                     None => self.screen.clear(),
                 }
             }
+            RunEventKind::ProgressShown { message } => {
+                self.screen.show(Transient::Work, message);
+            }
             RunEventKind::WaitTick {
                 reason,
                 until,

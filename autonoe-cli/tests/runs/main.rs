@@ -16,5 +16,6 @@ mod pipe;
 mod real_claude;
 mod strangers;
 mod support;
+mod telemetry;
 mod terminal;
 mod unwritable;

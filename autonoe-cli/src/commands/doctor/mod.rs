@@ -2,19 +2,20 @@
 
 mod agent;
 mod finding;
+mod model;
 mod programs;
 mod project;
 mod sandbox;
 
 use std::process::ExitCode;
 
-use autonoe_core::{EffectiveConfig, Mode, SandboxSwitch};
+use autonoe_core::{EffectiveConfig, Mode, Project, SandboxSwitch};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::finding::{Finding, shown};
 use crate::args::DoctorArgs;
-use crate::compose::{misread_sandbox, sandbox_switch};
+use crate::compose::{BackendChoice, misread_sandbox, sandbox_switch};
 use crate::error::CliError;
 use crate::exit_code;
 use crate::surroundings::Surroundings;
@@ -52,12 +53,21 @@ fn examine(
     switch: SandboxSwitch,
     surroundings: &Surroundings,
 ) -> Result<Vec<Finding>, CliError> {
-    let mut findings = agent::findings(surroundings)?;
-    findings.push(sandbox::finding(switch, surroundings));
+    let project = args.project.find(surroundings);
+    let found = project.as_ref().ok();
+    let mut findings = match &args.backend {
+        BackendChoice::Claude => {
+            let mut findings = agent::findings(surroundings)?;
+            findings.push(sandbox::finding(switch, surroundings));
+            findings
+        }
+        BackendChoice::Model(name) => model::findings(name, found, switch, surroundings),
+        other => Vec::from_iter(found.map(|project| backend(other, project, surroundings))),
+    };
     let misread = misread_sandbox(args.no_sandbox, surroundings);
     findings.extend(misread.map(sandbox::misread));
     findings.push(programs::git(surroundings));
-    let project = match args.project.find(surroundings) {
+    let project = match project {
         Ok(project) => project,
         Err(error) => {
             findings.push(project::unusable(&error));
@@ -70,10 +80,22 @@ fn examine(
         Ok((found, effective)) => {
             findings.push(found);
             findings.push(policy(&effective));
-            findings.extend(programs::servers(&effective, surroundings));
+            findings.extend(match &args.backend {
+                BackendChoice::Model(_) => model::servers(&project),
+                _ => programs::servers(&effective, surroundings),
+            });
         }
     }
     Ok(findings)
+}
+
+/// Looks whether a backend that is told in JSON can be built.
+fn backend(choice: &BackendChoice, project: &Project, surroundings: &Surroundings) -> Finding {
+    const NAME: &str = "backend";
+    match choice.build(project, Mode::Run, None, surroundings) {
+        Ok(_) => Finding::good(NAME, "it can be built"),
+        Err(error) => Finding::explained_problem(NAME, error.to_string()),
+    }
 }
 
 /// Says in short what agents may do.

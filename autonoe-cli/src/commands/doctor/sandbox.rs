@@ -13,8 +13,7 @@ const NAME: &str = "sandbox";
 /// Looks whether agents can be kept in a sandbox.
 pub(super) fn finding(switch: SandboxSwitch, surroundings: &Surroundings) -> Finding {
     if switch.sandbox() == Sandbox::Off {
-        let remedy = "only do this where the whole machine is a sandbox, such as a container";
-        return Finding::warning(NAME, "it is switched off", remedy);
+        return switched_off();
     }
     if cfg!(target_os = "macos") {
         return Finding::good(NAME, "macOS brings what it needs");
@@ -39,6 +38,12 @@ pub(super) fn finding(switch: SandboxSwitch, surroundings: &Surroundings) -> Fin
              or use --no-sandbox in a container",
         ),
     }
+}
+
+/// Tells of a sandbox that a person has switched off.
+pub(super) fn switched_off() -> Finding {
+    let remedy = "only do this where the whole machine is a sandbox, such as a container";
+    Finding::warning(NAME, "it is switched off", remedy)
 }
 
 /// Tells of a wish in the environment that was not understood.

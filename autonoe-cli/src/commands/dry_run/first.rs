@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::on_model::OnModel;
 use crate::args::Work;
 
 /// What a run would do first.
@@ -60,13 +61,13 @@ enum Next {
 }
 
 impl First {
-    pub(super) fn of(work: &Work<'_>, preview: &RunPreview) -> Self {
+    pub(super) fn of(work: &Work<'_>, preview: &RunPreview, on_model: Option<&OnModel>) -> Self {
         Self {
             mode: work.mode,
             ledger: preview.ledger.map(|ledger| ledger.counts),
             held: preview.held.as_ref().map(ToString::to_string),
             resumes: preview.resumes.as_ref().map(|run| run.run.to_string()),
-            next: Next::of(work, &preview.next),
+            next: Next::of(work, &preview.next, on_model),
         }
     }
 
@@ -91,7 +92,7 @@ impl First {
 }
 
 impl Next {
-    fn of(work: &Work<'_>, next: &NextStep) -> Self {
+    fn of(work: &Work<'_>, next: &NextStep, on_model: Option<&OnModel>) -> Self {
         match next {
             NextStep::Session {
                 number,
@@ -100,6 +101,8 @@ impl Next {
                 tools,
             } => {
                 let models = work.agent.models();
+                let own = on_model.map(OnModel::model);
+                let model = models.for_phase(instruction.phase()).or(own);
                 Self::Session {
                     number: *number,
                     instruction: instruction.to_string(),
@@ -108,7 +111,7 @@ impl Next {
                         InstructionOrigin::File(path) => path.display().to_string(),
                     },
                     lines: text.text.lines().count(),
-                    model: models.for_phase(instruction.phase()).map(str::to_owned),
+                    model: model.map(str::to_owned),
                     tools: tools.clone(),
                 }
             }

@@ -1,6 +1,7 @@
 //! `autonoe run --dry-run` and `autonoe sync --dry-run`.
 
 mod first;
+mod on_model;
 mod settings;
 
 use std::process::ExitCode;
@@ -11,10 +12,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::first::First;
+use self::on_model::OnModel;
 use self::settings::{Setting, settings};
 use crate::args::{OutputFormat, Work};
 use crate::columns::columns;
-use crate::compose::{misread_sandbox, sandbox_switch};
+use crate::compose::{BackendChoice, misread_sandbox, sandbox_switch};
 use crate::error::CliError;
 use crate::present::shorten;
 use crate::surroundings::Surroundings;
@@ -29,11 +31,15 @@ pub(super) fn dry_run(
     if let Some(warning) = misread_sandbox(work.agent.no_sandbox, surroundings) {
         surroundings.note(&format!("warning: {warning}"));
     }
+    let chosen = match &work.agent.backend {
+        BackendChoice::Model(name) => Some(OnModel::find(name, work, project, surroundings)?),
+        _ => None,
+    };
     let (given, now) = (work.agent.limits(), Timestamp::now());
     let preview = RunPreview::under(project, work.mode, sandbox, &given, now)?;
     let plan = Plan {
-        first: First::of(work, &preview),
-        settings: settings(work, &preview),
+        first: First::of(work, &preview, chosen.as_ref()),
+        settings: settings(work, &preview, chosen.as_ref()),
     };
     match work.output.output {
         OutputFormat::Json => surroundings.say_json(&plan)?,

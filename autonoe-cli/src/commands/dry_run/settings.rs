@@ -7,6 +7,7 @@ use autonoe_core::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::on_model::OnModel;
 use crate::args::Work;
 
 /// One value, with where it comes from.
@@ -21,7 +22,7 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    fn new(key: &str, value: impl Into<String>, source: &Source) -> Self {
+    pub(super) fn new(key: &str, value: impl Into<String>, source: &Source) -> Self {
         Self {
             key: key.to_owned(),
             value: value.into(),
@@ -31,8 +32,13 @@ impl Setting {
 }
 
 /// Lists what the command line says, and then what the project's file and the baseline say.
-pub(super) fn settings(work: &Work<'_>, preview: &RunPreview) -> Vec<Setting> {
+pub(super) fn settings(
+    work: &Work<'_>,
+    preview: &RunPreview,
+    on_model: Option<&OnModel>,
+) -> Vec<Setting> {
     let mut settings = run_limits(work, preview.resumes.as_ref());
+    settings.extend(on_model.into_iter().flat_map(OnModel::settings));
     let models = work.agent.models();
     for (key, model) in [
         ("model", models.implementation),
@@ -54,7 +60,11 @@ pub(super) fn settings(work: &Work<'_>, preview: &RunPreview) -> Vec<Setting> {
         let ConfigLine {
             key, value, source, ..
         } = line;
-        Setting::new(key, value, source)
+        let mut setting = Setting::new(key, value, source);
+        if let Some(on_model) = on_model {
+            on_model.correct(&mut setting);
+        }
+        setting
     }));
     settings
 }

@@ -1,5 +1,6 @@
 //! A run that is killed in the middle.
 
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -15,7 +16,12 @@ pub(crate) struct UnderWay {
 
 impl UnderWay {
     /// Starts `command`, and returns when the journal of `project` has `text`.
-    pub(crate) fn until_journal_has(mut command: Command, project: &Project, text: &str) -> Self {
+    pub(crate) fn until_journal_has(command: Command, project: &Project, text: &str) -> Self {
+        Self::until_file_has(command, &project.path(".autonoe/journal.jsonl"), text)
+    }
+
+    /// Starts `command`, and returns when the file has `text`.
+    pub(crate) fn until_file_has(mut command: Command, file: &Path, text: &str) -> Self {
         let child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -23,11 +29,10 @@ impl UnderWay {
             .expect("it starts");
         let mut run = Self { child };
         let begun = Instant::now();
-        let journal = project.path(".autonoe/journal.jsonl");
-        while !std::fs::read_to_string(&journal).is_ok_and(|journal| journal.contains(text)) {
-            assert!(begun.elapsed() < PATIENCE, "the journal has no {text}");
+        while !std::fs::read_to_string(file).is_ok_and(|written| written.contains(text)) {
+            assert!(begun.elapsed() < PATIENCE, "{file:?} has no {text}");
             let ended = run.child.try_wait().expect("ours");
-            assert_eq!(ended, None, "it ended before the journal had {text}");
+            assert_eq!(ended, None, "it ended before {file:?} had {text}");
             std::thread::sleep(Duration::from_millis(10));
         }
         run
@@ -37,6 +42,12 @@ impl UnderWay {
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("it is ours");
         self.child.wait().expect("it is ours");
+    }
+
+    /// Asks it to stop.
+    pub(crate) fn interrupt(&self) {
+        let process = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(process, rustix::process::Signal::INT).expect("it is ours");
     }
 
     /// Waits for its end, and returns its exit code and what it wrote.

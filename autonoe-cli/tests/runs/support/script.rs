@@ -75,6 +75,12 @@ pub(crate) fn says(text: &str) -> Value {
     json!({"says": text})
 }
 
+/// Asks a model that takes ten tokens and gives five.
+pub(crate) fn asks_model(model: &str, answer: &str) -> Value {
+    let tokens = json!({"input": 10, "output": 5});
+    json!({"asksModel": {"model": model, "answer": answer, "tokens": tokens}})
+}
+
 pub(crate) fn waits(milliseconds: u64) -> Value {
     json!({"waitsMs": milliseconds})
 }

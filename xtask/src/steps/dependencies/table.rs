@@ -21,6 +21,12 @@ const TABLE: &[(&str, Allowed)] = &[
         Only(&["autonoe-core", "autonoe-security"]),
     ),
     ("autonoe-claude", Only(&["autonoe-core", "autonoe-process"])),
+    ("autonoe-flow", Only(&["autonoe-core"])),
+    // The testkit only for its conformance suite, behind a feature.
+    (
+        "autonoe-model",
+        Only(&["autonoe-core", "autonoe-process", "autonoe-testkit"]),
+    ),
     // The one place where everything is put together.
     ("autonoe-cli", Anything),
     ("autonoe-examples", Anything),

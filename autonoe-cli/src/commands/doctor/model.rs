@@ -1,0 +1,120 @@
+//! A model, its provider and its key. Nobody is asked anything.
+
+use std::path::Path;
+
+use autonoe_core::{Mode, Project, Sandbox, SandboxSwitch};
+use autonoe_model::{ModelAgentOptions, ModelIdentity};
+
+use super::finding::Finding;
+use super::sandbox::switched_off;
+use crate::compose::{ChosenModel, ModelName, ModelsFile, NoModel, Origin, Servers};
+use crate::error::whole;
+use crate::surroundings::Surroundings;
+
+/// Looks at the file, the provider, its key, the model and the sandbox.
+pub(super) fn findings(
+    name: &ModelName,
+    project: Option<&Project>,
+    switch: SandboxSwitch,
+    surroundings: &Surroundings,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let chosen = match ChosenModel::find(name, None, project, surroundings) {
+        Ok(chosen) => chosen,
+        Err(NoModel::File(error)) => {
+            return vec![Finding::explained_problem("models.json", whole(&error))];
+        }
+        Err(NoModel::Unknown(known)) => {
+            let found = format!("there is no provider `{}`", name.provider);
+            return vec![Finding::problem("provider", found, NoModel::hint(&known))];
+        }
+    };
+    findings.push(file(project));
+    findings.push(provider(&chosen));
+    let root = project.map_or(surroundings.working_dir.as_path(), Project::root);
+    findings.extend(ready(name, &chosen, root, switch, surroundings));
+    findings
+}
+
+fn file(project: Option<&Project>) -> Finding {
+    let is_there = project.is_some_and(|project| ModelsFile::path(project).exists());
+    let found = match is_there {
+        true => "valid",
+        false => "there is none; what is built in counts",
+    };
+    Finding::good("models.json", found)
+}
+
+fn provider(chosen: &ChosenModel) -> Finding {
+    const NAME: &str = "provider";
+    let name = chosen.backend.provider_name();
+    if let Some(warning) = chosen.warning() {
+        return Finding::explained_warning(NAME, warning);
+    }
+    Finding::good(
+        NAME,
+        match &chosen.origin {
+            Origin::BuiltIn => format!("{name}, which is built in"),
+            Origin::File(path) => format!("{name}, of {}", path.display()),
+        },
+    )
+}
+
+/// Looks at all that needs a key.
+fn ready(
+    name: &ModelName,
+    chosen: &ChosenModel,
+    root: &Path,
+    switch: SandboxSwitch,
+    surroundings: &Surroundings,
+) -> Vec<Finding> {
+    match chosen.options(root, surroundings) {
+        Err(error) => vec![Finding::problem("key", whole(&error), chosen.remedy())],
+        Ok(options) => vec![
+            Finding::good("key", "there is one, or none is needed; nobody was asked"),
+            model(name, &options),
+            sandbox(switch, &options),
+        ],
+    }
+}
+
+fn model(name: &ModelName, options: &ModelAgentOptions) -> Finding {
+    const NAME: &str = "model";
+    let ModelName { provider, model } = name;
+    let context = options.limits.of(model).context;
+    let known = format!("{model}, with {context} tokens of context");
+    let identity = ModelIdentity::new(provider, model);
+    match options.prices.price(&identity) {
+        Some(_) => Finding::good(NAME, known),
+        None => Finding::warning(
+            NAME,
+            format!("{known}; its price is not known, so that no --max-cost can be kept"),
+            "add it to `prices` in .autonoe/models.json",
+        ),
+    }
+}
+
+fn sandbox(switch: SandboxSwitch, options: &ModelAgentOptions) -> Finding {
+    const NAME: &str = "sandbox";
+    if switch.sandbox() == Sandbox::Off {
+        return switched_off();
+    }
+    let tried = options.built_in.as_ref().map(|tools| tools.try_sandbox());
+    match tried {
+        Some(Err(error)) => {
+            let remedy = format!("{}, or use --no-sandbox in a container", error.remedy());
+            Finding::problem(NAME, whole(&error), remedy)
+        }
+        _ => Finding::good(NAME, "bwrap is there and works"),
+    }
+}
+
+/// Looks at the MCP servers of a project, which agents on a model do not have.
+pub(super) fn servers(project: &Project) -> Vec<Finding> {
+    const NAME: &str = "mcp server";
+    match Servers::of(project, Mode::Run) {
+        Ok(Servers::None) => Vec::new(),
+        Ok(Servers::BrowserLeftOut) => vec![Finding::explained_warning(NAME, Servers::LEFT_OUT)],
+        Err(error) => vec![Finding::explained_problem(NAME, whole(&error))],
+    }
+}

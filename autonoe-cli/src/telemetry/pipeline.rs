@@ -1,0 +1,241 @@
+//! From a run to its receivers.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use autonoe_core::{RunObserver, TraceContent, TraceContext};
+use opentelemetry::metrics::MeterProvider;
+use opentelemetry::trace::{SpanId, TraceState};
+use opentelemetry::{InstrumentationScope, KeyValue};
+use opentelemetry_otlp::{
+    ExporterBuildError, MetricExporter, RetryPolicy, SpanExporter, WithExportConfig, WithHttpConfig,
+};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::metrics::SdkMeterProvider;
+use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanExporter as _};
+
+use super::TelemetrySection;
+use super::meters::Meters;
+use super::sender::Sender;
+use super::settings::{Receiver, Said, Settings};
+use super::span_fields::Common;
+use super::span_layer::SpanLayer;
+use super::troubles::{Troubles, Watched};
+use crate::surroundings::Surroundings;
+
+/// How long the end of a run may be held up by what is still to be exported.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// How often a request is repeated. Not more, so that nobody at the end of a run waits for a
+/// receiver that is not there.
+const REPEATS: usize = 2;
+
+const SCOPE: &str = "autonoe";
+
+/// Exports what happens in a run. By default it exports nothing.
+#[derive(Default)]
+pub(crate) struct Telemetry {
+    spans: Option<SpanLayer>,
+    metrics: Option<SdkMeterProvider>,
+    content: TraceContent,
+    troubles: Arc<Troubles>,
+}
+
+impl Telemetry {
+    /// Begins what variables and `section` ask for; below `parent` if that trace is recorded.
+    ///
+    /// # Errors
+    ///
+    /// They ask for something that cannot be done, in words for a person.
+    pub(crate) fn start(
+        section: &TelemetrySection,
+        project: &Path,
+        surroundings: &Surroundings,
+        parent: Option<&TraceContext>,
+    ) -> Result<Self, String> {
+        let settings = Settings::of(Said {
+            environment: &surroundings.environment,
+            section,
+            folder: project,
+        })?;
+        match settings {
+            None => Ok(Self::default()),
+            Some(settings) => Self::begin(settings, parent),
+        }
+    }
+
+    fn begin(settings: Settings, parent: Option<&TraceContext>) -> Result<Self, String> {
+        let troubles = Arc::new(Troubles::default());
+        let sender = Sender::start(settings.is_encrypted(), troubles.clone())
+            .map_err(|error| format!("nothing can be sent: {error}"))?;
+        let way = WayOut {
+            sender,
+            troubles: troubles.clone(),
+            resource: resource(settings.service_name),
+        };
+        // Whoever began the trace decides whether it is recorded.
+        let is_recorded = parent.is_none_or(TraceContext::is_sampled);
+        let traces = settings.traces.filter(|_| is_recorded);
+        let spans = traces.map(|receiver| way.spans(receiver, parent));
+        let metrics = settings.metrics.map(|receiver| way.metrics(receiver));
+        let said = |error: ExporterBuildError| error.to_string();
+        Ok(Self {
+            spans: spans.transpose().map_err(said)?,
+            metrics: metrics.transpose().map_err(said)?,
+            content: settings.content,
+            troubles,
+        })
+    }
+
+    /// Returns what exports spans, for the subscriber of the process.
+    pub(crate) fn spans(&self) -> Option<SpanLayer> {
+        self.spans.clone()
+    }
+
+    /// Returns what measures, for a run.
+    pub(crate) fn meters(&self) -> Option<Arc<dyn RunObserver>> {
+        let meter = self.metrics.as_ref()?.meter_with_scope(scope());
+        Some(Arc::new(Meters::new(&meter)))
+    }
+
+    /// Returns whether spans are to carry what was said.
+    pub(crate) fn content(&self) -> TraceContent {
+        self.content
+    }
+
+    /// Exports the rest in a short time, and says what was not exported, if anything was not.
+    pub(crate) fn finish(self) -> Option<String> {
+        let mut ends: Vec<Box<dyn FnOnce() -> OTelSdkResult + Send>> = Vec::new();
+        if let Some(spans) = self.spans {
+            ends.push(Box::new(move || {
+                spans.processor.shutdown_with_timeout(LAST_WORDS)
+            }));
+        }
+        if let Some(metrics) = self.metrics {
+            ends.push(Box::new(move || metrics.shutdown_with_timeout(LAST_WORDS)));
+        }
+        let ended = at_once(ends, LAST_WORDS);
+        let told = self.troubles.told();
+        match ended {
+            Ended::InTime => told,
+            Ended::Failed => told.or_else(|| Some("telemetry: not all was exported".to_owned())),
+            Ended::Late => told.or_else(|| {
+                Some(format!(
+                    "telemetry: not all was exported: the receiver took longer than {LAST_WORDS:?}"
+                ))
+            }),
+        }
+    }
+}
+
+/// How several things ended that were done at once.
+enum Ended {
+    InTime,
+    Failed,
+    Late,
+}
+
+/// Does all of them at once, and waits no longer than `limit`: one for metrics keeps none itself.
+fn at_once(ends: Vec<Box<dyn FnOnce() -> OTelSdkResult + Send>>, limit: Duration) -> Ended {
+    let deadline = Instant::now() + limit;
+    let (done, all_done) = mpsc::channel();
+    let count = ends.len();
+    for end in ends {
+        let done = done.clone();
+        // One that cannot be started is missing below.
+        let _ = std::thread::Builder::new().spawn(move || done.send(end().is_ok()));
+    }
+    drop(done);
+    let mut result = Ended::InTime;
+    for _ in 0..count {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match all_done.recv_timeout(left) {
+            Ok(true) => {}
+            Ok(false) | Err(RecvTimeoutError::Disconnected) => result = Ended::Failed,
+            Err(RecvTimeoutError::Timeout) => return Ended::Late,
+        }
+    }
+    result
+}
+
+fn scope() -> InstrumentationScope {
+    InstrumentationScope::builder(SCOPE)
+        .with_version(env!("CARGO_PKG_VERSION"))
+        .build()
+}
+
+fn resource(service_name: Option<String>) -> Resource {
+    let builder = Resource::builder()
+        .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")));
+    match service_name {
+        Some(name) => builder.with_service_name(name).build(),
+        None => builder.build(),
+    }
+}
+
+fn repeats() -> RetryPolicy {
+    RetryPolicy::recommended().with_max_retries(REPEATS)
+}
+
+/// What all that is exported goes through.
+struct WayOut {
+    sender: Sender,
+    troubles: Arc<Troubles>,
+    resource: Resource,
+}
+
+impl WayOut {
+    fn watched<E>(&self, exporter: E) -> Watched<E> {
+        Watched {
+            exporter,
+            troubles: self.troubles.clone(),
+        }
+    }
+
+    fn spans(
+        &self,
+        receiver: Receiver,
+        parent: Option<&TraceContext>,
+    ) -> Result<SpanLayer, ExporterBuildError> {
+        let mut exporter = SpanExporter::builder()
+            .with_http()
+            .with_endpoint(receiver.endpoint)
+            .with_protocol(receiver.protocol)
+            .with_timeout(receiver.limit)
+            .with_headers(receiver.headers)
+            .with_http_client(self.sender.clone().within(receiver.limit))
+            .with_retry_policy(repeats())
+            .build()?;
+        exporter.set_resource(&self.resource);
+        let processor = BatchSpanProcessor::builder(self.watched(exporter)).build();
+        let state = parent.and_then(TraceContext::tracestate);
+        let state = state.and_then(|state| state.parse().ok());
+        Ok(SpanLayer {
+            processor: Arc::new(processor),
+            common: Common {
+                scope: scope(),
+                state: state.unwrap_or(TraceState::NONE),
+                above: parent.map(|parent| SpanId::from(parent.span().0)),
+            },
+        })
+    }
+
+    fn metrics(&self, receiver: Receiver) -> Result<SdkMeterProvider, ExporterBuildError> {
+        let exporter = MetricExporter::builder()
+            .with_http()
+            .with_endpoint(receiver.endpoint)
+            .with_protocol(receiver.protocol)
+            .with_timeout(receiver.limit)
+            .with_headers(receiver.headers)
+            .with_http_client(self.sender.clone().within(receiver.limit))
+            .with_retry_policy(repeats())
+            .build()?;
+        Ok(SdkMeterProvider::builder()
+            .with_periodic_exporter(self.watched(exporter))
+            .with_resource(self.resource.clone())
+            .build())
+    }
+}

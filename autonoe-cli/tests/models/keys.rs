@@ -1,0 +1,156 @@
+//! A key goes into a header of a request, and nowhere else.
+
+use autonoe_testkit::model_server::{Refusal, Turn};
+use serde_json::json;
+
+use crate::setting::{KEY, Said, Setting, passes, plans};
+use crate::vendor::Vendor;
+
+/// Fails if the key stands in a file, or was said.
+fn is_nowhere(setting: &Setting, said: &[&Said]) {
+    for (path, content) in setting.files() {
+        let text = String::from_utf8_lossy(&content);
+        assert!(!text.contains(KEY), "the key is in {}", path.display());
+    }
+    for said in said {
+        assert!(
+            !said.stdout.contains(KEY),
+            "the key was said: {}",
+            said.stdout
+        );
+        assert!(
+            !said.stderr.contains(KEY),
+            "the key was said: {}",
+            said.stderr
+        );
+    }
+}
+
+#[test]
+fn it_is_in_no_file_and_on_no_screen_after_a_run() {
+    for vendor in Vendor::ALL {
+        let reads = "cat /proc/self/environ | tr '\\0' '\\n'; echo \"$THE_KEY\"";
+        let server = vendor.serve([
+            plans(),
+            Turn::text("Planned."),
+            Turn::tool("Bash", json!({"command": reads})),
+            Turn::tool("Bash", json!({"command": "echo \"[$THE_KEY]\" > said.txt"})),
+            passes(),
+            Turn::text("Done."),
+        ]);
+        let setting = Setting::on(vendor, &server);
+
+        let run = setting.run(vendor, &["--debug"]);
+        let log = setting.autonoe(&["log"]);
+        let json_log = setting.autonoe(&["log", "--json"]);
+        let report = setting.autonoe(&["report"]);
+
+        assert_eq!(run.code, Some(0), "{vendor:?}: {run:?}");
+        assert_eq!(log.code, Some(0), "{log:?}");
+        assert_eq!(report.code, Some(0), "{report:?}");
+        assert!(
+            setting
+                .files()
+                .iter()
+                .any(|(path, _)| path.ends_with("journal.jsonl"))
+        );
+        is_nowhere(&setting, &[&run, &log, &json_log, &report]);
+        let told = server.log().render();
+        let results = server.log().main_requests();
+        assert!(!format!("{results:?}{told}").contains(KEY), "{vendor:?}");
+    }
+}
+
+#[test]
+fn it_is_not_told_when_the_provider_repeats_it() {
+    for vendor in Vendor::ALL {
+        let refusal = Refusal::unauthorized().with_message(format!("invalid key {KEY}"));
+        let server = vendor.serve([refusal]);
+        let setting = Setting::on(vendor, &server);
+
+        let said = setting.run(vendor, &["--debug", "--output=json"]);
+
+        assert_eq!(said.code, Some(1), "{vendor:?}: {said:?}");
+        is_nowhere(&setting, &[&said]);
+    }
+}
+
+#[test]
+fn a_command_never_sees_it_even_when_its_variable_is_asked_for() {
+    let vendor = Vendor::Chat;
+    let server = vendor.serve(Vec::<Turn>::new());
+    let setting = Setting::with_file(&json!({
+        "providers": {"scripted": vendor.spec(&server)}, "tools": {"variables": ["THE_KEY"]},
+    }));
+
+    let said = setting.run(vendor, &[]);
+
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(
+        said.stderr
+            .contains("the variable THE_KEY has a key of the provider"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_copy_under_another_name_is_kept_from_commands() {
+    let vendor = Vendor::Chat;
+    let server = vendor.serve([
+        plans(),
+        Turn::text("Planned."),
+        Turn::tool("Bash", json!({"command": "echo \"[$COPY][$PLAIN]\""})),
+        passes(),
+        Turn::text("Done."),
+    ]);
+    let setting = Setting::with_file(&json!({
+        "providers": {"scripted": vendor.spec(&server)},
+        "tools": {"variables": ["COPY", "PLAIN"]},
+    }));
+    let mut command = setting.run_command(vendor, &[]);
+    command
+        .env("COPY", format!("Bearer {KEY}"))
+        .env("PLAIN", "seen");
+
+    let said = Said::from(command.output().expect("it starts"));
+
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let asked = server.log().main_requests();
+    let results = asked.last().expect("somebody asked").tool_results();
+    assert!(results[0].text.contains("[][seen]"), "{results:?}");
+}
+
+#[test]
+fn a_key_in_a_file_of_the_project_is_refused_and_one_elsewhere_is_hidden() {
+    let vendor = Vendor::Chat;
+    let server = vendor.serve([
+        plans(),
+        Turn::text("Planned."),
+        Turn::tool("Bash", json!({"command": "cat ../home/key"})),
+        passes(),
+        Turn::text("Done."),
+    ]);
+    let models = |file: &str| {
+        let mut spec = vendor.spec(&server);
+        spec["key"] = json!({"file": file});
+        json!({"providers": {"scripted": spec}})
+    };
+    let setting = Setting::with_file(&models("secret/key"));
+    setting.write("secret/key", KEY);
+
+    let refused = setting.run(vendor, &[]);
+
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(
+        refused.stderr.contains("move secret/key elsewhere"),
+        "{refused:?}"
+    );
+
+    let setting = Setting::with_file(&models("../home/key"));
+    setting.write("../home/key", KEY);
+    let said = setting.run(vendor, &[]);
+
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let asked = server.log().main_requests();
+    assert!(!format!("{asked:?}").contains(KEY), "{asked:?}");
+}

@@ -1,0 +1,10 @@
+//! Runs on models of every provider, through the command, against scripted servers.
+
+mod configuration;
+mod failures;
+mod keys;
+mod sandbox;
+mod setting;
+mod telemetry;
+mod vendor;
+mod whole_runs;

@@ -1,0 +1,84 @@
+//! No sandbox and not switched off means no start.
+
+use autonoe_testkit::model_server::Turn;
+use serde_json::json;
+
+use crate::setting::{Setting, passes, plans};
+use crate::vendor::Vendor;
+
+/// Stands in for bubblewrap on a machine that forbids namespaces.
+const FORBIDDEN: &str = "echo 'bwrap: No permissions to create new namespace' >&2; exit 1";
+
+#[test]
+fn a_machine_without_sandboxes_starts_no_agent_and_says_what_to_do() {
+    let vendor = Vendor::Chat;
+    let server = vendor.serve(Vec::<Turn>::new());
+    let setting = Setting::on(vendor, &server);
+    setting.program("bwrap", FORBIDDEN);
+
+    let said = setting.run(vendor, &[]);
+    let backend = format!("--backend=model:scripted/{}", vendor.model());
+    let doctor = setting.autonoe(&["doctor", &backend]);
+
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(
+        said.stdout.contains("has no sandbox here") && said.stderr.contains("hint: "),
+        "{said:?}"
+    );
+    assert_eq!(doctor.code, Some(1), "{doctor:?}");
+    assert!(
+        doctor
+            .stdout
+            .contains("bubblewrap cannot make a sandbox here"),
+        "{doctor:?}"
+    );
+    assert!(
+        server.log().exchanges().is_empty(),
+        "somebody asked a model"
+    );
+}
+
+#[test]
+fn a_person_can_switch_it_off() {
+    let vendor = Vendor::Chat;
+    let server = vendor.serve([
+        plans(),
+        Turn::text("Planned."),
+        Turn::tool("Bash", json!({"command": "echo here > made.txt"})),
+        passes(),
+        Turn::text("Done."),
+    ]);
+    let setting = Setting::on(vendor, &server);
+    setting.program("bwrap", FORBIDDEN);
+
+    let said = setting.run(vendor, &["--no-sandbox"]);
+
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(setting.read("made.txt"), "here\n");
+}
+
+#[test]
+fn a_command_leaves_no_trace_outside_and_has_no_network() {
+    let vendor = Vendor::Chat;
+    let server = vendor.serve([
+        plans(),
+        Turn::text("Planned."),
+        Turn::tool("Bash", json!({"command": "cat /proc/net/dev"})),
+        Turn::tool("Bash", json!({"command": "echo x > ../outside.txt"})),
+        passes(),
+        Turn::text("Done."),
+    ]);
+    let setting = Setting::on(vendor, &server);
+
+    let said = setting.run(vendor, &[]);
+
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(!setting.root().join("../outside.txt").exists());
+    let asked = server.log().main_requests();
+    let results = asked.last().expect("somebody asked").tool_results();
+    let network = &results[0].text;
+    assert!(
+        !network.contains("eth") && !network.contains("ens"),
+        "{network}"
+    );
+}

@@ -1,0 +1,150 @@
+//! Runs on models, exported to a receiver of OpenTelemetry that the file names.
+
+#[path = "../runs/telemetry/receiver.rs"]
+#[allow(dead_code, reason = "here a receiver always takes what comes")]
+mod receiver;
+#[path = "../runs/telemetry/spans.rs"]
+#[allow(dead_code, reason = "here only some of it is looked at")]
+mod spans;
+
+use autonoe_testkit::model_server::Turn;
+use serde_json::json;
+
+use self::receiver::Receiver;
+use self::spans::{Span, spans};
+use crate::setting::{KEY, Said, Setting, passes, plans};
+use crate::vendor::Vendor;
+
+/// Runs a model that plans, is blocked once and passes, exported as the file says.
+fn exported(vendor: Vendor, receiver: &Receiver, content: bool) -> (Said, Vec<Span>) {
+    let server = vendor.serve([
+        plans(),
+        Turn::text("A private plan."),
+        Turn::tool("Bash", json!({"command": "curl https://private.example"})),
+        passes(),
+        Turn::text("A private end."),
+    ]);
+    let setting = Setting::with_file(&json!({
+        "providers": {"scripted": vendor.spec(&server)},
+        "telemetry": {
+            "endpoint": receiver.url(),
+            "headers": {"authorization": {"env": "THE_TOKEN"}},
+            "serviceName": "models",
+            "content": content,
+        },
+    }));
+    let mut command = setting.run_command(vendor, &[]);
+    command.env("THE_TOKEN", "Bearer it");
+    let said = Said::from(command.output().expect("it starts"));
+    (said, spans(receiver))
+}
+
+#[test]
+fn a_run_on_every_provider_is_received_as_one_tree_with_its_calls_of_models() {
+    for vendor in Vendor::ALL {
+        let receiver = Receiver::start();
+
+        let (said, spans) = exported(vendor, &receiver, false);
+
+        assert_eq!(said.code, Some(0), "{vendor:?}: {said:?}");
+        let [chat, run] = [
+            format!("chat {}", vendor.model()),
+            "invoke_workflow run".to_owned(),
+        ];
+        let name_of = |id: &str| {
+            let parent = spans.iter().find(|span| span.id == id);
+            parent.map(|span| span.name.as_str())
+        };
+        let shape: Vec<_> = spans
+            .iter()
+            .map(|span| (span.name.as_str(), name_of(&span.parent)))
+            .collect();
+        let [initializer, coding] = ["invoke_agent initializer", "invoke_agent coding"];
+        let expected = [
+            (run.as_str(), None),
+            (initializer, Some(run.as_str())),
+            (chat.as_str(), Some(initializer)),
+            ("execute_tool mcp__autonoe__create", Some(initializer)),
+            (chat.as_str(), Some(initializer)),
+            (coding, Some(run.as_str())),
+            (chat.as_str(), Some(coding)),
+            ("execute_tool Bash", Some(coding)),
+            (chat.as_str(), Some(coding)),
+            ("execute_tool mcp__autonoe__set_status", Some(coding)),
+            (chat.as_str(), Some(coding)),
+        ];
+        assert_eq!(shape, expected, "{vendor:?}");
+        for span in spans.iter().filter(|span| span.name == chat) {
+            assert_eq!(span.attributes["gen_ai.request.model"], vendor.model());
+            assert_eq!(span.attributes["gen_ai.provider.name"], "scripted");
+            let tokens = span.attributes["gen_ai.usage.input_tokens"].parse::<u64>();
+            assert!(tokens.is_ok_and(|tokens| tokens > 0), "{span:?}");
+            assert!(
+                span.attributes
+                    .contains_key("gen_ai.response.finish_reasons"),
+                "{span:?}"
+            );
+        }
+        assert_eq!(spans[7].attributes["error.type"], "PERMISSION_DENIED");
+    }
+}
+
+#[test]
+fn the_file_says_who_exports_with_which_headers_and_without_content() {
+    let receiver = Receiver::start();
+
+    let (said, spans) = exported(Vendor::Anthropic, &receiver, false);
+
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(spans[0].resource["service.name"], "models");
+    for request in receiver.requests() {
+        assert_eq!(request.headers["authorization"], "Bearer it");
+        let body = String::from_utf8_lossy(&request.body).into_owned();
+        for private in ["private", KEY, "Bearer it"] {
+            assert!(
+                !body.contains(private),
+                "{private:?} went to {}",
+                request.path
+            );
+        }
+    }
+}
+
+#[test]
+fn the_file_can_ask_for_content_but_never_for_keys() {
+    let receiver = Receiver::start();
+
+    let (said, spans) = exported(Vendor::Anthropic, &receiver, true);
+
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let all = format!(
+        "{:?}",
+        spans
+            .iter()
+            .map(|span| &span.attributes)
+            .collect::<Vec<_>>()
+    );
+    for content in ["A private plan.", "private.example", "A private end."] {
+        assert!(all.contains(content), "{content:?} is not there");
+    }
+    assert!(!all.contains(KEY) && !all.contains("Bearer it"));
+}
+
+#[test]
+fn a_header_whose_secret_is_missing_is_told_and_the_run_goes_on() {
+    let (vendor, receiver) = (Vendor::Chat, Receiver::start());
+    let server = vendor.serve(crate::setting::shortest_run());
+    let setting = Setting::with_file(&json!({
+        "providers": {"scripted": vendor.spec(&server)},
+        "telemetry": {"endpoint": receiver.url(), "headers": {"a": {"env": "NOT_SET"}}},
+    }));
+
+    let said = setting.run(vendor, &[]);
+
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(
+        said.stderr.contains("the variable NOT_SET is not set"),
+        "{said:?}"
+    );
+    assert!(receiver.requests().is_empty());
+}

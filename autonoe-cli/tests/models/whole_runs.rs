@@ -1,0 +1,160 @@
+//! A whole run on each provider: planning, real edits, a real command, what is refused, done.
+
+use autonoe_testkit::model_server::{Prompt, Turn};
+use serde_json::{Value, json};
+
+use crate::setting::{KEY, Setting, passes, plans};
+use crate::vendor::Vendor;
+
+/// The turns of a model that does all that a run is about.
+fn turns(root: &str) -> Vec<Turn> {
+    let greeting = format!("{root}/greeting.txt");
+    let command =
+        "cat greeting.txt && echo \"key=[$THE_KEY] home=[$HOME]\" && echo made > made.txt";
+    vec![
+        plans(),
+        Turn::text("It is planned."),
+        Turn::tool(
+            "Write",
+            json!({"file_path": greeting, "content": "Hello, moon.\n"}),
+        ),
+        Turn::tool(
+            "Edit",
+            json!({"file_path": greeting, "old_string": "moon", "new_string": "world"}),
+        ),
+        Turn::tool("Bash", json!({"command": command})),
+        Turn::tool("Bash", json!({"command": "curl https://example.com"})),
+        Turn::tool(
+            "Write",
+            json!({"file_path": format!("{root}/.autonoe/models.json"), "content": "{}"}),
+        ),
+        passes(),
+        Turn::text("It is done."),
+    ]
+}
+
+/// Returns what the last request tells of the results of tools, with whether they are errors.
+fn results(prompts: &[Prompt]) -> Vec<(bool, String)> {
+    let last = prompts.last().expect("somebody asked");
+    let results = last.tool_results().into_iter();
+    results
+        .map(|result| (result.is_error, result.text.clone()))
+        .collect()
+}
+
+#[test]
+fn a_run_on_every_provider_plans_works_is_guarded_and_passes() {
+    for vendor in Vendor::ALL {
+        // The folder must be known before the server that stands in a file of it.
+        let setting = Setting::new();
+        let server = vendor.serve(turns(&setting.root().display().to_string()));
+        let models = json!({"providers": {"scripted": vendor.spec(&server)}}).to_string();
+        setting.write(".autonoe/models.json", &models);
+
+        let said = setting.run(vendor, &[]);
+
+        assert_eq!(said.code, Some(0), "{vendor:?}: {said:?}");
+        let lines: Vec<_> = said.stdout.lines().collect();
+        assert!(
+            lines[0].ends_with("ended: all achievable deliverables passed"),
+            "{vendor:?}: {said:?}"
+        );
+        assert!(
+            lines[1].starts_with("1 of 1 deliverables passed; 2 iterations"),
+            "{vendor:?}: {said:?}"
+        );
+        for shown in [
+            "Session 1 started (initializer)",
+            "Session 2 started (coding)",
+            "Blocked Bash: curl",
+            "Blocked Write — ",
+            "[PASS] The greeting (DL-001)",
+            "warning: the built-in browser is left out",
+        ] {
+            assert!(said.stderr.contains(shown), "{vendor:?} {shown}: {said:?}");
+        }
+        assert_eq!(
+            setting.read("greeting.txt"),
+            "Hello, world.\n",
+            "{vendor:?}"
+        );
+        assert_eq!(setting.read("made.txt"), "made\n", "{vendor:?}");
+        assert_eq!(setting.read(".autonoe/models.json"), models, "{vendor:?}");
+        server.verify();
+        let prompts = server.log().main_requests();
+        let results = results(&prompts);
+        let errors: Vec<_> = results.iter().map(|(is_error, _)| *is_error).collect();
+        // Gemini and OpenAI have no flag for it; there it stands in the text.
+        let flags = [false, false, false, true, true, false];
+        if vendor == Vendor::Anthropic {
+            assert_eq!(errors, flags, "{results:?}");
+        }
+        assert_eq!(results.len(), flags.len(), "{vendor:?}: {results:?}");
+        let command = &results[2].1;
+        assert!(
+            command.contains("Hello, world.") && command.contains("key=[] home=[/tmp]"),
+            "{vendor:?}: {command}"
+        );
+        assert!(results[3].1.contains("curl"), "{vendor:?}: {results:?}");
+        assert!(results[4].1.contains(".autonoe"), "{vendor:?}: {results:?}");
+        let offered: Vec<_> = prompts[0].tools.iter().map(|tool| &tool.name).collect();
+        for tool in ["Read", "Write", "Edit", "Glob", "Grep", "Bash"] {
+            assert!(offered.iter().any(|name| *name == tool), "{offered:?}");
+        }
+    }
+}
+
+#[test]
+fn a_run_tells_what_it_cost_and_what_models_were_asked() {
+    let vendor = Vendor::Anthropic;
+    let server = vendor.serve([
+        plans(),
+        Turn::text("Planned."),
+        passes(),
+        Turn::text("Done."),
+    ]);
+    let setting = Setting::on(vendor, &server);
+
+    let said = setting.run(vendor, &["--output=json", "--plan-model=claude-opus-4-5"]);
+
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let events: Vec<Value> = said
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("an event"))
+        .collect();
+    let report = &events.last().expect("events")["report"];
+    assert_eq!(report["exitReason"], "all_passed", "{report}");
+    assert_eq!(report["totalCost"]["unknownParts"], 0, "{report}");
+    assert_ne!(report["totalCost"]["knownUsd"], "0", "{report}");
+    let models: Vec<_> = server
+        .log()
+        .main_requests()
+        .iter()
+        .map(|prompt| prompt.raw["model"].as_str().map(str::to_owned))
+        .collect();
+    let [planning, coding] =
+        ["claude-opus-4-5", "claude-sonnet-4-5"].map(|name| Some(name.to_owned()));
+    assert_eq!(models, [planning.clone(), planning, coding.clone(), coding]);
+    assert!(!said.stdout.contains(KEY), "the key is told");
+}
+
+#[test]
+fn a_sync_runs_on_a_model_too() {
+    let vendor = Vendor::Chat;
+    let server = vendor.serve([
+        plans(),
+        Turn::text("In line."),
+        Turn::tool("mcp__autonoe__verify", json!({"deliverableId": "DL-001"})),
+        passes(),
+        Turn::text("Verified."),
+    ]);
+    let setting = Setting::on(vendor, &server);
+    let backend = format!("--backend=model:scripted/{}", vendor.model());
+
+    let said = setting.autonoe(&["sync", "--pause=0s", &backend]);
+
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(!said.stderr.contains("browser"), "{said:?}");
+    server.verify();
+}

@@ -1,0 +1,156 @@
+//! Runs that fail, and receivers that do.
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::metrics::{metrics, sum};
+use super::receiver::{Answer, Receiver};
+use super::spans::spans;
+use super::{exported, script};
+use crate::support::autonoe::{Ended, scripted_command};
+use crate::support::killed::UnderWay;
+use crate::support::project::Project;
+use crate::support::script::{Script, creates, hangs};
+
+/// Much longer than a run may take that waits for nobody, and shorter than an export may.
+const SOON: Duration = Duration::from_secs(8);
+
+#[test]
+fn a_receiver_that_does_not_take_it_costs_one_line() {
+    // Nobody listens there any more.
+    let nobody = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
+    let nobody = nobody.expect("a port");
+    let silent = Receiver::answering(Answer::Nothing);
+    let refusing = Receiver::answering(Answer::Status(401));
+    let broken = Receiver::answering(Answer::Status(503));
+    for (url, told) in [
+        (format!("http://{nobody}"), "onnection refused"),
+        (silent.url(), "longer than 2s"),
+        (refusing.url(), "the receiver answered 401"),
+        (broken.url(), "the receiver answered 503"),
+    ] {
+        let project = Project::new();
+        let mut command = scripted_command(&project, &script(), &["run"]);
+        command.env("OTEL_EXPORTER_OTLP_ENDPOINT", url);
+        let begun = Instant::now();
+
+        let ended = Ended::of(command);
+
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(begun.elapsed() < SOON, "{told}: {:?}", begun.elapsed());
+        let mut lines = ended
+            .stderr
+            .lines()
+            .filter(|line| line.contains("telemetry"));
+        let line = lines.next().expect("it is told");
+        assert!(line.contains(told), "{line}");
+        assert_eq!(lines.next(), None, "{ended:?}");
+        assert!(
+            ended.stdout.contains("1 of 1 deliverables passed"),
+            "{ended:?}"
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_told_and_the_run_goes_on() {
+    let receiver = Receiver::start();
+    for (variable, value) in [
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
+        ("OTEL_TRACES_EXPORTER", "zipkin"),
+    ] {
+        let project = Project::new();
+        let mut command = exported(&project, &script(), &receiver);
+        command.env(variable, value);
+
+        let ended = Ended::of(command);
+
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let told = "nothing is exported as telemetry";
+        assert!(ended.stderr.contains(told), "{variable}: {ended:?}");
+    }
+    assert!(receiver.requests().is_empty());
+}
+
+#[test]
+fn nothing_is_exported_where_it_is_switched_off() {
+    for (variable, value, paths) in [
+        ("OTEL_SDK_DISABLED", "true", &[][..]),
+        ("OTEL_TRACES_EXPORTER", "none", &["/v1/metrics"]),
+        ("OTEL_METRICS_EXPORTER", "none", &["/v1/traces"]),
+    ] {
+        let (project, receiver) = (Project::new(), Receiver::start());
+        let mut command = exported(&project, &script(), &receiver);
+        command.env(variable, value);
+
+        let ended = Ended::of(command);
+
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let mut came: Vec<_> = receiver.requests().into_iter().map(|it| it.path).collect();
+        came.dedup();
+        assert_eq!(came, paths, "{variable}");
+    }
+}
+
+#[test]
+fn other_commands_export_nothing() {
+    let (project, receiver) = (Project::new(), Receiver::start());
+    for command in ["status", "log"] {
+        let mut command = crate::support::autonoe::autonoe(&project, &[command]);
+        command.env("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.url());
+
+        let ended = Ended::of(command);
+
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+    }
+    assert!(receiver.requests().is_empty());
+}
+
+#[test]
+fn a_run_that_fails_is_exported_with_the_reason() {
+    let (project, receiver) = (Project::new(), Receiver::start());
+    let script = Script::new().session([json!({"endsWithError": "it broke"})]);
+    let mut command = exported(&project, &script, &receiver);
+    command.arg("--max-retries=0");
+
+    let ended = Ended::of(command);
+
+    assert_eq!(ended.code, Some(7), "{ended:?}");
+    let spans = spans(&receiver);
+    let [run, session] = &spans[..] else {
+        panic!("{spans:?}");
+    };
+    assert!(run.is_error && session.is_error, "{spans:?}");
+    assert_eq!(run.attributes["error.type"], "max_retries_exceeded");
+    let sessions = &metrics(&receiver)["autonoe.sessions"];
+    assert!((sum(sessions, "autonoe.session.end", "execution_error") - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_run_that_is_interrupted_is_exported_with_all_that_was_open() {
+    let (project, receiver) = (Project::new(), Receiver::start());
+    let script = Script::new().session([creates(&["DL-001"]), hangs()]);
+    let command = exported(&project, &script, &receiver);
+    let ledger = project.path(".autonoe/status.json");
+    let run = UnderWay::until_file_has(command, &ledger, "DL-001");
+
+    run.interrupt();
+    let (code, written) = run.end();
+
+    assert_eq!(code, Some(130), "{written}");
+    let spans = spans(&receiver);
+    let names: Vec<_> = spans.iter().map(|span| &*span.name).collect();
+    assert_eq!(
+        names,
+        [
+            "invoke_workflow run",
+            "invoke_agent initializer",
+            "execute_tool mcp__autonoe__create"
+        ]
+    );
+    assert_eq!(spans[1].parent, spans[0].id);
+    assert_eq!(spans[2].parent, spans[1].id);
+    assert_eq!(spans[0].attributes["autonoe.run.exit"], "interrupted");
+}

@@ -1,0 +1,81 @@
+//! What is measured of runs.
+
+use super::metrics::{metrics, sum};
+use super::receiver::Receiver;
+use super::{exported, script};
+use crate::support::autonoe::Ended;
+use crate::support::project::Project;
+use crate::support::script::{Script, asks_model, creates, ends, sets};
+
+fn is(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
+}
+
+#[test]
+fn a_run_is_measured() {
+    let (project, receiver) = (Project::new(), Receiver::start());
+
+    let ended = Ended::of(exported(&project, &script(), &receiver));
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let metrics = metrics(&receiver);
+    is(
+        sum(
+            &metrics["autonoe.sessions"],
+            "autonoe.session.end",
+            "completed",
+        ),
+        2.0,
+    );
+    is(
+        sum(&metrics["autonoe.sessions"], "gen_ai.agent.name", "coding"),
+        1.0,
+    );
+    is(
+        sum(&metrics["autonoe.tool.blocked"], "gen_ai.tool.name", "Bash"),
+        1.0,
+    );
+    is(
+        sum(
+            &metrics["autonoe.cost"],
+            "gen_ai.operation.name",
+            "invoke_agent",
+        ),
+        0.5,
+    );
+    let tokens = &metrics["gen_ai.client.token.usage"];
+    is(sum(tokens, "gen_ai.token.type", "input"), 10.0);
+    is(sum(tokens, "gen_ai.token.type", "output"), 5.0);
+    is(sum(tokens, "gen_ai.provider.name", "scripted"), 15.0);
+    let durations = &metrics["gen_ai.client.operation.duration"];
+    for (operation, count) in [("chat", 1), ("invoke_agent", 2), ("execute_tool", 3)] {
+        let of_it = durations
+            .iter()
+            .filter(|(attributes, ..)| attributes["gen_ai.operation.name"] == operation);
+        let found: u64 = of_it.map(|(_, count, _)| count).sum();
+        assert_eq!(found, count, "{operation}");
+    }
+    let failed = durations
+        .iter()
+        .filter(|(attributes, ..)| attributes.contains_key("error.type"));
+    assert_eq!(failed.count(), 1, "{durations:?}");
+}
+
+#[test]
+fn waits_are_measured_by_what_they_are_for() {
+    let (project, receiver) = (Project::new(), Receiver::start());
+    let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(2);
+    let script = Script::new()
+        .session([serde_json::json!({"hitsQuota": soon})])
+        .session([asks_model("a-model", "now"), creates(&["DL-001"]), ends()])
+        .session([sets("DL-001", "passed"), ends()]);
+    let mut command = exported(&project, &script, &receiver);
+    command.arg("--wait-for-quota");
+
+    let ended = Ended::of(command);
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let waits = &metrics(&receiver)["autonoe.wait.duration"];
+    let waited = sum(waits, "autonoe.wait.reason", "quota");
+    assert!(waited > 0.0 && waited < 60.0, "{waits:?}");
+}

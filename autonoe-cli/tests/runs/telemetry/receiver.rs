@@ -1,0 +1,122 @@
+//! A receiver that speaks OTLP over HTTP, on a port of this machine.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// What a receiver does with a request.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Answer {
+    /// It answers with this status.
+    Status(u16),
+    /// It takes the request and says nothing.
+    Nothing,
+}
+
+/// A request that came.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    pub(super) path: String,
+    /// By names in small letters.
+    pub(super) headers: BTreeMap<String, String>,
+    pub(super) body: Vec<u8>,
+}
+
+/// A receiver. It stops when it is dropped.
+pub(super) struct Receiver {
+    address: SocketAddr,
+    requests: Arc<Mutex<Vec<Request>>>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Receiver {
+    pub(super) fn start() -> Self {
+        Self::answering(Answer::Status(200))
+    }
+
+    pub(super) fn answering(answer: Answer) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let receiver = Self {
+            address: listener.local_addr().expect("it is bound"),
+            requests: Arc::default(),
+            is_over: Arc::default(),
+        };
+        let (requests, is_over) = (receiver.requests.clone(), receiver.is_over.clone());
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                if is_over.load(Ordering::SeqCst) {
+                    return;
+                }
+                let (stream, requests) = (stream.expect("a connection"), requests.clone());
+                thread::spawn(move || serve(&stream, answer, &requests));
+            }
+        });
+        receiver
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Returns what came so far.
+    pub(super) fn requests(&self) -> Vec<Request> {
+        self.requests.lock().expect("nobody panicked").clone()
+    }
+
+    /// Returns what came so far at this path.
+    pub(super) fn at(&self, path: &str) -> Vec<Request> {
+        let mut requests = self.requests();
+        requests.retain(|request| request.path == path);
+        requests
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        // It waits for a connection.
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+/// Serves a connection until the other side closes it.
+fn serve(stream: &TcpStream, answer: Answer, requests: &Mutex<Vec<Request>>) {
+    let mut reader = BufReader::new(stream);
+    while let Some(request) = read(&mut reader) {
+        requests.lock().expect("nobody panicked").push(request);
+        if let Answer::Status(status) = answer {
+            let head = format!("HTTP/1.1 {status} Whatever\r\ncontent-length: 0\r\n\r\n");
+            if (&mut &*stream).write_all(head.as_bytes()).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn read(reader: &mut impl BufRead) -> Option<Request> {
+    let mut line = || {
+        let mut line = String::new();
+        let length = reader.read_line(&mut line).ok()?;
+        (length > 0).then(|| line.trim_end().to_owned())
+    };
+    let path = line()?.split(' ').nth(1)?.to_owned();
+    let mut headers = BTreeMap::new();
+    loop {
+        let line = line()?;
+        let Some((name, value)) = line.split_once(':') else {
+            break;
+        };
+        headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+    }
+    let length = headers.get("content-length")?.parse().ok()?;
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some(Request {
+        path,
+        headers,
+        body,
+    })
+}

@@ -1,0 +1,104 @@
+//! Spans as they were received.
+
+use std::collections::BTreeMap;
+
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
+use opentelemetry_proto::tonic::trace::v1::Span as Received;
+use prost::Message;
+
+use super::receiver::{Receiver, Request};
+
+/// A span as it was received.
+#[derive(Clone, Debug)]
+pub(super) struct Span {
+    pub(super) name: String,
+    pub(super) trace: String,
+    pub(super) id: String,
+    /// Empty for a root.
+    pub(super) parent: String,
+    pub(super) kind: i32,
+    pub(super) is_error: bool,
+    pub(super) state: String,
+    begun: u64,
+    ended: u64,
+    pub(super) attributes: Attributes,
+    /// Those of the process that exported it.
+    pub(super) resource: Attributes,
+}
+
+pub(super) type Attributes = BTreeMap<String, String>;
+
+/// Returns the spans that came, by the time at which they began.
+pub(super) fn spans(receiver: &Receiver) -> Vec<Span> {
+    let mut spans = Vec::new();
+    for request in receiver.at("/v1/traces") {
+        for resource_spans in decoded(&request).resource_spans {
+            let resource = resource_spans.resource.map(|it| it.attributes);
+            let resource = attributes(&resource.unwrap_or_default());
+            for scope in resource_spans.scope_spans {
+                assert_eq!(scope.scope.expect("it has one").name, "autonoe");
+                spans.extend(scope.spans.iter().map(|it| span(it, &resource)));
+            }
+        }
+    }
+    spans.sort_by_key(|span| (span.begun, u64::MAX - span.ended));
+    spans
+}
+
+fn decoded(request: &Request) -> ExportTraceServiceRequest {
+    match request.headers["content-type"].as_str() {
+        "application/x-protobuf" => {
+            ExportTraceServiceRequest::decode(request.body.as_slice()).expect("spans")
+        }
+        "application/json" => serde_json::from_slice(&request.body).expect("spans"),
+        other => panic!("{other} is not what spans come as"),
+    }
+}
+
+fn span(received: &Received, resource: &Attributes) -> Span {
+    assert!(received.end_time_unix_nano >= received.start_time_unix_nano);
+    Span {
+        name: received.name.clone(),
+        trace: hex(&received.trace_id),
+        id: hex(&received.span_id),
+        parent: hex(&received.parent_span_id),
+        kind: received.kind,
+        is_error: received
+            .status
+            .as_ref()
+            .is_some_and(|status| status.code == 2),
+        state: received.trace_state.clone(),
+        begun: received.start_time_unix_nano,
+        ended: received.end_time_unix_nano,
+        attributes: attributes(&received.attributes),
+        resource: resource.clone(),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Writes attributes as text: strings as they are, the rest as JSON would.
+pub(super) fn attributes(pairs: &[KeyValue]) -> Attributes {
+    let pairs = pairs.iter().map(|pair| {
+        let value = pair.value.as_ref().expect("it has a value");
+        (pair.key.clone(), text(value))
+    });
+    pairs.collect()
+}
+
+fn text(value: &AnyValue) -> String {
+    match value.value.as_ref().expect("it is something") {
+        Value::StringValue(text) => text.clone(),
+        Value::IntValue(number) => number.to_string(),
+        Value::DoubleValue(number) => number.to_string(),
+        Value::ArrayValue(list) => {
+            let values: Vec<_> = list.values.iter().map(text).collect();
+            format!("{values:?}")
+        }
+        other => panic!("{other:?} is in no span of ours"),
+    }
+}
