@@ -31,7 +31,10 @@ fn wrong_values_are_wrong_usage_and_told_with_what_would_be_right() {
             &["run", "--max-time=soon"],
             "a duration with its units, for example 90m",
         ),
-        (&["run", "--backend=gpt"], "claude, scripted:FILE"),
+        (
+            &["run", "--backend=gpt"],
+            "claude, model:PROVIDER/MODEL, scripted:FILE",
+        ),
         (&["run", "--output=xml"], "text, json"),
         (&["run", "--quiet", "--debug"], "cannot be used with"),
         (&["run", "--fly"], "unexpected argument '--fly'"),
