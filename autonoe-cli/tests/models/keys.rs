@@ -46,8 +46,13 @@ fn it_is_in_no_file_and_on_no_screen_after_a_run() {
         let report = setting.autonoe(&["report"]);
 
         assert_eq!(run.code, Some(0), "{vendor:?}: {run:?}");
+        assert_eq!(setting.read("said.txt"), "[]\n", "{vendor:?}");
         assert_eq!(log.code, Some(0), "{log:?}");
-        assert_eq!(report.code, Some(0), "{report:?}");
+        assert_eq!(
+            (json_log.code, report.code),
+            (Some(0), Some(0)),
+            "{report:?}"
+        );
         assert!(
             setting
                 .files()
