@@ -1,7 +1,7 @@
 //! Runs as traces and metrics of OpenTelemetry, for receivers that speak OTLP over HTTP.
 //!
 //! Core opens spans with the names of the conventions and with the ids that it hands on to other
-//! processes; [`SpanLayer`](span_layer::SpanLayer) exports them as they are. Nothing of this is
+//! processes; [`SpanLayer`] exports them as they are. Nothing of this is
 //! begun unless a variable or the configuration names a receiver, and nothing of it can fail a run.
 
 mod incoming;
