@@ -1,4 +1,4 @@
-//! Every test that `docs/contracts.md` names exists.
+//! Every test that the tables of contracts name exists.
 
 use std::collections::HashSet;
 use std::fs;
@@ -26,6 +26,7 @@ fn tests() -> HashSet<String> {
         "autonoe-claude",
         "autonoe-cli",
         "autonoe-core",
+        "autonoe-flow",
         "autonoe-model",
         "autonoe-security",
         "autonoe-testkit",
@@ -52,9 +53,9 @@ fn tests_in(file: &Path) -> Vec<String> {
     names
 }
 
-/// Returns the names between backquotes in the last column of every table row.
-fn named() -> Vec<String> {
-    let page = fs::read_to_string(repository().join("docs/contracts.md")).expect("readable");
+/// Returns the names between backquotes in the last column of every table row of a page.
+fn named(page: &str) -> Vec<String> {
+    let page = fs::read_to_string(repository().join(page)).expect("readable");
     page.lines()
         .filter(|line| line.starts_with("| "))
         .filter_map(|line| {
@@ -78,13 +79,16 @@ fn named() -> Vec<String> {
 #[test]
 fn every_test_that_the_contracts_name_exists() {
     let tests = tests();
-    let named = named();
+    for (page, least) in [("docs/contracts.md", 100), ("docs/flow-contracts.md", 20)] {
+        let named = named(page);
 
-    let missing: Vec<&String> = named.iter().filter(|name| !tests.contains(*name)).collect();
+        let missing: Vec<&String> = named.iter().filter(|name| !tests.contains(*name)).collect();
 
-    assert!(
-        missing.is_empty(),
-        "docs/contracts.md names what is not there: {missing:#?}"
-    );
-    assert!(named.len() > 100, "only {} tests are named", named.len());
+        assert!(
+            missing.is_empty(),
+            "{page} names what is not there: {missing:#?}"
+        );
+        let count = named.len();
+        assert!(count > least, "only {count} tests are named in {page}");
+    }
 }

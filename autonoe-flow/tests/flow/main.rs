@@ -5,7 +5,6 @@
 )]
 
 mod bad_input;
-mod contracts;
 mod errors;
 mod graph;
 mod load;
