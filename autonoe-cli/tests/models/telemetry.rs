@@ -1,10 +1,10 @@
 //! Runs on models, exported to a receiver of OpenTelemetry that the file names.
 
 #[path = "../runs/telemetry/receiver.rs"]
-#[allow(dead_code, reason = "here a receiver always takes what comes")]
+#[expect(dead_code, reason = "here a receiver always takes what comes")]
 mod receiver;
 #[path = "../runs/telemetry/spans.rs"]
-#[allow(dead_code, reason = "here only some of it is looked at")]
+#[expect(dead_code, reason = "here only some of it is looked at")]
 mod spans;
 
 use autonoe_testkit::model_server::Turn;
