@@ -36,13 +36,23 @@ enum Kind {
     ClaudeCode,
     /// The Playwright MCP server: a script for Node.js and what it needs.
     PlaywrightMcp,
+    /// Codex: binaries in one package, whose version names the system.
+    Codex {
+        version: &'static str,
+        /// The folder of the system.
+        system: &'static str,
+    },
+    /// Gemini CLI: one bundled script for Node.js.
+    GeminiCli,
 }
 
 const X64: &str = "@anthropic-ai/claude-code-linux-x64";
 const ARM64: &str = "@anthropic-ai/claude-code-linux-arm64";
 const PLAYWRIGHT: &str = "@playwright/mcp";
+const CODEX: &str = "@openai/codex";
+const GEMINI: &str = "@google/gemini-cli";
 
-const PINS: [Pin; 5] = [
+const PINS: [Pin; 8] = [
     Pin {
         package: X64,
         version: "2.1.197",
@@ -89,39 +99,72 @@ const PINS: [Pin; 5] = [
         ],
         kind: Kind::PlaywrightMcp,
     },
+    Pin {
+        package: CODEX,
+        version: "0.166.0-linux-x64",
+        integrity: "sha512-CxDm3+D1cpbGJeHrdzINoG+3wn9BVncP4qpZaaNYkxe8iPtRJOYyCJnnPoVjWRIBvI9vPKbRoifsMSA5xDaUpw==",
+        needs: &[],
+        kind: Kind::Codex {
+            version: "0.166.0",
+            system: "x86_64-unknown-linux-musl",
+        },
+    },
+    Pin {
+        package: CODEX,
+        version: "0.166.0-linux-arm64",
+        integrity: "sha512-w0ScAsBr9aZKtIFrh6HN6KU2yjKKeSCzYfbb7DB0Ccj4BYPzeZtUeQprbycLCwuX3AFQdbdjapmLho2iot74jQ==",
+        needs: &[],
+        kind: Kind::Codex {
+            version: "0.166.0",
+            system: "aarch64-unknown-linux-musl",
+        },
+    },
+    Pin {
+        package: GEMINI,
+        version: "0.61.0",
+        integrity: "sha512-dbQ9A0qBtFJNi6XBkHvfZ6Azpn6PNgH/P8h2MZ67RLlX8hSAVjup39CRWqdRxZv7YXIuhrFaytr8y0jKnkoxnQ==",
+        needs: &[],
+        kind: Kind::GeminiCli,
+    },
 ];
 
 /// Returns the pinned programs for a system.
 pub(super) fn of(os: &str, arch: &str) -> Result<Vec<Pin>, Failure> {
-    let claude = match (os, arch) {
-        ("linux", "x86_64") => X64,
-        ("linux", "aarch64") => ARM64,
+    let (claude, system) = match (os, arch) {
+        ("linux", "x86_64") => (X64, "x86_64-unknown-linux-musl"),
+        ("linux", "aarch64") => (ARM64, "aarch64-unknown-linux-musl"),
         _ => {
             return Err(Failure::new(format!(
                 "the pinned CLIs are for Linux on x86_64 and aarch64, and this is {os} on {arch}"
             )));
         }
     };
-    let pins = PINS
-        .into_iter()
-        .filter(|pin| [claude, PLAYWRIGHT].contains(&pin.package));
-    Ok(pins.collect())
+    let fits = |pin: &Pin| match pin.kind {
+        Kind::ClaudeCode => pin.package == claude,
+        Kind::Codex { system: of, .. } => of == system,
+        Kind::PlaywrightMcp | Kind::GeminiCli => true,
+    };
+    Ok(PINS.into_iter().filter(fits).collect())
 }
 
 impl Pin {
     /// Returns the name of its folder, where tests look for it.
     pub(super) fn folder(&self) -> String {
-        let name = match self.kind {
-            Kind::ClaudeCode => "claude-code",
-            Kind::PlaywrightMcp => "playwright-mcp",
+        let (name, version) = match self.kind {
+            Kind::ClaudeCode => ("claude-code", self.version),
+            Kind::PlaywrightMcp => ("playwright-mcp", self.version),
+            Kind::Codex { version, .. } => ("codex", version),
+            Kind::GeminiCli => ("gemini-cli", self.version),
         };
-        format!("{name}-{}", self.version)
+        format!("{name}-{version}")
     }
 
     /// Returns what of the folder `into`, where npm has put it, is kept.
     pub(super) fn kept(&self, into: &Path) -> PathBuf {
         match self.kind {
-            Kind::ClaudeCode => into.join("node_modules").join(self.package),
+            Kind::ClaudeCode | Kind::Codex { .. } | Kind::GeminiCli => {
+                into.join("node_modules").join(self.package)
+            }
             Kind::PlaywrightMcp => into.to_owned(),
         }
     }
@@ -131,6 +174,8 @@ impl Pin {
         match self.kind {
             Kind::ClaudeCode => folder.join("claude"),
             Kind::PlaywrightMcp => folder.join("node_modules/@playwright/mcp/cli.js"),
+            Kind::Codex { system, .. } => folder.join("vendor").join(system).join("bin/codex"),
+            Kind::GeminiCli => folder.join("bundle/gemini.js"),
         }
     }
 
@@ -138,8 +183,8 @@ impl Pin {
     pub(super) fn command(&self, folder: &Path) -> Command {
         let program = self.program(folder);
         match self.kind {
-            Kind::ClaudeCode => Command::new(program),
-            Kind::PlaywrightMcp => {
+            Kind::ClaudeCode | Kind::Codex { .. } => Command::new(program),
+            Kind::PlaywrightMcp | Kind::GeminiCli => {
                 let mut command = Command::new("node");
                 command.arg(program);
                 command
@@ -152,6 +197,8 @@ impl Pin {
         match self.kind {
             Kind::ClaudeCode => format!("{} (Claude Code)", self.version),
             Kind::PlaywrightMcp => format!("Version {}", self.version),
+            Kind::Codex { version, .. } => format!("codex-cli {version}"),
+            Kind::GeminiCli => self.version.to_owned(),
         }
     }
 
@@ -207,10 +254,17 @@ mod tests {
         for (arch, package) in [("x86_64", X64), ("aarch64", ARM64)] {
             let pins = of("linux", arch).unwrap();
 
-            let versions: Vec<_> = pins.iter().map(|pin| pin.version).collect();
-            assert_eq!(versions, ["2.1.197", "2.1.325", "0.0.83"]);
+            let folders: Vec<_> = pins.iter().map(Pin::folder).collect();
+            let expected = [
+                "claude-code-2.1.197",
+                "claude-code-2.1.325",
+                "playwright-mcp-0.0.83",
+                "codex-0.166.0",
+                "gemini-cli-0.61.0",
+            ];
+            assert_eq!(folders, expected);
             let packages: Vec<_> = pins.iter().map(|pin| pin.package).collect();
-            assert_eq!(packages, [package, package, PLAYWRIGHT]);
+            assert_eq!(packages, [package, package, PLAYWRIGHT, CODEX, GEMINI]);
         }
     }
 
