@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use super::{GateDecision, ModelAnswer, ModelAsked, ModelPart, ToolCall, ToolExecution};
 use crate::domain::duration::millis;
 use crate::domain::{
-    BudgetKind, DeliverableId, Failure, InstructionName, Mode, RunId, RunReport, SessionResult,
-    SpanContext, StatusChange, StreamEvent, TokenUsage,
+    AgentSessionId, BudgetKind, DeliverableId, Failure, FlowReport, InstructionName, Mode, RunId,
+    RunReport, SessionResult, SpanContext, StatusChange, StreamEvent, TokenUsage,
 };
 
 /// Something that happened in a run.
@@ -45,6 +45,14 @@ pub enum RunEventKind<'a> {
         /// What it is for.
         mode: Mode,
     },
+    /// A flow began: a run whose sessions somebody else decides about. Stands in the place of
+    /// [`RunStarted`](Self::RunStarted).
+    FlowStarted {
+        /// The run.
+        run: &'a RunId,
+        /// The name of the flow.
+        flow: &'a str,
+    },
     /// A session is about to begin.
     SessionStarted {
         /// Its number in the run.
@@ -54,6 +62,11 @@ pub enum RunEventKind<'a> {
         /// The model, when one was chosen.
         #[serde(skip_serializing_if = "Option::is_none")]
         model: Option<&'a str>,
+    },
+    /// The session that has just begun goes on with an earlier conversation.
+    ConversationResumed {
+        /// The backend's name of the conversation.
+        conversation: &'a AgentSessionId,
     },
     /// The agent is given its prompt. Either [`AgentEnded`](Self::AgentEnded) or
     /// [`AgentFailed`](Self::AgentFailed) follows, once.
@@ -231,6 +244,11 @@ pub enum RunEventKind<'a> {
     RunEnded {
         /// What it comes to.
         report: &'a RunReport,
+    },
+    /// The flow is over.
+    FlowEnded {
+        /// What it comes to.
+        report: &'a FlowReport,
     },
 }
 

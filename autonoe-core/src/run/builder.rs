@@ -1,6 +1,6 @@
 //! How a runner is put together.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::path::PathBuf;
@@ -10,8 +10,9 @@ use std::time::Duration;
 use autonoe_security::{BashSecurity, DenyAll};
 use serde_json::{Map, Value};
 
-use super::runner::{Parts, SessionRunner};
-use super::{GivenLimits, NoJournal, RunJournal, RunLimits, SessionLimits, TraceContent};
+use super::equipment::taken_name;
+use super::runner::{Parts, SessionRunner, Work};
+use super::{GivenLimits, NoJournal, RunJournal, RunLimits, SessionLimits, Sessions, TraceContent};
 use crate::domain::{Budget, Mode, Models, OnQuota, QuotaBackoff, TraceContext};
 use crate::guard::{CredentialPlaces, built_in_guards};
 use crate::port::{
@@ -19,9 +20,8 @@ use crate::port::{
     McpServer, NoRandomness, OuterSandbox, PermissionRule, Places, PreToolUseHook, RandomIds,
     RunObserver, Sandbox, SystemClock, ThinkingBudget, Tool, ToolServer,
 };
-use crate::tools::DELIVERABLE_TOOLS;
 
-/// Puts a [`SessionRunner`] together.
+/// Puts a [`SessionRunner`] together, or [`Sessions`] for a caller that has a loop of its own.
 ///
 /// Agents, repository and instructions are needed; the rest has defaults. The
 /// guards (Bash policy, file scope, `.autonoe/` protection) are always there:
@@ -373,7 +373,33 @@ impl SessionRunnerBuilder {
     /// # Errors
     ///
     /// A part is missing or does not fit.
-    pub fn build(self) -> Result<SessionRunner, BuildError> {
+    pub fn build(mut self) -> Result<SessionRunner, BuildError> {
+        let (repository, instructions) = (self.repository.take(), self.instructions.take());
+        let parts = self.into_parts()?;
+        let missing = |part| BuildError::Missing { part };
+        Ok(SessionRunner {
+            parts: Arc::new(parts),
+            work: Work {
+                repository: repository.ok_or(missing("repository"))?,
+                instructions: instructions.ok_or(missing("instructions"))?,
+            },
+        })
+    }
+
+    /// Puts the parts together for a caller that decides by itself which session comes next.
+    ///
+    /// Instructions are not used there. Without a repository there is no ledger, and sessions have
+    /// no deliverable tools. Of the limits, those of one session and the budget hold.
+    ///
+    /// # Errors
+    ///
+    /// A part is missing or does not fit.
+    pub fn build_sessions(mut self) -> Result<Sessions, BuildError> {
+        let repository = self.repository.take();
+        Ok(Sessions::new(Arc::new(self.into_parts()?), repository))
+    }
+
+    fn into_parts(self) -> Result<Parts, BuildError> {
         if !self.places.project.is_absolute() {
             return Err(BuildError::RelativeProject {
                 path: self.places.project,
@@ -395,14 +421,8 @@ impl SessionRunnerBuilder {
         };
         let mut guards = built_in_guards(self.bash, &self.places, self.credentials);
         guards.extend(self.guards);
-        let parts = Parts {
+        Ok(Parts {
             agents: self.agents.ok_or(BuildError::Missing { part: "agents" })?,
-            repository: self
-                .repository
-                .ok_or(BuildError::Missing { part: "repository" })?,
-            instructions: self.instructions.ok_or(BuildError::Missing {
-                part: "instructions",
-            })?,
             clock: self.clock,
             ids,
             observers: self.observers,
@@ -428,21 +448,8 @@ impl SessionRunnerBuilder {
             journal: self.journal,
             trace: self.trace,
             trace_content: self.trace_content,
-        };
-        Ok(SessionRunner {
-            parts: Arc::new(parts),
         })
     }
-}
-
-/// Returns the name of a tool that is taken, by a deliverable tool or by another one.
-fn taken_name(tools: &[Arc<dyn Tool>]) -> Option<String> {
-    let mut taken: HashSet<&str> = DELIVERABLE_TOOLS.into_iter().collect();
-    let names = tools.iter().map(|tool| tool.definition().name.as_str());
-    names
-        .into_iter()
-        .find(|name| !taken.insert(name))
-        .map(str::to_owned)
 }
 
 impl fmt::Debug for SessionRunnerBuilder {

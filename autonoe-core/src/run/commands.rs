@@ -1,32 +1,30 @@
 //! Takes what persons ask of a run under way.
 
+use super::RunFact;
 use super::control::Command;
 use super::drive::Drive;
-use super::{RunAction, RunFact};
+use super::inbox::Inbox;
 use crate::port::{Delivery, RunEventKind};
 
 impl Drive {
-    /// Takes commands as they come, without an end.
-    pub(super) async fn serve_commands(&mut self) {
-        loop {
-            let command = self.control.next_command().await;
-            // While waiting, no command asks for anything but to go on waiting.
-            let _ = self.take(command);
-        }
-    }
-
     /// Tells the machine what persons have asked for since it was last told.
     pub(super) fn catch_up(&mut self) {
-        while let Some(command) = self.control.waiting_command() {
-            let _ = self.take(command);
+        while let Some(command) = self.setting.control.waiting_command() {
+            self.take(command);
         }
-        if self.control.is_cancelled() {
+        if self.setting.control.is_cancelled() {
             let _ = self.apply(RunFact::Cancelled);
         }
     }
 
-    /// Takes notice of a command, and returns what the machine makes of it.
-    pub(super) fn take(&mut self, command: Command) -> RunAction {
+    fn instructed(&self, text: &str, delivery: Delivery) {
+        let events = &self.setting.events;
+        events.emit(RunEventKind::Instructed { text, delivery });
+    }
+}
+
+impl Inbox for Drive {
+    fn take(&mut self, command: Command) {
         let fact = match command {
             Command::Pause => RunFact::PauseRequested,
             // Only a hold waits for this, and it looks at the ledger itself.
@@ -35,29 +33,16 @@ impl Drive {
                 ledger: Ok(self.machine.ledger()),
             },
             Command::Instruct(text) => {
-                let delivery = Delivery::Queued;
-                self.events.emit(RunEventKind::Instructed {
-                    text: &text,
-                    delivery,
-                });
+                self.instructed(&text, Delivery::Queued);
                 RunFact::Instructed { text }
             }
         };
-        self.apply(fact)
+        // Meanwhile the machine asks for nothing but to go on.
+        let _ = self.apply(fact);
     }
 
-    /// Keeps a message for the next session.
-    pub(super) fn queue(&mut self, text: String) {
-        let _ = self.take(Command::Instruct(text));
-    }
-
-    /// Takes notice of a message that the running session took.
-    pub(super) fn steered(&mut self, text: String) {
-        let delivery = Delivery::Steered;
-        self.events.emit(RunEventKind::Instructed {
-            text: &text,
-            delivery,
-        });
+    fn steered(&mut self, text: String) {
+        self.instructed(&text, Delivery::Steered);
         let _ = self.apply(RunFact::Steered { text });
     }
 }

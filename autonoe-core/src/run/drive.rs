@@ -3,20 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt;
 use jiff::Timestamp;
 
-use super::journal_observer::JournalObserver;
 use super::prepare::{Ground, caught};
-use super::runner::Parts;
-use super::spans::RunSpans;
+use super::runner::{SessionRunner, Work};
+use super::setting::Setting;
+use super::task::{Extras, Stand, Task};
 use super::{
-    Durability, GivenLimits, JournalError, JournalLine, RecordedRun, RunAction, RunControl,
-    RunFact, RunLimits, RunMachine, SessionPlan,
+    Durability, GivenLimits, JournalLine, RecordedRun, RunAction, RunControl, RunFact, RunLimits,
+    RunMachine, SessionPlan,
 };
 use crate::domain::quota::between;
-use crate::domain::{ExitReason, Failure, LedgerView, RunId, RunReport, SessionResult};
-use crate::port::{Events, RunEventKind};
-use crate::tools::LostGround;
+use crate::domain::{
+    ExitReason, Failure, InstructionName, LedgerView, RunId, RunReport, SessionResult,
+};
+use crate::port::{InstructionSource, RunEventKind};
 
 /// How long a run that was cancelled waits for the ledger.
 const LAST_LOOK: Duration = Duration::from_secs(2);
@@ -26,13 +28,9 @@ const LEDGER_GONE: &str =
 
 /// One run under way.
 pub(super) struct Drive {
-    pub(super) parts: Arc<Parts>,
-    pub(super) control: RunControl,
-    pub(super) run: RunId,
-    pub(super) events: Events,
+    pub(super) setting: Setting,
+    pub(super) work: Work,
     pub(super) machine: RunMachine,
-    /// The journal, when it takes no line any more.
-    pub(super) lost_journal: LostGround,
     beginning: Beginning,
 }
 
@@ -46,47 +44,36 @@ enum Beginning {
 }
 
 impl Drive {
-    pub(super) fn new(parts: Arc<Parts>, control: RunControl) -> Self {
-        let run = parts.ids.run_id();
-        let machine = RunMachine::new(parts.limits.clone());
-        Self::of(parts, control, run, machine, Beginning::New)
+    pub(super) fn new(runner: &SessionRunner, control: &RunControl) -> Self {
+        let run = runner.parts.ids.run_id();
+        let machine = RunMachine::new(runner.parts.limits.clone());
+        Self::of(runner, control, run, machine, Beginning::New)
     }
 
-    pub(super) fn resuming(parts: Arc<Parts>, control: RunControl, recorded: RecordedRun) -> Self {
+    pub(super) fn resuming(
+        runner: &SessionRunner,
+        control: &RunControl,
+        recorded: RecordedRun,
+    ) -> Self {
         let RecordedRun {
             run,
             machine,
             given,
         } = recorded;
-        Self::of(parts, control, run, machine, Beginning::Resumed { given })
+        Self::of(runner, control, run, machine, Beginning::Resumed { given })
     }
 
     fn of(
-        parts: Arc<Parts>,
-        control: RunControl,
+        runner: &SessionRunner,
+        control: &RunControl,
         run: RunId,
         machine: RunMachine,
         beginning: Beginning,
     ) -> Self {
-        let mut observers = parts.observers.clone();
-        let lost_journal = LostGround::default();
-        observers.push(Arc::new(JournalObserver::new(
-            parts.journal.clone(),
-            run.clone(),
-            lost_journal.clone(),
-        )));
-        observers.push(Arc::new(RunSpans::new(parts.trace_content)));
-        let mut events = Events::new(observers, parts.clock.clone(), parts.ids.clone());
-        if let Some(parent) = &parts.trace {
-            events = events.in_trace(parent);
-        }
         Self {
-            parts,
-            control,
-            run,
-            events,
+            setting: Setting::new(runner.parts.clone(), control.clone(), run),
+            work: runner.work.clone(),
             machine,
-            lost_journal,
             beginning,
         }
     }
@@ -94,9 +81,9 @@ impl Drive {
     /// Runs to the end and reports.
     pub(super) async fn run(mut self) -> RunReport {
         let mode = self.machine.limits().mode;
-        tracing::info!(run = %self.run, %mode, "run started");
-        self.events.emit(RunEventKind::RunStarted {
-            run: &self.run,
+        tracing::info!(run = %self.setting.run, %mode, "run started");
+        self.setting.events.emit(RunEventKind::RunStarted {
+            run: &self.setting.run,
             mode,
         });
         let started = self.now();
@@ -109,17 +96,21 @@ impl Drive {
             }
             Err(exit) => exit,
         };
-        tracing::info!(run = %self.run, exit = exit.code(), "run ended");
+        tracing::info!(run = %self.setting.run, exit = exit.code(), "run ended");
         if let ExitReason::BudgetExceeded { budget } = exit {
-            self.events.emit(RunEventKind::BudgetSpent { budget });
+            self.setting
+                .events
+                .emit(RunEventKind::BudgetSpent { budget });
         }
-        let mut report = self.machine.report(&self.run, exit, self.now());
+        let mut report = self.machine.report(&self.setting.run, exit, self.now());
         // The machine does not know of a run that could not start.
         report.elapsed = report.elapsed.max(between(started, self.now()));
         if could_begin {
             self.write_down_the_end(&report);
         }
-        self.events.emit(RunEventKind::RunEnded { report: &report });
+        self.setting
+            .events
+            .emit(RunEventKind::RunEnded { report: &report });
         report
     }
 
@@ -129,7 +120,7 @@ impl Drive {
         let ended = JournalLine::RunEnded {
             report: report.clone(),
         };
-        if let Err(error) = self.write_down(&ended, Durability::Synced) {
+        if let Err(error) = self.setting.write_down(&ended, Durability::Synced) {
             tracing::error!(%error, "the end of the run is not in the journal");
         }
     }
@@ -142,7 +133,7 @@ impl Drive {
             Beginning::New => JournalLine::RunStarted { limits, epoch },
             Beginning::Resumed { .. } => JournalLine::RunResumed { epoch },
         };
-        if let Err(error) = self.write_down(&line, Durability::Synced) {
+        if let Err(error) = self.setting.write_down(&line, Durability::Synced) {
             let error = Failure::from(&error);
             return self.machine.apply(RunFact::Failed { error });
         }
@@ -184,18 +175,13 @@ impl Drive {
             fact,
             action: action.clone(),
         };
-        match self.write_down(&line, durability) {
+        match self.setting.write_down(&line, durability) {
             Ok(()) => action,
             Err(error) => {
                 let error = Failure::from(&error);
                 self.machine.apply(RunFact::Failed { error })
             }
         }
-    }
-
-    fn write_down(&self, line: &JournalLine, durability: Durability) -> Result<(), JournalError> {
-        let journal = &self.parts.journal;
-        journal.append(&self.run, self.now(), line, durability)
     }
 
     async fn carry_out(&mut self, ground: &Ground, mut action: RunAction) -> ExitReason {
@@ -215,20 +201,23 @@ impl Drive {
     }
 
     async fn session(&mut self, ground: &Ground, plan: &SessionPlan) -> RunAction {
-        let events = self.events.child();
-        tracing::info!(run = %self.run, session = plan.number, instruction = %plan.instruction,
-            "session started");
-        events.emit(RunEventKind::SessionStarted {
+        let setting = self.setting.clone();
+        let instructions = self.work.instructions.clone();
+        let task = Task {
             number: plan.number,
             instruction: &plan.instruction,
-            model: self.parts.models.for_phase(plan.instruction.phase()),
-        });
-        let result = self.perform(ground, plan, &events).await;
-        tracing::info!(run = %self.run, session = plan.number, end = ?result.end, "session ended");
-        events.emit(RunEventKind::SessionEnded {
-            number: plan.number,
-            result: &result,
-        });
+            prompt: text_of(instructions, &plan.instruction).boxed(),
+            messages: &plan.messages,
+            ledger_tools: Some(&plan.instruction),
+            budget: plan.budget,
+            deadline: plan.deadline,
+            extras: &Extras::default(),
+        };
+        let stand = Stand {
+            capabilities: &ground.capabilities,
+            book: Some(&ground.book),
+        };
+        let result = setting.session(stand, task, self, &mut |_| {}).await;
         let ledger = self.look_at_ledger(ground).await;
         self.session_over(plan.number, result, ledger)
     }
@@ -252,8 +241,8 @@ impl Drive {
 
     /// Returns some time after the run was cancelled: what its last session marked should count.
     async fn tired_of_waiting(&self) {
-        self.control.cancelled().await;
-        self.parts.clock.sleep(LAST_LOOK).await;
+        self.setting.control.cancelled().await;
+        self.setting.parts.clock.sleep(LAST_LOOK).await;
     }
 
     fn session_over(
@@ -287,6 +276,15 @@ impl Drive {
     }
 
     pub(super) fn now(&self) -> Timestamp {
-        self.parts.clock.now()
+        self.setting.now()
     }
+}
+
+/// Returns the text of an instruction.
+async fn text_of(
+    instructions: Arc<dyn InstructionSource>,
+    name: &InstructionName,
+) -> Result<String, Failure> {
+    let text = instructions.resolve(name).await;
+    text.map_err(|error| Failure::from(&error))
 }

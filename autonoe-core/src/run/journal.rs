@@ -3,9 +3,13 @@
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{RunAction, RunFact, RunLimits};
-use crate::domain::{DeliverableId, Epoch, Failure, Retry, RunId, RunReport, StatusChange};
+use crate::domain::{
+    DeliverableId, Epoch, Failure, FlowReport, InstructionName, Retry, RunId, RunReport,
+    SessionResult, StatusChange,
+};
 
 /// Takes down what a run is told and decides, so that it can be resumed and explained.
 ///
@@ -90,6 +94,48 @@ pub enum JournalLine {
         /// What it decided.
         #[schemars(with = "serde_json::Value")]
         action: RunAction,
+    },
+    /// A flow began: a run whose sessions somebody else decides about.
+    FlowStarted {
+        /// Its name.
+        flow: String,
+        /// What tells versions of its definition apart.
+        definition: String,
+        /// What it was started with.
+        parameters: Value,
+        /// Who writes.
+        epoch: Epoch,
+    },
+    /// A flow that had broken off goes on.
+    FlowResumed {
+        /// Who writes now.
+        epoch: Epoch,
+    },
+    /// A flow took note of something, in its own words.
+    FlowFact {
+        /// What.
+        fact: Value,
+    },
+    /// A session of a flow is about to begin.
+    SessionStarted {
+        /// Its number in the run.
+        number: u32,
+        /// What the agent is told to do, by name.
+        instruction: InstructionName,
+    },
+    /// A session of a flow is over.
+    SessionEnded {
+        /// Its number in the run.
+        number: u32,
+        /// What is known of it.
+        result: SessionResult,
+    },
+    /// A flow ended.
+    FlowEnded {
+        /// What it comes to.
+        report: FlowReport,
+        /// More of that, in its own words.
+        result: Value,
     },
     /// A deliverable was created or changed its status.
     StatusChanged {

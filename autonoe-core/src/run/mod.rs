@@ -4,8 +4,11 @@ mod builder;
 mod commands;
 mod control;
 mod drive;
+mod equipment;
+mod inbox;
 mod journal;
 mod journal_observer;
+mod lending;
 mod machine;
 mod narrator;
 mod perform;
@@ -16,13 +19,19 @@ mod recorded;
 mod runner;
 mod session;
 mod session_tally;
+mod setting;
 mod spans;
 mod takeover;
+mod task;
 mod waiting;
 
 pub use builder::{BuildError, SessionRunnerBuilder};
 pub use control::RunControl;
 pub use journal::{Durability, JournalError, JournalLine, NoJournal, RunJournal};
+pub use lending::{
+    FlowStart, NotOpened, OpenSessions, PerformedCall, PerformedSession, RecordedFlow,
+    SessionAccess, SessionOrder, SessionWait, Sessions,
+};
 pub use machine::{GivenLimits, RunAction, RunFact, RunLimits, RunMachine, SessionPlan};
 pub use recorded::RecordedRun;
 pub use runner::SessionRunner;

@@ -9,16 +9,24 @@ use futures::{FutureExt, future};
 use tokio_util::sync::CancellationToken;
 
 use super::control::Command;
-use super::drive::Drive;
+use super::equipment::{gate, mcp_servers, toolbox};
+use super::inbox::Inbox;
 use super::narrator::Narrator;
-use super::prepare::{Ground, caught};
-use super::{Session, SessionPlan, prompt};
-use crate::domain::{BudgetKind, Failure, SessionEnd, SessionKey, SessionResult, StreamEvent};
+use super::prepare::caught;
+use super::setting::Setting;
+use super::task::{Stand, Task};
+use super::{Session, prompt};
+use crate::domain::{
+    AgentSessionId, BudgetKind, Failure, SessionEnd, SessionKey, SessionResult, StreamEvent,
+};
 use crate::port::{
-    AgentClient, AgentError, AgentErrorKind, CallRecords, Events, Gate, NoControl, Prompt,
+    AgentClient, AgentError, AgentErrorKind, CallRecords, Events, NoControl, Prompt, RunEventKind,
     ServedTools, SessionControl, SessionScope, SessionSpec, Toolbox,
 };
-use crate::tools::{LostGround, deliverable_tools};
+use crate::tools::{LedgerBook, LostGround};
+
+/// Hears what an agent says and does, as it comes.
+pub(super) type Hearer<'a> = &'a mut (dyn FnMut(&StreamEvent) + Send);
 
 /// A session that is ready to be run.
 struct Ready {
@@ -36,27 +44,62 @@ struct Steering {
     delivered: BoxFuture<'static, Result<(), AgentError>>,
 }
 
-impl Drive {
-    /// Runs the session that `plan` describes, and serves commands meanwhile.
-    pub(super) async fn perform(
-        &mut self,
-        ground: &Ground,
-        plan: &SessionPlan,
+impl Setting {
+    /// Runs the session that `task` describes, serves commands meanwhile, and tells observers of it.
+    pub(super) async fn session(
+        &self,
+        stand: Stand<'_>,
+        task: Task<'_>,
+        inbox: &mut dyn Inbox,
+        heard: Hearer<'_>,
+    ) -> SessionResult {
+        let events = self.events.child();
+        let (number, instruction) = (task.number, task.instruction.clone());
+        tracing::info!(run = %self.run, session = number, %instruction, "session started");
+        events.emit(RunEventKind::SessionStarted {
+            number,
+            instruction: &instruction,
+            model: self.model(&task),
+        });
+        if let Some(conversation) = &task.extras.resume {
+            events.emit(RunEventKind::ConversationResumed { conversation });
+        }
+        let result = self.perform(stand, task, &events, inbox, heard).await;
+        tracing::info!(run = %self.run, session = number, end = ?result.end, "session ended");
+        events.emit(RunEventKind::SessionEnded {
+            number,
+            result: &result,
+        });
+        result
+    }
+
+    fn model<'m>(&'m self, task: &'m Task<'_>) -> Option<&'m str> {
+        let usual = self.parts.models.for_phase(task.instruction.phase());
+        task.extras.model.as_deref().or(usual)
+    }
+
+    async fn perform(
+        &self,
+        stand: Stand<'_>,
+        mut task: Task<'_>,
         events: &Events,
+        inbox: &mut dyn Inbox,
+        heard: Hearer<'_>,
     ) -> SessionResult {
         let control = self.control.clone();
         let over = CancellationToken::new();
         let _closed_on_drop = over.clone().drop_guard();
         // Lives as long as the session: what its backend says later belongs nowhere.
         let scope = SessionScope::new(events.clone());
+        let time_is_up = self.time_is_up(&task);
         let ready = tokio::select! {
             biased;
             () = control.cancelled() => return SessionResult::new(SessionEnd::Cancelled),
-            () = self.time_is_up(plan) => {
+            () = time_is_up => {
                 let budget = BudgetKind::Time;
                 return SessionResult::new(SessionEnd::BudgetSpent { budget });
             }
-            ready = caught(self.make_ready(ground, plan, events, &over, &scope)) => ready,
+            ready = caught(self.make_ready(stand, &mut task, events, &over, &scope)) => ready,
         };
         let Ready {
             client,
@@ -68,16 +111,19 @@ impl Drive {
             Ok(ready) => ready,
             Err(error) => return SessionResult::new(SessionEnd::Failed { error }),
         };
-        let budget = plan.budget_at(self.parts.clock.now());
+        let budget = task.budget_at(self.now());
         let limits = self.parts.session_limits.with_budget(budget);
         let session = Session::new(self.parts.clock.clone(), limits).closing(over);
         let stop = control.token();
         let clock = self.parts.clock.clone();
         let mut narrator = Narrator::begin(events.clone(), clock, records, &prompt.text);
-        let mut on_event = |stream: &StreamEvent| narrator.tell(stream);
+        let mut on_event = |stream: &StreamEvent| {
+            heard(stream);
+            narrator.tell(stream);
+        };
         let conversation = session.run(client, prompt, &stop, &mut on_event).boxed();
         let result = self
-            .accompany(ground, conversation, session_control, &stop)
+            .accompany(stand, conversation, session_control, &stop, inbox)
             .await;
         narrator.end(&result.end);
         result
@@ -85,16 +131,18 @@ impl Drive {
 
     /// Serves commands until the conversation is over, and stops it when nothing can be kept.
     async fn accompany(
-        &mut self,
-        ground: &Ground,
+        &self,
+        stand: Stand<'_>,
         mut conversation: BoxFuture<'_, SessionResult>,
         session_control: Arc<dyn SessionControl>,
         stop: &CancellationToken,
+        inbox: &mut dyn Inbox,
     ) -> SessionResult {
         let control = self.control.clone();
-        let can_steer = ground.capabilities.steering.is_yes();
+        let can_steer = stand.capabilities.steering.is_yes();
         let mut steering: Option<Steering> = None;
-        let lost = [self.lost_journal.clone(), ground.book.lost().clone()];
+        let ledger = stand.book.map(|book| book.lost().clone());
+        let lost = [self.lost_journal.clone(), ledger.unwrap_or_default()];
         let mut ground_is_lost = pin!(one_of(&lost).fuse());
         loop {
             tokio::select! {
@@ -107,8 +155,8 @@ impl Drive {
                     if let Some(Steering { text, delivered }) = steering {
                         // What did not arrive in time is told to the next session.
                         match delivered.now_or_never() {
-                            Some(Ok(())) => self.steered(text),
-                            _ => self.queue(text),
+                            Some(Ok(())) => inbox.steered(text),
+                            _ => inbox.take(Command::Instruct(text)),
                         }
                     }
                     return result;
@@ -119,10 +167,10 @@ impl Drive {
                         continue;
                     };
                     match delivered {
-                        Ok(()) => self.steered(text),
+                        Ok(()) => inbox.steered(text),
                         Err(error) => {
                             tracing::debug!(%error, "the session took no message");
-                            self.queue(text);
+                            inbox.take(Command::Instruct(text));
                         }
                     }
                 }
@@ -132,28 +180,29 @@ impl Drive {
                         let delivered = steer(control, message).boxed();
                         steering = Some(Steering { text, delivered });
                     }
-                    command => {
-                        let _ = self.take(command);
-                    }
+                    command => inbox.take(command),
                 },
             }
         }
     }
 
     /// Waits until the time of the run is up; for ever when it is not limited.
-    async fn time_is_up(&self, plan: &SessionPlan) {
-        let clock = &self.parts.clock;
-        match plan.budget_at(clock.now()).time {
-            Some(left) => clock.sleep(left).await,
-            None => future::pending().await,
+    fn time_is_up(&self, task: &Task<'_>) -> impl Future<Output = ()> + use<> {
+        let clock = self.parts.clock.clone();
+        let left = task.budget_at(clock.now()).time;
+        async move {
+            match left {
+                Some(left) => clock.sleep(left).await,
+                None => future::pending().await,
+            }
         }
     }
 
     /// Makes everything that a session needs, or says why it cannot be had.
     async fn make_ready(
         &self,
-        ground: &Ground,
-        plan: &SessionPlan,
+        stand: Stand<'_>,
+        task: &mut Task<'_>,
         events: &Events,
         over: &CancellationToken,
         scope: &SessionScope,
@@ -161,38 +210,32 @@ impl Drive {
         let parts = &self.parts;
         let key = SessionKey {
             run: self.run.clone(),
-            number: plan.number,
+            number: task.number,
         };
-        let instruction = parts
-            .instructions
-            .resolve(&plan.instruction)
-            .await
-            .map_err(|error| Failure::from(&error))?;
+        let instruction = (&mut task.prompt).await?;
         if instruction.trim().is_empty() {
-            let message = format!("the instruction {} is blank", plan.instruction);
+            let message = format!("the instruction {} is blank", task.instruction);
             return Err(Failure::permanent("instruction_missing", message));
         }
         let records = CallRecords::default();
-        let mut tools = deliverable_tools(&ground.book, &plan.instruction);
-        tools.extend(parts.tools.iter().cloned());
-        let tools = Toolbox::new(tools)
+        let tools = toolbox(parts, stand, task)?
             .with_extra(parts.tool_data.clone())
             .with_events(events.clone())
             .with_records(records.clone())
             .until(over.clone());
-        let gate = self.gate(&tools, events).until(over.clone());
-        let served = self.serve(ground, &key, &tools).await?;
+        let gate = gate(parts, stand, task, &tools)?
+            .with_events(events.clone())
+            .until(over.clone());
+        let served = self.serve(stand, &key, &tools).await?;
         let mut spec = SessionSpec::new(key, parts.places.project.clone(), gate, tools);
-        spec.epoch = ground.book.epoch();
-        spec.instruction = plan.instruction.clone();
+        spec.epoch = stand.book.map(LedgerBook::epoch).unwrap_or_default();
+        spec.instruction = task.instruction.clone();
         spec.mode = parts.limits.mode;
-        spec.model = parts
-            .models
-            .for_phase(plan.instruction.phase())
-            .map(str::to_owned);
-        spec.system_prompt = parts.system_prompt.clone();
+        spec.model = self.model(task).map(str::to_owned);
+        let system_prompt = task.extras.system_prompt.as_ref();
+        spec.system_prompt = system_prompt.or(parts.system_prompt.as_ref()).cloned();
         spec.thinking = parts.thinking;
-        spec.mcp_servers = parts.mcp_servers.clone();
+        spec.mcp_servers = mcp_servers(parts, task);
         if let Some(served) = &served {
             spec.mcp_servers
                 .insert(Toolbox::SERVER.to_owned(), served.server.clone());
@@ -207,8 +250,9 @@ impl Drive {
             Some(parent) => parent.at(events.span()),
             None => events.span().into(),
         });
-        spec.budget = plan.budget_at(parts.clock.now());
-        spec.max_turns = parts.max_turns;
+        spec.budget = task.budget_at(self.now());
+        spec.max_turns = task.extras.max_turns.or(parts.max_turns);
+        spec.resume = resumable(stand, task)?;
         let client = parts
             .agents
             .create(spec)
@@ -216,37 +260,38 @@ impl Drive {
         Ok(Ready {
             control: control_of(client.as_ref()),
             client,
-            prompt: prompt::compose(&instruction, &plan.messages),
+            prompt: prompt::compose(&instruction, task.messages),
             records,
             _served: served,
         })
     }
 
-    fn gate(&self, tools: &Toolbox, events: &Events) -> Gate {
-        let parts = &self.parts;
-        let grants = tools.granted_in(parts.grants.clone());
-        let gate = Gate::new(parts.places.clone(), grants)
-            .with_time_limit(parts.hook_time_limit)
-            .with_events(events.clone());
-        let gate = parts.guards.iter().cloned().fold(gate, Gate::with_guard);
-        parts.hooks.iter().cloned().fold(gate, Gate::with_hook)
-    }
-
     /// Serves our tools to a backend that cannot take them in-process.
     async fn serve(
         &self,
-        ground: &Ground,
+        stand: Stand<'_>,
         key: &SessionKey,
         tools: &Toolbox,
     ) -> Result<Option<ServedTools>, Failure> {
         match &self.parts.tool_server {
-            Some(server) if !ground.capabilities.in_process_tools.is_yes() => {
+            Some(server) if !stand.capabilities.in_process_tools.is_yes() => {
                 let served = server.serve(key, tools.clone()).await;
                 served.map(Some).map_err(|error| Failure::from(&error))
             }
             _ => Ok(None),
         }
     }
+}
+
+/// Returns the conversation to go on with, if the backend can.
+fn resumable(stand: Stand<'_>, task: &Task<'_>) -> Result<Option<AgentSessionId>, Failure> {
+    let conversation = task.extras.resume.clone();
+    if conversation.is_some() && !stand.capabilities.resume.is_yes() {
+        let backend = &stand.capabilities.backend;
+        let message = format!("{backend} cannot go on with an earlier conversation");
+        return Err(Failure::permanent("resume_not_supported", message));
+    }
+    Ok(conversation)
 }
 
 /// Waits until a message was delivered; for ever when none is on its way.

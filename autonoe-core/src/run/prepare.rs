@@ -1,13 +1,15 @@
 //! Looks at what a run stands on before it begins.
 
 use std::panic::AssertUnwindSafe;
+use std::time::Duration;
 
 use futures::{FutureExt, future};
 
 use super::drive::Drive;
 use super::preflight::{Demands, refuse};
+use super::setting::Setting;
 use super::takeover::{take_over, take_over_again};
-use crate::domain::{BudgetKind, ExitReason, Failure, LedgerView};
+use crate::domain::{Budget, BudgetKind, ExitReason, Failure, LedgerView};
 use crate::port::Capabilities;
 use crate::tools::LedgerBook;
 
@@ -17,24 +19,28 @@ pub(super) struct Ground {
     pub(super) book: LedgerBook,
 }
 
-impl Drive {
-    /// Looks at the backend and takes over the ledger; or says why the run cannot start.
-    pub(super) async fn prepare(&self) -> Result<(Ground, LedgerView), ExitReason> {
+/// Why nothing can begin.
+pub(super) enum NotReady {
+    Cancelled,
+    TimeIsUp,
+    Failed(Failure),
+}
+
+impl Setting {
+    /// Looks at the backend, then takes hold of what is to be worked on; or says why nothing can
+    /// begin.
+    pub(super) async fn prepare<T>(
+        &self,
+        budget: &Budget,
+        time_left: Option<Duration>,
+        take_hold: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<(Capabilities, T), NotReady> {
         let parts = &self.parts;
-        let limits = self.limits();
-        if limits.mode != parts.limits.mode {
-            let message = format!(
-                "a {} cannot be resumed as a {}",
-                limits.mode, parts.limits.mode
-            );
-            let error = Failure::permanent("wrong_mode", message);
-            return Err(ExitReason::Failed { error });
-        }
         let demands = Demands {
             sandbox: parts.sandbox,
             has_outer_sandbox: parts.outer_sandbox.is_some(),
             has_tool_server: parts.tool_server.is_some(),
-            limits_money: limits.budget.cost_usd.is_some(),
+            limits_money: budget.cost_usd.is_some(),
         };
         let look = async {
             let capabilities = parts
@@ -45,25 +51,55 @@ impl Drive {
             if let Some(refusal) = refuse(&capabilities, demands) {
                 return Err(refusal);
             }
-            let (repository, clock) = (&parts.repository, &parts.clock);
-            let (book, ledger) = if self.goes_on() {
-                take_over_again(repository, clock).await?
-            } else {
-                take_over(repository, clock, limits.mode).await?
-            };
-            Ok((Ground { capabilities, book }, ledger))
+            Ok((capabilities, take_hold.await?))
         };
         let time_is_up = async {
-            match limits.budget.time {
+            match time_left {
                 Some(time) => parts.clock.sleep(time).await,
                 None => future::pending().await,
             }
         };
         tokio::select! {
             biased;
-            () = self.control.cancelled() => Err(ExitReason::Interrupted),
-            found = caught(look) => found.map_err(|error| ExitReason::Failed { error }),
-            () = time_is_up => Err(ExitReason::BudgetExceeded { budget: BudgetKind::Time }),
+            () = self.control.cancelled() => Err(NotReady::Cancelled),
+            found = caught(look) => found.map_err(NotReady::Failed),
+            () = time_is_up => Err(NotReady::TimeIsUp),
+        }
+    }
+}
+
+impl Drive {
+    /// Looks at the backend and takes over the ledger; or says why the run cannot start.
+    pub(super) async fn prepare(&self) -> Result<(Ground, LedgerView), ExitReason> {
+        let parts = &self.setting.parts;
+        let limits = self.limits();
+        if limits.mode != parts.limits.mode {
+            let message = format!(
+                "a {} cannot be resumed as a {}",
+                limits.mode, parts.limits.mode
+            );
+            let error = Failure::permanent("wrong_mode", message);
+            return Err(ExitReason::Failed { error });
+        }
+        let take_hold = async {
+            let (repository, clock) = (&self.work.repository, &parts.clock);
+            if self.goes_on() {
+                take_over_again(repository, clock).await
+            } else {
+                take_over(repository, clock, limits.mode).await
+            }
+        };
+        let prepared = self
+            .setting
+            .prepare(&limits.budget, limits.budget.time, take_hold)
+            .await;
+        match prepared {
+            Ok((capabilities, (book, ledger))) => Ok((Ground { capabilities, book }, ledger)),
+            Err(NotReady::Cancelled) => Err(ExitReason::Interrupted),
+            Err(NotReady::TimeIsUp) => Err(ExitReason::BudgetExceeded {
+                budget: BudgetKind::Time,
+            }),
+            Err(NotReady::Failed(error)) => Err(ExitReason::Failed { error }),
         }
     }
 }

@@ -52,13 +52,19 @@ use crate::port::{
 #[derive(Clone)]
 pub struct SessionRunner {
     pub(super) parts: Arc<Parts>,
+    pub(super) work: Work,
 }
 
-/// All that a runner is made of.
-pub(super) struct Parts {
-    pub(super) agents: Arc<dyn AgentClientFactory>,
+/// What a run works on, and what it tells agents to do.
+#[derive(Clone)]
+pub(super) struct Work {
     pub(super) repository: Arc<dyn DeliverableRepository>,
     pub(super) instructions: Arc<dyn InstructionSource>,
+}
+
+/// All that sessions need, whoever decides what comes next.
+pub(super) struct Parts {
+    pub(super) agents: Arc<dyn AgentClientFactory>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: Arc<dyn IdSource>,
     pub(super) observers: Vec<Arc<dyn RunObserver>>,
@@ -97,7 +103,7 @@ impl SessionRunner {
     /// It always returns a report: whatever goes wrong is its
     /// [`exit`](RunReport::exit). `control` ends, pauses and instructs it.
     pub async fn run(&self, control: &RunControl) -> RunReport {
-        Drive::new(self.parts.clone(), control.clone()).run().await
+        Drive::new(self, control).run().await
     }
 
     /// Goes on with a run that broke off, under its limits and with its counts, and reports.
@@ -106,9 +112,7 @@ impl SessionRunner {
     /// are given by [`RecordedRun::with_limits`]; the change is written down, too. All else is
     /// this runner's: its models, hooks and tools. A run cannot be resumed in another mode.
     pub async fn resume(&self, recorded: RecordedRun, control: &RunControl) -> RunReport {
-        Drive::resuming(self.parts.clone(), control.clone(), recorded)
-            .run()
-            .await
+        Drive::resuming(self, control, recorded).run().await
     }
 }
 

@@ -11,7 +11,10 @@ use tracing::Span;
 
 use self::fields::{failed, ids, message};
 use self::open::OpenSpans;
-use crate::domain::{CostTotal, SessionEnd, SessionResult, SpanContext, StreamEvent, ToolStatus};
+use crate::domain::{
+    CostTotal, FlowReport, RunReport, SessionEnd, SessionResult, SpanContext, StreamEvent,
+    ToolStatus,
+};
 use crate::port::{ModelAnswer, ModelAsked, RunEvent, RunEventKind, RunObserver, ToolExecution};
 
 /// The target of the spans of runs, for filters of subscribers.
@@ -61,13 +64,21 @@ impl RunObserver for RunSpans {
                 let span = opening::run(run, &mode.to_string());
                 open.insert(at, ids(span, at));
             }
+            RunEventKind::FlowStarted { run, flow } => {
+                let span = opening::run(run, flow);
+                open.insert(at, ids(span, at));
+            }
             RunEventKind::RunEnded { report } => {
+                let RunReport { exit, cost, .. } = report;
                 open.close(at, |span| {
-                    span.record("autonoe.run.exit", report.exit.code());
-                    cost(span, &report.cost);
-                    if !report.exit.is_success() {
-                        failed(span, report.exit.code());
-                    }
+                    run_ended(span, exit.code(), exit.is_success(), cost);
+                });
+                open.clear();
+            }
+            RunEventKind::FlowEnded { report } => {
+                let FlowReport { exit, cost, .. } = report;
+                open.close(at, |span| {
+                    run_ended(span, exit.code(), exit.is_success(), cost);
                 });
                 open.clear();
             }
@@ -206,6 +217,14 @@ impl RunSpans {
         if self.has_content() {
             span.record("gen_ai.output.messages", message("assistant", answer.text));
         }
+    }
+}
+
+fn run_ended(span: &Span, exit: &str, is_success: bool, total: &CostTotal) {
+    span.record("autonoe.run.exit", exit);
+    cost(span, total);
+    if !is_success {
+        failed(span, exit);
     }
 }
 

@@ -6,7 +6,9 @@ use jiff::Timestamp;
 
 use super::control::Command;
 use super::drive::Drive;
+use super::inbox::Inbox;
 use super::prepare::Ground;
+use super::setting::Setting;
 use super::{RunAction, RunFact};
 use crate::domain::quota::between;
 use crate::port::{RunEventKind, WaitReason};
@@ -14,24 +16,29 @@ use crate::port::{RunEventKind, WaitReason};
 /// How often observers are told how long a wait for quota still takes.
 const TICK: Duration = Duration::from_secs(1);
 
-impl Drive {
-    /// Waits until `until`, serving commands meanwhile.
+/// How a wait or a pause ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waited {
+    Over,
+    Cancelled,
+}
+
+impl Setting {
+    /// Waits until `until`, serving commands meanwhile. The end of the wait is for the caller to
+    /// tell.
     pub(super) async fn wait(
-        &mut self,
-        ground: &Ground,
+        &self,
         reason: WaitReason,
         until: Timestamp,
-    ) -> RunAction {
+        inbox: &mut dyn Inbox,
+    ) -> Waited {
         self.events
             .emit(RunEventKind::WaitStarted { reason, until });
         let ticks = matches!(reason, WaitReason::Quota | WaitReason::QuotaBackoff);
-        let action = loop {
+        loop {
             let remaining = between(self.now(), until);
             if remaining.is_zero() {
-                let ledger = self.look_at_ledger(ground).await;
-                self.catch_up();
-                let at = self.now();
-                break self.apply(RunFact::WaitOver { at, ledger });
+                return Waited::Over;
             }
             if ticks {
                 self.events.emit(RunEventKind::WaitTick {
@@ -43,36 +50,71 @@ impl Drive {
             // The wall clock is read again after each nap: who slept through
             // the wait does not wait twice.
             let nap = self.parts.clock.sleep(remaining.min(TICK));
-            let control = self.control.clone();
+            let serve = async {
+                loop {
+                    inbox.take(self.control.next_command().await);
+                }
+            };
             tokio::select! {
                 biased;
-                () = control.cancelled() => break self.apply(RunFact::Cancelled),
-                () = self.serve_commands() => {}
+                () = self.control.cancelled() => return Waited::Cancelled,
+                () = serve => {}
                 () = nap => {}
             }
+        }
+    }
+
+    /// Waits for somebody to let the run go on, serving other commands meanwhile.
+    pub(super) async fn hold(&self, inbox: &mut dyn Inbox) -> Waited {
+        self.events.emit(RunEventKind::Paused);
+        loop {
+            let command = tokio::select! {
+                biased;
+                () = self.control.cancelled() => return Waited::Cancelled,
+                command = self.control.next_command() => command,
+            };
+            if command == Command::Resume {
+                self.events.emit(RunEventKind::Resumed);
+                return Waited::Over;
+            }
+            inbox.take(command);
+        }
+    }
+}
+
+impl Drive {
+    /// Waits until `until`, serving commands meanwhile.
+    pub(super) async fn wait(
+        &mut self,
+        ground: &Ground,
+        reason: WaitReason,
+        until: Timestamp,
+    ) -> RunAction {
+        let setting = self.setting.clone();
+        let action = match setting.wait(reason, until, self).await {
+            Waited::Cancelled => self.apply(RunFact::Cancelled),
+            Waited::Over => {
+                let ledger = self.look_at_ledger(ground).await;
+                self.catch_up();
+                let at = self.now();
+                self.apply(RunFact::WaitOver { at, ledger })
+            }
         };
-        self.events.emit(RunEventKind::WaitEnded { reason });
+        setting.events.emit(RunEventKind::WaitEnded { reason });
         action
     }
 
     /// Waits for somebody to let the run go on.
     pub(super) async fn hold(&mut self, ground: &Ground) -> RunAction {
-        self.events.emit(RunEventKind::Paused);
-        let control = self.control.clone();
-        loop {
-            let command = tokio::select! {
-                biased;
-                () = control.cancelled() => return self.apply(RunFact::Cancelled),
-                command = control.next_command() => command,
-            };
-            if command == Command::Resume {
-                self.events.emit(RunEventKind::Resumed);
+        let setting = self.setting.clone();
+        match setting.hold(self).await {
+            Waited::Cancelled => self.apply(RunFact::Cancelled),
+            Waited::Over => {
                 let ledger = self.look_at_ledger(ground).await;
                 self.catch_up();
                 let at = self.now();
-                return self.apply(RunFact::ResumeRequested { at, ledger });
+                self.apply(RunFact::ResumeRequested { at, ledger })
             }
-            let _ = self.take(command);
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::project::json_words::placeless_complaint;
 use crate::project::plain_file::{Unread, read_plain_file};
 use crate::project::text_file::without_mark;
 use crate::project::{FileKind, Project};
-use crate::run::RecordedRun;
+use crate::run::{RecordedFlow, RecordedRun};
 
 /// What a journal file holds, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -96,11 +96,24 @@ impl Journal {
             .collect()
     }
 
-    /// Returns the last run if it broke off, to go on with it.
+    /// Returns the last run if it broke off, to go on with it; `None` if that was a flow.
     pub fn broken_off(&self) -> Option<RecordedRun> {
         let run = &self.entries.last()?.run;
         let lines = self.of_run(run).map(|entry| &entry.line);
         RecordedRun::replay(run.clone(), lines)
+    }
+
+    /// Returns the last run if it was a flow and broke off, to go on with it.
+    ///
+    /// ```
+    /// use autonoe_core::Journal;
+    ///
+    /// assert_eq!(Journal::default().broken_off_flow(), None);
+    /// ```
+    pub fn broken_off_flow(&self) -> Option<RecordedFlow> {
+        let run = &self.entries.last()?.run;
+        let lines = self.of_run(run).map(|entry| (entry.at, &entry.line));
+        RecordedFlow::replay(run.clone(), lines)
     }
 
     fn of_run<'a>(&'a self, run: &'a RunId) -> impl Iterator<Item = &'a JournalEntry> {

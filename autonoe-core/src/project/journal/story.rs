@@ -6,8 +6,10 @@ use jiff::Timestamp;
 
 use super::entry::JournalEntry;
 use super::session_story::{BlockedCall, SessionStory};
-use crate::domain::{CostTotal, Mode, RunId, RunReport, format_time};
-use crate::run::{JournalLine, RecordedRun, RunAction, RunFact, SessionPlan};
+use crate::domain::{
+    CostTotal, FlowReport, InstructionName, Mode, RunId, RunReport, SessionResult, format_time,
+};
+use crate::run::{JournalLine, RecordedFlow, RecordedRun, RunAction, RunFact, SessionPlan};
 
 /// What happened in a run, session by session.
 ///
@@ -29,8 +31,10 @@ use crate::run::{JournalLine, RecordedRun, RunAction, RunFact, SessionPlan};
 pub struct RunStory {
     /// The run.
     pub run: RunId,
-    /// What it was for; `None` if its start is not in the journal.
+    /// What it was for; `None` for a flow, and if its start is not in the journal.
     pub mode: Option<Mode>,
+    /// The name of the flow; `None` if it was none.
+    pub flow: Option<String>,
     /// When it started.
     pub started_at: Option<Timestamp>,
     /// When its last line was written.
@@ -50,21 +54,32 @@ pub enum WhyStopped {
     Ended(RunReport),
     /// Its process was gone before it came to its end; this was under way.
     BrokeOff(RunAction),
+    /// It was a flow and came to its end.
+    FlowEnded(FlowReport),
+    /// It was a flow, and its process was gone before it came to its end.
+    FlowBrokeOff {
+        /// The session that was under way.
+        session: Option<u32>,
+    },
 }
 
 impl fmt::Display for WhyStopped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ended(report) => write!(f, "it ended: {}", report.exit),
-            Self::BrokeOff(RunAction::StartSession(plan)) => {
-                write!(f, "it broke off in session {}", plan.number)
-            }
+            Self::FlowEnded(report) => write!(f, "it ended: {}", report.exit),
+            Self::BrokeOff(RunAction::StartSession(SessionPlan { number, .. }))
+            | Self::FlowBrokeOff {
+                session: Some(number),
+            } => write!(f, "it broke off in session {number}"),
             Self::BrokeOff(RunAction::Wait { until, .. }) => {
                 let until = format_time(*until);
                 write!(f, "it broke off while it waited until {until}")
             }
             Self::BrokeOff(RunAction::Hold) => f.write_str("it broke off while it was paused"),
-            Self::BrokeOff(_) => f.write_str("it broke off between two sessions"),
+            Self::BrokeOff(_) | Self::FlowBrokeOff { session: None } => {
+                f.write_str("it broke off between two sessions")
+            }
         }
     }
 }
@@ -94,9 +109,15 @@ impl RunStory {
         let lines = || entries.iter().map(|entry| &entry.line);
         let ended = lines().find_map(|line| match line {
             JournalLine::RunEnded { report } => Some(WhyStopped::Ended(report.clone())),
+            JournalLine::FlowEnded { report, .. } => Some(WhyStopped::FlowEnded(report.clone())),
             _ => None,
         });
         let why = ended.unwrap_or_else(|| {
+            let with_times = entries.iter().map(|entry| (entry.at, &entry.line));
+            if let Some(flow) = RecordedFlow::replay(run.clone(), with_times) {
+                let session = flow.session_under_way;
+                return WhyStopped::FlowBrokeOff { session };
+            }
             let broke_off = RecordedRun::replay(run.clone(), lines());
             WhyStopped::BrokeOff(
                 broke_off.map_or(RunAction::Continue, |recorded| recorded.under_way()),
@@ -106,6 +127,10 @@ impl RunStory {
             run: run.clone(),
             mode: lines().find_map(|line| match line {
                 JournalLine::RunStarted { limits, .. } => Some(limits.mode),
+                _ => None,
+            }),
+            flow: lines().find_map(|line| match line {
+                JournalLine::FlowStarted { flow, .. } => Some(flow.clone()),
                 _ => None,
             }),
             started_at: entries.first().map(|entry| entry.at),
@@ -122,18 +147,20 @@ impl RunStory {
 
     fn tell(&mut self, line: &JournalLine, at: Timestamp) {
         match line {
-            JournalLine::RunResumed { .. } => self.resumed += 1,
+            JournalLine::RunResumed { .. } | JournalLine::FlowResumed { .. } => self.resumed += 1,
             JournalLine::Fact { fact, action } => {
-                if let RunFact::SessionEnded { number, result, .. } = fact
-                    && let Some(session) = self.session(*number)
-                {
-                    session.ended_at = Some(at);
-                    session.result = Some(result.clone());
+                if let RunFact::SessionEnded { number, result, .. } = fact {
+                    self.ended(*number, result, at);
                 }
                 if let RunAction::StartSession(plan) = action {
-                    self.started(plan, at);
+                    self.started(plan.number, &plan.instruction, at);
                 }
             }
+            JournalLine::SessionStarted {
+                number,
+                instruction,
+            } => self.started(*number, instruction, at),
+            JournalLine::SessionEnded { number, result } => self.ended(*number, result, at),
             JournalLine::StatusChanged { session, .. }
             | JournalLine::Deprecated { session, .. }
             | JournalLine::Verified { session, .. } => {
@@ -158,20 +185,31 @@ impl RunStory {
                     });
                 }
             }
-            JournalLine::RunStarted { .. } | JournalLine::RunEnded { .. } => {}
+            JournalLine::RunStarted { .. }
+            | JournalLine::RunEnded { .. }
+            | JournalLine::FlowStarted { .. }
+            | JournalLine::FlowFact { .. }
+            | JournalLine::FlowEnded { .. } => {}
         }
     }
 
-    fn started(&mut self, plan: &SessionPlan, at: Timestamp) {
-        match self.session(plan.number) {
+    fn started(&mut self, number: u32, instruction: &InstructionName, at: Timestamp) {
+        match self.session(number) {
             Some(session) => {
                 session.starts += 1;
                 session.started_at = at;
             }
             None => {
-                let story = SessionStory::new(plan.number, plan.instruction.clone(), at);
+                let story = SessionStory::new(number, instruction.clone(), at);
                 self.sessions.push(story);
             }
+        }
+    }
+
+    fn ended(&mut self, number: u32, result: &SessionResult, at: Timestamp) {
+        if let Some(session) = self.session(number) {
+            session.ended_at = Some(at);
+            session.result = Some(result.clone());
         }
     }
 

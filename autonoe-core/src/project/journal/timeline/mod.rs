@@ -8,7 +8,8 @@ use jiff::Timestamp;
 use self::telling::Telling;
 use super::reader::Journal;
 use crate::domain::{
-    CostTotal, InstructionName, LedgerView, Mode, RunId, RunReport, SessionResult, StatusChange,
+    CostTotal, FlowReport, InstructionName, LedgerView, Mode, RunId, RunReport, SessionResult,
+    StatusChange,
 };
 use crate::port::WaitReason;
 
@@ -36,8 +37,10 @@ use crate::port::WaitReason;
 pub struct RunTimeline {
     /// The run.
     pub run: RunId,
-    /// What it was for.
+    /// What it was for; for a flow, the mode of its policy.
     pub mode: Mode,
+    /// The name of the flow, if it was one.
+    pub flow: Option<String>,
     /// When it started.
     pub from: Timestamp,
     /// When its last line was written.
@@ -57,6 +60,8 @@ pub struct RunTimeline {
     pub denied: Vec<DeniedEntry>,
     /// What it came to; `None` if it is under way or broke off.
     pub report: Option<RunReport>,
+    /// What it came to, if it was a flow.
+    pub flow_report: Option<FlowReport>,
 }
 
 /// A session, from its start to its end.

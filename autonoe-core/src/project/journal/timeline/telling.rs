@@ -6,7 +6,7 @@ use super::ledger_progress::LedgerProgress;
 use super::{
     ChangeEntry, CostPoint, DeniedEntry, Idle, IdleSpan, ProgressPoint, RunTimeline, SessionSpan,
 };
-use crate::domain::{CostTotal, LedgerView, Mode};
+use crate::domain::{CostTotal, InstructionName, LedgerView, Mode, SessionResult};
 use crate::project::journal::JournalEntry;
 use crate::run::{JournalLine, RunAction, RunFact};
 
@@ -23,6 +23,7 @@ impl Telling {
             timeline: RunTimeline {
                 run: first.run.clone(),
                 mode: Mode::default(),
+                flow: None,
                 from: first.at,
                 until: first.at,
                 sessions: Vec::new(),
@@ -32,6 +33,7 @@ impl Telling {
                 changes: Vec::new(),
                 denied: Vec::new(),
                 report: None,
+                flow_report: None,
             },
             spent: CostTotal::default(),
             ledger: LedgerProgress::default(),
@@ -45,7 +47,21 @@ impl Telling {
         self.timeline.until = at;
         match &entry.line {
             JournalLine::RunStarted { limits, .. } => self.timeline.mode = limits.mode,
-            JournalLine::RunResumed { .. } => self.resumed(heard, at),
+            JournalLine::FlowStarted { flow, .. } => self.timeline.flow = Some(flow.clone()),
+            JournalLine::RunResumed { .. } | JournalLine::FlowResumed { .. } => {
+                self.resumed(heard, at);
+            }
+            // What a flow takes note of is told by the flow.
+            JournalLine::FlowFact { .. } => {}
+            JournalLine::SessionStarted {
+                number,
+                instruction,
+            } => self.started(at, *number, instruction),
+            JournalLine::SessionEnded { number, result } => self.ended(at, *number, result),
+            JournalLine::FlowEnded { report, .. } => {
+                self.end_idle(at);
+                self.timeline.flow_report = Some(report.clone());
+            }
             JournalLine::Fact { fact, action } => self.fact(at, fact, action),
             JournalLine::StatusChanged { session, change } => {
                 self.changed(*session);
@@ -108,11 +124,7 @@ impl Telling {
                 ledger,
                 ..
             } => {
-                if let Some(session) = self.session(*number) {
-                    session.until = Some(at);
-                    session.result = Some(result.clone());
-                }
-                self.spent(at, result.cost);
+                self.ended(at, *number, result);
                 if let Ok(ledger) = ledger {
                     self.found(at, ledger);
                 }
@@ -132,21 +144,33 @@ impl Telling {
         match action {
             RunAction::Continue => {}
             RunAction::StartSession(plan) => {
-                self.end_idle(at);
-                self.timeline.sessions.push(SessionSpan {
-                    number: plan.number,
-                    instruction: plan.instruction.clone(),
-                    from: at,
-                    until: None,
-                    result: None,
-                    changes: 0,
-                    denied: 0,
-                });
+                self.started(at, plan.number, &plan.instruction);
             }
             RunAction::Wait { reason, .. } => self.begin_idle(at, Idle::Wait(*reason)),
             RunAction::Hold => self.begin_idle(at, Idle::Paused),
             RunAction::StopSession | RunAction::Finish { .. } => self.end_idle(at),
         }
+    }
+
+    fn started(&mut self, at: Timestamp, number: u32, instruction: &InstructionName) {
+        self.end_idle(at);
+        self.timeline.sessions.push(SessionSpan {
+            number,
+            instruction: instruction.clone(),
+            from: at,
+            until: None,
+            result: None,
+            changes: 0,
+            denied: 0,
+        });
+    }
+
+    fn ended(&mut self, at: Timestamp, number: u32, result: &SessionResult) {
+        if let Some(session) = self.session(number) {
+            session.until = Some(at);
+            session.result = Some(result.clone());
+        }
+        self.spent(at, result.cost);
     }
 
     /// Takes note of a run that was gone since it was last heard of.
@@ -155,6 +179,10 @@ impl Telling {
             && session.until.is_none()
         {
             session.until = Some(heard);
+            if self.timeline.flow.is_some() {
+                // A run takes note of it by a fact of its own.
+                self.spent(at, CostTotal::unknown());
+            }
         }
         self.end_idle(heard);
         self.timeline.idle.push(IdleSpan {

@@ -1,0 +1,110 @@
+//! What a flow comes to, as far as its sessions are concerned.
+
+use std::fmt;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::duration::millis;
+use super::{BudgetKind, CostTotal, Failure, RunId, TokenUsage, format_duration};
+
+/// What a flow comes to, as far as its sessions are concerned.
+///
+/// A flow is a run whose sessions somebody else decides about; see
+/// [`Sessions`](crate::Sessions). Its `Display` is a short summary for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct FlowReport {
+    /// The run.
+    pub run: RunId,
+    /// The name of the flow.
+    pub flow: String,
+    /// Why it ended.
+    #[serde(flatten)]
+    pub exit: FlowExit,
+    /// The sessions that were started, those before it broke off included.
+    pub sessions: u32,
+    /// How long it took, waits included.
+    #[serde(rename = "totalDurationMs", with = "millis")]
+    #[schemars(with = "u64")]
+    pub elapsed: Duration,
+    /// What its sessions cost.
+    #[serde(rename = "totalCost")]
+    pub cost: CostTotal,
+    /// The tokens they used.
+    pub tokens: TokenUsage,
+    /// What persons told the flow and no agent has read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undelivered_messages: Vec<String>,
+}
+
+impl fmt::Display for FlowReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.sessions == 1 { "" } else { "s" };
+        write!(
+            f,
+            "Flow {} ({}) ended: {}\n{} session{plural}, {}, {}",
+            self.flow,
+            self.run,
+            self.exit,
+            self.sessions,
+            format_duration(self.elapsed),
+            self.cost
+        )
+    }
+}
+
+/// Why a flow ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "exitReason", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FlowExit {
+    /// It did what it was for.
+    Completed,
+    /// The quota is spent, and it was not told to wait.
+    QuotaExceeded,
+    /// The money, tokens or time are spent.
+    BudgetExceeded {
+        /// Which of them.
+        budget: BudgetKind,
+    },
+    /// It was cancelled.
+    Interrupted,
+    /// Something went wrong that it could not go on from.
+    Failed {
+        /// What went wrong.
+        error: Failure,
+    },
+}
+
+impl FlowExit {
+    /// Returns a stable name for programs, for example `completed`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::QuotaExceeded => "quota_exceeded",
+            Self::BudgetExceeded { .. } => "budget_exceeded",
+            Self::Interrupted => "interrupted",
+            Self::Failed { .. } => "failed",
+        }
+    }
+
+    /// Tells whether the flow did what it was for.
+    pub fn is_success(&self) -> bool {
+        matches!(self, Self::Completed)
+    }
+}
+
+impl fmt::Display for FlowExit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Completed => f.write_str("it is complete"),
+            Self::QuotaExceeded => f.write_str("the quota is exceeded"),
+            Self::BudgetExceeded { budget } => write!(f, "the {budget} budget is spent"),
+            Self::Interrupted => f.write_str("it was interrupted"),
+            Self::Failed { error } => write!(f, "it cannot go on: {error}"),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The end of a flow.
+
+use serde_json::Value;
+
+use super::OpenSessions;
+use crate::domain::{FlowExit, FlowReport};
+use crate::port::RunEventKind;
+use crate::run::inbox::Inbox;
+use crate::run::{Durability, JournalLine};
+
+impl OpenSessions {
+    /// Ends the flow: writes its end down, tells observers, and reports.
+    ///
+    /// `result` is what the flow itself has to say, in its own words, for the journal.
+    pub fn close(self, exit: FlowExit, result: Value) -> FlowReport {
+        let setting = self.setting.clone();
+        let report = self.told(exit, |report| {
+            let ended = JournalLine::FlowEnded {
+                report: report.clone(),
+                result,
+            };
+            if let Err(error) = setting.write_down(&ended, Durability::Synced) {
+                tracing::error!(%error, "the end of the flow is not in the journal");
+            }
+        });
+        report
+    }
+
+    /// Reports, for a flow that could not begin: nothing of it is written down, and it can be tried
+    /// again later.
+    pub(super) fn report(self, exit: FlowExit) -> FlowReport {
+        self.told(exit, |_| {})
+    }
+
+    fn told(mut self, exit: FlowExit, write_down: impl FnOnce(&FlowReport)) -> FlowReport {
+        let setting = self.setting.clone();
+        while let Some(command) = setting.control.waiting_command() {
+            self.messages.take(command);
+        }
+        tracing::info!(run = %setting.run, exit = exit.code(), "flow ended");
+        if let FlowExit::BudgetExceeded { budget } = exit {
+            setting.events.emit(RunEventKind::BudgetSpent { budget });
+        }
+        let spent = self.spent();
+        let report = FlowReport {
+            run: setting.run.clone(),
+            flow: self.start.flow,
+            exit,
+            sessions: self.sessions,
+            elapsed: spent.time,
+            cost: spent.cost,
+            tokens: spent.tokens,
+            undelivered_messages: self.messages.undelivered(),
+        };
+        write_down(&report);
+        setting
+            .events
+            .emit(RunEventKind::FlowEnded { report: &report });
+        report
+    }
+}

@@ -1,0 +1,295 @@
+//! A flow under way.
+
+use std::fmt;
+
+use futures::{FutureExt, future};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::messages::Messages;
+use super::transcript::Transcript;
+use super::{FlowStart, PerformedSession, RecordedFlow, SessionOrder};
+use crate::domain::quota::{between, later};
+use crate::domain::{
+    Budget, CostTotal, Epoch, Failure, LedgerView, RunId, SessionEnd, Spent, TokenUsage,
+};
+use crate::port::{Capabilities, Events, RunEventKind, WaitReason};
+use crate::run::inbox::Inbox;
+use crate::run::prepare::caught;
+use crate::run::setting::Setting;
+use crate::run::task::{Stand, Task};
+use crate::run::waiting::Waited;
+use crate::run::{Durability, JournalLine};
+use crate::tools::LedgerBook;
+
+/// A flow under way: runs the sessions that the caller orders, one at a time.
+///
+/// See [`Sessions`](super::Sessions). Dropped without [`close`](Self::close), the flow broke off:
+/// its journal has no end, and it can be gone on with.
+pub struct OpenSessions {
+    pub(super) setting: Setting,
+    pub(super) start: FlowStart,
+    pub(super) started: Timestamp,
+    pub(super) deadline: Option<Timestamp>,
+    pub(super) capabilities: Capabilities,
+    pub(super) book: Option<LedgerBook>,
+    pub(super) messages: Messages,
+    /// The number of the last session.
+    pub(super) sessions: u32,
+    /// The session that was lost with the process of the flow, and comes again under its number.
+    lost_session: Option<u32>,
+    pub(super) cost: CostTotal,
+    pub(super) tokens: TokenUsage,
+}
+
+/// How a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "a wait may have been cut short"]
+pub enum SessionWait {
+    /// The time came.
+    Over,
+    /// The flow was cancelled.
+    Cancelled,
+    /// The time of the whole flow was up before.
+    TimeIsUp,
+}
+
+impl OpenSessions {
+    /// Takes up a flow, before anything is known of what it stands on.
+    pub(super) fn unprepared(setting: Setting, recorded: RecordedFlow) -> Self {
+        Self {
+            messages: Messages::new(setting.events.clone()),
+            setting,
+            start: recorded.start,
+            started: recorded.started_at,
+            deadline: None,
+            capabilities: Capabilities::new(""),
+            book: None,
+            sessions: recorded.sessions,
+            lost_session: recorded.session_under_way,
+            cost: recorded.cost,
+            tokens: recorded.tokens,
+        }
+    }
+
+    /// Returns the run that all sessions belong to.
+    pub fn run_id(&self) -> &RunId {
+        &self.setting.run
+    }
+
+    /// Returns what the backend can do.
+    pub fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    /// Returns where the flow itself tells what it does: the root of the tree of events.
+    pub fn events(&self) -> &Events {
+        &self.setting.events
+    }
+
+    /// Returns the ledger, if the builder was given a repository.
+    pub fn book(&self) -> Option<&LedgerBook> {
+        self.book.as_ref()
+    }
+
+    /// Returns who writes to the ledger.
+    pub fn epoch(&self) -> Epoch {
+        self.book
+            .as_ref()
+            .map(LedgerBook::epoch)
+            .unwrap_or_default()
+    }
+
+    /// Returns the numbers of the ledger now; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// The ledger cannot be read, or somebody else has taken it over.
+    pub async fn ledger(&self) -> Result<Option<LedgerView>, Failure> {
+        let Some(book) = &self.book else {
+            return Ok(None);
+        };
+        let read = async {
+            let state = book.read().await.map_err(|error| Failure::from(&error))?;
+            Ok(state.map(|state| state.view()))
+        };
+        caught(read).await
+    }
+
+    /// Returns what was spent so far, also before the flow broke off.
+    pub fn spent(&self) -> Spent {
+        Spent {
+            cost: self.cost,
+            tokens: self.tokens,
+            time: between(self.started, self.setting.now()),
+        }
+    }
+
+    /// Returns what is left of the builder's budget.
+    pub fn budget_left(&self) -> Budget {
+        self.setting.parts.limits.budget.remaining(&self.spent())
+    }
+
+    /// Writes down that the flow took note of something.
+    ///
+    /// A flow that broke off gets these facts back, in order, as
+    /// [`RecordedFlow::facts`]. Those after which nothing may be repeated are for
+    /// [`Durability::Synced`].
+    ///
+    /// # Errors
+    ///
+    /// The journal cannot be written. The flow should end: it could not be gone on with.
+    pub fn note(&self, fact: Value, durability: Durability) -> Result<(), Failure> {
+        self.write_down(&JournalLine::FlowFact { fact }, durability)
+    }
+
+    /// Runs the session that is ordered, from its prompt to the disposal of its client.
+    ///
+    /// It never fails: [`SessionResult::end`](crate::SessionResult::end) says how it ended. When
+    /// the flow was paused, it waits until it is resumed. When the flow was cancelled or its budget
+    /// is spent, nothing begins. What persons said since the last session is part of the prompt.
+    pub async fn run(&mut self, order: SessionOrder) -> PerformedSession {
+        let number = self.lost_session.unwrap_or(self.sessions + 1);
+        if let Err(end) = self.may_begin().await {
+            return PerformedSession::not_begun(number, end);
+        }
+        let started = JournalLine::SessionStarted {
+            number,
+            instruction: order.name.clone(),
+        };
+        if let Err(error) = self.write_down(&started, Durability::Written) {
+            return PerformedSession::not_begun(number, SessionEnd::Failed { error });
+        }
+        self.lost_session = None;
+        self.sessions = number;
+        let mut performed = self.perform(number, order).await;
+        let ended = JournalLine::SessionEnded {
+            number,
+            result: performed.result.clone(),
+        };
+        if let Err(error) = self.write_down(&ended, Durability::Written) {
+            performed.result.end = SessionEnd::Failed { error };
+        }
+        performed
+    }
+
+    async fn perform(&mut self, number: u32, order: SessionOrder) -> PerformedSession {
+        let now = self.setting.now();
+        let budget = tighter(self.budget_left(), order.budget);
+        let own_deadline = order.budget.time.map(|time| later(now, time));
+        let messages = self.messages.hand_out();
+        let task = Task {
+            number,
+            instruction: &order.name,
+            prompt: future::ready(Ok(order.prompt)).boxed(),
+            messages: &messages,
+            ledger_tools: order.ledger_tools.as_ref(),
+            budget,
+            deadline: least(self.deadline, own_deadline),
+            extras: &order.extras,
+        };
+        let stand = Stand {
+            capabilities: &self.capabilities,
+            book: self.book.as_ref(),
+        };
+        let mut transcript = Transcript::default();
+        let mut heard = |event: &_| transcript.note(event);
+        let result = self
+            .setting
+            .session(stand, task, &mut self.messages, &mut heard)
+            .await;
+        self.messages.session_over(&result);
+        self.cost.merge(result.cost);
+        self.tokens += result.tokens;
+        transcript.into_performed(number, result)
+    }
+
+    /// Waits until `until` and tells observers why; commands are served meanwhile.
+    pub async fn wait(&mut self, reason: WaitReason, until: Timestamp) -> SessionWait {
+        let end = least(self.deadline, Some(until)).unwrap_or(until);
+        let waited = self.setting.wait(reason, end, &mut self.messages).await;
+        let waited = match waited {
+            Waited::Cancelled => SessionWait::Cancelled,
+            Waited::Over if end < until => SessionWait::TimeIsUp,
+            Waited::Over => SessionWait::Over,
+        };
+        self.setting.events.emit(RunEventKind::WaitEnded { reason });
+        waited
+    }
+
+    /// Waits until a session may begin; or says why none may.
+    async fn may_begin(&mut self) -> Result<(), SessionEnd> {
+        while let Some(command) = self.setting.control.waiting_command() {
+            self.messages.take(command);
+        }
+        if self.messages.is_paused && !self.setting.control.is_cancelled() {
+            self.hold().await;
+        }
+        if self.setting.control.is_cancelled() {
+            return Err(SessionEnd::Cancelled);
+        }
+        let budget = self.setting.parts.limits.budget;
+        match budget.exhausted(&self.spent()) {
+            Some(budget) => Err(SessionEnd::BudgetSpent { budget }),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits for somebody to let the flow go on, as long as it has time.
+    async fn hold(&mut self) {
+        let left = self
+            .deadline
+            .map(|deadline| between(self.setting.now(), deadline));
+        let clock = self.setting.parts.clock.clone();
+        let time_is_up = async {
+            match left {
+                Some(left) => clock.sleep(left).await,
+                None => future::pending().await,
+            }
+        };
+        let waited = tokio::select! {
+            biased;
+            waited = self.setting.hold(&mut self.messages) => waited,
+            () = time_is_up => return,
+        };
+        if waited == Waited::Over {
+            self.messages.is_paused = false;
+        }
+    }
+
+    pub(super) fn write_down(
+        &self,
+        line: &JournalLine,
+        durability: Durability,
+    ) -> Result<(), Failure> {
+        let written = self.setting.write_down(line, durability);
+        written.map_err(|error| Failure::from(&error))
+    }
+}
+
+/// Returns what both budgets leave.
+fn tighter(one: Budget, other: Budget) -> Budget {
+    Budget {
+        cost_usd: least(one.cost_usd, other.cost_usd),
+        tokens: least(one.tokens, other.tokens),
+        time: least(one.time, other.time),
+    }
+}
+
+/// Returns the lesser of two limits of which either may be missing.
+fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+impl fmt::Debug for OpenSessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenSessions")
+            .field("run", &self.setting.run)
+            .field("flow", &self.start.flow)
+            .field("sessions", &self.sessions)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,123 @@
+//! A flow that broke off, as its journal tells it.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::FlowStart;
+use crate::domain::{CostTotal, RunId, TokenUsage};
+use crate::run::JournalLine;
+
+/// A flow that broke off: what is needed to go on with it.
+///
+/// ```
+/// use autonoe_core::{Epoch, JournalLine, RecordedFlow, RunId};
+/// use jiff::Timestamp;
+/// use serde_json::json;
+///
+/// let started = JournalLine::FlowStarted {
+///     flow: "review".to_owned(),
+///     definition: "1f0c9a".to_owned(),
+///     parameters: json!({}),
+///     epoch: Epoch(1),
+/// };
+/// let fact = JournalLine::FlowFact { fact: json!({"step": "plan"}) };
+/// let at = Timestamp::UNIX_EPOCH;
+///
+/// let broke_off = RecordedFlow::replay(RunId::new("run"), [(at, &started), (at, &fact)])
+///     .expect("it did not come to its end");
+///
+/// assert_eq!(broke_off.start.flow, "review");
+/// assert_eq!(broke_off.facts, [json!({"step": "plan"})]);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecordedFlow {
+    /// The run.
+    pub run: RunId,
+    /// What it began with.
+    pub start: FlowStart,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// What it took note of, in order.
+    pub facts: Vec<Value>,
+    /// The number of its last session; 0 if it has had none.
+    pub sessions: u32,
+    /// The session that was under way when it broke off.
+    pub session_under_way: Option<u32>,
+    /// What its sessions have cost. One that was lost with its process is an unknown part.
+    pub cost: CostTotal,
+    /// The tokens they used.
+    pub tokens: TokenUsage,
+}
+
+impl RecordedFlow {
+    /// Replays the lines of one flow; `None` if it did not start or came to its end, and for the
+    /// lines of a run that is no flow.
+    pub fn replay<'a>(
+        run: RunId,
+        lines: impl IntoIterator<Item = (Timestamp, &'a JournalLine)>,
+    ) -> Option<Self> {
+        let mut flow: Option<Self> = None;
+        for (at, line) in lines {
+            match (line, &mut flow) {
+                (
+                    JournalLine::FlowStarted {
+                        flow: name,
+                        definition,
+                        parameters,
+                        ..
+                    },
+                    None,
+                ) => {
+                    let start = FlowStart::new(name.clone())
+                        .definition(definition.clone())
+                        .parameters(parameters.clone());
+                    flow = Some(Self::begun(run.clone(), start, at));
+                }
+                (JournalLine::FlowEnded { .. }, _) => return None,
+                (line, Some(flow)) => flow.note(line),
+                _ => {}
+            }
+        }
+        let mut flow = flow?;
+        flow.lose_session();
+        Some(flow)
+    }
+
+    pub(super) fn begun(run: RunId, start: FlowStart, started_at: Timestamp) -> Self {
+        Self {
+            run,
+            start,
+            started_at,
+            facts: Vec::new(),
+            sessions: 0,
+            session_under_way: None,
+            cost: CostTotal::default(),
+            tokens: TokenUsage::default(),
+        }
+    }
+
+    fn note(&mut self, line: &JournalLine) {
+        match line {
+            JournalLine::FlowResumed { .. } => self.lose_session(),
+            JournalLine::FlowFact { fact } => self.facts.push(fact.clone()),
+            JournalLine::SessionStarted { number, .. } => {
+                self.sessions = *number;
+                self.session_under_way = Some(*number);
+            }
+            JournalLine::SessionEnded { result, .. } => {
+                self.session_under_way = None;
+                self.cost.merge(result.cost);
+                self.tokens += result.tokens;
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes note of a session whose end nobody saw.
+    fn lose_session(&mut self) {
+        if self.session_under_way.is_some() {
+            self.cost.merge(CostTotal::unknown());
+        }
+    }
+}

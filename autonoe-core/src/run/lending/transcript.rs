@@ -1,0 +1,130 @@
+//! What an agent said and did, kept for who ordered the session.
+
+use std::collections::HashMap;
+
+use super::{PerformedCall, PerformedSession};
+use crate::domain::{SessionResult, StreamEvent};
+use crate::port::ToolKind;
+
+/// What an agent said and did so far.
+#[derive(Debug, Default)]
+pub(super) struct Transcript {
+    /// What the main agent said before its last call.
+    before: String,
+    /// What it said since.
+    answer: String,
+    calls: Vec<PerformedCall>,
+    by_id: HashMap<String, usize>,
+}
+
+impl Transcript {
+    /// Takes note of `event`.
+    pub(super) fn note(&mut self, event: &StreamEvent) {
+        match event {
+            StreamEvent::Text { text, agent: None } => self.answer.push_str(text),
+            StreamEvent::ToolInvocation {
+                call_id,
+                name,
+                input,
+                agent,
+            } => {
+                if agent.is_none() {
+                    let said = std::mem::take(&mut self.answer);
+                    join(&mut self.before, &said);
+                }
+                self.by_id.insert(call_id.clone(), self.calls.len());
+                self.calls.push(PerformedCall {
+                    id: call_id.clone(),
+                    tool: name.clone(),
+                    target: ToolKind::from_name(name, input).target(),
+                    agent: agent.clone(),
+                    status: None,
+                });
+            }
+            StreamEvent::ToolResponse {
+                call_id, status, ..
+            } => {
+                let call = self.by_id.get(call_id);
+                if let Some(call) = call.and_then(|index| self.calls.get_mut(*index)) {
+                    call.status = Some(*status);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn into_performed(self, number: u32, result: SessionResult) -> PerformedSession {
+        let mut text = self.before;
+        join(&mut text, &self.answer);
+        PerformedSession {
+            number,
+            result,
+            answer: self.answer,
+            text,
+            tool_calls: self.calls,
+        }
+    }
+}
+
+/// Adds a part of what was said behind a blank line.
+fn join(text: &mut String, part: &str) {
+    if part.is_empty() {
+        return;
+    }
+    if !text.is_empty() {
+        text.push_str("\n\n");
+    }
+    text.push_str(part);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ToolStatus;
+    use serde_json::json;
+
+    #[test]
+    fn text_is_what_the_main_agent_said_and_the_answer_its_last_part() {
+        let mut transcript = Transcript::default();
+        for event in [
+            StreamEvent::thinking("secretly done"),
+            StreamEvent::text("I lo"),
+            StreamEvent::text("ok."),
+            StreamEvent::tool_invocation("1", "Bash", json!({"command": "ls"})),
+            StreamEvent::tool_response("1", "out", ToolStatus::Denied),
+            StreamEvent::tool_invocation("2", "mcp__autonoe__list", json!({})),
+            StreamEvent::text("sub").by_agent("helper"),
+            StreamEvent::tool_response("2", "out", ToolStatus::Ok),
+            StreamEvent::tool_response("unheard of", "out", ToolStatus::Ok),
+            StreamEvent::text("Done."),
+            StreamEvent::tool_invocation("3", "Read", json!({"file_path": "a"})).by_agent("helper"),
+        ] {
+            transcript.note(&event);
+        }
+
+        let performed = transcript.into_performed(1, SessionResult::completed());
+
+        assert_eq!(performed.text, "I look.\n\nDone.");
+        assert_eq!(performed.answer, "Done.");
+        let calls: Vec<_> = performed
+            .tool_calls
+            .iter()
+            .map(|call| {
+                (
+                    &*call.tool,
+                    call.target.as_deref(),
+                    call.agent.as_deref(),
+                    call.status,
+                )
+            })
+            .collect();
+        assert_eq!(
+            calls,
+            [
+                ("Bash", Some("ls"), None, Some(ToolStatus::Denied)),
+                ("mcp__autonoe__list", None, None, Some(ToolStatus::Ok)),
+                ("Read", Some("a"), Some("helper"), None),
+            ]
+        );
+    }
+}
