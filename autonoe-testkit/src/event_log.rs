@@ -128,6 +128,11 @@ impl RunObserver for EventLog {
 fn line(kind: &RunEventKind<'_>) -> Line {
     Line::Text(match kind {
         RunEventKind::RunStarted { mode, .. } => format!("{mode} started"),
+        RunEventKind::FlowStarted { flow, .. } => format!("flow {flow} started"),
+        RunEventKind::ConversationResumed { conversation } => {
+            format!("  goes on with {conversation}")
+        }
+        RunEventKind::FlowEnded { report } => format!("flow ended: {}", report.exit),
         RunEventKind::SessionStarted {
             number,
             instruction,

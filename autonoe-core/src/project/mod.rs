@@ -14,6 +14,7 @@ mod json_words;
 mod layout;
 mod plain_file;
 mod preview;
+mod project_ground;
 mod project_run;
 mod run_lock;
 mod status_file;
@@ -43,6 +44,7 @@ pub use journal::{
 pub use json_words::json_complaint;
 pub use layout::Project;
 pub use preview::{NextStep, ResumedRun, RunPreview};
+pub use project_ground::{ProjectGround, ProjectTaking};
 pub use project_run::{ProjectRun, ProjectRunError};
 pub use run_lock::{RunLock, RunLockHeld, RunLockHolder};
 pub use status_record::StatusRecord;

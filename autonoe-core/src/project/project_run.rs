@@ -5,15 +5,12 @@ use std::sync::Arc;
 use autonoe_security::Destructive;
 
 use super::{
-    AgentConfig, ConfigError, EffectiveConfig, FileDeliverableRepository, FileJournal, Journal,
-    JournalReadError, Project, ProjectError, ProjectInstructions, RunLock, SandboxSwitch,
+    ConfigError, JournalReadError, Project, ProjectError, ProjectGround, ProjectInstructions,
+    SandboxSwitch,
 };
 use crate::domain::{Mode, RunReport};
-use crate::port::{
-    AgentClientFactory, Clock, DeliverableRepository, InstructionError, Places, RepositoryError,
-    SpecContext, SystemClock,
-};
-use crate::run::{BuildError, GivenLimits, RunControl, SessionRunner, SessionRunnerBuilder};
+use crate::port::{AgentClientFactory, Clock, InstructionError, RepositoryError, SystemClock};
+use crate::run::{BuildError, GivenLimits, RunControl, SessionRunnerBuilder};
 
 /// A run in a project directory: takes its lock, reads its settings, goes on with what broke off.
 ///
@@ -136,38 +133,29 @@ impl ProjectRun {
     /// or a file of the project cannot be understood. Nothing was changed but the
     /// files of the locks.
     pub async fn start(self, control: &RunControl) -> Result<RunReport, ProjectRunError> {
-        let project = &self.project;
-        project.specification()?;
-        let config = AgentConfig::load(project.config_path())?;
-        let effective =
-            EffectiveConfig::merge(config, self.mode, self.sandbox)?.destructive(self.destructive);
-        let lock = RunLock::acquire(project, self.clock.now())?;
-        let broke_off = Journal::read(&project.journal_path())?
+        self.project.specification()?;
+        let ground = ProjectGround::of(&self.project)
+            .mode(self.mode)
+            .sandbox(self.sandbox)
+            .destructive(self.destructive)
+            .clock(self.clock)
+            .take()
+            .await?;
+        let broke_off = ground
+            .journal()
             .broken_off()
             .filter(|recorded| recorded.mode() == self.mode)
             .map(|recorded| recorded.with_limits(self.limits.clone()));
-        let repository = FileDeliverableRepository::open(project)?;
-        // Looked at before anything is written down: a run that cannot start leaves no trace.
-        let ledger = repository.load().await?;
-        repository.check_takeover(ledger.as_ref())?;
-        let builder = SessionRunner::builder(project.root())
-            .agents(self.agents)
-            .repository(Arc::new(repository))
-            .instructions(Arc::new(ProjectInstructions::new(project.state_dir())))
-            .clock(self.clock)
-            .lock(lock.descriptor());
-        let context = SpecContext::new(Places::new(project.root()));
-        let builder = effective.apply(builder, &context)?;
-        let journal = match broke_off {
-            Some(_) => FileJournal::open(project)?,
-            None => FileJournal::open_for_new_run(project)?,
+        let builder = match broke_off {
+            Some(_) => ground.go_on(self.agents)?,
+            None => ground.begin(self.agents)?,
         };
+        let instructions = ProjectInstructions::new(self.project.state_dir());
+        let builder = builder.instructions(Arc::new(instructions));
         let builder = self
             .configure
             .into_iter()
-            .fold(builder.journal(Arc::new(journal)), |builder, configure| {
-                configure(builder)
-            })
+            .fold(builder, |builder, configure| configure(builder))
             .limits(&self.limits);
         let runner = builder.build()?;
         Ok(match broke_off {

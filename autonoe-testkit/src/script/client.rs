@@ -76,6 +76,8 @@ impl AgentClient for ScriptedClient {
             instruction: self.spec.instruction.clone(),
             prompt: prompt.text.clone(),
             model: self.spec.model.clone(),
+            system_prompt: self.spec.system_prompt.clone(),
+            resume: self.spec.resume.clone(),
             tools: self
                 .spec
                 .tools

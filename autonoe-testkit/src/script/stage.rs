@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use autonoe_core::{GateDecision, InstructionName, SessionSpec, ToolCall};
+use autonoe_core::{AgentSessionId, GateDecision, InstructionName, SessionSpec, ToolCall};
 
 use super::session_script::SessionScript;
 
@@ -19,6 +19,10 @@ pub struct ReceivedSession {
     pub prompt: String,
     /// The model that was asked for.
     pub model: Option<String>,
+    /// The system prompt, if one was set.
+    pub system_prompt: Option<String>,
+    /// The conversation that it was to go on with.
+    pub resume: Option<AgentSessionId>,
     /// The names of our tools that it was offered.
     pub tools: Vec<String>,
     /// Every call that was put to the gate, with the decision.

@@ -1,0 +1,217 @@
+//! What a run or a flow in a project directory stands on.
+
+use std::sync::Arc;
+
+use autonoe_security::Destructive;
+
+use super::{
+    AgentConfig, EffectiveConfig, FileDeliverableRepository, FileJournal, Journal, Project,
+    ProjectRunError, RunLock, SandboxSwitch,
+};
+use crate::domain::Mode;
+use crate::port::{
+    AgentClientFactory, Clock, DeliverableRepository, Places, SpecContext, SystemClock,
+};
+use crate::run::{SessionRunner, SessionRunnerBuilder};
+
+/// Takes a project directory for a run or a flow: its lock, settings, ledger and journal.
+///
+/// [`ProjectRun`](super::ProjectRun) does it by itself; this is for who makes
+/// [`Sessions`](crate::Sessions) in a project. `SPEC.md` is not needed.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::{FlowExit, FlowStart, Project, ProjectGround, RunControl, SessionOrder};
+/// # use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+/// use serde_json::json;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?
+/// #     .block_on(async {
+/// # let dir = tempfile::tempdir()?;
+/// # let agents = Arc::new(ScriptedAgents::new([SessionScript::new("tidy").says("Done.").ends()]));
+/// let project = Project::find(dir.path(), None)?;
+/// let ground = ProjectGround::of(&project)
+/// #   .clock(Arc::new(VirtualClock::new()))
+///     .take()
+///     .await?;
+///
+/// let broke_off = ground.journal().broken_off_flow().filter(|flow| flow.start.flow == "tidy");
+/// let builder = match &broke_off {
+///     Some(_) => ground.go_on(agents)?,
+///     None => ground.begin(agents)?,
+/// };
+/// let (sessions, control) = (builder.build_sessions()?, RunControl::new());
+/// let mut open = match broke_off {
+///     Some(recorded) => sessions.reopen(recorded, &control).await?,
+///     None => sessions.open(FlowStart::new("tidy"), &control).await?,
+/// };
+/// open.run(SessionOrder::new("Tidy up.")).await;
+/// open.close(FlowExit::Completed, json!({}));
+/// // The lock is released when the ground is dropped.
+/// drop(ground);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "the lock is released when it is dropped"]
+pub struct ProjectGround {
+    project: Project,
+    config: EffectiveConfig,
+    clock: Arc<dyn Clock>,
+    lock: RunLock,
+    journal: Journal,
+    repository: Arc<FileDeliverableRepository>,
+}
+
+/// What a project is taken for; see [`ProjectGround::of`].
+#[must_use = "nothing is taken before `take`"]
+pub struct ProjectTaking {
+    project: Project,
+    mode: Mode,
+    sandbox: SandboxSwitch,
+    destructive: Destructive,
+    clock: Arc<dyn Clock>,
+}
+
+impl ProjectTaking {
+    /// Sets the mode of policy and grants; [`Mode::Run`] by default.
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Sets whether the sandbox is on, and who said so; it is by default.
+    pub fn sandbox(mut self, sandbox: SandboxSwitch) -> Self {
+        self.sandbox = sandbox;
+        self
+    }
+
+    /// Opens `rm` and `mv` inside the project, in run mode; they are closed by default.
+    pub fn destructive(mut self, destructive: Destructive) -> Self {
+        self.destructive = destructive;
+        self
+    }
+
+    /// Sets the clock; the machine's by default.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Reads the settings, takes the lock, and reads journal and ledger.
+    ///
+    /// # Errors
+    ///
+    /// Another run is under way, or a file of the project cannot be understood. Nothing was changed
+    /// but the files of the locks.
+    pub async fn take(self) -> Result<ProjectGround, ProjectRunError> {
+        let project = self.project;
+        let config = AgentConfig::load(project.config_path())?;
+        let config =
+            EffectiveConfig::merge(config, self.mode, self.sandbox)?.destructive(self.destructive);
+        let lock = RunLock::acquire(&project, self.clock.now())?;
+        let journal = Journal::read(&project.journal_path())?;
+        let repository = FileDeliverableRepository::open(&project)?;
+        // Looked at before anything is written down: a run that cannot start leaves no trace.
+        let ledger = repository.load().await?;
+        repository.check_takeover(ledger.as_ref())?;
+        Ok(ProjectGround {
+            project,
+            config,
+            clock: self.clock,
+            lock,
+            journal,
+            repository: Arc::new(repository),
+        })
+    }
+}
+
+impl ProjectGround {
+    /// Says what `project` is to be taken for; [`take`](ProjectTaking::take) does it.
+    pub fn of(project: &Project) -> ProjectTaking {
+        ProjectTaking {
+            project: project.clone(),
+            mode: Mode::Run,
+            sandbox: SandboxSwitch::default(),
+            destructive: Destructive::Forbidden,
+            clock: Arc::new(SystemClock),
+        }
+    }
+
+    /// Returns the project.
+    pub fn project(&self) -> &Project {
+        &self.project
+    }
+
+    /// Returns the settings, each with where it comes from.
+    pub fn config(&self) -> &EffectiveConfig {
+        &self.config
+    }
+
+    /// Returns the journal as it was when the project was taken: what broke off is in it.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// Begins a run or a flow: a journal that has grown large is put aside.
+    ///
+    /// The builder has the agents, ledger, journal, lock, clock and all settings of the project.
+    ///
+    /// # Errors
+    ///
+    /// A hook of the settings cannot be built, or the journal cannot be written.
+    pub fn begin(
+        &self,
+        agents: Arc<dyn AgentClientFactory>,
+    ) -> Result<SessionRunnerBuilder, ProjectRunError> {
+        let builder = self.builder(agents)?;
+        let journal = FileJournal::open_for_new_run(&self.project)?;
+        Ok(builder.journal(Arc::new(journal)))
+    }
+
+    /// Goes on with what broke off, in the journal that tells of it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`begin`](Self::begin).
+    pub fn go_on(
+        &self,
+        agents: Arc<dyn AgentClientFactory>,
+    ) -> Result<SessionRunnerBuilder, ProjectRunError> {
+        let builder = self.builder(agents)?;
+        let journal = FileJournal::open(&self.project)?;
+        Ok(builder.journal(Arc::new(journal)))
+    }
+
+    fn builder(
+        &self,
+        agents: Arc<dyn AgentClientFactory>,
+    ) -> Result<SessionRunnerBuilder, ProjectRunError> {
+        let root = self.project.root();
+        let builder = SessionRunner::builder(root)
+            .agents(agents)
+            .repository(self.repository.clone())
+            .clock(self.clock.clone())
+            .lock(self.lock.descriptor());
+        let context = SpecContext::new(Places::new(root));
+        Ok(self.config.clone().apply(builder, &context)?)
+    }
+}
+
+impl std::fmt::Debug for ProjectGround {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ProjectGround")
+            .field("project", &self.project)
+            .finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for ProjectTaking {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ProjectTaking")
+            .field("project", &self.project)
+            .field("mode", &self.mode)
+            .finish_non_exhaustive()
+    }
+}
