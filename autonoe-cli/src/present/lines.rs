@@ -45,6 +45,10 @@ pub(super) fn line(event: &RunEventKind<'_>, tools: u32) -> Option<Line> {
             Level::Info,
             format!("Run {run} started ({mode})"),
         )),
+        RunEventKind::FlowStarted { run, flow } => Some(Line::new(
+            Level::Info,
+            format!("Flow {} started ({run})", shorten(flow)),
+        )),
         RunEventKind::SessionStarted {
             number,
             instruction,

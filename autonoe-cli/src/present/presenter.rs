@@ -69,7 +69,8 @@ impl RunObserver for Presenter {
             }
             RunEventKind::SessionEnded { .. }
             | RunEventKind::WaitEnded { .. }
-            | RunEventKind::RunEnded { .. } => self.screen.clear(),
+            | RunEventKind::RunEnded { .. }
+            | RunEventKind::FlowEnded { .. } => self.screen.clear(),
             _ => {}
         }
         self.stays(debug_line(&event.kind));

@@ -93,6 +93,10 @@ impl Standing {
                 Self::Done(report.exit.to_string())
             }
             WhyStopped::Ended(report) => Self::Stopped(report.exit.to_string()),
+            WhyStopped::FlowEnded(report) if report.exit.is_success() => {
+                Self::Done(report.exit.to_string())
+            }
+            WhyStopped::FlowEnded(report) => Self::Stopped(report.exit.to_string()),
             _ if is_under_way => Self::UnderWay,
             why => Self::BrokeOff(why.to_string()),
         }

@@ -16,13 +16,14 @@ pub(super) fn banner(facts: &Facts) -> Markup {
         Standing::UnderWay => ("busy", "▶"),
         Standing::BrokeOff(_) => ("bad", "✕"),
     };
-    let mode = match timeline.mode {
-        Mode::Run => "Run",
-        Mode::Sync => "Sync",
+    let kind = match (&timeline.flow, timeline.mode) {
+        (Some(flow), _) => format!("Flow {flow}"),
+        (None, Mode::Run) => "Run".to_owned(),
+        (None, Mode::Sync) => "Sync".to_owned(),
     };
     html! {
         header.banner {
-            p.eyebrow { "Autonoe · " (mode) " report" }
+            p.eyebrow { "Autonoe · " (inline(&kind)) " report" }
             h1 { (inline(&facts.project)) }
             p.standing {
                 span class={ "badge " (class) } {
@@ -33,9 +34,10 @@ pub(super) fn banner(facts: &Facts) -> Markup {
             }
             p.muted {
                 "Started " time datetime=(machine_time(timeline.from)) { (date_and_time(timeline.from)) }
-                @match &timeline.report {
-                    Some(_) => { ", ended " },
-                    None => { ", last heard of " },
+                @if timeline.report.is_some() || timeline.flow_report.is_some() {
+                    ", ended "
+                } @else {
+                    ", last heard of "
                 }
                 time datetime=(machine_time(timeline.until)) { (date_and_time(timeline.until)) }
                 " UTC"
@@ -60,19 +62,15 @@ pub(super) fn tiles(facts: &Facts) -> Markup {
     let timeline = &facts.timeline;
     let now = timeline.progress.last().map(|point| point.ledger);
     let counts = now.unwrap_or_default().counts;
-    let spent = timeline.cost.last().map(|point| point.total);
-    let spent = timeline
-        .report
-        .as_ref()
-        .map_or(spent.unwrap_or_default(), |report| report.cost);
-    let elapsed = match &timeline.report {
-        Some(report) => report.elapsed,
-        None => since(timeline.from, timeline.until),
+    let end = match (&timeline.report, &timeline.flow_report) {
+        (Some(report), _) => Some((report.cost, report.elapsed, report.tokens)),
+        (None, Some(report)) => Some((report.cost, report.elapsed, report.tokens)),
+        (None, None) => None,
     };
-    let used = timeline
-        .report
-        .as_ref()
-        .and_then(|report| tokens(&report.tokens));
+    let spent_so_far = timeline.cost.last().map(|point| point.total);
+    let spent = end.map_or(spent_so_far.unwrap_or_default(), |(cost, ..)| cost);
+    let elapsed = end.map_or(since(timeline.from, timeline.until), |(_, time, _)| time);
+    let used = end.and_then(|(.., used)| tokens(&used));
     html! {
         section aria-labelledby="numbers" {
             h2 #numbers.visually-hidden { "In numbers" }

@@ -8,6 +8,7 @@ mod fencing;
 mod gate;
 mod ledger;
 mod ledger_book;
+mod lent_sessions;
 mod lessons;
 mod limits;
 mod messages;

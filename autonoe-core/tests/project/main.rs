@@ -4,6 +4,7 @@
 mod aftermath;
 #[cfg(target_os = "linux")]
 mod file_system;
+mod flows;
 mod foreign_writes;
 mod journal;
 mod kill;

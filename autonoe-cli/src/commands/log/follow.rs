@@ -36,7 +36,13 @@ pub(super) fn follow(
         thread::sleep(PAUSE);
         is_under_way = RunLock::held(project)?.is_some();
         entries = tail.read_new()?;
-        let has_ended = |entry: &JournalEntry| matches!(entry.line, JournalLine::RunEnded { .. });
+        let has_ended = |entry: &JournalEntry| {
+            let line = &entry.line;
+            matches!(
+                line,
+                JournalLine::RunEnded { .. } | JournalLine::FlowEnded { .. }
+            )
+        };
         if entries.iter().any(has_ended) {
             is_under_way = false;
         }

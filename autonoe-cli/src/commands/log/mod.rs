@@ -74,10 +74,10 @@ pub(crate) fn log(args: &LogArgs, surroundings: &Surroundings) -> Result<ExitCod
 fn without_an_end(story: &RunStory, is_under_way: bool) -> String {
     let why = story.why_did_it_stop();
     match why {
-        WhyStopped::BrokeOff(_) if is_under_way => {
+        WhyStopped::BrokeOff(_) | WhyStopped::FlowBrokeOff { .. } if is_under_way => {
             "It is under way; `autonoe log --follow` tells what comes.\n".to_owned()
         }
-        WhyStopped::BrokeOff(_) => {
+        WhyStopped::BrokeOff(_) | WhyStopped::FlowBrokeOff { .. } => {
             format!(
                 "It did not come to its end: {why}. It has cost {}.\n\
                  The same command goes on with it.\n",

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use autonoe_core::{
-    Budget, DeliverableStatus, GivenLimits, JournalEntry, JournalLine, OnQuota, RunAction, RunFact,
-    SessionResult, StatusChange, WaitReason, format_duration, format_time,
+    Budget, DeliverableStatus, GivenLimits, InstructionName, JournalEntry, JournalLine, OnQuota,
+    RunAction, RunFact, SessionResult, StatusChange, WaitReason, format_duration, format_time,
 };
 
 use crate::present::{shorten, summary};
@@ -35,7 +35,22 @@ impl Narrator {
             JournalLine::RunStarted { limits, .. } => {
                 say(format!("Run {} started ({})", run, limits.mode));
             }
-            JournalLine::RunResumed { .. } => say("It goes on".to_owned()),
+            JournalLine::FlowStarted { flow, .. } => {
+                say(format!("Flow {} started ({run})", shorten(flow)));
+            }
+            JournalLine::RunResumed { .. } | JournalLine::FlowResumed { .. } => {
+                say("It goes on".to_owned());
+            }
+            JournalLine::SessionStarted {
+                number,
+                instruction,
+            } => say(self.started(*number, instruction)),
+            JournalLine::SessionEnded { number, result } => say(self.ended(*number, result)),
+            JournalLine::FlowEnded { report, .. } => {
+                for line in report.to_string().lines() {
+                    say(shorten(line));
+                }
+            }
             JournalLine::Fact { fact, action } => {
                 if let Some(what) = self.fact(fact) {
                     say(what);
@@ -99,11 +114,7 @@ impl Narrator {
 
     fn action(&mut self, action: &RunAction) -> Option<String> {
         match action {
-            RunAction::StartSession(plan) => {
-                self.sessions.insert(plan.number, Tally::default());
-                let instruction = shorten(plan.instruction.as_str());
-                Some(format!("Session {} started ({instruction})", plan.number))
-            }
+            RunAction::StartSession(plan) => Some(self.started(plan.number, &plan.instruction)),
             RunAction::Wait { reason, until } => {
                 let until = format_time(*until);
                 match reason {
@@ -118,6 +129,12 @@ impl Narrator {
             RunAction::Hold => Some("Paused".to_owned()),
             _ => None,
         }
+    }
+
+    fn started(&mut self, number: u32, instruction: &InstructionName) -> String {
+        self.sessions.insert(number, Tally::default());
+        let instruction = shorten(instruction.as_str());
+        format!("Session {number} started ({instruction})")
     }
 
     fn ended(&mut self, number: u32, result: &SessionResult) -> String {

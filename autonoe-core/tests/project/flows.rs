@@ -1,0 +1,206 @@
+//! Flows in a project directory: lock, settings, journal, and going on after a kill.
+
+use std::sync::Arc;
+
+use autonoe_core::{
+    Budget, CostTotal, CostUsd, Durability, ExitReason, FlowExit, FlowStart, JournalLine,
+    OpenSessions, ProjectError, ProjectGround, ProjectRun, ProjectRunError, RunControl,
+    RunTimeline, SeededIds, SessionEnd, SessionOrder, WhyStopped,
+};
+use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
+use serde_json::json;
+
+fn says(text: &str, cents: u64) -> SessionScript {
+    SessionScript::new(text)
+        .says(text)
+        .costs(CostUsd::from_cents(cents))
+        .ends()
+}
+
+async fn ground(project: &TempProject) -> ProjectGround {
+    let taking = ProjectGround::of(project.project()).clock(Arc::new(VirtualClock::new()));
+    taking.take().await.expect("it is free")
+}
+
+async fn begin(ground: &ProjectGround, agents: ScriptedAgents) -> OpenSessions {
+    let builder = ground.begin(Arc::new(agents)).expect("settings fit");
+    let sessions = builder.ids(Arc::new(SeededIds::new(7))).build_sessions();
+    let start = FlowStart::new("review")
+        .definition("1f0c9a")
+        .parameters(json!({"branch": "main"}));
+    let open = sessions
+        .expect("parts fit")
+        .open(start, &RunControl::new())
+        .await;
+    open.expect("it begins")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_needs_no_specification_and_is_told_by_the_journal() {
+    let project = TempProject::new();
+    let ground = ground(&project).await;
+    let mut open = begin(&ground, ScriptedAgents::new([says("hello", 10)])).await;
+
+    open.note(json!({"fact": 1}), Durability::Synced)
+        .expect("written");
+    open.run(SessionOrder::new("Say hello.").named("greet"))
+        .await;
+    let report = open.close(FlowExit::Completed, json!({"steps": 1}));
+    drop(ground);
+
+    let journal = project.journal();
+    let lines: Vec<_> = journal.entries().iter().map(|entry| &entry.line).collect();
+    assert!(matches!(
+        lines[..],
+        [
+            JournalLine::FlowStarted { .. },
+            JournalLine::FlowFact { .. },
+            JournalLine::SessionStarted { .. },
+            JournalLine::SessionEnded { .. },
+            JournalLine::FlowEnded { .. },
+        ]
+    ));
+    assert_eq!(
+        (journal.broken_off(), journal.broken_off_flow()),
+        (None, None)
+    );
+    let [story] = &journal.stories()[..] else {
+        panic!("one flow, one story");
+    };
+    assert_eq!((story.flow.as_deref(), story.mode), (Some("review"), None));
+    assert_eq!(
+        story.why_did_it_stop(),
+        &WhyStopped::FlowEnded(report.clone())
+    );
+    assert_eq!(
+        story.why_did_it_stop().to_string(),
+        "it ended: it is complete"
+    );
+    assert_eq!(story.cost(), CostTotal::known(CostUsd::from_cents(10)));
+    assert_eq!(story.sessions[0].instruction.as_str(), "greet");
+    let timeline = RunTimeline::of(&journal, &report.run).expect("it is told");
+    assert_eq!(timeline.flow.as_deref(), Some("review"));
+    assert_eq!(timeline.sessions.len(), 1);
+    assert_eq!(timeline.flow_report, Some(report));
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_do_not_work_in_one_project() {
+    let project = TempProject::new().spec("# Shop");
+    let ground = ground(&project).await;
+    let taken = ProjectGround::of(project.project()).take().await;
+    let run = ProjectRun::new(project.project().clone(), Arc::new(ScriptedAgents::new([])));
+    let started = run.start(&RunControl::new()).await;
+
+    for refused in [taken.map(drop), started.map(drop)] {
+        assert!(
+            matches!(
+                refused,
+                Err(ProjectRunError::Project(ProjectError::Locked(_)))
+            ),
+            "{refused:?}"
+        );
+    }
+    drop(ground);
+    assert!(ProjectGround::of(project.project()).take().await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_goes_on_with_its_facts_numbers_and_costs() {
+    let project = TempProject::new();
+    {
+        let ground = ground(&project).await;
+        let agents = ScriptedAgents::new([says("one", 10), SessionScript::new("lost").hangs()]);
+        let mut open = begin(&ground, agents).await;
+        open.run(SessionOrder::new("One.").named("one")).await;
+        open.note(json!("one is done"), Durability::Synced)
+            .expect("written");
+        // The process is gone in the middle of the second session.
+        let lost = open.run(SessionOrder::new("Two.").named("two"));
+        let gone = tokio::time::timeout(std::time::Duration::from_secs(60), lost).await;
+        assert!(gone.is_err());
+    }
+    let journal = project.journal();
+    assert_eq!(journal.broken_off(), None);
+    let why = journal.stories()[0].why_did_it_stop().to_string();
+    assert_eq!(why, "it broke off in session 2");
+
+    let ground = ground(&project).await;
+    let recorded = ground.journal().broken_off_flow().expect("it broke off");
+    assert_eq!(recorded.facts, [json!("one is done")]);
+    assert_eq!(recorded.start.definition, "1f0c9a");
+    assert_eq!(recorded.start.parameters, json!({"branch": "main"}));
+    let run = recorded.run.clone();
+    let scripts = [says("one", 10), says("two", 20), says("three", 30)];
+    let agents = Arc::new(ScriptedAgents::resuming_at(2, scripts));
+    let budget = Budget::default().with_cost(CostUsd::from_cents(60));
+    let builder = ground.go_on(agents.clone()).expect("settings fit");
+    let sessions = builder.budget(budget).build_sessions().expect("parts fit");
+    let open = sessions.reopen(recorded, &RunControl::new()).await;
+    let mut open = open.expect("it begins");
+    let again = open.run(SessionOrder::new("Two.").named("two")).await;
+    let third = open.run(SessionOrder::new("Three.").named("three")).await;
+    let fourth = open.run(SessionOrder::new("Four.").named("four")).await;
+    let report = open.close(FlowExit::Completed, json!({}));
+
+    assert_eq!((again.number, third.number), (2, 3));
+    // What it spent before it broke off counts against the budget.
+    assert!(matches!(fourth.result.end, SessionEnd::BudgetSpent { .. }));
+    assert_eq!(report.run, run);
+    // Nobody knows what the lost session cost.
+    let cost = CostTotal {
+        known_usd: CostUsd::from_cents(60),
+        unknown_parts: 1,
+    };
+    assert_eq!((report.cost, report.sessions), (cost, 3));
+    let journal = project.journal();
+    let story = &journal.stories()[0];
+    assert_eq!((story.resumed, story.sessions[1].starts), (1, 2));
+    assert_eq!(story.cost(), cost);
+    let timeline = RunTimeline::of(&journal, &run).expect("it is told");
+    assert_eq!(timeline.cost.last().map(|point| point.total), Some(cost));
+    assert_eq!(journal.broken_off_flow(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_is_not_taken_for_a_flow_nor_a_flow_for_a_run() {
+    let project = TempProject::new().spec("# Shop");
+    {
+        let ground = ground(&project).await;
+        let _broke_off = begin(&ground, ScriptedAgents::new([])).await;
+    }
+    assert!(project.journal().broken_off_flow().is_some());
+
+    let agents = Arc::new(ScriptedAgents::new([SessionScript::new("hangs").hangs()]));
+    let run = ProjectRun::new(project.project().clone(), agents)
+        .clock(Arc::new(VirtualClock::new()))
+        .configure(|runner| {
+            runner.budget(Budget::default().with_time(std::time::Duration::from_secs(5)))
+        });
+    let report = run.start(&RunControl::new()).await.expect("it starts");
+
+    assert!(matches!(report.exit, ExitReason::BudgetExceeded { .. }));
+    let journal = project.journal();
+    assert_eq!(journal.stories().len(), 2);
+    assert_eq!(
+        (journal.broken_off(), journal.broken_off_flow()),
+        (None, None)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_ends_when_its_journal_takes_no_line_any_more() {
+    let project = TempProject::new();
+    let ground = ground(&project).await;
+    let mut open = begin(&ground, ScriptedAgents::new([])).await;
+    std::fs::remove_file(project.project().journal_path()).expect("it is there");
+
+    let noted = open.note(json!({}), Durability::Written);
+    let performed = open.run(SessionOrder::new("Work.")).await;
+
+    assert_eq!(noted.expect_err("it is gone").code, "journal_unavailable");
+    let SessionEnd::Failed { error } = performed.result.end else {
+        panic!("{performed:?}");
+    };
+    assert_eq!(error.code, "journal_unavailable");
+}
