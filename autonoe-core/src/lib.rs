@@ -5,7 +5,8 @@
 //! all of them pass, or when it must. No agent runs a command or writes a file
 //! that the policy forbids.
 //!
-//! Start at [`SessionRunner`]. Then, by what you want to plug in:
+//! Start at [`SessionRunner`]; at [`Sessions`] to decide by yourself which session comes next.
+//! Then, by what you want to plug in:
 //!
 //! | you bring | the port | the smallest one |
 //! | --- | --- | --- |

@@ -12,6 +12,7 @@ use crate::setting::Setting;
 
 const FINISHED: &str = include_str!("fixtures/finished_run.jsonl");
 const BROKEN_OFF: &str = include_str!("fixtures/broken_off_sync.jsonl");
+const FLOWS: &str = include_str!("fixtures/flows.jsonl");
 const JOURNAL: &str = ".autonoe/journal.jsonl";
 
 /// Agents that plan one deliverable, are denied a command, work a moment and pass.
@@ -38,6 +39,13 @@ fn a_run_that_broke_off_says_so_and_what_to_do() {
     let setting = Setting::new().file(JOURNAL, format!("{FINISHED}{BROKEN_OFF}"));
 
     insta::assert_snapshot!(setting.autonoe(&["log"]).screen());
+}
+
+#[test]
+fn flows_are_told_as_runs_are() {
+    let setting = Setting::new().file(JOURNAL, FLOWS);
+
+    insta::assert_snapshot!(setting.autonoe(&["log", "--all"]).screen());
 }
 
 #[test]

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::duration::millis;
+use super::quota::between;
 use super::{CostTotal, CostUsd, TokenUsage};
 
 /// Limits of money, tokens and time. `None` is unlimited.
@@ -71,6 +73,14 @@ impl Budget {
                 .tokens
                 .map(|tokens| tokens.saturating_sub(spent.tokens.total())),
             time: self.time.map(|time| time.saturating_sub(spent.time)),
+        }
+    }
+
+    /// Returns what is left at `now` when the time is up at `deadline`.
+    pub(crate) fn until(self, deadline: Option<Timestamp>, now: Timestamp) -> Self {
+        Self {
+            time: deadline.map(|deadline| between(now, deadline)),
+            ..self
         }
     }
 

@@ -6,7 +6,6 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 
 use super::SessionAccess;
-use crate::domain::quota::between;
 use crate::domain::{AgentSessionId, Budget, Failure, InstructionName};
 use crate::port::{Capabilities, Tool};
 use crate::tools::LedgerBook;
@@ -49,14 +48,6 @@ pub(super) struct Extras {
 impl Task<'_> {
     /// Returns what is left of the budget at `now`.
     pub(super) fn budget_at(&self, now: Timestamp) -> Budget {
-        budget_at(self.budget, self.deadline, now)
-    }
-}
-
-/// Returns what is left at `now` of `budget` when its time is up at `deadline`.
-pub(super) fn budget_at(budget: Budget, deadline: Option<Timestamp>, now: Timestamp) -> Budget {
-    Budget {
-        time: deadline.map(|deadline| between(now, deadline)),
-        ..budget
+        self.budget.until(self.deadline, now)
     }
 }

@@ -620,3 +620,20 @@ async fn a_flow_that_is_cancelled_before_it_begins_says_so() {
         "the flow review could not begin: it was interrupted"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_nobody_waits_for_is_an_unknown_cost() {
+    let bench = Bench::new([SessionScript::new("hangs").hangs(), idles()]);
+    let control = RunControl::new();
+    let mut open = open(bench.runner(), &control).await;
+    control.instruct("be quick");
+
+    let dropped = tokio::time::timeout(MINUTE, open.run(order("one"))).await;
+    let next = open.run(order("two")).await;
+
+    assert!(dropped.is_err());
+    assert_eq!(bench.agents.alive(), 0);
+    assert_eq!(next.number, 2);
+    assert!(bench.agents.prompts()[1].contains("be quick"));
+    assert_eq!(open.spent().cost.unknown_parts, 1);
+}

@@ -38,12 +38,11 @@ pub enum SessionAccess {
 impl SessionAccess {
     /// Lets an agent read all that guards let it read, and change nothing.
     pub fn reading() -> Self {
-        const READS: [&str; 6] = [
+        const READS: [&str; 5] = [
             "Read(./**)",
             "Glob(./**)",
             "Grep(./**)",
             "Read(/**)",
-            "LS",
             "TodoWrite",
         ];
         Self::ReadOnly(READS.into_iter().fold(Grants::none(), Grants::with_tool))

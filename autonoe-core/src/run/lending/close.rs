@@ -14,7 +14,7 @@ impl OpenSessions {
     /// `result` is what the flow itself has to say, in its own words, for the journal.
     pub fn close(self, exit: FlowExit, result: Value) -> FlowReport {
         let setting = self.setting.clone();
-        let report = self.told(exit, |report| {
+        self.told(exit, |report| {
             let ended = JournalLine::FlowEnded {
                 report: report.clone(),
                 result,
@@ -22,8 +22,7 @@ impl OpenSessions {
             if let Err(error) = setting.write_down(&ended, Durability::Synced) {
                 tracing::error!(%error, "the end of the flow is not in the journal");
             }
-        });
-        report
+        })
     }
 
     /// Reports, for a flow that could not begin: nothing of it is written down, and it can be tried

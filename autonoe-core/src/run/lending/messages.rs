@@ -29,7 +29,8 @@ impl Messages {
 
     /// Returns what the next session is to be told.
     pub(super) fn hand_out(&mut self) -> Vec<String> {
-        self.told = std::mem::take(&mut self.waiting);
+        // What was told to a session whose end nobody waited for comes again.
+        self.told.append(&mut self.waiting);
         self.told.clone()
     }
 

@@ -38,6 +38,8 @@ pub struct OpenSessions {
     pub(super) sessions: u32,
     /// The session that was lost with the process of the flow, and comes again under its number.
     lost_session: Option<u32>,
+    /// Whether a session was begun and its end not awaited.
+    is_under_way: bool,
     pub(super) cost: CostTotal,
     pub(super) tokens: TokenUsage,
 }
@@ -67,6 +69,7 @@ impl OpenSessions {
             book: None,
             sessions: recorded.sessions,
             lost_session: recorded.session_under_way,
+            is_under_way: false,
             cost: recorded.cost,
             tokens: recorded.tokens,
         }
@@ -148,6 +151,8 @@ impl OpenSessions {
     /// It never fails: [`SessionResult::end`](crate::SessionResult::end) says how it ended. When
     /// the flow was paused, it waits until it is resumed. When the flow was cancelled or its budget
     /// is spent, nothing begins. What persons said since the last session is part of the prompt.
+    ///
+    /// Who drops the future cuts the session off; nobody knows then what it cost.
     pub async fn run(&mut self, order: SessionOrder) -> PerformedSession {
         let number = self.lost_session.unwrap_or(self.sessions + 1);
         if let Err(end) = self.may_begin().await {
@@ -162,7 +167,11 @@ impl OpenSessions {
         }
         self.lost_session = None;
         self.sessions = number;
+        if std::mem::replace(&mut self.is_under_way, true) {
+            self.cost.merge(CostTotal::unknown());
+        }
         let mut performed = self.perform(number, order).await;
+        self.is_under_way = false;
         let ended = JournalLine::SessionEnded {
             number,
             result: performed.result.clone(),

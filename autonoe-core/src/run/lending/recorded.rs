@@ -57,30 +57,19 @@ impl RecordedFlow {
         run: RunId,
         lines: impl IntoIterator<Item = (Timestamp, &'a JournalLine)>,
     ) -> Option<Self> {
-        let mut flow: Option<Self> = None;
-        for (at, line) in lines {
-            match (line, &mut flow) {
-                (
-                    JournalLine::FlowStarted {
-                        flow: name,
-                        definition,
-                        parameters,
-                        ..
-                    },
-                    None,
-                ) => {
-                    let start = FlowStart::new(name.clone())
-                        .definition(definition.clone())
-                        .parameters(parameters.clone());
-                    flow = Some(Self::begun(run.clone(), start, at));
-                }
-                (JournalLine::FlowEnded { .. }, _) => return None,
-                (line, Some(flow)) => flow.note(line),
-                _ => {}
+        let mut lines = lines.into_iter();
+        let (started_at, start) = lines.find_map(|(at, line)| Some((at, start_of(line)?)))?;
+        let mut flow = Self::begun(run, start, started_at);
+        let mut unseen = UnseenEnd::default();
+        for (_, line) in lines {
+            if let JournalLine::FlowEnded { .. } = line {
+                return None;
             }
+            unseen.note(line);
+            flow.note(line);
         }
-        let mut flow = flow?;
-        flow.lose_session();
+        let lost = unseen.lost + u32::from(unseen.is_under_way);
+        flow.cost.unknown_parts = flow.cost.unknown_parts.saturating_add(lost);
         Some(flow)
     }
 
@@ -99,7 +88,6 @@ impl RecordedFlow {
 
     fn note(&mut self, line: &JournalLine) {
         match line {
-            JournalLine::FlowResumed { .. } => self.lose_session(),
             JournalLine::FlowFact { fact } => self.facts.push(fact.clone()),
             JournalLine::SessionStarted { number, .. } => {
                 self.sessions = *number;
@@ -113,11 +101,44 @@ impl RecordedFlow {
             _ => {}
         }
     }
+}
 
-    /// Takes note of a session whose end nobody saw.
-    fn lose_session(&mut self) {
-        if self.session_under_way.is_some() {
-            self.cost.merge(CostTotal::unknown());
-        }
+fn start_of(line: &JournalLine) -> Option<FlowStart> {
+    let JournalLine::FlowStarted {
+        flow,
+        definition,
+        parameters,
+        ..
+    } = line
+    else {
+        return None;
+    };
+    Some(FlowStart {
+        flow: flow.clone(),
+        definition: definition.clone(),
+        parameters: parameters.clone(),
+    })
+}
+
+/// Counts the sessions whose end nobody saw.
+#[derive(Default)]
+struct UnseenEnd {
+    lost: u32,
+    is_under_way: bool,
+}
+
+impl UnseenEnd {
+    fn note(&mut self, line: &JournalLine) {
+        let begins = match line {
+            JournalLine::SessionStarted { .. } => true,
+            JournalLine::FlowResumed { .. } => false,
+            JournalLine::SessionEnded { .. } => {
+                self.is_under_way = false;
+                return;
+            }
+            _ => return,
+        };
+        self.lost += u32::from(self.is_under_way);
+        self.is_under_way = begins;
     }
 }

@@ -4,7 +4,6 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::GivenLimits;
-use crate::domain::quota::between;
 use crate::domain::{Budget, ExitReason, Failure, InstructionName, LedgerView, SessionResult};
 use crate::port::WaitReason;
 
@@ -139,9 +138,6 @@ pub struct SessionPlan {
 impl SessionPlan {
     /// Returns what is left of the budget at `now`.
     pub fn budget_at(&self, now: Timestamp) -> Budget {
-        Budget {
-            time: self.deadline.map(|deadline| between(now, deadline)),
-            ..self.budget
-        }
+        self.budget.until(self.deadline, now)
     }
 }
