@@ -95,6 +95,46 @@ pub enum JournalLine {
         #[schemars(with = "serde_json::Value")]
         action: RunAction,
     },
+    /// A deliverable was created or changed its status.
+    StatusChanged {
+        /// The session in which it did.
+        session: u32,
+        /// The change.
+        change: StatusChange,
+    },
+    /// A deliverable was dropped by the specification.
+    Deprecated {
+        /// The session in which it was.
+        session: u32,
+        /// The deliverable.
+        id: DeliverableId,
+    },
+    /// A deliverable was verified.
+    Verified {
+        /// The session in which it was.
+        session: u32,
+        /// The deliverable.
+        id: DeliverableId,
+    },
+    /// A tool call was denied.
+    Denied {
+        /// The session in which it was.
+        session: u32,
+        /// The tool.
+        tool: String,
+        /// What it would have touched: the command, the files or the address, shortened.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        target: Option<String>,
+        /// Who denied it.
+        by: String,
+        /// Why.
+        reason: String,
+    },
+    /// A run ended.
+    RunEnded {
+        /// What it comes to.
+        report: RunReport,
+    },
     /// A flow began: a run whose sessions somebody else decides about.
     FlowStarted {
         /// Its name.
@@ -136,46 +176,6 @@ pub enum JournalLine {
         report: FlowReport,
         /// More of that, in its own words.
         result: Value,
-    },
-    /// A deliverable was created or changed its status.
-    StatusChanged {
-        /// The session in which it did.
-        session: u32,
-        /// The change.
-        change: StatusChange,
-    },
-    /// A deliverable was dropped by the specification.
-    Deprecated {
-        /// The session in which it was.
-        session: u32,
-        /// The deliverable.
-        id: DeliverableId,
-    },
-    /// A deliverable was verified.
-    Verified {
-        /// The session in which it was.
-        session: u32,
-        /// The deliverable.
-        id: DeliverableId,
-    },
-    /// A tool call was denied.
-    Denied {
-        /// The session in which it was.
-        session: u32,
-        /// The tool.
-        tool: String,
-        /// What it would have touched: the command, the files or the address, shortened.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        target: Option<String>,
-        /// Who denied it.
-        by: String,
-        /// Why.
-        reason: String,
-    },
-    /// A run ended.
-    RunEnded {
-        /// What it comes to.
-        report: RunReport,
     },
 }
 

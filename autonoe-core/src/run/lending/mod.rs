@@ -5,6 +5,7 @@ mod close;
 mod messages;
 mod open;
 mod order;
+mod pausing;
 mod performed;
 mod recorded;
 mod sessions;
@@ -12,8 +13,9 @@ mod start;
 mod transcript;
 
 pub use access::SessionAccess;
-pub use open::{OpenSessions, SessionWait};
+pub use open::OpenSessions;
 pub use order::SessionOrder;
+pub use pausing::SessionWait;
 pub use performed::{PerformedCall, PerformedSession};
 pub use recorded::RecordedFlow;
 pub use sessions::{NotOpened, Sessions};
