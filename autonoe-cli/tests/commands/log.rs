@@ -45,7 +45,18 @@ fn a_run_that_broke_off_says_so_and_what_to_do() {
 fn flows_are_told_as_runs_are() {
     let setting = Setting::new().file(JOURNAL, FLOWS);
 
-    insta::assert_snapshot!(setting.autonoe(&["log", "--all"]).screen());
+    let said = setting.autonoe(&["log", "--all"]);
+
+    for line in [
+        "2026-01-02 00:00:00Z  Flow review started (aaaa1111)",
+        "2026-01-02 00:00:00Z  Session 1 started (draft)",
+        "2026-01-02 00:01:00Z  Session 1 completed (1m, $0.10, 1 call denied)",
+        "2026-01-02 00:01:00Z  Flow review (aaaa1111) ended: it is complete",
+        "2026-01-03 00:00:00Z  Flow tidy started (bbbb2222)",
+        "It did not come to its end: it broke off in session 1.",
+    ] {
+        assert!(said.stdout.contains(line), "{}", said.screen());
+    }
 }
 
 #[test]
