@@ -24,6 +24,7 @@ mod graph;
 mod load;
 mod parameters;
 mod port;
+mod progress;
 mod prompt;
 mod schemas;
 mod suggest;
@@ -37,6 +38,7 @@ pub use graph::FlowGraph;
 pub use load::{AGENT_FILE, FlowDefinition, LoadError, flows_in, load};
 pub use parameters::{ParameterError, ParameterErrors, ParameterValue, ParameterValues};
 pub use port::*;
+pub use progress::{FlowProgress, Signal, Watched, stands_in, words_in};
 pub use prompt::{
     CONTEXT_VARIABLES, Filled, PromptOrigin, PromptResolver, ResolvedPrompt, Template,
     TemplateError, Variables,

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::definition::StepId;
 use crate::error::FlowError;
+use crate::progress::FlowProgress;
 
 /// The port under which conditions register themselves.
 pub const COMPLETION_PORT: SpecPort = SpecPort::Other("completion");
@@ -108,6 +109,19 @@ pub enum CompletionResult {
 }
 
 /// What a condition may look at.
+///
+/// ```
+/// use autonoe_flow::{CompletionContext, FlowProgress};
+///
+/// let step = "draft".parse()?;
+/// let mut progress = FlowProgress::default();
+/// assert!(CompletionContext::new(&step, &progress).is_none());
+///
+/// progress.note_iteration();
+/// let now = CompletionContext::new(&step, &progress).expect("there was an iteration");
+/// assert_eq!(now.with_text("DONE").iteration, 1);
+/// # Ok::<(), autonoe_flow::InvalidName>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CompletionContext<'a> {
@@ -115,10 +129,44 @@ pub struct CompletionContext<'a> {
     pub iteration: u64,
     /// The step that was run last.
     pub step: &'a StepId,
-    /// The text parts of the last answer.
+    /// What the flow has reached so far.
+    pub progress: &'a FlowProgress,
+    /// The text parts of the last answer; empty if none came.
     pub text: &'a str,
     /// The data of the flow.
     pub data: &'a Value,
+}
+
+/// What is looked at where no data is given.
+static NO_DATA: Value = Value::Null;
+
+impl<'a> CompletionContext<'a> {
+    /// Makes what a condition may look at, without a text and without data.
+    ///
+    /// Before the first iteration there is nothing to ask, and it returns `None`.
+    pub fn new(step: &'a StepId, progress: &'a FlowProgress) -> Option<Self> {
+        (progress.iterations > 0).then_some(Self {
+            iteration: progress.iterations,
+            step,
+            progress,
+            text: "",
+            data: &NO_DATA,
+        })
+    }
+
+    /// Adds the text parts of the last answer.
+    #[must_use]
+    pub fn with_text(mut self, text: &'a str) -> Self {
+        self.text = text;
+        self
+    }
+
+    /// Adds the data of the flow.
+    #[must_use]
+    pub fn with_data(mut self, data: &'a Value) -> Self {
+        self.data = data;
+        self
+    }
 }
 
 /// Returns the tags of the conditions that this program knows.
