@@ -12,13 +12,21 @@
 //! | find a prompt and fill its variables | [`PromptResolver`] |
 //! | read parameters from JSON or from flags | [`ParameterValues`] |
 //! | look at a flow | [`FlowGraph`] |
+//! | judge a step | [`StepChecker`], [`Judge`], [`CommandRunner`] |
+//! | know whether a flow is complete | [`build_completion`], [`FlowProgress`] |
+//! | let an agent set outputs and give signals | [`iteration_tools`], [`verdict_tool`] |
+//! | tell somebody outside of a failure | [`Notifiers`], [`Notifier`] |
 //! | bring a completion condition of your own | [`CompletionSpec`], [`CompletionHandler`] |
 //! | know what can go wrong | [`FlowError`], [`FlowErrorKind`] |
 //!
 //! The library never prints, exits or reads the environment.
 
+mod check;
+mod command;
+mod completion;
 mod definition;
 mod error;
+mod escalation;
 mod finding;
 mod graph;
 mod load;
@@ -28,11 +36,16 @@ mod progress;
 mod prompt;
 mod schemas;
 mod suggest;
+mod tools;
 mod validate;
 mod walk;
 
+pub use check::*;
+pub use command::*;
+pub use completion::*;
 pub use definition::*;
 pub use error::{FlowError, FlowErrorKind, FlowLayer};
+pub use escalation::*;
 pub use finding::{Finding, FindingKind};
 pub use graph::FlowGraph;
 pub use load::{AGENT_FILE, FlowDefinition, LoadError, flows_in, load};
@@ -44,4 +57,8 @@ pub use prompt::{
     TemplateError, Variables,
 };
 pub use schemas::schemas;
+pub use tools::{
+    Collected, IterationSlot, SET_OUTPUTS, SIGNAL, VERDICT, VerdictSlot, iteration_tools,
+    verdict_tool,
+};
 pub use validate::{ValidatedFlow, ValidationReport, validate};

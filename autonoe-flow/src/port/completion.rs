@@ -1,5 +1,6 @@
 //! A condition of the embedder's own.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use async_trait::async_trait;
@@ -85,6 +86,11 @@ pub trait CompletionHandler: Send {
     /// Says why the flow is complete. It is not empty while [`is_complete`](Self::is_complete) holds.
     fn reason(&self) -> &str;
 
+    /// Returns what the last check found of each part, by name; empty if there are no parts.
+    fn condition_states(&self) -> ConditionStates {
+        ConditionStates::new()
+    }
+
     /// Returns what the last check found.
     fn result(&self) -> CompletionResult {
         match self.is_complete() {
@@ -95,6 +101,11 @@ pub trait CompletionHandler: Send {
         }
     }
 }
+
+/// Whether each of several conditions holds, by name.
+///
+/// The parts of a part stand under `part/name`.
+pub type ConditionStates = BTreeMap<String, bool>;
 
 /// What a condition found.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::definition::Completion;
+use super::Signal;
+use crate::definition::{Completion, StructuredSignal};
 
 /// The words and signals for which the conditions of a definition wait.
 ///
@@ -20,8 +21,8 @@ use crate::definition::Completion;
 pub struct Watched {
     /// The words.
     pub keywords: BTreeSet<String>,
-    /// The names of the signals. Where there are none, an agent gets no tool `signal`.
-    pub signals: BTreeSet<String>,
+    /// The signals, each once. Where there are none, an agent gets no tool `signal`.
+    pub signals: Vec<StructuredSignal>,
 }
 
 impl Watched {
@@ -36,7 +37,7 @@ impl Watched {
     pub fn words<S: Into<String>>(words: impl IntoIterator<Item = S>) -> Self {
         Self {
             keywords: words.into_iter().map(Into::into).collect(),
-            signals: BTreeSet::new(),
+            signals: Vec::new(),
         }
     }
 
@@ -44,7 +45,9 @@ impl Watched {
         match completion {
             Completion::KeywordSignal(said) => self.keywords.extend(said.keywords.iter().cloned()),
             Completion::StructuredSignal(given) => {
-                self.signals.insert(given.signal.clone());
+                if !self.signals.contains(given) {
+                    self.signals.push(given.clone());
+                }
             }
             Completion::Composite(composite) => {
                 for condition in &composite.conditions {
@@ -59,5 +62,24 @@ impl Watched {
             | Completion::Deliverables(_)
             | Completion::Custom(_) => {}
         }
+    }
+}
+
+impl StructuredSignal {
+    /// Tells whether `signal` is what is waited for: it has the name, and each of the fields
+    /// with something in it.
+    pub fn fits(&self, signal: &Signal) -> bool {
+        signal.name == self.signal && self.missing_in(signal).next().is_none()
+    }
+
+    /// Returns the fields that `signal` does not have, or that are `null`.
+    pub(crate) fn missing_in<'a>(&'a self, signal: &'a Signal) -> impl Iterator<Item = &'a str> {
+        let fields = self.required_fields.iter().map(String::as_str);
+        fields.filter(|field| {
+            signal
+                .fields
+                .get(*field)
+                .is_none_or(serde_json::Value::is_null)
+        })
     }
 }

@@ -21,7 +21,7 @@ const TABLE: &[(&str, Allowed)] = &[
         Only(&["autonoe-core", "autonoe-security"]),
     ),
     ("autonoe-claude", Only(&["autonoe-core", "autonoe-process"])),
-    ("autonoe-flow", Only(&["autonoe-core"])),
+    ("autonoe-flow", Only(&["autonoe-core", "autonoe-process"])),
     // The testkit only for its conformance suite, behind a feature.
     (
         "autonoe-model",

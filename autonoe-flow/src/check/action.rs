@@ -1,0 +1,104 @@
+//! A check by what actions gave.
+
+use std::time::Duration;
+
+use autonoe_core::Toolbox;
+
+use super::StepCheckResult;
+use crate::command::{CommandEnd, CommandRunner};
+use crate::definition::{ActionCheck, ActionOutcome, CommandAction, ExpectedAction, ToolAction};
+use crate::error::{FlowError, FlowErrorKind};
+
+/// A call of a tool, and how it ended. A call that was refused has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PerformedAction<'a> {
+    /// The name of the tool, as the backend spells it.
+    pub tool: &'a str,
+    /// How the call ended.
+    pub outcome: ActionOutcome,
+}
+
+/// Looks at what is expected in its order, until something is not as expected.
+pub(super) async fn check(
+    check: &ActionCheck,
+    performed: &[PerformedAction<'_>],
+    commands: &dyn CommandRunner,
+) -> Result<StepCheckResult, FlowError> {
+    if check.actions.is_empty() {
+        return Ok(StepCheckResult::failed("no action is expected"));
+    }
+    for expected in &check.actions {
+        let problem = match expected {
+            ExpectedAction::Tool(expected) => tool_problem(expected, performed),
+            ExpectedAction::Command(expected) => command_problem(expected, commands).await?,
+        };
+        if let Some(problem) = problem {
+            return Ok(StepCheckResult::failed(problem));
+        }
+    }
+    Ok(StepCheckResult::passed("every action was as expected"))
+}
+
+/// Says what is not as expected of the calls of a tool.
+fn tool_problem(expected: &ToolAction, performed: &[PerformedAction<'_>]) -> Option<String> {
+    let tool = &expected.tool;
+    let of_tool = |action: &&PerformedAction<'_>| plain(action.tool) == plain(tool);
+    let wanted = name(expected.outcome);
+    let last = performed.iter().rfind(of_tool);
+    let Some(last) = last else {
+        return Some(format!("the tool `{tool}` was not called"));
+    };
+    if last.outcome != expected.outcome {
+        let ended = name(last.outcome);
+        return Some(format!(
+            "the last call of the tool `{tool}` {ended}, and should have {wanted}"
+        ));
+    }
+    let all = performed.iter().filter(of_tool);
+    let count = all
+        .filter(|action| action.outcome == expected.outcome)
+        .count();
+    let times = expected.times;
+    let is_enough = u32::try_from(count).map_or(true, |count| count >= times);
+    (!is_enough)
+        .then(|| format!("of the calls of the tool `{tool}`, {count} {wanted} and not {times}"))
+}
+
+/// Our own tools have a longer name with some backends.
+fn plain(tool: &str) -> &str {
+    let ours = tool
+        .strip_prefix("mcp__")
+        .and_then(|rest| rest.strip_prefix(Toolbox::SERVER)?.strip_prefix("__"));
+    ours.unwrap_or(tool)
+}
+
+fn name(outcome: ActionOutcome) -> &'static str {
+    match outcome {
+        ActionOutcome::Succeeded => "succeeded",
+        ActionOutcome::Failed => "failed",
+    }
+}
+
+/// Runs a command, and says what is not as expected of its end.
+///
+/// Only an exit code is an answer. A command that was ended, by us or by a
+/// signal, is as expected to nobody, also not to who expects it to fail.
+async fn command_problem(
+    expected: &CommandAction,
+    commands: &dyn CommandRunner,
+) -> Result<Option<String>, FlowError> {
+    let program = expected.command.first().map_or("", String::as_str);
+    let time = Duration::from_secs(expected.timeout_seconds);
+    let end = commands.run(&expected.command, time).await;
+    let end = end.map_err(|error| {
+        let message = format!("the command `{program}` of the check could not be run");
+        FlowError::new(FlowErrorKind::StepCheck, message).because(error)
+    })?;
+    let is_expected = match (end, expected.outcome) {
+        (CommandEnd::Exited { code }, ActionOutcome::Succeeded) => code == 0,
+        (CommandEnd::Exited { code }, ActionOutcome::Failed) => code != 0,
+        _ => false,
+    };
+    let wanted = name(expected.outcome);
+    Ok((!is_expected).then(|| format!("the command `{program}` {end}, and should have {wanted}")))
+}

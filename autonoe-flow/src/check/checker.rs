@@ -1,0 +1,134 @@
+//! The check of a step, whichever way it is judged.
+
+use std::fmt;
+
+use super::{Judge, PerformedAction, action, keyword};
+use crate::command::CommandRunner;
+use crate::definition::{Check, PromptCheck};
+use crate::error::{FlowError, FlowErrorKind};
+
+/// Finds out whether a step passed.
+///
+/// By word it looks at the text parts of the answer alone, by action at what
+/// the actions gave alone; by prompt it lets a model judge the whole answer.
+/// What cannot be found out is an error and never a pass.
+///
+/// ```
+/// use autonoe_flow::{Check, NoCommands, NoJudge, StepCheckContext, StepChecker};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let check: Check = serde_json::from_str(r#"{"type": "keyword", "keywords": ["APPROVED"]}"#)?;
+/// let answer = StepCheckContext::new("APPROVED, with thanks.");
+///
+/// let result = StepChecker::new(&NoJudge, &NoCommands).check(&check, &answer).await?;
+///
+/// assert!(result.passed);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy)]
+pub struct StepChecker<'a> {
+    judge: &'a dyn Judge,
+    commands: &'a dyn CommandRunner,
+}
+
+/// What a check may look at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StepCheckContext<'a> {
+    /// The text parts of the answer.
+    pub text: &'a str,
+    /// The calls of tools, in their order.
+    pub actions: Vec<PerformedAction<'a>>,
+}
+
+impl<'a> StepCheckContext<'a> {
+    /// Makes a context of the text parts of an answer.
+    pub fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            actions: Vec::new(),
+        }
+    }
+
+    /// Adds the calls of tools, in their order.
+    #[must_use]
+    pub fn with_actions(mut self, actions: impl IntoIterator<Item = PerformedAction<'a>>) -> Self {
+        self.actions.extend(actions);
+        self
+    }
+}
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepCheckResult {
+    /// Whether the step passed.
+    pub passed: bool,
+    /// Why, in words for people.
+    pub reason: Option<String>,
+}
+
+impl StepCheckResult {
+    pub(super) fn passed(reason: impl Into<String>) -> Self {
+        Self {
+            passed: true,
+            reason: Some(reason.into()),
+        }
+    }
+
+    pub(super) fn failed(reason: impl Into<String>) -> Self {
+        Self {
+            passed: false,
+            reason: Some(reason.into()),
+        }
+    }
+}
+
+impl<'a> StepChecker<'a> {
+    /// Makes a checker that asks `judge` and runs `commands`.
+    pub fn new(judge: &'a dyn Judge, commands: &'a dyn CommandRunner) -> Self {
+        Self { judge, commands }
+    }
+
+    /// Finds out whether a step passed that gave `answer`.
+    ///
+    /// # Errors
+    ///
+    /// It could not be found out: a command was not run, the model gave no
+    /// verdict. The kind is [`FlowErrorKind::StepCheck`], or what the judge says.
+    pub async fn check(
+        &self,
+        check: &Check,
+        answer: &StepCheckContext<'_>,
+    ) -> Result<StepCheckResult, FlowError> {
+        match check {
+            Check::Keyword(check) => Ok(keyword::check(check, answer.text)),
+            Check::Action(check) => action::check(check, &answer.actions, self.commands).await,
+            Check::Prompt(check) => self.judged(check, answer).await,
+        }
+    }
+
+    async fn judged(
+        &self,
+        check: &PromptCheck,
+        answer: &StepCheckContext<'_>,
+    ) -> Result<StepCheckResult, FlowError> {
+        match self.judge.judge(&check.prompt, answer).await? {
+            Some(verdict) => Ok(StepCheckResult {
+                passed: verdict.passed,
+                reason: Some(verdict.reason),
+            }),
+            None => Err(FlowError::new(
+                FlowErrorKind::StepCheck,
+                "the model that judges the step gave no verdict",
+            )),
+        }
+    }
+}
+
+impl fmt::Debug for StepChecker<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StepChecker").finish_non_exhaustive()
+    }
+}

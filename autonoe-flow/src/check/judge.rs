@@ -1,0 +1,56 @@
+//! A model that judges.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::StepCheckContext;
+use crate::definition::PromptRef;
+use crate::error::{FlowError, FlowErrorKind};
+
+/// What a model that judges a step says, through the tool `verdict`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Verdict {
+    /// Whether the step passed.
+    pub passed: bool,
+    /// Why, in a sentence or two.
+    pub reason: String,
+}
+
+/// Has a model judge what a step gave.
+///
+/// An implementer owes a session of its own, with the tool `verdict` (see
+/// [`VerdictSlot`](crate::VerdictSlot)), and the verdict that came through it.
+/// What the model says in prose is no verdict.
+#[async_trait]
+pub trait Judge: Send + Sync {
+    /// Asks with `prompt`; `None` if the model came to its end and gave no verdict.
+    ///
+    /// # Errors
+    ///
+    /// The model could not be asked.
+    async fn judge(
+        &self,
+        prompt: &PromptRef,
+        answer: &StepCheckContext<'_>,
+    ) -> Result<Option<Verdict>, FlowError>;
+}
+
+/// Judges nothing: where a definition has no check by prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoJudge;
+
+#[async_trait]
+impl Judge for NoJudge {
+    async fn judge(
+        &self,
+        _: &PromptRef,
+        _: &StepCheckContext<'_>,
+    ) -> Result<Option<Verdict>, FlowError> {
+        Err(FlowError::new(
+            FlowErrorKind::DependencyResolution,
+            "there is no model that could judge the step",
+        ))
+    }
+}

@@ -1,0 +1,87 @@
+//! The condition that deliverables have passed.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use autonoe_core::{DeliverableStatus, Ledger, LedgerBook};
+
+use super::reached::Reached;
+use crate::definition::Deliverables;
+use crate::error::{FlowError, FlowErrorKind};
+use crate::port::{CompletionContext, CompletionHandler, CompletionResult};
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Gives the ledger as it is now. A [`LedgerBook`] does.
+#[async_trait]
+pub trait LedgerSource: Send + Sync {
+    /// Reads the ledger; `None` if nothing has been saved.
+    async fn ledger(&self) -> Result<Option<Ledger>, BoxError>;
+}
+
+#[async_trait]
+impl LedgerSource for LedgerBook {
+    async fn ledger(&self) -> Result<Option<Ledger>, BoxError> {
+        Ok(self.read().await?.map(|state| state.ledger))
+    }
+}
+
+/// The condition that deliverables have passed.
+pub(super) struct DeliverablesPassed {
+    wanted: Deliverables,
+    source: Arc<dyn LedgerSource>,
+    last: Reached,
+}
+
+impl DeliverablesPassed {
+    pub(super) fn new(wanted: Deliverables, source: Arc<dyn LedgerSource>) -> Self {
+        Self {
+            wanted,
+            source,
+            last: Reached::default(),
+        }
+    }
+}
+
+#[async_trait]
+impl CompletionHandler for DeliverablesPassed {
+    async fn check(&mut self, _: &CompletionContext<'_>) -> Result<CompletionResult, FlowError> {
+        self.last.forget();
+        let ledger = self.source.ledger().await.map_err(|error| {
+            let message = "the ledger of the deliverables could not be read";
+            FlowError::new(FlowErrorKind::CompletionCheck, message).because(error)
+        })?;
+        let reason = ledger.and_then(|ledger| passed(&self.wanted, &ledger));
+        Ok(self.last.found(reason))
+    }
+
+    fn is_complete(&self) -> bool {
+        self.last.is_complete()
+    }
+
+    fn reason(&self) -> &str {
+        self.last.reason()
+    }
+}
+
+/// Says which deliverables have passed, if they are those that are wanted.
+fn passed(wanted: &Deliverables, ledger: &Ledger) -> Option<String> {
+    if wanted.ids.is_empty() {
+        let counts = ledger.counts();
+        return counts.all_achievable_passed().then(|| {
+            format!(
+                "{} of {} deliverables have passed, and no other can",
+                counts.passed, counts.total
+            )
+        });
+    }
+    // A deliverable that does not count any more has not passed.
+    let has_passed = |id| {
+        let known = ledger.get(id);
+        known.is_some_and(|it| it.is_active() && it.status() == DeliverableStatus::Passed)
+    };
+    wanted.ids.iter().all(has_passed).then(|| {
+        let ids: Vec<String> = wanted.ids.iter().map(ToString::to_string).collect();
+        format!("passed: {}", ids.join(", "))
+    })
+}

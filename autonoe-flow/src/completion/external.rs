@@ -1,0 +1,145 @@
+//! Conditions outside of a flow.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::reached::Reached;
+use crate::command::{CommandEnd, CommandRunner};
+use crate::definition::StateCommand;
+use crate::error::{FlowError, FlowErrorKind};
+use crate::port::{CompletionContext, CompletionHandler, CompletionResult};
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Tells whether something outside of a flow is reached.
+///
+/// An implementer must answer in bounded time. When it cannot tell, that is an
+/// error: no answer is not an answer. The smallest is a closure: [`probe_fn`].
+#[async_trait]
+pub trait StateProbe: Send + Sync {
+    /// Looks now.
+    async fn is_reached(&self) -> Result<bool, BoxError>;
+}
+
+/// Makes a probe of a closure.
+///
+/// ```
+/// use autonoe_flow::{ExternalStates, probe_fn};
+///
+/// let states = ExternalStates::default().with("released", probe_fn(|| true));
+///
+/// assert_eq!(states.names().collect::<Vec<_>>(), ["released"]);
+/// ```
+pub fn probe_fn(probe: impl Fn() -> bool + Send + Sync + 'static) -> Arc<dyn StateProbe> {
+    Arc::new(Closure(probe))
+}
+
+struct Closure<F>(F);
+
+#[async_trait]
+impl<F: Fn() -> bool + Send + Sync> StateProbe for Closure<F> {
+    async fn is_reached(&self) -> Result<bool, BoxError> {
+        Ok((self.0)())
+    }
+}
+
+/// The states that an embedder knows, by the names that definitions use.
+#[derive(Clone, Default)]
+pub struct ExternalStates(BTreeMap<String, Arc<dyn StateProbe>>);
+
+impl ExternalStates {
+    /// Adds a state; of two with one name, the later counts.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, probe: Arc<dyn StateProbe>) -> Self {
+        self.0.insert(name.into(), probe);
+        self
+    }
+
+    /// Returns the names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Arc<dyn StateProbe>> {
+        self.0.get(name)
+    }
+}
+
+impl fmt::Debug for ExternalStates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// A condition that asks outside, anew each time.
+pub(super) struct External {
+    /// How it is named in reasons and errors.
+    name: String,
+    probe: Arc<dyn StateProbe>,
+    last: Reached,
+}
+
+impl External {
+    pub(super) fn named(name: &str, probe: Arc<dyn StateProbe>) -> Self {
+        Self {
+            name: format!("the state `{name}`"),
+            probe,
+            last: Reached::default(),
+        }
+    }
+
+    pub(super) fn command(command: &StateCommand, runner: Arc<dyn CommandRunner>) -> Self {
+        let program = command.command.first().map_or("", String::as_str);
+        Self {
+            name: format!("the state that the command `{program}` tells"),
+            probe: Arc::new(Command {
+                command: command.clone(),
+                runner,
+            }),
+            last: Reached::default(),
+        }
+    }
+}
+
+#[async_trait]
+impl CompletionHandler for External {
+    async fn check(&mut self, _: &CompletionContext<'_>) -> Result<CompletionResult, FlowError> {
+        self.last.forget();
+        let is_reached = self.probe.is_reached().await.map_err(|error| {
+            let message = format!("{} could not be found out", self.name);
+            FlowError::new(FlowErrorKind::CompletionCheck, message).because(error)
+        })?;
+        let reason = is_reached.then(|| format!("{} is reached", self.name));
+        Ok(self.last.found(reason))
+    }
+
+    fn is_complete(&self) -> bool {
+        self.last.is_complete()
+    }
+
+    fn reason(&self) -> &str {
+        self.last.reason()
+    }
+}
+
+/// A command that ends with 0 when a state is reached, and with 1 while it is not.
+struct Command {
+    command: StateCommand,
+    runner: Arc<dyn CommandRunner>,
+}
+
+#[async_trait]
+impl StateProbe for Command {
+    async fn is_reached(&self) -> Result<bool, BoxError> {
+        let time = Duration::from_secs(self.command.timeout_seconds);
+        match self.runner.run(&self.command.command, time).await? {
+            CommandEnd::Exited { code: 0 } => Ok(true),
+            CommandEnd::Exited { code: 1 } => Ok(false),
+            end => Err(format!("the command {end}, and only 0 and 1 are answers").into()),
+        }
+    }
+}

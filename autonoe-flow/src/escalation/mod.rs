@@ -1,0 +1,17 @@
+//! Telling somebody outside that a step has failed for good.
+
+mod address;
+mod log;
+mod notice;
+mod notifier;
+#[cfg(feature = "webhook")]
+mod webhook;
+
+pub(crate) use self::address::address_problem;
+pub use self::log::LogNotifier;
+pub use self::notice::{Notice, NoticeFailure};
+pub use self::notifier::{Notifier, Notifiers};
+#[cfg(feature = "webhook")]
+pub use self::webhook::{
+    DeliveryPolicy, InvalidSigningKey, SigningKey, SigningKeys, WebhookNotifier,
+};

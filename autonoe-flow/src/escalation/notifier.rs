@@ -1,0 +1,106 @@
+//! Who tells escalations.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{LogNotifier, Notice};
+use crate::definition::{Escalation, NotificationMethod};
+use crate::error::{FlowError, FlowErrorKind};
+
+/// Tells somebody outside that a step has failed for good.
+///
+/// An implementer owes an answer in bounded time, and success only if whoever
+/// is told has taken it. The same notice may come again after a flow was
+/// killed; [`Notice::id`] tells.
+#[async_trait]
+pub trait Notifier: Send + Sync {
+    /// Tells `notice` as `escalation` says.
+    ///
+    /// # Errors
+    ///
+    /// It was not taken; the kind is [`FlowErrorKind::Notification`].
+    async fn notify(&self, escalation: &Escalation, notice: &Notice) -> Result<(), FlowError>;
+
+    /// Tells before the start of a flow whether it could tell as `escalation` says.
+    ///
+    /// # Errors
+    ///
+    /// It surely could not; the kind is [`FlowErrorKind::DependencyResolution`].
+    fn resolve(&self, escalation: &Escalation) -> Result<(), FlowError> {
+        let _ = escalation;
+        Ok(())
+    }
+}
+
+/// Who tells which kind of escalation.
+#[derive(Clone)]
+pub struct Notifiers {
+    log: Arc<dyn Notifier>,
+    webhook: Option<Arc<dyn Notifier>>,
+}
+
+impl Default for Notifiers {
+    /// Logs, and knows no webhook.
+    fn default() -> Self {
+        Self {
+            log: Arc::new(LogNotifier),
+            webhook: None,
+        }
+    }
+}
+
+impl Notifiers {
+    /// Sets who tells webhooks.
+    #[must_use]
+    pub fn with_webhook(mut self, notifier: Arc<dyn Notifier>) -> Self {
+        self.webhook = Some(notifier);
+        self
+    }
+
+    /// Sets who logs.
+    #[must_use]
+    pub fn with_log(mut self, notifier: Arc<dyn Notifier>) -> Self {
+        self.log = notifier;
+        self
+    }
+
+    fn of(&self, escalation: &Escalation) -> Result<Option<&Arc<dyn Notifier>>, FlowError> {
+        match (escalation.notification_method, &self.webhook) {
+            (NotificationMethod::InAgent, _) => Ok(None),
+            (NotificationMethod::Log, _) => Ok(Some(&self.log)),
+            (NotificationMethod::Webhook, Some(webhook)) => Ok(Some(webhook)),
+            (NotificationMethod::Webhook, None) => Err(FlowError::new(
+                FlowErrorKind::DependencyResolution,
+                "nobody is there to tell webhooks",
+            )),
+        }
+    }
+}
+
+#[async_trait]
+impl Notifier for Notifiers {
+    /// An escalation to a step tells nobody outside.
+    async fn notify(&self, escalation: &Escalation, notice: &Notice) -> Result<(), FlowError> {
+        match self.of(escalation)? {
+            Some(notifier) => notifier.notify(escalation, notice).await,
+            None => Ok(()),
+        }
+    }
+
+    fn resolve(&self, escalation: &Escalation) -> Result<(), FlowError> {
+        match self.of(escalation)? {
+            Some(notifier) => notifier.resolve(escalation),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Notifiers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Notifiers")
+            .field("has_webhook", &self.webhook.is_some())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,10 @@
+//! Escalations to a service, by HTTP.
+
+mod key;
+mod notifier;
+mod policy;
+mod post;
+
+pub use self::key::{InvalidSigningKey, SigningKey, SigningKeys};
+pub use self::notifier::WebhookNotifier;
+pub use self::policy::DeliveryPolicy;

@@ -1,0 +1,162 @@
+//! Telling a service, with patience.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use autonoe_core::Clock;
+use bytes::Bytes;
+use hyper::Uri;
+use serde_json::json;
+
+use super::policy::After;
+use super::post::{Attempt, Letter};
+use super::{DeliveryPolicy, SigningKey, SigningKeys};
+use crate::definition::Escalation;
+use crate::error::{FlowError, FlowErrorKind};
+use crate::escalation::{Notice, Notifier, address_problem};
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Tells a service by HTTP, signed as the Standard Webhooks say.
+///
+/// It sends `POST` with `{"type": "flow.escalated", "timestamp", "data"}`, where `data` is the
+/// [`Notice`], and the headers
+///
+/// - `webhook-id`: [`Notice::id`], the same in each try and also after the flow was killed, so
+///   that the service can count it once;
+/// - `webhook-timestamp`: the time of the try;
+/// - `webhook-signature`: `v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64, if the
+///   escalation names a key.
+///
+/// A status of 2xx is success. Addresses are `https`, or `http` on this machine; redirections
+/// are not followed. Errors name the host alone: an address may be a secret.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::SystemClock;
+/// use autonoe_flow::{Notifiers, SigningKey, SigningKeys, WebhookNotifier};
+///
+/// let keys = SigningKeys::default().with("ops", SigningKey::from_bytes(&[7; 32])?);
+/// let webhooks = WebhookNotifier::new(keys, Arc::new(SystemClock));
+/// let notifiers = Notifiers::default().with_webhook(Arc::new(webhooks));
+/// # Ok::<(), autonoe_flow::InvalidSigningKey>(())
+/// ```
+pub struct WebhookNotifier {
+    keys: SigningKeys,
+    clock: Arc<dyn Clock>,
+    policy: DeliveryPolicy,
+}
+
+impl WebhookNotifier {
+    /// Makes a notifier with the keys that definitions name.
+    pub fn new(keys: SigningKeys, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            keys,
+            clock,
+            policy: DeliveryPolicy::default(),
+        }
+    }
+
+    /// Sets how often and for how long a service is told.
+    #[must_use]
+    pub fn with_policy(mut self, policy: DeliveryPolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Finds where to send to, and what signs it.
+    fn ready(&self, escalation: &Escalation) -> Result<(Uri, Option<&SigningKey>), FlowError> {
+        let address = &escalation.escalate_to;
+        if let Some(problem) = address_problem(address) {
+            return Err(unresolved(format!("the webhook cannot be told: {problem}")));
+        }
+        let uri: Uri = address.parse().map_err(|error| {
+            unresolved("the address of the webhook is none".to_owned())
+                .because(BoxError::from(error))
+        })?;
+        let key = match &escalation.signing_key {
+            None => None,
+            Some(name) => Some(self.keys.get(name).ok_or_else(|| {
+                unresolved(format!("there is no signing key `{name}` for the webhook"))
+            })?),
+        };
+        Ok((uri, key))
+    }
+}
+
+#[async_trait]
+impl Notifier for WebhookNotifier {
+    async fn notify(&self, escalation: &Escalation, notice: &Notice) -> Result<(), FlowError> {
+        let (uri, key) = self.ready(escalation)?;
+        let host = uri.host().unwrap_or_default().to_owned();
+        let event = json!({"type": "flow.escalated", "timestamp": notice.at, "data": notice});
+        let (body, id) = (Bytes::from(event.to_string()), notice.id());
+        let mut tried = 0;
+        loop {
+            tried += 1;
+            let at = self.clock.now();
+            let letter = Letter {
+                uri: uri.clone(),
+                id: id.clone(),
+                at: at.as_second(),
+                signature: key.map(|key| key.sign(&id, at, &body)),
+                body: body.clone(),
+            };
+            let attempt = letter.post(self.policy.try_time).await;
+            match self.policy.decide(tried, &attempt) {
+                After::Done => {
+                    tracing::debug!(host, id, tried, "a webhook was told");
+                    return Ok(());
+                }
+                After::TryAgain { after } => {
+                    tracing::debug!(host, id, tried, ?after, "a webhook is tried again");
+                    self.clock.sleep(after).await;
+                }
+                After::GiveUp => return Err(untold(&host, tried, attempt)),
+            }
+        }
+    }
+
+    fn resolve(&self, escalation: &Escalation) -> Result<(), FlowError> {
+        self.ready(escalation).map(|_| ())
+    }
+}
+
+fn unresolved(message: String) -> FlowError {
+    FlowError::new(FlowErrorKind::DependencyResolution, message)
+}
+
+fn untold(host: &str, tried: u32, attempt: Attempt) -> FlowError {
+    let tries = match tried {
+        1 => "1 try".to_owned(),
+        tried => format!("{tried} tries"),
+    };
+    let (what, source) = match attempt {
+        Attempt::Answered { status, .. } if (300..400).contains(&status) => {
+            let what =
+                format!("sends us to another place with status {status}, where we do not go");
+            (what, None)
+        }
+        Attempt::Answered { status, .. } => (format!("answered with status {status}"), None),
+        Attempt::TimedOut => ("did not answer in time".to_owned(), None),
+        Attempt::Unreachable { source } => ("could not be reached".to_owned(), Some(source)),
+        Attempt::Unsendable { source } => ("could not be asked".to_owned(), Some(source)),
+    };
+    let message = format!("the webhook at {host} was not told: it {what}, after {tries}");
+    let error = FlowError::new(FlowErrorKind::Notification, message);
+    match source {
+        Some(source) => error.because(source),
+        None => error,
+    }
+}
+
+impl fmt::Debug for WebhookNotifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WebhookNotifier")
+            .field("keys", &self.keys)
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
+}
