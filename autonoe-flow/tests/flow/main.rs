@@ -5,8 +5,14 @@
 )]
 
 mod bad_input;
+mod checks;
+mod commands;
+mod completion;
+mod composite;
 mod errors;
 mod graph;
+#[cfg(feature = "webhook")]
+mod hook_server;
 mod load;
 mod mutations;
 mod parameters;
@@ -15,4 +21,7 @@ mod reference_walk;
 mod registries;
 mod schemas;
 mod support;
+mod tools;
 mod validation;
+#[cfg(feature = "webhook")]
+mod webhook;

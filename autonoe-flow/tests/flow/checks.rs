@@ -1,0 +1,298 @@
+//! Whether a step passed, as the contract of checks says it.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use autonoe_flow::{
+    ActionOutcome, Check, CommandEnd, CommandRunner, FlowError, FlowErrorKind, Judge, NoCommands,
+    NoJudge, PerformedAction, PromptRef, StepCheckContext, StepCheckResult, StepChecker, Verdict,
+};
+use serde_json::{Value, json};
+
+use ActionOutcome::{Failed, Succeeded};
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A judge that must not be asked, or says what it was told to.
+struct Told(Option<Verdict>);
+
+#[async_trait::async_trait]
+impl Judge for Told {
+    async fn judge(
+        &self,
+        _: &PromptRef,
+        answer: &StepCheckContext<'_>,
+    ) -> Result<Option<Verdict>, FlowError> {
+        assert_eq!(answer.text, "PASS, I am sure.");
+        assert_eq!(answer.actions.len(), 1);
+        Ok(self.0.clone())
+    }
+}
+
+/// Ends every command in one way, and keeps which were run.
+struct Ends(CommandEnd, Mutex<Vec<String>>);
+
+impl Ends {
+    fn with(end: CommandEnd) -> Self {
+        Self(end, Mutex::default())
+    }
+
+    fn run(&self) -> Vec<String> {
+        self.1.lock().expect("no panic").clone()
+    }
+}
+
+#[async_trait::async_trait]
+impl CommandRunner for Ends {
+    async fn run(&self, command: &[String], _: Duration) -> Result<CommandEnd, BoxError> {
+        self.1.lock().expect("no panic").push(command.join(" "));
+        Ok(self.0)
+    }
+}
+
+fn check(json: Value) -> Check {
+    serde_json::from_value(json).expect("a check")
+}
+
+fn called(calls: &[(&'static str, ActionOutcome)]) -> StepCheckContext<'static> {
+    let calls = calls.iter();
+    let actions = calls.map(|&(tool, outcome)| PerformedAction { tool, outcome });
+    StepCheckContext::new("").with_actions(actions)
+}
+
+async fn checked(json: Value, answer: &StepCheckContext<'_>) -> StepCheckResult {
+    let checker = StepChecker::new(&NoJudge, &NoCommands);
+    checker
+        .check(&check(json), answer)
+        .await
+        .expect("it can tell")
+}
+
+fn result(passed: bool, reason: &str) -> StepCheckResult {
+    StepCheckResult {
+        passed,
+        reason: Some(reason.to_owned()),
+    }
+}
+
+#[tokio::test]
+async fn a_check_by_keyword_looks_at_the_text_parts_alone() {
+    let words = json!({"type": "keyword", "keywords": ["APPROVED", "LGTM"]});
+    let all = json!({"type": "keyword", "keywords": ["APPROVED", "LGTM"], "mode": "all"});
+    // The names of tools and what they gave are no words of the agent.
+    let actions = called(&[("APPROVED", Succeeded)]);
+    for (json, text, expected) in [
+        (&words, "LGTM!", result(true, "the agent said `LGTM`")),
+        (
+            &words,
+            "approved",
+            result(false, "the agent said none of `APPROVED`, `LGTM`"),
+        ),
+        (
+            &words,
+            "UNAPPROVED",
+            result(false, "the agent said none of `APPROVED`, `LGTM`"),
+        ),
+        (
+            &all,
+            "LGTM",
+            result(false, "the agent did not say `APPROVED`"),
+        ),
+        (
+            &all,
+            "LGTM, APPROVED",
+            result(true, "the agent said `APPROVED`, `LGTM`"),
+        ),
+    ] {
+        let mut answer = actions.clone();
+        answer.text = text;
+        assert_eq!(checked(json.clone(), &answer).await, expected, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_check_by_action_looks_at_what_the_actions_gave_alone() {
+    let twice =
+        json!({"type": "action", "actions": [{"type": "tool", "tool": "Bash", "times": 2}]});
+    let fails = json!({"type": "action", "actions": [
+        {"type": "tool", "tool": "Bash", "outcome": "failed"},
+    ]});
+    let as_expected = || result(true, "every action was as expected");
+    for (json, calls, expected) in [
+        (
+            &twice,
+            &[][..],
+            result(false, "the tool `Bash` was not called"),
+        ),
+        (
+            &twice,
+            &[("Bash", Succeeded)],
+            result(
+                false,
+                "of the calls of the tool `Bash`, 1 succeeded and not 2",
+            ),
+        ),
+        (
+            &twice,
+            &[("Bash", Succeeded), ("Bash", Failed), ("Bash", Succeeded)],
+            as_expected(),
+        ),
+        (
+            &twice,
+            &[("Bash", Succeeded), ("Bash", Succeeded), ("Bash", Failed)],
+            result(
+                false,
+                "the last call of the tool `Bash` failed, and should have succeeded",
+            ),
+        ),
+        (
+            &fails,
+            &[("Bash", Succeeded), ("Bash", Failed), ("Read", Succeeded)],
+            as_expected(),
+        ),
+    ] {
+        let mut answer = called(calls);
+        // Whatever the agent says of it.
+        answer.text = "I ran Bash twice and all is well.";
+        assert_eq!(checked(json.clone(), &answer).await, expected, "{calls:?}");
+    }
+}
+
+#[tokio::test]
+async fn our_own_tools_have_the_same_name_with_every_backend() {
+    for (expected, called_as) in [
+        ("set_status", "mcp__autonoe__set_status"),
+        ("mcp__autonoe__set_status", "set_status"),
+    ] {
+        let json = json!({"type": "action", "actions": [{"type": "tool", "tool": expected}]});
+        assert!(
+            checked(json, &called(&[(called_as, Succeeded)]))
+                .await
+                .passed
+        );
+    }
+    let json = json!({"type": "action", "actions": [{"type": "tool", "tool": "set_status"}]});
+    assert!(
+        !checked(json, &called(&[("mcp__other__set_status", Succeeded)]))
+            .await
+            .passed
+    );
+}
+
+#[tokio::test]
+async fn only_an_exit_code_is_the_answer_of_a_command() {
+    let ended = [
+        CommandEnd::Exited { code: 0 },
+        CommandEnd::Exited { code: 3 },
+        CommandEnd::Signalled { number: 9 },
+        CommandEnd::TimedOut {
+            after: Duration::from_secs(600),
+        },
+    ];
+    for (outcome, expected) in [
+        ("succeeded", [true, false, false, false]),
+        ("failed", [false, true, false, false]),
+    ] {
+        let json = json!({"type": "action", "actions": [
+            {"type": "command", "command": ["cargo", "test"], "outcome": outcome},
+        ]});
+        for (end, passed) in ended.into_iter().zip(expected) {
+            let commands = Ends::with(end);
+            let checker = StepChecker::new(&NoJudge, &commands);
+            let found = checker.check(&check(json.clone()), &called(&[])).await;
+            assert_eq!(
+                found.expect("it can tell").passed,
+                passed,
+                "{outcome} {end}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_expected_is_looked_at_in_order_until_something_is_not_so() {
+    let commands = Ends::with(CommandEnd::Exited { code: 1 });
+    let json = json!({"type": "action", "actions": [
+        {"type": "tool", "tool": "Edit"},
+        {"type": "command", "command": ["cargo", "test"]},
+        {"type": "command", "command": ["cargo", "doc"]},
+    ]});
+    let checker = StepChecker::new(&NoJudge, &commands);
+
+    let without = checker.check(&check(json.clone()), &called(&[])).await;
+    assert_eq!(
+        without.expect("it can tell"),
+        result(false, "the tool `Edit` was not called")
+    );
+    assert_eq!(commands.run(), Vec::<String>::new());
+
+    let with = checker
+        .check(&check(json), &called(&[("Edit", Succeeded)]))
+        .await;
+    let expected = "the command `cargo` ended with exit code 1, and should have succeeded";
+    assert_eq!(with.expect("it can tell"), result(false, expected));
+    assert_eq!(commands.run(), ["cargo test"]);
+}
+
+#[tokio::test]
+async fn a_command_that_cannot_be_run_is_an_error_and_never_a_pass() {
+    for outcome in ["succeeded", "failed"] {
+        let json = json!({"type": "action", "actions": [
+            {"type": "command", "command": ["cargo"], "outcome": outcome},
+        ]});
+        let checker = StepChecker::new(&NoJudge, &NoCommands);
+
+        let error = checker
+            .check(&check(json), &called(&[]))
+            .await
+            .expect_err("it cannot tell");
+
+        assert_eq!(error.kind(), FlowErrorKind::StepCheck);
+        assert!(error.is_recoverable());
+    }
+}
+
+fn judged() -> (Check, StepCheckContext<'static>) {
+    let mut answer = called(&[("Bash", Failed)]);
+    answer.text = "PASS, I am sure.";
+    (
+        check(json!({"type": "prompt", "prompt": "prompts/judge.md"})),
+        answer,
+    )
+}
+
+#[tokio::test]
+async fn a_check_by_prompt_gives_the_whole_answer_to_a_model_and_takes_its_verdict() {
+    let (check, answer) = judged();
+    for passed in [true, false] {
+        let judge = Told(Some(Verdict {
+            passed,
+            reason: "the tests say so".to_owned(),
+        }));
+
+        let found = StepChecker::new(&judge, &NoCommands)
+            .check(&check, &answer)
+            .await;
+
+        assert_eq!(
+            found.expect("it can tell"),
+            result(passed, "the tests say so")
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_judge_without_a_verdict_is_an_error_and_never_a_pass() {
+    let (check, answer) = judged();
+
+    let found = StepChecker::new(&Told(None), &NoCommands)
+        .check(&check, &answer)
+        .await;
+
+    let error = found.expect_err("nobody judged");
+    assert_eq!(error.kind(), FlowErrorKind::StepCheck);
+    assert_eq!(
+        error.to_string(),
+        "the model that judges the step gave no verdict"
+    );
+}

@@ -1,0 +1,154 @@
+//! Commands of checks and conditions, with real processes.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use autonoe_flow::{CommandEnd, CommandRunner, FlowErrorKind, ProcessCommands};
+
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// More than any command of these tests needs.
+const AMPLE: Duration = Duration::from_secs(30);
+
+fn commands(folder: &Path) -> ProcessCommands {
+    ProcessCommands::unconfined(folder).env("PATH", PATH)
+}
+
+fn shell(script: &str) -> Vec<String> {
+    ["sh", "-c", script].map(str::to_owned).to_vec()
+}
+
+/// Waits until `path` is there with something in it.
+async fn content_of(path: &Path) -> String {
+    let begun = Instant::now();
+    loop {
+        match fs::read_to_string(path) {
+            Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
+            _ if begun.elapsed() > AMPLE => panic!("{path:?} did not come"),
+            _ => tokio::task::yield_now().await,
+        }
+    }
+}
+
+fn is_alive(pid: &str) -> bool {
+    // What is dead and not yet waited for by its new parent lives no more.
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
+    !state.is_empty() && !state.starts_with(['Z', 'X'])
+}
+
+#[tokio::test]
+async fn a_command_ends_with_its_code_or_its_signal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (script, expected) in [
+        ("exit 0", CommandEnd::Exited { code: 0 }),
+        ("exit 7", CommandEnd::Exited { code: 7 }),
+        ("kill -9 $$", CommandEnd::Signalled { number: 9 }),
+        // Nobody types anything.
+        ("read line || exit 4", CommandEnd::Exited { code: 4 }),
+        // Nobody listens, and nobody waits for it.
+        (
+            "head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2; exit 5",
+            CommandEnd::Exited { code: 5 },
+        ),
+    ] {
+        let end = commands(folder.path()).run(&shell(script), AMPLE).await;
+        assert_eq!(end.expect("it was run"), expected, "{script}");
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_takes_too_long_is_killed_with_all_that_it_started() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pids = folder.path().join("pids");
+    // The second is in a session of its own, where a signal to the group does not reach it.
+    let script = "sleep 600 & echo $! > one; setsid sh -c 'echo $$ > two; exec sleep 600' & \
+                  while [ ! -s two ]; do :; done; cat one two > written; mv written pids; wait";
+    let runner = commands(folder.path());
+    let begun = Instant::now();
+
+    let end = runner.run(&shell(script), Duration::from_secs(3)).await;
+
+    let after = Duration::from_secs(3);
+    assert_eq!(end.expect("it was run"), CommandEnd::TimedOut { after });
+    assert!(begun.elapsed() < AMPLE, "{:?}", begun.elapsed());
+    let text = fs::read_to_string(pids).expect("both were started");
+    let alive: Vec<&str> = text.lines().filter(|pid| is_alive(pid)).collect();
+    assert_eq!(text.lines().count(), 2);
+    assert_eq!(alive, Vec::<&str>::new());
+}
+
+#[tokio::test]
+async fn what_a_command_leaves_in_the_background_is_killed_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+
+    let end = commands(folder.path())
+        .run(&shell("sleep 600 & echo $! > pid; exit 0"), AMPLE)
+        .await;
+
+    assert_eq!(end.expect("it was run"), CommandEnd::Exited { code: 0 });
+    let pid = content_of(&folder.path().join("pid")).await;
+    assert!(!is_alive(&pid));
+}
+
+#[tokio::test]
+async fn a_command_of_which_nobody_waits_any_more_is_killed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_owned();
+    let running = tokio::spawn(async move {
+        let script = shell("echo $$ > pid; exec sleep 600");
+        commands(&path).run(&script, Duration::from_secs(600)).await
+    });
+    let pid = content_of(&folder.path().join("pid")).await;
+
+    running.abort();
+    let _ = running.await;
+
+    let begun = Instant::now();
+    while is_alive(&pid) {
+        assert!(begun.elapsed() < AMPLE, "it lives on");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_command_has_the_folder_and_the_variables_that_were_given_and_no_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("here"), "").expect("writable");
+    let runner = commands(folder.path()).envs([("GIVEN", "yes")]);
+
+    let script = r#"[ -e here ] && [ "$GIVEN" = yes ] && [ -z "$CARGO_MANIFEST_DIR" ]"#;
+    let end = runner.run(&shell(script), AMPLE).await;
+
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+    assert_eq!(end.expect("it was run"), CommandEnd::Exited { code: 0 });
+    assert!(!format!("{runner:?}").contains("yes"), "{runner:?}");
+}
+
+#[tokio::test]
+async fn a_program_is_found_by_name_in_the_path_or_by_path_in_the_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let runner = commands(folder.path());
+    let command = |program: &str| vec![program.to_owned()];
+
+    assert!(runner.resolve(&command("sh")).is_ok());
+    // The flow may have yet to make it.
+    assert!(runner.resolve(&command("./is-done.sh")).is_ok());
+    let error = runner
+        .resolve(&command("no-such-program"))
+        .expect_err("it is not there");
+    assert_eq!(error.kind(), FlowErrorKind::DependencyResolution);
+    assert!(error.to_string().contains("no-such-program"), "{error}");
+    assert!(
+        runner
+            .run(&command("no-such-program"), AMPLE)
+            .await
+            .is_err()
+    );
+    assert!(runner.run(&command("./is-done.sh"), AMPLE).await.is_err());
+    assert!(runner.run(&[], AMPLE).await.is_err());
+    // A name alone is not taken from the folder that the agent writes to.
+    fs::write(folder.path().join("no-such-program"), "#!/bin/sh\n").expect("writable");
+    assert!(runner.resolve(&command("no-such-program")).is_err());
+}

@@ -1,0 +1,409 @@
+//! When a flow is complete, as the contract of completion says it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use autonoe_core::{
+    Deliverable, DeliverableId, DeliverableStatus, LedgerBook, MemoryRepository, Places,
+    SpecContext, SpecError, SystemClock,
+};
+use autonoe_flow::{
+    Behavior, Check, Completion, CompletionContext, CompletionDependencies, CompletionHandler,
+    CompletionResult, CompletionSpec, ExternalStates, FlowError, FlowErrorKind, FlowProgress,
+    NoCommands, NoJudge, ProcessCommands, Signal, StepCheckContext, StepChecker, StepId, Watched,
+    build_completion, probe_fn,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+pub(crate) fn completion(kind: &str, config: Value) -> Completion {
+    let behavior = json!({"completionType": kind, "completionConfig": config});
+    let behavior: Behavior = serde_json::from_value(behavior).expect("a behaviour");
+    behavior.completion
+}
+
+pub(crate) fn needed() -> CompletionDependencies {
+    CompletionDependencies::new(SpecContext::new(Places::new("/srv/project")))
+}
+
+fn built(kind: &str, config: Value) -> Box<dyn CompletionHandler> {
+    build_completion(&completion(kind, config), &needed()).expect("nothing is missing")
+}
+
+pub(crate) fn step() -> StepId {
+    "draft".parse().expect("an id")
+}
+
+/// Progress after one iteration.
+pub(crate) fn one_iteration() -> FlowProgress {
+    let mut progress = FlowProgress::default();
+    progress.note_iteration();
+    progress
+}
+
+pub(crate) async fn asked(
+    handler: &mut dyn CompletionHandler,
+    progress: &FlowProgress,
+) -> Result<CompletionResult, FlowError> {
+    let step = step();
+    let now = CompletionContext::new(&step, progress).expect("there was an iteration");
+    handler.check(&now).await
+}
+
+#[test]
+fn completion_is_never_asked_before_the_first_iteration() {
+    let step = step();
+    let mut progress = FlowProgress::default();
+    progress.note_end();
+    assert!(CompletionContext::new(&step, &progress).is_none());
+
+    progress.note_iteration();
+    let now = CompletionContext::new(&step, &progress).expect("there was one");
+    assert_eq!(now.iteration, 1);
+}
+
+#[tokio::test]
+async fn a_check_updates_and_the_queries_only_read() {
+    let mut handler = built("iterationBudget", json!({"maxIterations": 2}));
+    let mut progress = one_iteration();
+    assert!(!handler.is_complete() && handler.reason().is_empty());
+
+    let first = asked(handler.as_mut(), &progress)
+        .await
+        .expect("it can tell");
+    assert_eq!(first, CompletionResult::Incomplete);
+    progress.note_iteration();
+    // Nobody has looked since.
+    assert!(!handler.is_complete() && handler.reason().is_empty());
+
+    let second = asked(handler.as_mut(), &progress)
+        .await
+        .expect("it can tell");
+    let reason = "the iterations so far: 2".to_owned();
+    assert_eq!(second, CompletionResult::Complete { reason });
+    for _ in 0..2 {
+        assert!(handler.is_complete());
+        assert_eq!(handler.reason(), "the iterations so far: 2");
+        assert_eq!(handler.result(), second);
+    }
+}
+
+#[tokio::test]
+async fn each_condition_holds_from_its_moment_on_and_says_why() {
+    type Note = fn(&mut FlowProgress);
+    let done = || Signal::new("done");
+    let cases: &[(&str, Value, &[Note], Note, &str)] = &[
+        (
+            "stepMachine",
+            json!({}),
+            &[|it| it.note_phase("last"), |it| it.note_check()],
+            |it| it.note_end(),
+            "the steps have come to their end",
+        ),
+        (
+            "iterationBudget",
+            json!({"maxIterations": 3}),
+            &[|it| it.note_end(), |it| it.note_iteration()],
+            |it| it.note_iteration(),
+            "the iterations so far: 3",
+        ),
+        (
+            "checkBudget",
+            json!({"maxChecks": 2}),
+            &[|it| it.note_iteration(), |it| it.note_check()],
+            |it| it.note_check(),
+            "the checks so far: 2",
+        ),
+        (
+            "keywordSignal",
+            json!({"keywords": ["DONE", "SHIPPED"]}),
+            &[|it| it.note_text(&Watched::words(["DONE"]), "UNDONE, done")],
+            |it| it.note_text(&Watched::words(["SHIPPED"]), "It is SHIPPED."),
+            "the agent said `SHIPPED`",
+        ),
+        (
+            "keywordSignal",
+            json!({"keywords": ["DONE", "SHIPPED"], "mode": "all"}),
+            &[|it| it.note_text(&Watched::words(["DONE"]), "DONE")],
+            |it| it.note_text(&Watched::words(["SHIPPED"]), "It is SHIPPED."),
+            "the agent said `DONE`, `SHIPPED`",
+        ),
+        (
+            "structuredSignal",
+            json!({"signal": "done", "requiredFields": ["summary"]}),
+            &[
+                |it| it.note_signals([Signal::new("stuck").with_field("summary", "x")]),
+                |it| it.note_signals([Signal::new("done").with_field("summary", Value::Null)]),
+            ],
+            |it| it.note_signals([Signal::new("done").with_field("summary", "all of it")]),
+            "the agent gave the signal `done`",
+        ),
+        (
+            "phaseCompletion",
+            json!({"terminalPhases": ["release", "abandon"]}),
+            &[|it| it.note_phase("draft")],
+            |it| it.note_phase("abandon"),
+            "a step of the phase `abandon` has passed",
+        ),
+    ];
+    for (kind, config, before, moment, why) in cases {
+        let mut handler = built(kind, config.clone());
+        let mut progress = one_iteration();
+        for note in *before {
+            note(&mut progress);
+            let found = asked(handler.as_mut(), &progress)
+                .await
+                .expect("it can tell");
+            assert_eq!(found, CompletionResult::Incomplete, "{kind}");
+        }
+
+        moment(&mut progress);
+
+        let reason = (*why).to_owned();
+        let complete = CompletionResult::Complete { reason };
+        let found = asked(handler.as_mut(), &progress)
+            .await
+            .expect("it can tell");
+        assert_eq!(found, complete, "{kind}");
+
+        // What was reached stays reached, also for a condition that is built after a kill.
+        progress.note_iteration();
+        progress.note_signals([done()]);
+        let text = serde_json::to_string(&progress).expect("it can be written");
+        let progress: FlowProgress = serde_json::from_str(&text).expect("it can be read");
+        let mut again = built(kind, config.clone());
+        asked(again.as_mut(), &progress).await.expect("it can tell");
+        assert!(again.is_complete(), "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn a_keyword_reaches_the_check_of_its_step_and_then_completion_and_both_react() {
+    let answer = "All is DONE.";
+    let check: Check =
+        serde_json::from_value(json!({"type": "keyword", "keywords": ["DONE"]})).expect("a check");
+    let completion = completion("keywordSignal", json!({"keywords": ["DONE"]}));
+    let mut handler = build_completion(&completion, &needed()).expect("nothing is missing");
+
+    let checker = StepChecker::new(&NoJudge, &NoCommands);
+    let step = checker.check(&check, &StepCheckContext::new(answer)).await;
+    let mut progress = one_iteration();
+    progress.note_text(&Watched::by(&completion), answer);
+    asked(handler.as_mut(), &progress)
+        .await
+        .expect("it can tell");
+
+    assert!(step.expect("it can tell").passed);
+    assert!(handler.is_complete());
+}
+
+#[tokio::test]
+async fn a_state_outside_is_asked_anew_each_time() {
+    let is_open = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&is_open);
+    let states =
+        ExternalStates::default().with("released", probe_fn(move || seen.load(Ordering::SeqCst)));
+    let named = completion(
+        "externalState",
+        json!({"source": {"type": "named", "name": "released"}}),
+    );
+    let mut handler = build_completion(&named, &needed().with_states(states)).expect("it is there");
+
+    for expected in [false, true, false] {
+        is_open.store(expected, Ordering::SeqCst);
+        asked(handler.as_mut(), &one_iteration())
+            .await
+            .expect("it can tell");
+        assert_eq!(handler.is_complete(), expected);
+        let reason = ["", "the state `released` is reached"][usize::from(expected)];
+        assert_eq!(handler.reason(), reason);
+    }
+}
+
+#[tokio::test]
+async fn a_command_says_by_its_exit_code_whether_a_state_is_reached() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let commands = ProcessCommands::unconfined(folder.path()).env("PATH", "/usr/bin:/bin");
+    let needed = needed().with_commands(Arc::new(commands));
+    for (script, expected) in [
+        ("exit 0", Some(true)),
+        ("exit 1", Some(false)),
+        // No answers: it does not know, it was ended, it took too long.
+        ("exit 2", None),
+        ("kill -9 $$", None),
+        ("sleep 600", None),
+    ] {
+        let source =
+            json!({"type": "command", "command": ["sh", "-c", script], "timeoutSeconds": 2});
+        let state = completion("externalState", json!({"source": source}));
+        let mut handler = build_completion(&state, &needed).expect("it is there");
+
+        let found = asked(handler.as_mut(), &one_iteration()).await;
+
+        assert_eq!(handler.is_complete(), expected == Some(true), "{script}");
+        match expected {
+            Some(expected) => {
+                let is_complete = matches!(found, Ok(CompletionResult::Complete { .. }));
+                assert_eq!(is_complete, expected, "{script}");
+            }
+            None => {
+                let error = found.expect_err(script);
+                assert_eq!(error.kind(), FlowErrorKind::CompletionCheck, "{script}");
+                assert!(error.is_recoverable());
+            }
+        }
+    }
+}
+
+async fn ledger(statuses: &[(&str, DeliverableStatus)]) -> LedgerBook {
+    let repository = Arc::new(MemoryRepository::new());
+    let book = LedgerBook::beside(repository, Arc::new(SystemClock))
+        .await
+        .expect("readable");
+    for (id, status) in statuses {
+        let id = DeliverableId::new(*id).expect("an id");
+        book.update(|state, today| {
+            let new = Deliverable::new(id.clone(), "Something", ["it works"])?;
+            state.ledger.create([new], today)?;
+            match status {
+                DeliverableStatus::Pending => Ok(()),
+                status => state.ledger.set_status(&id, *status, today).map(|_| ()),
+            }
+        })
+        .await
+        .expect("legal");
+    }
+    book
+}
+
+#[tokio::test]
+async fn deliverables_are_complete_when_those_that_are_wanted_have_passed() {
+    use DeliverableStatus::{Blocked, Passed, Pending};
+    let all = json!({});
+    let two = json!({"ids": ["DL-1", "DL-2"]});
+    for (config, statuses, expected) in [
+        (&all, &[][..], false),
+        (&all, &[("DL-1", Passed), ("DL-2", Pending)], false),
+        (&all, &[("DL-1", Passed), ("DL-2", Blocked)], true),
+        (&all, &[("DL-1", Blocked)], false),
+        (&two, &[], false),
+        (&two, &[("DL-1", Passed)], false),
+        (&two, &[("DL-1", Passed), ("DL-2", Blocked)], false),
+        (
+            &two,
+            &[("DL-1", Passed), ("DL-2", Passed), ("DL-3", Pending)],
+            true,
+        ),
+    ] {
+        let book = ledger(statuses).await;
+        let needed = needed().with_ledger(Arc::new(book));
+        let wanted = completion("deliverables", config.clone());
+        let mut handler = build_completion(&wanted, &needed).expect("there is a ledger");
+
+        asked(handler.as_mut(), &one_iteration())
+            .await
+            .expect("it can tell");
+
+        assert_eq!(handler.is_complete(), expected, "{config} {statuses:?}");
+        assert_eq!(handler.reason().is_empty(), !expected);
+    }
+}
+
+#[test]
+fn what_a_condition_names_and_is_not_there_is_an_error_with_its_name() {
+    let known = ExternalStates::default().with("released", probe_fn(|| true));
+    let needed = needed().with_states(known);
+    for (kind, config, name) in [
+        (
+            "externalState",
+            json!({"source": {"type": "named", "name": "relased"}}),
+            "there is no state `relased`; registered are `released`",
+        ),
+        (
+            "externalState",
+            json!({"source": {"type": "command", "command": ["./is-done.sh"]}}),
+            "the command \"./is-done.sh\" cannot be run: this program runs no commands",
+        ),
+        (
+            "deliverables",
+            json!({}),
+            "there is no ledger of deliverables",
+        ),
+        (
+            "composite",
+            json!({"mode": "any", "conditions": [{"type": "stepMachine"}, {"type": "deliverables"}]}),
+            "there is no ledger of deliverables",
+        ),
+    ] {
+        let Err(error) = build_completion(&completion(kind, config), &needed) else {
+            panic!("{kind} was built");
+        };
+        assert_eq!(error.kind(), FlowErrorKind::DependencyResolution);
+        assert_eq!(error.to_string(), name);
+    }
+}
+
+/// A condition of an embedder.
+#[derive(Debug, Serialize, Deserialize)]
+struct Said {
+    text: String,
+}
+
+#[typetag::serde(name = "flow-tests-said")]
+impl CompletionSpec for Said {
+    fn build(&self, _: &SpecContext) -> Result<Box<dyn CompletionHandler>, SpecError> {
+        match self.text.is_empty() {
+            true => Err(SpecError::new("flow-tests-said", "there is no text")),
+            false => Ok(Box::new(SaidHandler(self.text.clone(), false))),
+        }
+    }
+}
+
+struct SaidHandler(String, bool);
+
+#[async_trait::async_trait]
+impl CompletionHandler for SaidHandler {
+    async fn check(&mut self, now: &CompletionContext<'_>) -> Result<CompletionResult, FlowError> {
+        self.1 = now.text == self.0 && now.data["parameters"]["lang"] == "en";
+        Ok(self.result())
+    }
+    fn is_complete(&self) -> bool {
+        self.1
+    }
+    fn reason(&self) -> &str {
+        "it was said"
+    }
+}
+
+#[tokio::test]
+async fn a_condition_of_an_embedder_is_built_and_asked_like_ours() {
+    let said = Completion::Custom(Box::new(Said {
+        text: "So be it.".to_owned(),
+    }));
+    let mut handler = build_completion(&said, &needed()).expect("it can be built");
+    let (step, progress, data) = (
+        step(),
+        one_iteration(),
+        json!({"parameters": {"lang": "en"}}),
+    );
+    let now = CompletionContext::new(&step, &progress).expect("there was an iteration");
+
+    handler
+        .check(&now.with_text("So be it."))
+        .await
+        .expect("it can tell");
+    assert!(!handler.is_complete());
+    handler
+        .check(&now.with_text("So be it.").with_data(&data))
+        .await
+        .expect("it can tell");
+    assert!(handler.is_complete());
+
+    let unfit = Completion::Custom(Box::new(Said {
+        text: String::new(),
+    }));
+    let error = build_completion(&unfit, &needed())
+        .map(|_| ())
+        .expect_err("it has no text");
+    assert_eq!(error.kind(), FlowErrorKind::DependencyResolution);
+}

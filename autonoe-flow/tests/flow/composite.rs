@@ -1,0 +1,279 @@
+//! Several conditions, compared with a reference that is as simple as can be.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use autonoe_flow::{
+    CompletionDependencies, ExternalStates, FlowErrorKind, StateProbe, build_completion,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::completion::{asked, completion, needed, one_iteration};
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// What a condition says when it is asked: whether it holds, or that it cannot tell.
+type Says = Result<bool, ()>;
+
+/// A condition: a state outside with what it says in each round, or several conditions.
+#[derive(Clone, Debug)]
+enum Node {
+    State { says: Vec<Says> },
+    Several { all: bool, parts: Vec<Node> },
+}
+
+const ROUNDS: usize = 4;
+
+fn says() -> impl Strategy<Value = Says> {
+    prop_oneof![5 => Just(Ok(false)), 5 => Just(Ok(true)), 1 => Just(Err(()))]
+}
+
+fn several() -> impl Strategy<Value = Node> {
+    let state = prop::collection::vec(says(), ROUNDS).prop_map(|says| Node::State { says });
+    let parts = state.prop_recursive(2, 12, 4, |inner| {
+        (any::<bool>(), prop::collection::vec(inner, 1..4))
+            .prop_map(|(all, parts)| Node::Several { all, parts })
+    });
+    (any::<bool>(), prop::collection::vec(parts, 1..5))
+        .prop_map(|(all, parts)| Node::Several { all, parts })
+}
+
+impl Node {
+    /// The condition as it stands in a definition, under the name `name`.
+    fn config(&self, name: &str) -> Value {
+        match self {
+            Self::State { .. } => json!({"source": {"type": "named", "name": name}}),
+            Self::Several { all, parts } => {
+                let mode = ["any", "all"][usize::from(*all)];
+                let conditions = parts.iter().enumerate().map(|(index, part)| {
+                    let kind = match part {
+                        Self::State { .. } => "externalState",
+                        Self::Several { .. } => "composite",
+                    };
+                    let config = part.config(&under(name, index));
+                    json!({"name": index.to_string(), "type": kind, "config": config})
+                });
+                json!({"mode": mode, "conditions": conditions.collect::<Vec<_>>()})
+            }
+        }
+    }
+
+    /// Registers each state under its full name.
+    fn register(
+        &self,
+        name: &str,
+        stage: &Arc<Stage>,
+        mut states: ExternalStates,
+    ) -> ExternalStates {
+        match self {
+            Self::State { says } => {
+                let probe = Scripted {
+                    name: name.to_owned(),
+                    says: says.clone(),
+                    stage: Arc::clone(stage),
+                };
+                states.with(name, Arc::new(probe))
+            }
+            Self::Several { parts, .. } => {
+                for (index, part) in parts.iter().enumerate() {
+                    states = part.register(&under(name, index), stage, states);
+                }
+                states
+            }
+        }
+    }
+
+    /// The reference: asks in order, and keeps what was asked and where each condition stands.
+    fn ask(&self, name: &str, round: usize, asked: &mut Vec<String>, stand: &mut Stand) -> Says {
+        stand.insert(name.to_owned(), false);
+        let holds = match self {
+            Self::State { says } => {
+                asked.push(name.to_owned());
+                says[round]?
+            }
+            Self::Several { all: true, parts } => {
+                let mut holds = true;
+                for (index, part) in parts.iter().enumerate() {
+                    holds &= part.ask(&under(name, index), round, asked, stand)?;
+                }
+                holds
+            }
+            Self::Several { all: false, parts } => {
+                let mut parts = parts.iter().enumerate();
+                parts.try_fold(false, |found, (index, part)| match found {
+                    true => Ok(true),
+                    false => part.ask(&under(name, index), round, asked, stand),
+                })?
+            }
+        };
+        stand.insert(name.to_owned(), holds);
+        Ok(holds)
+    }
+
+    /// Every condition below this one stands at `false` before it is asked.
+    fn unasked(&self, name: &str, stand: &mut Stand) {
+        stand.insert(name.to_owned(), false);
+        if let Self::Several { parts, .. } = self {
+            for (index, part) in parts.iter().enumerate() {
+                part.unasked(&under(name, index), stand);
+            }
+        }
+    }
+}
+
+type Stand = BTreeMap<String, bool>;
+
+fn under(name: &str, index: usize) -> String {
+    match name {
+        "" => index.to_string(),
+        name => format!("{name}/{index}"),
+    }
+}
+
+/// Which round it is, and who was asked in it.
+#[derive(Default)]
+struct Stage {
+    round: AtomicUsize,
+    asked: Mutex<Vec<String>>,
+}
+
+struct Scripted {
+    name: String,
+    says: Vec<Says>,
+    stage: Arc<Stage>,
+}
+
+#[async_trait::async_trait]
+impl StateProbe for Scripted {
+    async fn is_reached(&self) -> Result<bool, BoxError> {
+        self.stage
+            .asked
+            .lock()
+            .expect("no panic")
+            .push(self.name.clone());
+        let round = self.stage.round.load(Ordering::SeqCst);
+        self.says[round].map_err(|()| "it cannot tell".into())
+    }
+}
+
+fn with_states(node: &Node, stage: &Arc<Stage>) -> CompletionDependencies {
+    needed().with_states(node.register("", stage, ExternalStates::default()))
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+
+    #[test]
+    fn several_conditions_are_asked_in_order_with_short_circuit_and_each_has_a_state(node in several()) {
+        let stage = Arc::new(Stage::default());
+        let composite = completion("composite", node.config(""));
+        let mut handler = build_completion(&composite, &with_states(&node, &stage)).expect("all there");
+        let mut stand = Stand::new();
+        node.unasked("", &mut stand);
+
+        for round in 0..ROUNDS {
+            stage.round.store(round, Ordering::SeqCst);
+            stage.asked.lock().expect("no panic").clear();
+            let mut expected = Vec::new();
+            let says = node.ask("", round, &mut expected, &mut stand);
+
+            let found = runtime().block_on(asked(handler.as_mut(), &one_iteration()));
+
+            prop_assert_eq!(&*stage.asked.lock().expect("no panic"), &expected);
+            match (says, found) {
+                (Ok(holds), Ok(_)) => {
+                    prop_assert_eq!(handler.is_complete(), holds);
+                    prop_assert_eq!(handler.reason().is_empty(), !holds);
+                }
+                (Err(()), Err(error)) => {
+                    prop_assert_eq!(error.kind(), FlowErrorKind::CompletionCheck);
+                    prop_assert!(!handler.is_complete());
+                }
+                (says, found) => prop_assert!(false, "{:?} and {:?}", says, found),
+            }
+            let mut states = handler.condition_states();
+            states.insert(String::new(), handler.is_complete());
+            prop_assert_eq!(&states, &stand);
+        }
+    }
+}
+
+fn states(says: &[Says]) -> Vec<Node> {
+    let states = says.iter().map(|&says| Node::State { says: vec![says] });
+    states.collect()
+}
+
+/// Asks once; returns who was asked, what holds, and the states.
+fn once(all: bool, says: &[Says]) -> (Vec<String>, bool, Vec<bool>) {
+    let node = Node::Several {
+        all,
+        parts: states(says),
+    };
+    let stage = Arc::new(Stage::default());
+    let composite = completion("composite", node.config(""));
+    let mut handler = build_completion(&composite, &with_states(&node, &stage)).expect("all there");
+    runtime()
+        .block_on(asked(handler.as_mut(), &one_iteration()))
+        .expect("it can tell");
+    let asked = stage.asked.lock().expect("no panic").clone();
+    (
+        asked,
+        handler.is_complete(),
+        handler.condition_states().into_values().collect(),
+    )
+}
+
+#[test]
+fn with_any_one_condition_is_enough_and_what_comes_after_it_is_not_asked() {
+    // The one that is not asked would say that it cannot tell.
+    let (asked, holds, states) = once(false, &[Ok(false), Ok(true), Err(())]);
+
+    assert_eq!(asked, ["0", "1"]);
+    assert!(holds);
+    assert_eq!(states, [false, true, false]);
+    assert!(!once(false, &[Ok(false), Ok(false)]).1);
+}
+
+#[test]
+fn with_all_every_condition_must_hold_and_the_state_of_each_is_known() {
+    let (asked, holds, states) = once(true, &[Ok(true), Ok(false), Ok(true)]);
+
+    assert_eq!(asked, ["0", "1", "2"]);
+    assert!(!holds);
+    assert_eq!(states, [true, false, true]);
+    assert!(once(true, &[Ok(true), Ok(true)]).1);
+}
+
+#[test]
+fn the_reason_of_several_conditions_names_those_that_hold() {
+    for (mode, expected) in [
+        ("any", "budget: the iterations so far: 1"),
+        (
+            "all",
+            "budget: the iterations so far: 1; way: the steps have come to their end",
+        ),
+    ] {
+        let config = json!({"mode": mode, "conditions": [
+            {"name": "budget", "type": "iterationBudget", "config": {"maxIterations": 1}},
+            {"name": "way", "type": "stepMachine"},
+        ]});
+        let mut handler =
+            build_completion(&completion("composite", config), &needed()).expect("built");
+        let mut progress = one_iteration();
+        progress.note_end();
+
+        runtime()
+            .block_on(asked(handler.as_mut(), &progress))
+            .expect("it can tell");
+
+        assert_eq!(handler.reason(), expected);
+    }
+}

@@ -1,0 +1,447 @@
+//! Escalations told by HTTP, to a real server on this machine, and by the log.
+
+use std::error::Error;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use autonoe_core::{Clock, RunId};
+use autonoe_flow::{
+    DeliveryPolicy, Escalation, FlowError, FlowErrorKind, LogNotifier, Notice, NoticeFailure,
+    Notifier, Notifiers, ReturnFlow, SigningKey, SigningKeys, WebhookNotifier,
+};
+use autonoe_testkit::CapturedLogs;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use futures::future::BoxFuture;
+use hmac::{Hmac, KeyInit, Mac};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use sha2::Sha256;
+
+use crate::hook_server::{HookServer, Received, Reply};
+
+const KEY: [u8; 32] = [7; 32];
+
+/// Time that passes by waits alone, without waiting.
+struct Waits(Mutex<Vec<Duration>>);
+
+impl Waits {
+    fn new() -> Arc<Self> {
+        Arc::new(Self(Mutex::default()))
+    }
+
+    fn seconds(&self) -> Vec<u64> {
+        self.0
+            .lock()
+            .expect("no panic")
+            .iter()
+            .map(Duration::as_secs)
+            .collect()
+    }
+}
+
+impl Clock for Waits {
+    fn now(&self) -> Timestamp {
+        let waited: Duration = self.0.lock().expect("no panic").iter().sum();
+        Timestamp::constant(1_770_000_000, 0) + waited
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        self.0.lock().expect("no panic").push(duration);
+        Box::pin(std::future::ready(()))
+    }
+}
+
+fn notice(iteration: u64) -> Notice {
+    Notice {
+        run: RunId::new("5f.2a"),
+        flow: "review".parse().expect("a name"),
+        step: "initial.draft".parse().expect("an id"),
+        visit: 2,
+        iteration,
+        failure: NoticeFailure::new(FlowErrorKind::StepFailed, "the tests fail"),
+        return_flow: ReturnFlow::Resume,
+        at: Timestamp::constant(1_769_999_000, 0),
+    }
+}
+
+fn escalation(to: &str, signing_key: Option<&str>) -> Escalation {
+    let json = json!({
+        "escalateTo": to, "notificationMethod": "webhook", "signingKey": signing_key,
+    });
+    serde_json::from_value(json).expect("an escalation")
+}
+
+fn notifier(clock: &Arc<Waits>) -> WebhookNotifier {
+    let key = SigningKey::from_bytes(&KEY).expect("a key");
+    let keys = SigningKeys::default().with("ops", key);
+    WebhookNotifier::new(keys, Arc::clone(clock) as Arc<dyn Clock>)
+}
+
+/// Verifies a request as a service would, and returns its id, its time and its event.
+fn verified(request: &Received) -> (String, i64, Value) {
+    let header = |name| request.header(name).unwrap_or_else(|| panic!("no {name}"));
+    let (id, time) = (header("webhook-id"), header("webhook-timestamp"));
+    let signature = header("webhook-signature")
+        .strip_prefix("v1,")
+        .expect("version 1");
+    let mut mac = Hmac::<Sha256>::new_from_slice(&KEY).expect("a key");
+    mac.update(format!("{id}.{time}.").as_bytes());
+    mac.update(&request.body);
+    let signature = STANDARD.decode(signature).expect("base64");
+    mac.verify_slice(&signature).expect("the signature is ours");
+    let event = serde_json::from_slice(&request.body).expect("JSON");
+    (id.to_owned(), time.parse().expect("seconds"), event)
+}
+
+#[tokio::test]
+async fn a_service_is_told_what_failed_with_a_signature_and_an_id() {
+    let server = HookServer::start([Reply::Status(204)]).await;
+    let (clock, to) = (Waits::new(), server.url("/hooks/flow?team=7"));
+
+    notifier(&clock)
+        .notify(&escalation(&to, Some("ops")), &notice(4))
+        .await
+        .expect("taken");
+
+    let requests = server.received();
+    let [request] = requests.as_slice() else {
+        panic!("{requests:?}");
+    };
+    assert_eq!(
+        (request.method.as_str(), request.path.as_str()),
+        ("POST", "/hooks/flow?team=7")
+    );
+    assert_eq!(request.header("content-type"), Some("application/json"));
+    let (id, time, event) = verified(request);
+    // No full stop is in the id: they stand between what is signed.
+    assert_eq!((id.as_str(), time), ("5f_2a-4", 1_770_000_000));
+    let expected = json!({
+        "type": "flow.escalated",
+        "timestamp": "2026-02-02T02:23:20Z",
+        "data": {
+            "run": "5f.2a", "flow": "review", "step": "initial.draft", "visit": 2, "iteration": 4,
+            "failure": {"code": "step_failed", "message": "the tests fail"},
+            "returnFlow": "resume", "at": "2026-02-02T02:23:20Z",
+        },
+    });
+    assert_eq!(event, expected);
+}
+
+#[tokio::test]
+async fn a_service_that_has_a_bad_moment_is_told_again_under_the_same_id() {
+    let server = HookServer::start([
+        Reply::Status(500),
+        Reply::HangUp,
+        Reply::With(429, "retry-after", "9".to_owned()),
+        Reply::Status(200),
+    ])
+    .await;
+    let (clock, to) = (Waits::new(), server.url("/"));
+
+    notifier(&clock)
+        .notify(&escalation(&to, Some("ops")), &notice(4))
+        .await
+        .expect("taken");
+
+    assert_eq!(clock.seconds(), [1, 2, 9]);
+    let told: Vec<_> = server.received().iter().map(verified).collect();
+    let ids: Vec<&str> = told.iter().map(|(id, ..)| id.as_str()).collect();
+    assert_eq!(ids, ["5f_2a-4"; 4]);
+    // Each try is signed at its own time, so that an old one cannot be played again.
+    let times: Vec<i64> = told
+        .iter()
+        .map(|(_, time, _)| time - 1_770_000_000)
+        .collect();
+    assert_eq!(times, [0, 1, 3, 12]);
+}
+
+#[tokio::test]
+async fn a_notice_that_is_told_again_after_a_kill_has_the_same_id_and_another_has_not() {
+    let server = HookServer::start(vec![Reply::Status(200); 3]).await;
+    let (clock, to) = (Waits::new(), escalation(&server.url("/"), Some("ops")));
+
+    for iteration in [4, 4, 5] {
+        notifier(&clock)
+            .notify(&to, &notice(iteration))
+            .await
+            .expect("taken");
+    }
+
+    let ids: Vec<String> = server.received().iter().map(|it| verified(it).0).collect();
+    assert_eq!(ids, ["5f_2a-4", "5f_2a-4", "5f_2a-5"]);
+}
+
+/// Tells `to`, and returns the error and how often it was tried.
+async fn untold(to: &str, policy: DeliveryPolicy) -> (FlowError, usize) {
+    let clock = Waits::new();
+    let notifier = notifier(&clock).with_policy(policy);
+    let told = notifier
+        .notify(&escalation(to, Some("ops")), &notice(4))
+        .await;
+    (
+        told.expect_err("it was not taken"),
+        clock.seconds().len() + 1,
+    )
+}
+
+#[tokio::test]
+async fn a_service_that_refuses_is_not_told_again() {
+    for status in [400, 401, 404, 410] {
+        let server = HookServer::start([Reply::Status(status)]).await;
+
+        let (error, tries) = untold(&server.url("/"), DeliveryPolicy::default()).await;
+
+        assert_eq!(error.kind(), FlowErrorKind::Notification);
+        assert!(error.is_recoverable());
+        let expected = format!(
+            "the webhook at 127.0.0.1 was not told: it answered with status {status}, after 1 try"
+        );
+        assert_eq!(error.to_string(), expected);
+        assert_eq!((tries, server.received().len()), (1, 1));
+    }
+}
+
+#[tokio::test]
+async fn a_service_that_goes_on_failing_is_given_up() {
+    let server = HookServer::start(vec![Reply::Status(503); 9]).await;
+    let policy = DeliveryPolicy {
+        tries: 3,
+        ..DeliveryPolicy::default()
+    };
+
+    let (error, tries) = untold(&server.url("/"), policy).await;
+
+    assert_eq!(error.kind(), FlowErrorKind::Notification);
+    assert!(
+        error.to_string().ends_with("status 503, after 3 tries"),
+        "{error}"
+    );
+    assert_eq!((tries, server.received().len()), (3, 3));
+}
+
+#[tokio::test]
+async fn a_service_that_does_not_answer_in_time_has_not_taken_it() {
+    let server = HookServer::start([Reply::Silence, Reply::Silence]).await;
+    let policy = DeliveryPolicy {
+        tries: 2,
+        try_time: Duration::from_millis(300),
+        ..DeliveryPolicy::default()
+    };
+
+    let (error, tries) = untold(&server.url("/"), policy).await;
+
+    assert_eq!(error.kind(), FlowErrorKind::Notification);
+    assert!(
+        error.to_string().contains("did not answer in time"),
+        "{error}"
+    );
+    assert_eq!(tries, 2);
+}
+
+#[tokio::test]
+async fn a_service_that_is_slow_once_is_told_again() {
+    let server = HookServer::start([Reply::Silence, Reply::Status(200)]).await;
+    let clock = Waits::new();
+    let notifier = notifier(&clock).with_policy(DeliveryPolicy {
+        try_time: Duration::from_secs(2),
+        ..DeliveryPolicy::default()
+    });
+
+    let told = notifier
+        .notify(&escalation(&server.url("/"), Some("ops")), &notice(4))
+        .await;
+
+    told.expect("taken");
+    let ids: Vec<String> = server.received().iter().map(|it| verified(it).0).collect();
+    assert_eq!(ids, ["5f_2a-4", "5f_2a-4"]);
+}
+
+#[tokio::test]
+async fn a_service_that_cannot_be_reached_is_an_error_after_all_tries() {
+    // Of a port that was just given back.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("it is bound");
+    drop(listener);
+    let policy = DeliveryPolicy {
+        tries: 2,
+        ..DeliveryPolicy::default()
+    };
+
+    let (error, tries) = untold(&format!("http://{address}/"), policy).await;
+
+    assert!(
+        error.to_string().contains("could not be reached"),
+        "{error}"
+    );
+    assert!(error.source().is_some());
+    assert_eq!(tries, 2);
+}
+
+#[tokio::test]
+async fn a_redirection_is_refused_and_the_other_place_hears_nothing() {
+    let elsewhere = HookServer::start([Reply::Status(200)]).await;
+    for status in [301, 302, 307, 308] {
+        let reply = Reply::With(status, "location", elsewhere.url("/"));
+        let server = HookServer::start([reply]).await;
+
+        let (error, tries) = untold(&server.url("/"), DeliveryPolicy::default()).await;
+
+        assert_eq!(error.kind(), FlowErrorKind::Notification);
+        assert!(error.to_string().contains("another place"), "{error}");
+        assert_eq!((tries, server.received().len()), (1, 1));
+    }
+    assert_eq!(elsewhere.received().len(), 0);
+}
+
+#[tokio::test]
+async fn nothing_goes_to_an_address_that_is_neither_encrypted_nor_on_this_machine() {
+    let clock = Waits::new();
+    for to in [
+        "http://example.com/hook",
+        "ftp://127.0.0.1/",
+        "not an address",
+        "https://",
+    ] {
+        let to = escalation(to, None);
+        let resolved = notifier(&clock).resolve(&to).expect_err("before the start");
+        assert_eq!(resolved.kind(), FlowErrorKind::DependencyResolution);
+        let told = notifier(&clock)
+            .notify(&to, &notice(4))
+            .await
+            .expect_err("and at run time");
+        assert_eq!(told.kind(), FlowErrorKind::DependencyResolution);
+    }
+}
+
+#[tokio::test]
+async fn what_is_for_an_encrypted_address_is_never_said_in_plain() {
+    let server = HookServer::start([]).await;
+    let policy = DeliveryPolicy {
+        tries: 1,
+        ..DeliveryPolicy::default()
+    };
+
+    let (error, _) = untold(&server.url("/").replace("http:", "https:"), policy).await;
+
+    assert_eq!(error.kind(), FlowErrorKind::Notification);
+    assert_eq!(server.received().len(), 0);
+}
+
+#[tokio::test]
+async fn a_key_that_is_named_and_not_given_is_an_error_with_its_name_and_nothing_is_sent() {
+    let server = HookServer::start([]).await;
+    let to = escalation(&server.url("/"), Some("security"));
+    let clock = Waits::new();
+
+    let resolved = notifier(&clock).resolve(&to).expect_err("before the start");
+    let told = notifier(&clock)
+        .notify(&to, &notice(4))
+        .await
+        .expect_err("and at run time");
+
+    for error in [resolved, told] {
+        assert_eq!(error.kind(), FlowErrorKind::DependencyResolution);
+        assert_eq!(
+            error.to_string(),
+            "there is no signing key `security` for the webhook"
+        );
+    }
+    assert_eq!(server.received().len(), 0);
+}
+
+#[tokio::test]
+async fn without_the_name_of_a_key_nothing_is_signed() {
+    let server = HookServer::start([Reply::Status(200)]).await;
+
+    let to = escalation(&server.url("/"), None);
+    notifier(&Waits::new())
+        .notify(&to, &notice(4))
+        .await
+        .expect("taken");
+
+    let requests = server.received();
+    assert_eq!(requests[0].header("webhook-signature"), None);
+    assert_eq!(requests[0].header("webhook-id"), Some("5f_2a-4"));
+}
+
+#[tokio::test]
+async fn neither_errors_nor_logs_show_a_key_or_the_path_of_an_address() {
+    let logs = CapturedLogs::start();
+    let server = HookServer::start([Reply::Status(500), Reply::HangUp]).await;
+    let policy = DeliveryPolicy {
+        tries: 2,
+        ..DeliveryPolicy::default()
+    };
+
+    let (error, _) = untold(&server.url("/services/T0-sesame"), policy).await;
+
+    let mut said = format!("{error:?} {:?}", notifier(&Waits::new()));
+    let mut cause: Option<&dyn Error> = Some(&error);
+    while let Some(error) = cause {
+        said.push_str(&error.to_string());
+        cause = error.source();
+    }
+    let lines = logs.at_least(tracing::Level::DEBUG);
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.message.contains("tried again")),
+        "{lines:?}"
+    );
+    for line in lines {
+        said.push_str(&line.message);
+    }
+    for secret in ["sesame", "7, 7, 7", "BwcHBwcH"] {
+        assert!(!said.contains(secret), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn an_escalation_is_told_by_who_its_method_names() {
+    let json = |method: &str| json!({"escalateTo": "lead", "notificationMethod": method});
+    let of = |method| serde_json::from_value::<Escalation>(json(method)).expect("an escalation");
+    let logs = CapturedLogs::start();
+    let notifiers = Notifiers::default();
+
+    notifiers
+        .notify(&of("in_agent"), &notice(4))
+        .await
+        .expect("nobody outside is told");
+    assert_eq!(logs.at_least(tracing::Level::WARN), []);
+    notifiers
+        .notify(&of("log"), &notice(4))
+        .await
+        .expect("logged");
+    assert_eq!(logs.at_least(tracing::Level::WARN).len(), 1);
+    let error = notifiers
+        .resolve(&of("webhook"))
+        .expect_err("nobody tells webhooks");
+    assert_eq!(error.kind(), FlowErrorKind::DependencyResolution);
+    let error = notifiers
+        .notify(&of("webhook"), &notice(4))
+        .await
+        .expect_err("nobody");
+    assert_eq!(error.kind(), FlowErrorKind::DependencyResolution);
+}
+
+#[tokio::test]
+async fn the_log_says_who_failed_and_not_what_was_said() {
+    let logs = CapturedLogs::start();
+    let json = json!({"escalateTo": "lead", "notificationMethod": "log"});
+    let escalation = serde_json::from_value(json).expect("an escalation");
+
+    LogNotifier
+        .notify(&escalation, &notice(4))
+        .await
+        .expect("logged");
+
+    let told = logs.at_least(tracing::Level::DEBUG);
+    let [line] = told.as_slice() else {
+        panic!("{told:?}");
+    };
+    for part in ["lead", "initial.draft", "step_failed", "iteration=4"] {
+        assert!(line.message.contains(part), "{part}: {line:?}");
+    }
+    assert!(!line.message.contains("the tests fail"), "{line:?}");
+}
