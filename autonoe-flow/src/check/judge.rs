@@ -23,6 +23,27 @@ pub struct Verdict {
 /// An implementer owes a session of its own, with the tool `verdict` (see
 /// [`VerdictSlot`](crate::VerdictSlot)), and the verdict that came through it.
 /// What the model says in prose is no verdict.
+///
+/// ```
+/// use autonoe_flow::{FlowError, Judge, PromptRef, StepCheckContext, Verdict};
+///
+/// /// A judge that likes short answers.
+/// struct Short;
+///
+/// #[async_trait::async_trait]
+/// impl Judge for Short {
+///     async fn judge(
+///         &self,
+///         _: &PromptRef,
+///         answer: &StepCheckContext<'_>,
+///     ) -> Result<Option<Verdict>, FlowError> {
+///         Ok(Some(Verdict {
+///             passed: answer.text.len() < 80,
+///             reason: format!("it has {} bytes", answer.text.len()),
+///         }))
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait Judge: Send + Sync {
     /// Asks with `prompt`; `None` if the model came to its end and gave no verdict.

@@ -142,7 +142,7 @@ pub enum ActionOutcome {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct KeywordCheck {
-    /// The words, as they are spelled.
+    /// The words, as they are spelled, each as a word of its own: `DONE` is not in `UNDONE`.
     pub keywords: Vec<String>,
     /// Whether one of them is enough.
     #[serde(default)]

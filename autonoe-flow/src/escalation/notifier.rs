@@ -14,6 +14,23 @@ use crate::error::{FlowError, FlowErrorKind};
 /// An implementer owes an answer in bounded time, and success only if whoever
 /// is told has taken it. The same notice may come again after a flow was
 /// killed; [`Notice::id`] tells.
+///
+/// ```
+/// use std::sync::Mutex;
+///
+/// use autonoe_flow::{Escalation, FlowError, Notice, Notifier};
+///
+/// /// Keeps what it was told.
+/// struct Kept(Mutex<Vec<Notice>>);
+///
+/// #[async_trait::async_trait]
+/// impl Notifier for Kept {
+///     async fn notify(&self, _: &Escalation, notice: &Notice) -> Result<(), FlowError> {
+///         self.0.lock().expect("nobody panics").push(notice.clone());
+///         Ok(())
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait Notifier: Send + Sync {
     /// Tells `notice` as `escalation` says.

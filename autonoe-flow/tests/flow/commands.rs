@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use autonoe_flow::{CommandEnd, CommandRunner, FlowErrorKind, ProcessCommands};
+use autonoe_process::{OsSandbox, find_program};
 
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -151,4 +152,29 @@ async fn a_program_is_found_by_name_in_the_path_or_by_path_in_the_folder() {
     // A name alone is not taken from the folder that the agent writes to.
     fs::write(folder.path().join("no-such-program"), "#!/bin/sh\n").expect("writable");
     assert!(runner.resolve(&command("no-such-program")).is_err());
+}
+
+#[tokio::test]
+async fn a_command_in_a_sandbox_writes_to_its_folder_and_nowhere_else() {
+    let (folder, outside) = (
+        tempfile::tempdir().expect("a folder"),
+        tempfile::tempdir().expect("another"),
+    );
+    let bubblewrap = find_program("bwrap", PATH.as_ref()).expect("bubblewrap is installed");
+    let sandbox = OsSandbox::new(bubblewrap).writable(folder.path());
+    let runner = ProcessCommands::confined(folder.path(), sandbox).env("PATH", PATH);
+    let path = outside.path().join("file");
+
+    let script = format!("echo x > file; echo x > {}; [ -e file ]", path.display());
+    let end = runner.run(&shell(&script), AMPLE).await;
+
+    assert_eq!(end.expect("it was run"), CommandEnd::Exited { code: 0 });
+    assert!(folder.path().join("file").exists());
+    assert!(!path.exists());
+
+    let nowhere = OsSandbox::new("/nowhere/bwrap").writable(folder.path());
+    let runner = ProcessCommands::confined(folder.path(), nowhere).env("PATH", PATH);
+    let end = runner.run(&shell("echo x > unguarded"), AMPLE).await;
+    end.expect_err("without its sandbox it is not run");
+    assert!(!folder.path().join("unguarded").exists());
 }

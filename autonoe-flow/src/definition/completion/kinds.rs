@@ -32,7 +32,7 @@ pub struct CheckBudget {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct KeywordSignal {
-    /// The words, as they are spelled. They are searched in the text parts of answers.
+    /// The words, as they are spelled, each as a word of its own. They are searched in the text parts of answers.
     pub keywords: Vec<String>,
     /// Whether one of them is enough.
     #[serde(default)]
