@@ -158,7 +158,8 @@ async fn a_program_is_found_by_name_in_the_path_or_by_path_in_the_folder() {
 async fn a_command_in_a_sandbox_writes_to_its_folder_and_nowhere_else() {
     let (folder, outside) = (
         tempfile::tempdir().expect("a folder"),
-        tempfile::tempdir().expect("another"),
+        // The sandbox has a /tmp of its own.
+        tempfile::tempdir_in("/var/tmp").expect("another"),
     );
     let bubblewrap = find_program("bwrap", PATH.as_ref()).expect("bubblewrap is installed");
     let sandbox = OsSandbox::new(bubblewrap).writable(folder.path());
