@@ -41,7 +41,7 @@ pub use tools::{
     GlobInput, Grep, GrepInput, NetworkAccess, OutputMode, Read, ReadInput, ToolLimits, ToolPlan,
     Workspace, WorkspaceError, Write, WriteInput, built_in_tools,
 };
-pub use transport::{BaseUrl, BaseUrlError, Secret, Timeouts};
+pub use transport::{BaseUrl, BaseUrlError, Secret, SystemAuthorities, Timeouts, Trust};
 pub use wire::anthropic::ThinkingStyle;
 pub use wire::chat::{
     CallArguments, Dialect, DialectChanges, LimitField, Pictures, ReasoningField, StreamUsage,

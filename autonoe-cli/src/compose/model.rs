@@ -70,6 +70,7 @@ impl ChosenModel {
         backend.retry = file.retry;
         backend.max_rounds = file.max_rounds;
         backend.tools = file.tools;
+        backend.trust = file.trust;
         Ok(Self { backend, origin })
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use autonoe_core::{ConfigError, ConfigFile, Project, registered_specs, spec_schema};
 use autonoe_model::{
     LimitTable, ModelAgentOptions, PROVIDER_PORT, PriceTable, ProviderSpec, RetryPolicy, ToolPlan,
+    Trust,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::Value;
@@ -21,6 +22,7 @@ const FIELDS: &[&str] = &[
     "retry",
     "maxRounds",
     "tools",
+    "trust",
     "telemetry",
 ];
 
@@ -53,6 +55,9 @@ pub(crate) struct ModelsFile {
     /// What holds for the built-in tools.
     #[schemars(default)]
     pub(crate) tools: ToolPlan,
+    /// Whom encrypted connections trust, unless a provider says so itself.
+    #[schemars(default)]
+    pub(crate) trust: Trust,
     /// Where traces and metrics of runs go, whatever the backend.
     #[schemars(default)]
     pub(crate) telemetry: TelemetrySection,
@@ -78,6 +83,7 @@ impl Default for ModelsFile {
             retry: RetryPolicy::default(),
             max_rounds: max_rounds(),
             tools: ToolPlan::default(),
+            trust: Trust::default(),
             telemetry: TelemetrySection::default(),
         }
     }
@@ -121,6 +127,7 @@ impl ModelsFile {
             retry,
             max_rounds,
             tools: file.read("/tools")?.unwrap_or_default(),
+            trust: file.read("/trust")?.unwrap_or_default(),
             telemetry: file.read("/telemetry")?.unwrap_or_default(),
         })
     }
@@ -193,6 +200,8 @@ fn key_itself(value: &Value, pointer: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use autonoe_model::SystemAuthorities;
+
     use super::*;
 
     fn read(text: &str) -> Result<ModelsFile, String> {
@@ -218,6 +227,7 @@ mod tests {
             "prices": {"local/small": {"input": "0.1", "output": "0.2"}},
             "limits": {"small": {"context": 32000, "output": 4000}},
             "retry": {"tries": 5}, "maxRounds": 9, "telemetry": {},
+            "trust": {"files": ["/etc/company/authority.pem"], "system": "ignored"},
             "tools": {"network": "shared", "limits": {"commandTimeMs": 1000}}
         }"#;
 
@@ -226,6 +236,8 @@ mod tests {
         assert_eq!(Vec::from_iter(file.providers.keys()), ["local"]);
         assert_eq!((file.retry.tries, file.max_rounds), (5, 9));
         assert_eq!(file.limits.of("small").context, 32_000);
+        let trust = Trust::default().with_file("/etc/company/authority.pem");
+        assert_eq!(file.trust, trust.with_system(SystemAuthorities::Ignored));
         assert_eq!(file.tools.limits.command_time.as_millis(), 1000);
     }
 
@@ -273,6 +285,10 @@ mod tests {
                 "/tools/network: unknown name `on`; known are `off` and `shared`",
             ),
             (r#"{"telemetry": {"x": 1}}"#, "unknown field `x`"),
+            (
+                r#"{"trust": {"system": "no"}}"#,
+                "/trust/system: unknown name `no`; known are `trusted` and `ignored`",
+            ),
             (
                 r#"{"telemetry": {"headers": {"a": {"value": "sk-1"}}}}"#,
                 "/telemetry/headers/a: a key does not belong into this file",

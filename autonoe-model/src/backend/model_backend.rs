@@ -5,8 +5,8 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use autonoe_core::{
-    AgentClientFactory, BackendSpec, CredentialPlaces, SpecContext, SpecError, ThinkingBudget,
-    spec_schema,
+    AgentClientFactory, BackendSpec, CredentialPlaces, Places, SpecContext, SpecError,
+    ThinkingBudget, spec_schema,
 };
 use autonoe_process::find_program;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -20,6 +20,7 @@ use crate::price::PriceTable;
 use crate::provider::{KeySource, PROVIDER_PORT, ProviderContext, ProviderSpec};
 use crate::retry::RetryPolicy;
 use crate::tools::{BuiltInTools, ToolPlan};
+use crate::transport::Trust;
 
 /// Describes agents on a model in a configuration file: `{"type": "model", ..}`.
 ///
@@ -80,6 +81,10 @@ pub struct ModelBackend {
     /// What holds for the built-in tools.
     #[serde(default)]
     pub tools: ToolPlan,
+    /// Whom encrypted connections trust: to the provider, unless it says so itself, and to MCP
+    /// servers.
+    #[serde(default)]
+    pub trust: Trust,
 }
 
 fn max_rounds() -> u32 {
@@ -107,6 +112,7 @@ impl ModelBackend {
             prices: PriceTable::default(),
             limits: LimitTable::default(),
             tools: ToolPlan::default(),
+            trust: Trust::default(),
         }
     }
 
@@ -124,7 +130,15 @@ impl ModelBackend {
     pub fn options(&self, context: &SpecContext) -> Result<ModelAgentOptions, ModelError> {
         let place = ProviderContext::new(self.provider_name())
             .with_environment(context.environment.clone())
-            .with_folder(&context.places.project);
+            .with_folder(&context.places.project)
+            .with_trust(self.trust.clone());
+        if let Some(file) = self.authorities_of_agents(&context.places) {
+            return Err(senseless(&format!(
+                "{} says whom to trust, and agents can write to it: move it where they cannot, to \
+                 .autonoe for example",
+                file.display()
+            )));
+        }
         let tools = self.built_in(context, &place)?;
         if self.max_rounds == 0 {
             return Err(senseless("maxRounds of 0 leaves no answer"));
@@ -134,6 +148,7 @@ impl ModelBackend {
         provider.model(&self.model)?;
         let mut options = ModelAgentOptions::new(provider, &self.model);
         options.built_in = Some(tools);
+        options.mcp.trust = self.trust.clone().in_folder(&context.places.project);
         options.system_prompt.clone_from(&self.system_prompt);
         options.thinking = self.thinking;
         options.max_rounds = self.max_rounds;
@@ -141,6 +156,22 @@ impl ModelBackend {
         options.prices = options.prices.with(self.prices.clone());
         options.limits = options.limits.with(self.limits.clone());
         Ok(options)
+    }
+
+    /// Returns a file with authorities that agents could put their own into.
+    fn authorities_of_agents(&self, places: &Places) -> Option<PathBuf> {
+        let spec = serde_json::to_value(&*self.provider).unwrap_or_default();
+        let of_provider = Trust::deserialize(&spec["trust"]).unwrap_or_default();
+        let state = places.project.join(".autonoe");
+        let is_theirs = |file: &PathBuf| {
+            // A link counts as what it leads to.
+            let real = file.canonicalize().unwrap_or_else(|_| file.clone());
+            let mut writable = places.temporary.iter().chain([&places.project]);
+            writable.any(|place| is_within(&real, place)) && !is_within(&real, &state)
+        };
+        let files = self.trust.files.iter().chain(&of_provider.files);
+        let mut files = files.map(|file| places.project.join(file));
+        files.find(is_theirs)
     }
 
     fn built_in(

@@ -24,7 +24,7 @@ use sse_stream::{Sse, SseStream};
 
 use super::McpOptions;
 use super::event_limit::EventLimit;
-use crate::transport::Connector;
+use crate::transport::{Authorities, Connector};
 
 /// How long a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -69,12 +69,15 @@ pub(super) fn talk(
     options: &McpOptions,
 ) -> Result<StreamableHttpClientTransport<Http>, String> {
     let uri: Uri = url.parse().map_err(|_| "its url is none".to_owned())?;
-    let is_encrypted = match uri.scheme_str() {
-        Some("https") => true,
-        Some("http") => false,
+    let authorities = match uri.scheme_str() {
+        Some("https") => options
+            .trust
+            .read(&options.env)
+            .map_err(|error| format!("no certificate can be trusted: {error}"))?,
+        Some("http") => Authorities::none(),
         _ => return Err("its url must begin with http:// or https://".to_owned()),
     };
-    let connector = Connector::new(is_encrypted, None, CONNECT)
+    let connector = Connector::new(authorities, None, CONNECT)
         .map_err(|error| format!("no connection can be encrypted: {error}"))?;
     let client = Http {
         client: Client::builder(TokioExecutor::new()).build(connector),

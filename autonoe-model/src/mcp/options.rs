@@ -6,6 +6,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::transport::Trust;
+
 /// How the MCP servers of a session are started, and how much their tools take and give.
 ///
 /// ```
@@ -37,6 +39,9 @@ pub struct McpOptions {
     /// How many bytes one message of a server may have. One that sends more is not talked to
     /// any longer.
     pub message_bytes: usize,
+    /// Whom encrypted connections to servers trust. Where the system has its authorities is
+    /// looked up in [`env`](Self::env) first.
+    pub trust: Trust,
 }
 
 impl McpOptions {
@@ -55,6 +60,7 @@ impl Default for McpOptions {
             output_bytes: 100_000,
             attachment_bytes: 5 * 1024 * 1024,
             message_bytes: 16 * 1024 * 1024,
+            trust: Trust::default(),
         }
     }
 }

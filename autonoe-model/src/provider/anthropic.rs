@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Endpoint, HeaderSource, HttpProvider, KeySource, Provider, ProviderContext};
 use super::{ProviderSpec, Proxy};
 use crate::contract::ModelError;
-use crate::transport::{BaseUrl, Timeouts};
+use crate::transport::{BaseUrl, Timeouts, Trust};
 use crate::wire::anthropic::{AnthropicWire, ThinkingStyle};
 
 const BASE_URL: &str = "https://api.anthropic.com";
@@ -52,6 +52,9 @@ pub struct AnthropicSpec {
     /// A proxy on the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<Proxy>,
+    /// Whom encrypted connections trust; left out, whom all providers do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
     /// How long an answer may be that nobody has limited, thoughts not counted.
     pub max_output_tokens: u32,
     /// How models are told to think.
@@ -66,6 +69,7 @@ impl Default for AnthropicSpec {
             headers: BTreeMap::new(),
             timeouts: Timeouts::default(),
             proxy: None,
+            trust: None,
             max_output_tokens: MAX_OUTPUT_TOKENS,
             thinking: ThinkingStyle::default(),
         }
@@ -85,6 +89,7 @@ impl ProviderSpec for AnthropicSpec {
             headers: &self.headers,
             timeouts: self.timeouts,
             proxy: self.proxy.as_ref(),
+            trust: self.trust.as_ref(),
         };
         HttpProvider::open(wire, &endpoint, context)
     }

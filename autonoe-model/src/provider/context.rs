@@ -5,6 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::transport::Trust;
+
 /// What a [`ProviderSpec`](super::ProviderSpec) is told when it builds.
 ///
 /// ```
@@ -25,6 +27,8 @@ pub struct ProviderContext {
     pub environment: BTreeMap<OsString, OsString>,
     /// Where files with relative paths are; without it, they are refused.
     pub folder: Option<PathBuf>,
+    /// Whom encrypted connections trust, unless the spec says so itself.
+    pub trust: Trust,
 }
 
 impl ProviderContext {
@@ -34,6 +38,7 @@ impl ProviderContext {
             name: name.into(),
             environment: BTreeMap::new(),
             folder: None,
+            trust: Trust::default(),
         }
     }
 
@@ -51,6 +56,13 @@ impl ProviderContext {
     #[must_use]
     pub fn with_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
+        self
+    }
+
+    /// Sets whom encrypted connections trust, unless the spec says so itself.
+    #[must_use]
+    pub fn with_trust(mut self, trust: Trust) -> Self {
+        self.trust = trust;
         self
     }
 
@@ -76,6 +88,7 @@ impl fmt::Debug for ProviderContext {
             .field("name", &self.name)
             .field("environment", &self.environment.keys())
             .field("folder", &self.folder)
+            .field("trust", &self.trust)
             .finish()
     }
 }

@@ -7,7 +7,9 @@ use hyper::header::{HeaderName, HeaderValue};
 
 use super::{HeaderSource, KeySource, ProviderContext, Proxy};
 use crate::contract::{ModelError, ModelErrorCode};
-use crate::transport::{BaseUrl, HttpClient, HttpSettings, SecretWords, Timeouts};
+use crate::transport::{
+    Authorities, BaseUrl, HttpClient, HttpSettings, SecretWords, Timeouts, Trust,
+};
 use crate::wire::Wire;
 
 /// Headers that belong to the connection.
@@ -28,6 +30,8 @@ pub(crate) struct Endpoint<'a> {
     pub(crate) headers: &'a BTreeMap<String, HeaderSource>,
     pub(crate) timeouts: Timeouts,
     pub(crate) proxy: Option<&'a Proxy>,
+    /// Whom it trusts; `None` for whom the context does.
+    pub(crate) trust: Option<&'a Trust>,
 }
 
 impl Endpoint<'_> {
@@ -86,13 +90,27 @@ impl Endpoint<'_> {
             proxy = Some(route);
             secrets.extend(login);
         }
+        let authorities = match self.base_url.is_encrypted() {
+            true => {
+                let trust = self.trust.unwrap_or(&context.trust).clone();
+                let trust = match &context.folder {
+                    Some(folder) => trust.in_folder(folder),
+                    None => trust,
+                };
+                let read = trust.read(&context.environment);
+                read.map_err(|error| wrong(format!("no certificate can be trusted: {error}")))?
+            }
+            // A machine without any certificates can still ask its own model.
+            false => Authorities::none(),
+        };
         HttpClient::new(HttpSettings {
             base_url: self.base_url.clone(),
             headers,
             timeouts: self.timeouts,
             proxy,
+            authorities,
             secrets: SecretWords::new(secrets),
         })
-        .map_err(|error| wrong(format!("no certificates can be trusted: {error}")))
+        .map_err(|error| wrong(format!("connections cannot be encrypted: {error}")))
     }
 }

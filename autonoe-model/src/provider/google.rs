@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Endpoint, HeaderSource, HttpProvider, KeySource, Provider, ProviderContext};
 use super::{ProviderSpec, Proxy};
 use crate::contract::ModelError;
-use crate::transport::{BaseUrl, Timeouts};
+use crate::transport::{BaseUrl, Timeouts, Trust};
 use crate::wire::gemini::GeminiWire;
 
 const BASE_URL: &str = "https://generativelanguage.googleapis.com";
@@ -48,6 +48,9 @@ pub struct GoogleSpec {
     /// A proxy on the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<Proxy>,
+    /// Whom encrypted connections trust; left out, whom all providers do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
 }
 
 impl Default for GoogleSpec {
@@ -58,6 +61,7 @@ impl Default for GoogleSpec {
             headers: BTreeMap::new(),
             timeouts: Timeouts::default(),
             proxy: None,
+            trust: None,
         }
     }
 }
@@ -71,6 +75,7 @@ impl ProviderSpec for GoogleSpec {
             headers: &self.headers,
             timeouts: self.timeouts,
             proxy: self.proxy.as_ref(),
+            trust: self.trust.as_ref(),
         };
         HttpProvider::open(GeminiWire::default(), &endpoint, context)
     }

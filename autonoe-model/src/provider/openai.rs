@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Endpoint, HeaderSource, HttpProvider, KeySource, Provider, ProviderContext};
 use super::{ProviderSpec, Proxy};
 use crate::contract::ModelError;
-use crate::transport::{BaseUrl, Timeouts};
+use crate::transport::{BaseUrl, Timeouts, Trust};
 use crate::wire::openai_responses::{
     OpenAiResponses, ReasoningModels, ReasoningSummary, ResponsesOptions,
 };
@@ -53,6 +53,9 @@ pub struct OpenAiSpec {
     /// A proxy on the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<Proxy>,
+    /// Whom encrypted connections trust; left out, whom all providers do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
     /// Which models think before they answer.
     pub reasoning_models: ReasoningModels,
     /// How thoughts are summed up. Left out, they are not shown: the service sums up only for
@@ -69,6 +72,7 @@ impl Default for OpenAiSpec {
             headers: BTreeMap::new(),
             timeouts: Timeouts::default(),
             proxy: None,
+            trust: None,
             reasoning_models: ReasoningModels::default(),
             reasoning_summary: None,
         }
@@ -88,6 +92,7 @@ impl ProviderSpec for OpenAiSpec {
             headers: &self.headers,
             timeouts: self.timeouts,
             proxy: self.proxy.as_ref(),
+            trust: self.trust.as_ref(),
         };
         HttpProvider::open(wire, &endpoint, context)
     }

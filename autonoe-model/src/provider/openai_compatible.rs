@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Endpoint, HeaderSource, HttpProvider, KeySource, Provider, ProviderContext};
 use super::{ProviderSpec, Proxy};
 use crate::contract::ModelError;
-use crate::transport::{BaseUrl, Timeouts};
+use crate::transport::{BaseUrl, Timeouts, Trust};
 use crate::wire::chat::{ChatDialect, Dialect, DialectChanges, OpenAiChat};
 
 /// A service that speaks Chat Completions.
@@ -48,6 +48,9 @@ pub struct OpenAiCompatibleSpec {
     /// A proxy on the way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proxy: Option<Proxy>,
+    /// Whom encrypted connections trust; left out, whom all providers do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
     /// Which service it is, as far as it is known to differ from others.
     #[serde(default)]
     pub dialect: Dialect,
@@ -69,6 +72,7 @@ impl OpenAiCompatibleSpec {
             headers: BTreeMap::new(),
             timeouts: Timeouts::default(),
             proxy: None,
+            trust: None,
             dialect: Dialect::default(),
             changes: DialectChanges::default(),
         }
@@ -85,6 +89,7 @@ impl ProviderSpec for OpenAiCompatibleSpec {
             headers: &self.headers,
             timeouts: self.timeouts,
             proxy: self.proxy.as_ref(),
+            trust: self.trust.as_ref(),
         };
         HttpProvider::open(wire, &endpoint, context)
     }

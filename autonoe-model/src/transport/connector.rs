@@ -1,25 +1,24 @@
 //! How a connection is made: direct or through a proxy, encrypted or not, in time.
 
-use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures::TryFutureExt;
 use futures::future::BoxFuture;
 use hyper::Uri;
 use hyper::header::HeaderValue;
-use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::client::legacy::connect::proxy::Tunnel;
 use hyper_util::rt::TokioIo;
+use rustls::ClientConfig;
 use rustls::crypto::ring;
-use rustls::{ClientConfig, RootCertStore};
 use tokio::net::TcpStream;
 use tower_service::Service;
 
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
+use super::Authorities;
+use super::tunnel::{self, NoTunnel};
+
+pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 type Plain = TokioIo<TcpStream>;
 
 /// A proxy that opens tunnels.
@@ -43,49 +42,31 @@ pub(crate) struct Connector {
 pub(super) struct ConnectTimedOut(pub(super) Duration);
 
 impl Connector {
-    /// Makes connections within `limit`. The certificates that the system trusts are read if
-    /// connections are to be encrypted.
+    /// Makes connections within `limit`; those that are encrypted only to servers that
+    /// `authorities` vouch for.
     ///
     /// # Errors
     ///
-    /// The system trusts nobody.
+    /// Connections cannot be encrypted here.
     pub(crate) fn new(
-        is_encrypted: bool,
+        authorities: Authorities,
         proxy: Option<ProxyRoute>,
         limit: Duration,
-    ) -> io::Result<Self> {
+    ) -> Result<Self, rustls::Error> {
         let mut http = HttpConnector::new();
         http.enforce_http(false);
         http.set_nodelay(true);
-        let route = match proxy {
-            None => Route::Direct(http),
-            Some(ProxyRoute { uri, authorization }) => {
-                let tunnel = Tunnel::new(uri, http);
-                Route::Tunnel(match authorization {
-                    Some(value) => tunnel.with_auth(value),
-                    None => tunnel,
-                })
-            }
-        };
+        let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(authorities.roots())
+            .with_no_client_auth();
         let https = HttpsConnectorBuilder::new()
-            .with_tls_config(tls(is_encrypted)?)
+            .with_tls_config(tls)
             .https_or_http()
             .enable_http1()
-            .wrap_connector(route);
+            .wrap_connector(Route { http, proxy });
         Ok(Self { https, limit })
     }
-}
-
-fn tls(is_encrypted: bool) -> io::Result<ClientConfig> {
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(io::Error::other)?;
-    let config = match is_encrypted {
-        true => config.with_native_roots()?,
-        // A machine without any certificates can still ask its own model.
-        false => config.with_root_certificates(RootCertStore::empty()),
-    };
-    Ok(config.with_no_client_auth())
 }
 
 impl Service<Uri> for Connector {
@@ -107,29 +88,34 @@ impl Service<Uri> for Connector {
     }
 }
 
-/// The way of the bytes.
+/// The way of the bytes: straight, or through a proxy.
 #[derive(Clone, Debug)]
-enum Route {
-    Direct(HttpConnector),
-    Tunnel(Tunnel<HttpConnector>),
+struct Route {
+    http: HttpConnector,
+    proxy: Option<ProxyRoute>,
 }
 
 impl Service<Uri> for Route {
     type Response = Plain;
     type Error = BoxError;
-    type Future = Pin<Box<dyn Future<Output = Result<Plain, BoxError>> + Send>>;
+    type Future = BoxFuture<'static, Result<Plain, BoxError>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        match self {
-            Self::Direct(route) => route.poll_ready(cx).map_err(Into::into),
-            Self::Tunnel(route) => route.poll_ready(cx).map_err(Into::into),
-        }
+        self.http.poll_ready(cx).map_err(Into::into)
     }
 
     fn call(&mut self, target: Uri) -> Self::Future {
-        match self {
-            Self::Direct(route) => Box::pin(route.call(target).map_err(Into::into)),
-            Self::Tunnel(route) => Box::pin(route.call(target).map_err(Into::into)),
-        }
+        let Some(proxy) = self.proxy.clone() else {
+            let connecting = self.http.call(target);
+            return Box::pin(async move { Ok(connecting.await?) });
+        };
+        let connecting = self.http.call(proxy.uri.clone());
+        Box::pin(async move {
+            let connected = connecting.await;
+            let connected = connected.map_err(|error| NoTunnel::Unreachable(error.into()))?;
+            let mut stream = connected.into_inner();
+            tunnel::open(&mut stream, &proxy, &target).await?;
+            Ok(TokioIo::new(stream))
+        })
     }
 }

@@ -5,17 +5,87 @@ use std::io::ErrorKind;
 use std::iter::successors;
 
 use super::connector::ConnectTimedOut;
+use super::tunnel::NoTunnel;
 use crate::contract::{ModelError, ModelErrorCode};
 
 /// Says what it means that a request to `host` failed.
 pub(super) fn of_request(error: &(dyn Error + 'static), host: &str) -> ModelError {
-    let code = code_of(error);
     let cause = root_cause(error);
+    if let Some(no_tunnel) = find::<NoTunnel>(error) {
+        return of_proxy(no_tunnel, error, host);
+    }
+    if let Some(tls) = find::<rustls::Error>(error) {
+        return of_encryption(tls, host);
+    }
+    let code = code_of(error);
     let message = match code {
         ModelErrorCode::InvalidResponse => format!("{host} does not speak HTTP: {cause}"),
         _ => format!("{host} cannot be reached: {cause}"),
     };
     ModelError::new(code, message)
+}
+
+/// Says what it means that a proxy opened no way to `host`.
+fn of_proxy(no_tunnel: &NoTunnel, error: &(dyn Error + 'static), host: &str) -> ModelError {
+    let proxy = format!("the proxy on the way to {host}");
+    match no_tunnel {
+        NoTunnel::Refused(407) => {
+            let message = format!("{proxy} wants another login (status 407)");
+            ModelError::new(ModelErrorCode::AuthenticationError, message).with_status(407)
+        }
+        NoTunnel::Refused(status) => {
+            let code = match status {
+                408 | 504 => ModelErrorCode::Timeout,
+                429 => ModelErrorCode::RateLimited,
+                500 | 502 | 503 => ModelErrorCode::NetworkError,
+                // It does not want to, and will not the next time.
+                _ => ModelErrorCode::ProviderNotConfigured,
+            };
+            let message = format!("{proxy} opens none (status {status})");
+            ModelError::new(code, message).with_status(*status)
+        }
+        NoTunnel::NoHttp => {
+            let message = format!("{proxy} does not speak HTTP");
+            ModelError::new(ModelErrorCode::ProviderNotConfigured, message)
+        }
+        NoTunnel::Unreachable(_) => {
+            let message = format!("{proxy} cannot be reached: {}", root_cause(error));
+            ModelError::new(code_of(error), message)
+        }
+        NoTunnel::BrokeOff(_) => {
+            let message = format!("{proxy} broke off: {}", root_cause(error));
+            ModelError::new(code_of(error), message)
+        }
+    }
+}
+
+/// Says what it means that a connection to `host` could not be encrypted. Nearly all of it
+/// stays as it is until somebody changes something.
+fn of_encryption(error: &rustls::Error, host: &str) -> ModelError {
+    use rustls::AlertDescription as Alert;
+    use rustls::Error as Tls;
+    let (code, what) = match error {
+        Tls::InvalidCertificate(_) => (
+            ModelErrorCode::ProviderNotConfigured,
+            format!(
+                "the certificate of {host} is not trusted ({error}); an authority of your own is \
+                 named under `trust`"
+            ),
+        ),
+        Tls::AlertReceived(Alert::InternalError | Alert::CloseNotify | Alert::UserCanceled) => (
+            ModelErrorCode::NetworkError,
+            format!("{host} broke off: {error}"),
+        ),
+        Tls::AlertReceived(Alert::CertificateRequired | Alert::AccessDenied) => (
+            ModelErrorCode::AuthenticationError,
+            format!("{host} lets nobody in without a certificate: {error}"),
+        ),
+        _ => (
+            ModelErrorCode::InvalidResponse,
+            format!("no connection to {host} can be encrypted: {error}"),
+        ),
+    };
+    ModelError::new(code, what)
 }
 
 /// Says what it means that an answer of `host` broke off.
@@ -53,8 +123,21 @@ fn root_cause(error: &(dyn Error + 'static)) -> String {
     root.map(ToString::to_string).unwrap_or_default()
 }
 
+fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
+    causes(error).find_map(<dyn Error>::downcast_ref)
+}
+
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    successors(Some(error), |error| (*error).source())
+    successors(Some(error), |&error| {
+        // An error of the system that holds another one shows its cause, and not itself.
+        let held = error
+            .downcast_ref::<std::io::Error>()
+            .and_then(std::io::Error::get_ref);
+        match held {
+            Some(held) => Some(held as &(dyn Error + 'static)),
+            None => error.source(),
+        }
+    })
 }
 
 #[cfg(test)]
@@ -81,6 +164,65 @@ mod tests {
         ] {
             let (of_request, of_body) = (of_request(&cause, "host"), of_body(&cause, "host"));
             assert_eq!((of_request.code, of_body.code), (code, code), "{cause:?}");
+        }
+    }
+
+    #[test]
+    fn a_connection_that_cannot_be_encrypted_is_only_tried_again_if_that_may_help() {
+        use rustls::{AlertDescription, CertificateError, InvalidMessage, PeerIncompatible};
+        let unknown = CertificateError::UnknownIssuer;
+        let old = PeerIncompatible::Tls12NotOfferedOrEnabled;
+        #[rustfmt::skip]
+        let table = [
+            (rustls::Error::InvalidCertificate(unknown), ModelErrorCode::ProviderNotConfigured, "under `trust`"),
+            (rustls::Error::InvalidCertificate(CertificateError::Expired), ModelErrorCode::ProviderNotConfigured, "expired"),
+            (rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType), ModelErrorCode::InvalidResponse, "encrypted"),
+            (rustls::Error::PeerIncompatible(old), ModelErrorCode::InvalidResponse, "encrypted"),
+            (rustls::Error::AlertReceived(AlertDescription::ProtocolVersion), ModelErrorCode::InvalidResponse, "encrypted"),
+            (rustls::Error::AlertReceived(AlertDescription::CertificateRequired), ModelErrorCode::AuthenticationError, "certificate"),
+            (rustls::Error::AlertReceived(AlertDescription::InternalError), ModelErrorCode::NetworkError, "broke off"),
+        ];
+        for (cause, code, words) in table {
+            let twice = io::Error::other(io::Error::new(ErrorKind::InvalidData, cause.clone()));
+
+            let error = of_request(&Outer(twice.into()), "api.example.org");
+
+            assert_eq!(error.code, code, "{cause}");
+            assert!(error.message.contains("api.example.org"), "{error}");
+            assert!(error.message.to_lowercase().contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_proxy_that_does_not_want_to_is_not_asked_again() {
+        let refused = |status| Outer(NoTunnel::Refused(status).into());
+        let broken = Outer(NoTunnel::BrokeOff(ErrorKind::UnexpectedEof.into()).into());
+        let late = NoTunnel::Unreachable(Box::new(io::Error::from(ErrorKind::TimedOut)));
+        for (cause, code) in [
+            (refused(407), ModelErrorCode::AuthenticationError),
+            (refused(401), ModelErrorCode::ProviderNotConfigured),
+            (refused(403), ModelErrorCode::ProviderNotConfigured),
+            (refused(405), ModelErrorCode::ProviderNotConfigured),
+            (refused(501), ModelErrorCode::ProviderNotConfigured),
+            (refused(429), ModelErrorCode::RateLimited),
+            (refused(502), ModelErrorCode::NetworkError),
+            (refused(503), ModelErrorCode::NetworkError),
+            (refused(504), ModelErrorCode::Timeout),
+            (
+                Outer(NoTunnel::NoHttp.into()),
+                ModelErrorCode::ProviderNotConfigured,
+            ),
+            (broken, ModelErrorCode::NetworkError),
+            (Outer(late.into()), ModelErrorCode::Timeout),
+        ] {
+            let error = of_request(&cause, "api.example.org");
+
+            assert_eq!(error.code, code, "{cause:?}");
+            assert!(
+                error
+                    .message
+                    .starts_with("the proxy on the way to api.example.org ")
+            );
         }
     }
 

@@ -1,6 +1,5 @@
 //! Requests that are sent.
 
-use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,7 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use super::answer::{Answer, Body};
 use super::connector::{Connector, ProxyRoute};
 use super::timeouts::within;
-use super::{BaseUrl, SecretWords, Timeouts, failure};
+use super::{Authorities, BaseUrl, SecretWords, Timeouts, failure};
 use crate::contract::{ModelError, ModelErrorCode};
 use crate::wire::Encoded;
 
@@ -33,6 +32,8 @@ pub(crate) struct HttpSettings {
     pub(crate) headers: HeaderMap,
     pub(crate) timeouts: Timeouts,
     pub(crate) proxy: Option<ProxyRoute>,
+    /// Who vouches for the provider.
+    pub(crate) authorities: Authorities,
     /// What must not be in any error.
     pub(crate) secrets: SecretWords,
 }
@@ -53,16 +54,17 @@ impl HttpClient {
     ///
     /// # Errors
     ///
-    /// Connections are to be encrypted, and the system has no certificates to trust.
-    pub(crate) fn new(settings: HttpSettings) -> io::Result<Self> {
+    /// Connections cannot be encrypted here.
+    pub(crate) fn new(settings: HttpSettings) -> Result<Self, rustls::Error> {
         let HttpSettings {
             base_url,
             headers,
             timeouts,
             proxy,
+            authorities,
             secrets,
         } = settings;
-        let connector = Connector::new(base_url.is_encrypted(), proxy, timeouts.connect())?;
+        let connector = Connector::new(authorities, proxy, timeouts.connect())?;
         let client = Client::builder(TokioExecutor::new())
             .pool_idle_timeout(IDLE)
             .pool_timer(TokioTimer::new())

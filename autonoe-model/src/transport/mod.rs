@@ -1,6 +1,7 @@
 //! The connection to a provider: requests go out, events come in, failures become errors.
 
 mod answer;
+mod authorities;
 mod base_url;
 mod call;
 mod connector;
@@ -13,7 +14,10 @@ mod retry_after;
 mod secret;
 mod sse;
 mod timeouts;
+mod trust;
+mod tunnel;
 
+pub(crate) use authorities::Authorities;
 pub use base_url::{BaseUrl, BaseUrlError};
 pub(crate) use connector::{Connector, ProxyRoute};
 pub(crate) use http_client::{HttpClient, HttpSettings};
@@ -21,3 +25,4 @@ pub(crate) use http_model::HttpModel;
 pub use secret::Secret;
 pub(crate) use secret::SecretWords;
 pub use timeouts::Timeouts;
+pub use trust::{SystemAuthorities, Trust};

@@ -3,12 +3,10 @@
 use std::time::Duration;
 
 use autonoe_model::ModelErrorCode::{
-    AuthenticationError, InvalidResponse, NetworkError, ProviderNotConfigured, RateLimited,
+    AuthenticationError, InvalidResponse, NetworkError, RateLimited,
 };
-use autonoe_model::{ModelEvent, ModelRequest, ProviderContext, provider_spec};
+use autonoe_model::{ModelEvent, ModelRequest};
 use serde_json::json;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
 
 use crate::raw_server::{
     Act, BEGUN, ENDED, RawServer, STREAM_HEAD, chunk, stream, until_closed, whole,
@@ -269,38 +267,4 @@ async fn a_refusal_that_breaks_off_is_still_a_refusal() {
 
     assert_eq!(error.code, RateLimited);
     assert_eq!(error.retry_after, Some(Duration::from_millis(1500)));
-}
-
-#[tokio::test]
-async fn an_encrypted_connection_does_not_become_a_plain_one() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let address = listener.local_addr().expect("an address");
-    let plain = tokio::spawn(async move {
-        let (mut client, _) = listener.accept().await.expect("a client");
-        let mut seen = vec![0; 4096];
-        let length = client.read(&mut seen).await.expect("readable");
-        let answer = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n";
-        client.write_all(answer).await.expect("writable");
-        String::from_utf8_lossy(&seen[..length]).into_owned()
-    });
-    let spec = json!({
-        "type": "anthropic", "key": {"value": KEY}, "baseUrl": format!("https://{address}"),
-    });
-    let spec = provider_spec(&spec).expect("a spec");
-    let provider = match spec.build(&ProviderContext::new("a")) {
-        Ok(provider) => provider,
-        Err(error) => {
-            // A machine that trusts nobody cannot make encrypted connections at all.
-            assert_eq!(error.code, ProviderNotConfigured);
-            assert!(error.message.contains("certificates"), "{error}");
-            plain.abort();
-            return;
-        }
-    };
-
-    let error = failure(&provider.model("model-x").expect("a model")).await;
-
-    assert_eq!(error.code, NetworkError, "{error:?}");
-    let seen = plain.await.expect("it was asked");
-    assert!(!seen.contains("POST") && !seen.contains(KEY), "{seen}");
 }

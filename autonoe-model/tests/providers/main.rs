@@ -3,6 +3,7 @@
 mod anthropic;
 mod anthropic_failures;
 mod connection;
+mod encryption;
 mod faults;
 mod gemini;
 mod proxy;
@@ -10,3 +11,4 @@ mod raw_server;
 mod specs;
 mod support;
 mod timeouts;
+mod tls_front;

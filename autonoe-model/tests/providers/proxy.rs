@@ -8,7 +8,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::raw_server::{Act, BEGUN, ENDED, RawServer, read_request, stream};
-use crate::support::{ask, failure, model};
+use crate::support::{ask, failure, model, tried_twice};
 
 /// Opens one tunnel to wherever it is told, and remembers how it was asked.
 async fn tunnel_once(asked: Arc<Mutex<String>>) -> (String, tokio::task::JoinHandle<()>) {
@@ -56,19 +56,49 @@ async fn a_call_goes_through_the_proxy_that_is_named() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_refuses_is_a_failure_of_the_network() {
-    for status in ["407 Proxy Authentication Required", "502 Bad Gateway"] {
-        let refusal = Act::Send(format!("HTTP/1.1 {status}\r\n\r\n"));
-        let proxy = RawServer::once([refusal, Act::Close]).await;
+async fn a_proxy_that_refuses_is_asked_again_only_if_that_may_help() {
+    use ModelErrorCode::{AuthenticationError, NetworkError, ProviderNotConfigured};
+    for (status, code, asked) in [
+        ("407 Proxy Authentication Required", AuthenticationError, 1),
+        ("403 Forbidden", ProviderNotConfigured, 1),
+        ("502 Bad Gateway", NetworkError, 2),
+    ] {
+        let refusal = || vec![Act::Send(format!("HTTP/1.1 {status}\r\n\r\n")), Act::Close];
+        let proxy = RawServer::start([refusal(), refusal()]).await;
         let model = model(
             "anthropic",
             "http://127.0.0.1:9",
             &json!({"proxy": {"url": proxy.url(), "login": {"value": "me:pass-word"}}}),
         );
 
+        let error = failure(&tried_twice(model)).await;
+
+        assert_eq!(error.code, code, "{error:?}");
+        assert!(error.message.contains("the proxy"), "{error}");
+        assert!(error.message.contains(&status[..3]), "{error}");
+        assert!(!error.message.contains("pass-word"), "{error}");
+        assert_eq!(proxy.asked().len(), asked, "{status}");
+    }
+}
+
+#[tokio::test]
+async fn a_proxy_that_is_none_or_is_not_there_is_told_as_such() {
+    use ModelErrorCode::{NetworkError, ProviderNotConfigured};
+    let other = RawServer::once([Act::Send("SSH-2.0-server\r\n".into()), Act::Close]).await;
+    let nobody = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let gone = format!("http://{}", nobody.local_addr().expect("an address"));
+    drop(nobody);
+    for (url, code, words) in [
+        (other.url(), ProviderNotConfigured, "does not speak HTTP"),
+        (gone, NetworkError, "cannot be reached"),
+    ] {
+        let proxy = json!({"proxy": {"url": url}});
+        let model = model("anthropic", "http://127.0.0.1:9", &proxy);
+
         let error = failure(&model).await;
 
-        assert_eq!(error.code, ModelErrorCode::NetworkError, "{error:?}");
-        assert!(!error.message.contains("pass-word"), "{error}");
+        assert_eq!(error.code, code, "{error:?}");
+        assert!(error.message.starts_with("the proxy"), "{error}");
+        assert!(error.message.contains(words), "{error}");
     }
 }

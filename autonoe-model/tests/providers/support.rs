@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use autonoe_core::TokenUsage;
 use autonoe_model::{
-    ModelClient, ModelError, ModelEvent, ModelReply, ModelRequest, ProviderContext, provider_spec,
+    ModelClient, ModelError, ModelEvent, ModelReply, ModelRequest, ProviderContext, RetryPolicy,
+    Retrying, provider_spec,
 };
 use futures::StreamExt;
 use serde_json::{Value, json};
@@ -66,4 +67,14 @@ pub(crate) fn used(input: u64, output: u64) -> ModelEvent {
 pub(crate) async fn failure(model: &Arc<dyn ModelClient>) -> ModelError {
     let (_, end) = ask(model, &ModelRequest::prompt("Hello.")).await;
     end.expect_err("it fails")
+}
+
+/// The same model, asked once more at once if it fails in a way that may pass.
+pub(crate) fn tried_twice(model: Arc<dyn ModelClient>) -> Arc<dyn ModelClient> {
+    let policy = RetryPolicy {
+        tries: 2,
+        base_ms: 0,
+        ..RetryPolicy::default()
+    };
+    Arc::new(Retrying::new(model, policy))
 }

@@ -113,6 +113,10 @@ fn a_backend_that_makes_no_sense_is_not_built() {
     let project = tempfile::tempdir_in("/var/tmp").expect("a folder");
     let folder = project.path().canonicalize().expect("it is there");
     std::fs::write(folder.join("key"), "sk-1").expect("writable");
+    std::fs::create_dir(folder.join(".autonoe")).expect("writable");
+    std::os::unix::fs::symlink("../ca.pem", folder.join(".autonoe/link.pem")).expect("writable");
+    std::fs::write(folder.join("ca.pem"), "").expect("writable");
+    let trusting = |files: &[&str]| json!({"type": "anthropic", "key": "none", "trust": {"files": files, "system": "ignored"}});
     let context =
         SpecContext::new(Places::new(&folder)).with_environment([("KEY".into(), "sk-1".into())]);
     let url = "http://127.0.0.1:1/v1";
@@ -134,6 +138,26 @@ fn a_backend_that_makes_no_sense_is_not_built() {
         (
             json!({"provider": {"type": "openai-compatible", "baseUrl": url, "key": {"env": "NO"}}}),
             "the variable NO is not set",
+        ),
+        (
+            json!({"trust": {"files": ["ca.pem"]}}),
+            "ca.pem says whom to trust",
+        ),
+        (
+            json!({"trust": {"files": ["/tmp/ca.pem"]}}),
+            "/tmp/ca.pem says whom",
+        ),
+        (
+            json!({"provider": trusting(&["ca.pem"])}),
+            "agents can write to it",
+        ),
+        (
+            json!({"provider": trusting(&[".autonoe/link.pem"])}),
+            "agents can write to it",
+        ),
+        (
+            json!({"provider": trusting(&[".autonoe/ca.pem"])}),
+            ".autonoe/ca.pem cannot be read",
         ),
     ] {
         let mut spec = json!({"type": "model", "provider": fine, "model": "m"});
