@@ -27,6 +27,9 @@ impl Default for ModelLimits {
 
 /// How much models can read and write, by the beginnings of their names.
 ///
+/// A beginning ends where a part of the name does: `gpt-5` is that of `gpt-5-mini` and not of
+/// `gpt-5.4`, which is another model.
+///
 /// ```
 /// use autonoe_model::{LimitTable, ModelLimits};
 ///
@@ -34,16 +37,35 @@ impl Default for ModelLimits {
 ///
 /// assert_eq!(limits.of("claude-sonnet-4-5-20250929").context, 200_000);
 /// assert_eq!(limits.of("nobody-knows"), ModelLimits::default());
+/// assert_eq!(limits.of("gpt-5.99"), ModelLimits::default());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct LimitTable(BTreeMap<String, ModelLimits>);
 
+/// The file of built-in limits.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "day and sources are for people")
+)]
+struct BuiltIn {
+    /// The day on which it was compared with its sources.
+    as_of: String,
+    sources: Vec<String>,
+    limits: LimitTable,
+}
+
+fn built_in() -> serde_json::Result<BuiltIn> {
+    serde_json::from_str(include_str!("limits.json"))
+}
+
 impl LimitTable {
-    /// Returns the limits that this version of the library knows.
+    /// Returns the limits that this version of the library knows. What could not be looked up is
+    /// not in it.
     pub fn built_in() -> Self {
-        static TEXT: &str = include_str!("limits.json");
-        serde_json::from_str(TEXT).unwrap_or_default()
+        built_in().map(|file| file.limits).unwrap_or_default()
     }
 
     /// Adds other limits; where both know a name, `others` count.
@@ -57,13 +79,15 @@ impl LimitTable {
     pub fn of(&self, model: &str) -> ModelLimits {
         // `openrouter` and others put the maker before the name.
         let model = model.rsplit('/').next().unwrap_or(model);
-        let known = self
-            .0
-            .iter()
-            .filter(|(name, _)| model.starts_with(name.as_str()));
+        let known = self.0.iter().filter(|(name, _)| begins_with(model, name));
         let longest = known.max_by_key(|(name, _)| name.len());
         longest.map(|(_, limits)| *limits).unwrap_or_default()
     }
+}
+
+fn begins_with(model: &str, name: &str) -> bool {
+    let rest = model.strip_prefix(name);
+    rest.is_some_and(|rest| !rest.starts_with(|next: char| next == '.' || next.is_alphanumeric()))
 }
 
 #[cfg(test)]
@@ -71,12 +95,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limits_that_come_with_the_library_can_be_read() {
-        let limits = LimitTable::built_in();
+    fn the_built_in_limits_can_be_read_and_tell_their_day_and_their_sources() {
+        let file = built_in().expect("it can be read");
 
-        assert!(!limits.0.is_empty());
-        for (model, limits) in &limits.0 {
+        file.as_of.parse::<jiff::civil::Date>().expect("a day");
+        assert_eq!(LimitTable::built_in(), file.limits);
+        assert!(!file.sources.is_empty());
+        for (model, limits) in &file.limits.0 {
             assert!(u64::from(limits.output) < limits.context, "{model}");
+            assert!(
+                limits.context >= 128_000 && limits.output >= 8_192,
+                "{model}"
+            );
         }
     }
 
@@ -90,7 +120,11 @@ mod tests {
         for (model, context) in [
             ("gpt-4", 10),
             ("gpt-5-mini", 20),
+            ("gpt-5@2025", 20),
             ("openai/gpt-5", 20),
+            ("gpt-5.4", 10),
+            ("gpt-50", 10),
+            ("gpt4", 128_000),
             ("other", 128_000),
         ] {
             assert_eq!(limits.of(model).context, context, "{model}");

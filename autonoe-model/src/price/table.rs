@@ -63,11 +63,34 @@ pub struct LongPrompt {
     pub price: Box<Price>,
 }
 
+/// The file of built-in prices.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct BuiltIn {
+    /// The day on which it was compared with its sources.
+    as_of: String,
+    /// Where the prices are from. For people.
+    #[cfg_attr(not(test), expect(dead_code, reason = "it is for people"))]
+    sources: Vec<String>,
+    prices: PriceTable,
+}
+
+fn built_in() -> serde_json::Result<BuiltIn> {
+    serde_json::from_str(include_str!("prices.json"))
+}
+
 impl PriceTable {
-    /// Returns the prices that this version of the library knows, as the providers published them.
+    /// Returns the prices that this version of the library knows, as the providers published
+    /// them until [`built_in_as_of`](Self::built_in_as_of). What could not be looked up is not
+    /// in it.
     pub fn built_in() -> Self {
-        static TEXT: &str = include_str!("prices.json");
-        serde_json::from_str(TEXT).unwrap_or_default()
+        built_in().map(|file| file.prices).unwrap_or_default()
+    }
+
+    /// Returns the day on which the built-in prices were compared with what the providers say,
+    /// such as `2026-11-15`.
+    pub fn built_in_as_of() -> String {
+        built_in().map(|file| file.as_of).unwrap_or_default()
     }
 
     /// Adds other prices; where both know a model, `others` count.
@@ -208,19 +231,55 @@ mod tests {
     }
 
     #[test]
-    fn the_prices_that_come_with_the_library_can_be_read() {
-        let prices = PriceTable::built_in();
+    fn the_built_in_prices_can_be_read_and_tell_their_day_and_their_sources() {
+        let file = built_in().expect("it can be read");
 
-        assert!(!prices.0.is_empty());
-        for (model, price) in &prices.0 {
+        file.as_of.parse::<jiff::civil::Date>().expect("a day");
+        assert_eq!(PriceTable::built_in_as_of(), file.as_of);
+        assert_eq!(PriceTable::built_in(), file.prices);
+        for maker in ["Anthropic", "OpenAI", "Google"] {
+            let named = file.sources.iter().any(|source| source.starts_with(maker));
+            assert!(named, "{maker}");
+        }
+    }
+
+    #[test]
+    fn the_built_in_prices_are_such_as_providers_ask_for() {
+        fn look(model: &str, price: &Price) {
+            let Price { input, output, .. } = price;
+            assert!(*input > CostUsd::ZERO && output >= input, "{model}");
+            assert!(price.cache_read.is_none_or(|read| read < *input), "{model}");
             assert!(
-                price.input > CostUsd::ZERO && price.output >= price.input,
+                price.cache_write.is_none_or(|write| write > *input),
                 "{model}"
             );
-            assert!(
-                price.cache_read.is_none_or(|cached| cached < price.input),
-                "{model}"
-            );
+            // Only Anthropic asks for more to write to its cache, and always does.
+            let is_anthropic = model.starts_with("claude-");
+            assert_eq!(price.cache_write.is_some(), is_anthropic, "{model}");
+            if let Some(LongPrompt { above, price: long }) = &price.long_prompt {
+                assert!(*above >= 100_000, "{model}");
+                assert!(long.input > *input && long.output > *output, "{model}");
+                assert!(long.cache_read > price.cache_read, "{model}");
+                assert_eq!(long.long_prompt, None, "{model}");
+                look(model, long);
+            }
+        }
+        for (model, price) in &PriceTable::built_in().0 {
+            assert!(!model.contains('/') && model.trim() == model, "{model}");
+            look(model, price);
+        }
+    }
+
+    #[test]
+    fn a_snapshot_with_its_own_price_is_not_taken_for_the_latest() {
+        let prices = PriceTable::built_in();
+        for (name, input) in [
+            ("gpt-4o", "2.5"),
+            ("gpt-4o-2024-08-06", "2.5"),
+            ("gpt-4o-2024-05-13", "5"),
+        ] {
+            let price = prices.price(&ModelIdentity::new("openai", name));
+            assert_eq!(price.expect(name).input, usd(input), "{name}");
         }
     }
 
