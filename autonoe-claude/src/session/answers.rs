@@ -13,8 +13,11 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::origins::Origins;
 use crate::mcp::{Incoming, McpServer, ToolCallRequest, refusal};
-use crate::wire::{ControlRequest, HookCallback, McpMessage, OutgoingLine, Question};
+use crate::wire::{
+    Block, ControlRequest, HookCallback, McpMessage, Message, OutgoingLine, Question,
+};
 
 /// Why a call is refused that no hook could decide about.
 const FAILED: &str = "a check of this call failed, so it is not allowed";
@@ -42,6 +45,7 @@ struct Shared {
     /// Calls of our tools that the gate allowed and that have not happened yet, with the sub-agents
     /// that make them.
     allowed: Mutex<HashMap<String, Option<String>>>,
+    origins: Mutex<Origins>,
     denied: mpsc::UnboundedSender<String>,
 }
 
@@ -59,6 +63,7 @@ impl Answers {
                 spec,
                 trusted: std::sync::atomic::AtomicBool::new(false),
                 allowed: Mutex::default(),
+                origins: Mutex::default(),
                 denied,
             }),
             writer,
@@ -74,6 +79,23 @@ impl Answers {
         self.shared
             .trusted
             .store(true, std::sync::atomic::Ordering::SeqCst);
+    }
+
+    /// Takes note of what the program says of calls that it may ask about.
+    pub(super) fn notice(&self, message: &Message<'_>) {
+        self.shared
+            .origins()
+            .notice(message, |tool| self.shared.serves(tool));
+        let Message::Assistant(said) = message else {
+            return;
+        };
+        if let Some(parent) = said.parent_tool_use_id.as_deref() {
+            for block in &said.blocks {
+                if let Block::ToolUse(tool) = block {
+                    self.shared.spec.events.call_within(&tool.id, parent);
+                }
+            }
+        }
     }
 
     /// Answers a question, sooner or later.
@@ -207,6 +229,12 @@ impl Shared {
         if let Some(directory) = input.cwd.as_deref() {
             call = call.in_dir(directory);
         }
+        // The gate tells of the call; before that it has its place below the sub-agent's.
+        if let Some(agent) = input.agent_id.as_deref()
+            && let Some(parent) = self.origins().call_of_agent(agent)
+        {
+            self.spec.events.call_within(call_id, parent);
+        }
         if let Some(agent) = input.agent_type.as_deref().or(input.agent_id.as_deref()) {
             call = call.by_agent(agent);
         }
@@ -219,22 +247,24 @@ impl Shared {
         }
         match self.spec.gate.decide(call).await {
             GateDecision::Allow { .. } => {
-                if self.is_ours(call) {
+                if self.serves(&call.name) {
                     self.allowed().insert(call.id.clone(), call.agent.clone());
                 }
                 Ok(())
             }
             GateDecision::Deny { reason, .. } => {
+                // It will not come back for it.
+                self.origins().take_message(&call.id);
                 let _ = self.denied.send(call.id.clone());
                 Err(reason)
             }
         }
     }
 
-    /// Tells whether a call is one of a tool that is served here, and comes back.
-    fn is_ours(&self, call: &ToolCall) -> bool {
+    /// Tells whether a tool is served here, so that its calls come back.
+    fn serves(&self, name: &str) -> bool {
         let mut tools = self.spec.tools.definitions();
-        tools.any(|tool| Toolbox::qualified_name(&tool.name) == call.name)
+        tools.any(|tool| Toolbox::qualified_name(&tool.name) == name)
     }
 
     async fn call_tool(&self, request: &ToolCallRequest, cancelled: CancellationToken) -> Value {
@@ -253,13 +283,21 @@ impl Shared {
                 return refusal(&request.id, &reason);
             }
         }
+        let message = self.origins().take_message(&call_id);
         let mut context = ToolContext::new(self.spec.key.clone())
             .with_call_id(call_id)
             .with_cancellation(cancelled);
+        if let Some(message) = message {
+            context = context.with_message_id(message);
+        }
         if let Some(Some(agent)) = asked {
             context = context.with_agent(agent);
         }
         self.mcp.call(request, context).await
+    }
+
+    fn origins(&self) -> std::sync::MutexGuard<'_, Origins> {
+        self.origins.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn allowed(&self) -> std::sync::MutexGuard<'_, HashMap<String, Option<String>>> {

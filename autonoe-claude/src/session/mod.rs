@@ -9,6 +9,7 @@ mod answers;
 mod client;
 mod commands;
 mod expectation;
+mod origins;
 mod pending;
 mod start;
 mod talk;

@@ -194,6 +194,7 @@ impl Live {
                     self.expectation.check_init(init)?;
                     self.answers.trust();
                 }
+                self.answers.notice(message);
                 self.has_result |= matches!(message, Message::Result(_));
                 while let Ok(call) = self.denied.try_recv() {
                     self.translator.denied(&call);

@@ -76,7 +76,9 @@ pub struct ModelMessages<'a> {
 }
 
 impl<'a> ModelMessages<'a> {
-    /// Refers to `count` messages that `content` returns as JSON, in the words of the backend.
+    /// Refers to `count` messages that `content` returns as JSON: a list in the shape of
+    /// OpenTelemetry's conventions for generative AI, `{"role": .., "parts": [..]}` each. What
+    /// the model is told for the whole conversation is the first, with the role `system`.
     pub fn new(count: usize, content: &'a dyn Fn() -> Value) -> Self {
         Self { count, content }
     }
@@ -122,6 +124,10 @@ pub struct ModelAnswer<'a> {
     /// agent says.
     #[serde(skip)]
     pub text: &'a str,
+    /// The whole answer, thoughts and calls included, where the backend knows it: the parts of
+    /// one message, in the shape of [`ModelMessages`]. It is not written as JSON either.
+    #[serde(skip)]
+    pub parts: Option<ModelMessages<'a>>,
     /// How many tools it calls.
     pub tool_calls: usize,
     /// The tokens of this call.
@@ -145,6 +151,7 @@ impl<'a> ModelAnswer<'a> {
     pub fn new(text: &'a str, tokens: TokenUsage) -> Self {
         Self {
             text,
+            parts: None,
             tool_calls: 0,
             tokens,
             cost: None,
@@ -152,6 +159,13 @@ impl<'a> ModelAnswer<'a> {
             id: None,
             stop_reason: None,
         }
+    }
+
+    /// Sets the whole answer, thoughts and calls included.
+    #[must_use]
+    pub fn with_parts(mut self, parts: ModelMessages<'a>) -> Self {
+        self.parts = Some(parts);
+        self
     }
 
     /// Sets how many tools it calls.

@@ -1,9 +1,10 @@
 //! What watches a run.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
@@ -69,6 +70,14 @@ struct Shared {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdSource>,
     model_calls: AtomicU64,
+    /// Calls that sub-agents make, and the calls that the sub-agents are.
+    nested: Mutex<HashMap<SpanId, SpanId>>,
+}
+
+impl Shared {
+    fn nested(&self) -> MutexGuard<'_, HashMap<SpanId, SpanId>> {
+        self.nested.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Events {
@@ -85,6 +94,7 @@ impl Events {
                 clock,
                 ids,
                 model_calls: AtomicU64::new(0),
+                nested: Mutex::default(),
             })),
             span,
             open: None,
@@ -131,7 +141,45 @@ impl Events {
     /// span without anything shared between them.
     #[must_use]
     pub fn at_call(&self, call_id: &str) -> Self {
-        self.below("", call_id)
+        let mut place = self.below("", call_id);
+        if let Some(shared) = &self.shared
+            && let Some(parent) = shared.nested().get(&place.span.span)
+        {
+            place.span.parent = Some(*parent);
+        }
+        place
+    }
+
+    /// Says that a call is made by a sub-agent, and which call the sub-agent is. From then on
+    /// its place is below that call.
+    ///
+    /// A backend says so before anybody tells of the call, as soon as it reads of it. What
+    /// would make a circle is passed over.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use autonoe_core::{Events, SeededIds, SystemClock};
+    ///
+    /// let session = Events::new(vec![], Arc::new(SystemClock), Arc::new(SeededIds::new(1)));
+    /// session.call_within("read-1", "task-1");
+    ///
+    /// let (task, read) = (session.at_call("task-1"), session.at_call("read-1"));
+    /// assert_eq!(read.span().parent, Some(task.span().span));
+    /// ```
+    pub fn call_within(&self, call_id: &str, parent_call_id: &str) {
+        let Some(shared) = &self.shared else { return };
+        let place = |id| self.below("", id).span.span;
+        let (call, parent) = (place(call_id), place(parent_call_id));
+        let mut nested = shared.nested();
+        let mut above = Some(parent);
+        while let Some(at) = above {
+            if at == call {
+                return;
+            }
+            above = nested.get(&at).copied();
+        }
+        nested.entry(call).or_insert(parent);
     }
 
     /// Makes the place below this one that has a name; `kind` keeps names of different things apart.
@@ -209,6 +257,9 @@ impl Events {
         {
             return;
         }
+        if let RunEventKind::ToolEnded { .. } = &kind {
+            shared.nested().remove(&self.span.span);
+        }
         let observers = shared
             .observers
             .lock()
@@ -245,5 +296,48 @@ impl fmt::Debug for Events {
         f.debug_struct("Events")
             .field("span", &self.span)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session() -> Events {
+        Events::new(
+            Vec::new(),
+            Arc::new(SystemClock),
+            Arc::new(SeededIds::new(1)),
+        )
+    }
+
+    #[test]
+    fn a_call_of_a_sub_agent_is_the_same_place_below_another_call() {
+        let session = session();
+        let before = session.at_call("read");
+
+        session.call_within("read", "task");
+        session.call_within("deep", "read");
+
+        let (task, read) = (session.at_call("task"), session.at_call("read"));
+        assert_eq!(task.span.parent, Some(session.span.span));
+        assert_eq!(read.span.span, before.span.span);
+        assert_eq!(read.span.parent, Some(task.span.span));
+        let deep = session.at_call("deep").span.parent;
+        assert_eq!(deep, Some(read.span.span));
+    }
+
+    #[test]
+    fn what_would_be_a_circle_is_passed_over_and_the_first_word_counts() {
+        let session = session();
+
+        session.call_within("a", "a");
+        session.call_within("a", "b");
+        session.call_within("b", "a");
+        session.call_within("a", "c");
+
+        let parent = |id| session.at_call(id).span.parent;
+        assert_eq!(parent("a"), Some(session.at_call("b").span.span));
+        assert_eq!(parent("b"), Some(session.span.span));
     }
 }

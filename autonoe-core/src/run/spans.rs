@@ -1,5 +1,6 @@
 //! What happens in a run as spans of `tracing`, by the names of OpenTelemetry.
 
+mod content;
 mod fields;
 mod open;
 mod opening;
@@ -9,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::json;
 use tracing::Span;
 
-use self::fields::{failed, ids, message};
+use self::fields::{failed, ids};
 use self::open::OpenSpans;
 use crate::domain::{
     CostTotal, FlowReport, RunReport, SessionEnd, SessionResult, SpanContext, StreamEvent,
@@ -97,12 +98,12 @@ impl RunObserver for RunSpans {
             }
             RunEventKind::AgentStarted { prompt } if self.has_content() => {
                 open.with(at, |span| {
-                    span.record("gen_ai.input.messages", message("user", prompt));
+                    span.record("gen_ai.input.messages", content::prompt(prompt));
                 });
             }
             RunEventKind::AgentEnded { answer } if self.has_content() => {
                 open.with(at, |span| {
-                    span.record("gen_ai.output.messages", message("assistant", answer));
+                    span.record("gen_ai.output.messages", content::last_word(answer));
                 });
             }
             RunEventKind::AgentFailed { error } => open.with(at, |span| failed(span, &error.code)),
@@ -191,8 +192,11 @@ impl RunSpans {
         let span = opening::model(open.above(at), asked);
         // What is asked is made into text only if somebody wants it.
         if self.has_content() && !span.is_disabled() {
-            let messages = asked.messages.to_json().to_string();
-            span.record("gen_ai.input.messages", messages);
+            let told = content::asked(asked);
+            if let Some(system) = told.system {
+                span.record("gen_ai.system_instructions", system);
+            }
+            span.record("gen_ai.input.messages", told.messages);
         }
         open.insert(at, ids(span, at));
     }
@@ -215,7 +219,7 @@ impl RunSpans {
             span.record("autonoe.cost.usd", cost.to_f64());
         }
         if self.has_content() {
-            span.record("gen_ai.output.messages", message("assistant", answer.text));
+            span.record("gen_ai.output.messages", content::answered(answer));
         }
     }
 }

@@ -141,20 +141,25 @@ async fn what_was_said_is_in_the_spans_when_it_is_asked_for() {
     let (spans, _) = traced(TraceContent::Recorded).await;
     let field = |span: usize, name: &str| spans[span].fields[name].as_str();
 
-    let said = |role: &str, text: &str| {
-        json!([{"role": role, "parts": [{"type": "text", "content": text}]}]).to_string()
+    // The shapes that the conventions give messages.
+    let said = |text: &str| json!([{"role": "user", "parts": [{"type": "text", "content": text}]}]);
+    let answered = |text: &str| {
+        json!([{
+            "role": "assistant", "parts": [{"type": "text", "content": text}],
+            "finish_reason": "stop",
+        }])
     };
     assert_eq!(
         field(1, "gen_ai.input.messages"),
-        said("user", "Do the initializer work.")
+        said("Do the initializer work.").to_string()
     );
     assert_eq!(
         field(2, "gen_ai.input.messages"),
-        "[\"a scripted message\"]"
+        said("a scripted message").to_string()
     );
     assert_eq!(
         field(2, "gen_ai.output.messages"),
-        said("assistant", "a secret answer")
+        answered("a secret answer").to_string()
     );
     assert!(field(4, "gen_ai.tool.call.arguments").contains("it works"));
     assert!(field(4, "gen_ai.tool.call.result").contains("created"));

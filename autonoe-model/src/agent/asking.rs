@@ -8,12 +8,12 @@ use autonoe_core::{
     ModelPart, Retry, StreamEvent, TokenUsage, ToolContext, ToolError, ToolErrorCode,
 };
 use futures::StreamExt;
-use serde_json::json;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use super::budget::Account;
 use super::client::Item;
+use super::told;
 use crate::contract::{
     ModelClient, ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelRequest,
 };
@@ -124,7 +124,7 @@ impl Asking {
 
     fn begin(&self, place: &Events, request: &ModelRequest) -> ModelCall {
         let identity = self.model.identity();
-        let content = || json!({"system": request.system, "messages": request.messages});
+        let content = || told::asked(request);
         let messages = ModelMessages::new(request.messages.len(), &content);
         let mut asked = ModelAsked::new(&identity.model, messages).by_provider(&identity.provider);
         if let Some(tokens) = request.max_output_tokens {
@@ -137,7 +137,9 @@ impl Asking {
         let cost = self.account().used(self.model.identity(), reply.usage);
         self.tell(StreamEvent::usage(reply.usage, cost));
         let (text, stop) = (reply.message.to_text(), reply.stop.to_string());
+        let parts = || told::parts(&reply.message);
         let mut answer = ModelAnswer::new(&text, reply.usage)
+            .with_parts(ModelMessages::new(reply.message.parts.len(), &parts))
             .with_tool_calls(reply.message.calls().count())
             .with_cost(cost)
             .with_stop_reason(&stop);

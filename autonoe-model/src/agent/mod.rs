@@ -14,6 +14,7 @@ mod options;
 mod outcome;
 mod prompts;
 mod rounds;
+mod told;
 mod work;
 
 pub use agents::ModelAgents;

@@ -72,7 +72,9 @@ impl ModelUse {
 
     /// Tells the call to observers, its answer word by word.
     pub(super) fn tell(&self, events: &Events) {
-        let messages = || json!(vec!["a scripted message"; self.messages]);
+        let part = json!({"type": "text", "content": "a scripted message"});
+        let message = json!({"role": "user", "parts": [part]});
+        let messages = || json!(vec![message.clone(); self.messages]);
         let messages = ModelMessages::new(self.messages, &messages);
         let asked = ModelAsked::new(&self.model, messages).by_provider(&self.provider);
         let call = events.model_call(&asked);

@@ -6,6 +6,7 @@ mod deviations;
 mod endings;
 mod faults_at_start;
 mod faults_in_turns;
+mod origins;
 mod program;
 mod recorded_lines;
 mod replay;

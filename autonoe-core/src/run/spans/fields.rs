@@ -1,6 +1,5 @@
 //! Fields that several spans have.
 
-use serde_json::json;
 use tracing::Span;
 
 use crate::domain::{SpanContext, TokenUsage};
@@ -38,9 +37,4 @@ pub(super) fn usage(span: &Span, tokens: &TokenUsage) {
             span.record(field, count);
         }
     }
-}
-
-/// Writes a message as the conventions want it.
-pub(super) fn message(role: &str, text: &str) -> String {
-    json!([{"role": role, "parts": [{"type": "text", "content": text}]}]).to_string()
 }

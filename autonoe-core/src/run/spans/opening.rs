@@ -102,6 +102,7 @@ pub(super) fn model(parent: Option<Id>, asked: &ModelAsked<'_>) -> Span {
         gen_ai.usage.cache_read.input_tokens = Empty,
         gen_ai.usage.cache_creation.input_tokens = Empty,
         gen_ai.usage.reasoning.output_tokens = Empty,
+        gen_ai.system_instructions = Empty,
         gen_ai.input.messages = Empty,
         gen_ai.output.messages = Empty,
         autonoe.cost.usd = Empty,
