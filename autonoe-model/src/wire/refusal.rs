@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use super::status_code_of;
+use crate::contract::{ModelError, ModelErrorCode};
+
 /// An answer of a provider that is no success.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Refusal {
@@ -15,4 +18,70 @@ pub(crate) struct Refusal {
     pub(crate) headers: Vec<(String, String)>,
     /// What it says; cut if it is long.
     pub(crate) body: String,
+}
+
+impl Refusal {
+    /// Says what it means where its body does not say more: somebody on the way answered, or
+    /// there is no `api` at all.
+    pub(crate) fn unexplained(&self, api: &str) -> ModelError {
+        let status = self.status;
+        let answered = format!("the provider answered with status {status}");
+        let (code, message) = match status {
+            // The API itself says what it did not find.
+            404 => (
+                ModelErrorCode::ProviderNotConfigured,
+                format!("there is no {api} at the base URL (status 404)"),
+            ),
+            200..=299 => (ModelErrorCode::InvalidResponse, answered),
+            _ => (status_code_of(status), answered),
+        };
+        ModelError::new(code, message)
+            .with_status(status)
+            .with_retry_after(self.retry_after)
+            .with_request_id(self.request_id.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_of_something_in_between_goes_by_its_status() {
+        use ModelErrorCode::*;
+        for (status, code) in [
+            (400, Unknown),
+            (401, AuthenticationError),
+            (402, AuthenticationError),
+            (403, AuthenticationError),
+            (404, ProviderNotConfigured),
+            (407, AuthenticationError),
+            (408, Timeout),
+            (413, ContextLengthExceeded),
+            (429, RateLimited),
+            (500, NetworkError),
+            (501, Unknown),
+            (502, NetworkError),
+            (503, NetworkError),
+            (504, Timeout),
+            (529, RateLimited),
+            (200, InvalidResponse),
+        ] {
+            let refusal = Refusal {
+                status,
+                retry_after: Some(Duration::from_secs(7)),
+                request_id: Some("req_1".into()),
+                body: "<html>Bad</html>".into(),
+                ..Refusal::default()
+            };
+
+            let error = refusal.unexplained("Messages API");
+
+            assert_eq!(error.code, code, "{status}");
+            assert_eq!(error.status, Some(status));
+            assert_eq!(error.retry_after, refusal.retry_after);
+            assert_eq!(error.request_id, refusal.request_id);
+            assert!(!error.message.contains("html"), "{error}");
+        }
+    }
 }

@@ -10,20 +10,7 @@ pub(super) fn of_refusal(refusal: &Refusal) -> ModelError {
     let body: Option<Value> = serde_json::from_str(&refusal.body).ok();
     let status = refusal.status;
     let Some(Told { kind, message }) = body.as_ref().and_then(told) else {
-        let code = match status {
-            // The API itself says what it did not find.
-            404 => ModelErrorCode::ProviderNotConfigured,
-            200..=299 => ModelErrorCode::InvalidResponse,
-            _ => status_code_of(status),
-        };
-        let message = match status {
-            404 => "there is no Messages API at the base URL (status 404)".to_owned(),
-            _ => format!("the provider answered with status {status}"),
-        };
-        return ModelError::new(code, message)
-            .with_status(status)
-            .with_retry_after(refusal.retry_after)
-            .with_request_id(refusal.request_id.clone());
+        return refusal.unexplained("Messages API");
     };
     let code = code_of(kind, message).unwrap_or_else(|| status_code_of(status));
     let request_id = body.as_ref().and_then(|body| body["request_id"].as_str());
@@ -171,33 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_of_something_in_between_goes_by_its_status() {
-        use ModelErrorCode::*;
-        for (status, code) in [
-            (400, Unknown),
-            (401, AuthenticationError),
-            (402, AuthenticationError),
-            (403, AuthenticationError),
-            (404, ProviderNotConfigured),
-            (408, Timeout),
-            (413, ContextLengthExceeded),
-            (429, RateLimited),
-            (500, NetworkError),
-            (502, NetworkError),
-            (503, NetworkError),
-            (504, Timeout),
-            (529, RateLimited),
-            (200, InvalidResponse),
-        ] {
-            for body in ["<html>Bad</html>", "", "{}", r#"{"error": "text"}"#] {
-                let error = of_refusal(&Refusal {
-                    status,
-                    body: body.into(),
-                    ..Refusal::default()
-                });
-                assert_eq!(error.code, code, "{status} {body}");
-                assert!(!error.message.contains("html"), "{}", error.message);
-            }
+    fn a_refusal_of_something_in_between_is_not_taken_for_one_of_the_api() {
+        for body in ["<html>Bad</html>", "", "{}", r#"{"error": "text"}"#] {
+            let refusal = Refusal {
+                status: 404,
+                body: body.into(),
+                ..Refusal::default()
+            };
+            assert_eq!(of_refusal(&refusal), refusal.unexplained("Messages API"));
         }
     }
 

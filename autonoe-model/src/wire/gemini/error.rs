@@ -16,19 +16,10 @@ pub(super) fn of_refusal(refusal: &Refusal) -> ModelError {
         Value::Array(mut items) if !items.is_empty() => items.swap_remove(0),
         other => other,
     });
-    let error = body.as_ref().and_then(of_event).unwrap_or_else(|| {
-        let code = match status {
-            // The API itself says what it did not find.
-            404 => ModelErrorCode::ProviderNotConfigured,
-            200..=299 => ModelErrorCode::InvalidResponse,
-            _ => status_code_of(status),
-        };
-        let message = match status {
-            404 => "there is no Gemini API at the base URL (status 404)".to_owned(),
-            _ => format!("the provider answered with status {status}"),
-        };
-        ModelError::new(code, message)
-    });
+    let error = body
+        .as_ref()
+        .and_then(of_event)
+        .unwrap_or_else(|| refusal.unexplained("Gemini API"));
     // The header is for those on the way, the body for us: it is more exact.
     let wait = error.retry_after.or(refusal.retry_after);
     let code = error.status.unwrap_or(status);
@@ -228,29 +219,19 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_of_something_in_between_goes_by_its_status() {
-        use ModelErrorCode::*;
-        for (status, code) in [
-            (400, Unknown),
-            (401, AuthenticationError),
-            (403, AuthenticationError),
-            (404, ProviderNotConfigured),
-            (408, Timeout),
-            (429, RateLimited),
-            (500, NetworkError),
-            (502, NetworkError),
-            (503, NetworkError),
-            (504, Timeout),
-            (200, InvalidResponse),
+    fn a_refusal_of_something_in_between_is_not_taken_for_one_of_the_api() {
+        for (status, body) in [
+            (404, "<html>Bad</html>"),
+            (502, ""),
+            (429, "{}"),
+            (200, "[]"),
         ] {
-            for body in ["<html>Bad</html>", "", "{}", "[]"] {
-                let error = of_refusal(&Refusal {
-                    status,
-                    body: body.into(),
-                    ..Refusal::default()
-                });
-                assert_eq!(error.code, code, "{status} {body}");
-            }
+            let refusal = Refusal {
+                status,
+                body: body.into(),
+                ..Refusal::default()
+            };
+            assert_eq!(of_refusal(&refusal), refusal.unexplained("Gemini API"));
         }
     }
 
