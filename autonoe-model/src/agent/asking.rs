@@ -17,11 +17,12 @@ use super::told;
 use crate::contract::{
     ModelClient, ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelRequest,
 };
+use crate::retry::Retrying;
 
 /// Asks the model of a session, tells who listens, and keeps the account. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Asking {
-    model: Arc<dyn ModelClient>,
+    model: Arc<Retrying>,
     account: Arc<Mutex<Account>>,
     events: Events,
     listener: UnboundedSender<Item>,
@@ -39,7 +40,7 @@ pub(super) enum NoAnswer {
 
 impl Asking {
     pub(super) fn new(
-        model: Arc<dyn ModelClient>,
+        model: Arc<Retrying>,
         account: Arc<Mutex<Account>>,
         events: Events,
         listener: UnboundedSender<Item>,
@@ -72,7 +73,7 @@ impl Asking {
 
     /// Asks the model for what goes on at a place of the run.
     async fn ask_at(&self, place: &Events, request: &ModelRequest) -> Result<ModelReply, NoAnswer> {
-        let mut answer = self.model.stream(request);
+        let mut answer = self.model.stream_borrowed(request);
         let mut call = self.begin(place, request);
         // What the try under way is known to have used.
         let mut known = TokenUsage::default();

@@ -1,81 +1,90 @@
 //! What was said so far, and how much room it takes.
 
-use autonoe_core::ToolDefinition;
+use crate::contract::{Message, ModelReply, ModelRequest, PartKind, ToolResult};
 
-use crate::contract::{Message, ModelReply, PartKind, ToolResult};
-
-/// What was said so far. Every call in it has a result before the model is asked again.
-#[derive(Clone, Debug, Default)]
+/// What was said so far, as the model is asked with it. Every call in it has a result before the
+/// model is asked again.
+///
+/// It is kept as a request and not made into one for each round: a long conversation would be
+/// copied as often as something is added to it.
+#[derive(Clone, Debug)]
 pub(super) struct Conversation {
-    messages: Vec<Message>,
-    /// How many of the messages, from the first on, the provider has counted.
-    counted: usize,
-    /// What it counted, with all that is sent beside the messages.
-    tokens: u64,
+    request: ModelRequest,
+    /// What the provider counted, with all that is sent beside the messages.
+    counted: Option<u64>,
+    /// What was added since then.
+    added: u64,
     /// What is sent beside the messages, as long as nobody has counted it.
     beside: u64,
 }
 
 impl Conversation {
-    /// Begins a conversation that is always sent with `system` and `tools`.
-    pub(super) fn new(system: &str, tools: &[ToolDefinition]) -> Self {
-        let described = tools.iter().map(|tool| {
+    /// Begins a conversation that is always sent with all that `request` has.
+    pub(super) fn new(request: ModelRequest) -> Self {
+        let described = request.tools.iter().map(|tool| {
             let schema = tool.input_schema.to_string();
             tool.name.len() + tool.description.len() + schema.len()
         });
-        let bytes = system.len() + described.sum::<usize>();
+        let system = request.system.as_ref().map_or(0, String::len);
         Self {
-            beside: tokens_of(bytes),
-            ..Self::default()
+            beside: tokens_of(system + described.sum::<usize>()),
+            added: request.messages.iter().map(size_of).sum(),
+            counted: None,
+            request,
         }
     }
 
+    /// Returns what the model is asked next.
+    pub(super) fn request(&self) -> &ModelRequest {
+        &self.request
+    }
+
     pub(super) fn messages(&self) -> &[Message] {
-        &self.messages
+        &self.request.messages
+    }
+
+    fn push(&mut self, message: Message) {
+        self.added = self.added.saturating_add(size_of(&message));
+        self.request.messages.push(message);
     }
 
     /// Tells the model something.
     pub(super) fn tell(&mut self, text: impl Into<String>) {
-        self.messages.push(Message::user(text));
+        self.push(Message::user(text));
     }
 
     /// Takes the model's answer. An answer without anything in it is not kept: no provider
     /// takes it back.
     pub(super) fn answered(&mut self, reply: &ModelReply) {
         if !reply.message.parts.is_empty() {
-            self.messages.push(reply.message.clone().into());
+            self.push(reply.message.clone().into());
         }
         let used = reply
             .usage
             .prompt()
             .saturating_add(reply.usage.completion());
         if used > 0 {
-            self.tokens = used;
-            self.counted = self.messages.len();
+            self.counted = Some(used);
+            self.added = 0;
         }
     }
 
     /// Takes the results of all calls of the last answer.
     pub(super) fn results(&mut self, results: Vec<ToolResult>) {
-        self.messages.push(Message::results(results));
+        self.push(Message::results(results));
     }
 
     /// Puts other messages in the place of all.
     pub(super) fn replace(&mut self, messages: Vec<Message>) {
-        self.messages = messages;
-        self.counted = 0;
-        self.tokens = 0;
+        self.added = messages.iter().map(size_of).sum();
+        self.counted = None;
+        self.request.messages = messages;
     }
 
     /// Returns how many tokens the next request has, rather too many than too few.
     pub(super) fn size(&self) -> u64 {
-        let new = self.messages.get(self.counted..).unwrap_or_default();
-        let known = if self.counted == 0 {
-            self.beside
-        } else {
-            self.tokens
-        };
-        new.iter().map(size_of).sum::<u64>().saturating_add(known)
+        let known = self.counted.unwrap_or(self.beside);
+        known.saturating_add(self.added)
     }
 
     /// Returns what is sent beside the messages.
@@ -133,7 +142,8 @@ mod tests {
 
     #[test]
     fn what_the_provider_counted_counts_and_the_rest_is_guessed() {
-        let mut conversation = Conversation::new(&"s".repeat(300), &[]);
+        let request = ModelRequest::new([]).with_system("s".repeat(300));
+        let mut conversation = Conversation::new(request);
         conversation.tell("x".repeat(30));
         assert_eq!(conversation.size(), 100 + 8 + 10);
 
@@ -150,11 +160,14 @@ mod tests {
 
         conversation.tell("x".repeat(30));
         assert_eq!(conversation.size(), 60 + 18);
+
+        conversation.replace(vec![Message::user("x".repeat(60))]);
+        assert_eq!(conversation.size(), 100 + 8 + 20);
     }
 
     #[test]
     fn an_answer_with_nothing_in_it_is_not_kept() {
-        let mut conversation = Conversation::default();
+        let mut conversation = Conversation::new(ModelRequest::new([]));
         conversation.tell("x");
 
         conversation.answered(&ModelReply::new(AssistantMessage::default()));

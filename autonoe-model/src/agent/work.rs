@@ -25,7 +25,7 @@ use crate::retry::Retrying;
 /// A session: its conversation, and what it works with.
 pub(super) struct Work {
     options: Arc<ModelAgentOptions>,
-    model: Arc<dyn ModelClient>,
+    model: Arc<Retrying>,
     spec: SessionSpec,
     /// The tools that the session does not bring itself.
     tools: Vec<Arc<dyn Tool>>,
@@ -63,9 +63,10 @@ impl Work {
         let retrying = Retrying::new(model, options.retry)
             .with_clock(options.clock.clone())
             .with_ids(options.ids.clone());
+        let limits = options.limits.of(&retrying.identity().model);
         Self {
-            limits: options.limits.of(&retrying.identity().model),
-            conversation: Conversation::new(&system, calls.definitions()),
+            limits,
+            conversation: Conversation::new(first_request(&spec, &calls, &system, limits)),
             account: Arc::new(Mutex::new(Account::new(
                 options.prices.clone(),
                 spec.budget,
@@ -139,7 +140,8 @@ impl Work {
         };
         if let Some(started) = started {
             self.calls = Calls::new(&self.spec, &self.tools, &started.tools);
-            self.conversation = Conversation::new(&self.system, self.calls.definitions());
+            let first = first_request(&self.spec, &self.calls, &self.system, self.limits);
+            self.conversation = Conversation::new(first);
             for warning in started.warnings {
                 asking.tell(StreamEvent::warning(warning));
             }
@@ -163,7 +165,7 @@ impl Work {
                 Step::End(outcome) => return Halt::Over(outcome),
                 _ => {}
             }
-            let step = match asking.ask(&self.request()).await {
+            let step = match asking.ask(self.conversation.request()).await {
                 Ok(reply) => {
                     say(&reply, asking);
                     self.conversation.answered(&reply);
@@ -196,14 +198,6 @@ impl Work {
                 Step::Ask | Step::Call | Step::Fail => {}
             }
         }
-    }
-
-    fn request(&self) -> ModelRequest {
-        ModelRequest::new(self.conversation.messages().iter().cloned())
-            .with_system(self.system.clone())
-            .with_tools(self.calls.definitions().iter().cloned())
-            .with_max_output_tokens(self.limits.output)
-            .with_thinking(self.spec.thinking)
     }
 
     /// Returns how many tokens a conversation may have before it is made shorter.
@@ -250,6 +244,20 @@ impl Work {
         asking.tell(StreamEvent::warning(message));
         Ok(())
     }
+}
+
+/// Returns what a conversation begins with, before anything is said.
+fn first_request(
+    spec: &SessionSpec,
+    calls: &Calls,
+    system: &str,
+    limits: ModelLimits,
+) -> ModelRequest {
+    ModelRequest::new([])
+        .with_system(system.to_owned())
+        .with_tools(calls.definitions().iter().cloned())
+        .with_max_output_tokens(limits.output)
+        .with_thinking(spec.thinking)
 }
 
 /// Tells what the agent says and thinks; its calls are told when they are carried out.

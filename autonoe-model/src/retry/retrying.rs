@@ -1,10 +1,12 @@
 //! A model that is asked again when it fails.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::{Clock, IdSource, RandomIds, SeededIds, SystemClock};
+use futures::stream::BoxStream;
 use futures::{StreamExt, stream};
 
 use super::{RetryPolicy, Verdict};
@@ -65,6 +67,35 @@ impl Retrying {
         self
     }
 
+    /// Asks the model as [`stream`](ModelClient::stream) does, without a copy of the request,
+    /// which in a long conversation is most of the work.
+    pub fn stream_borrowed<'a>(
+        &self,
+        request: &'a ModelRequest,
+    ) -> BoxStream<'a, Result<ModelEvent, ModelError>> {
+        self.tries(Cow::Borrowed(request))
+    }
+
+    fn tries<'a>(
+        &self,
+        request: Cow<'a, ModelRequest>,
+    ) -> BoxStream<'a, Result<ModelEvent, ModelError>> {
+        let tries = Tries {
+            retrying: self.clone(),
+            request,
+            tried: 1,
+            answer: None,
+            wait: None,
+            is_over: false,
+        };
+        stream::unfold(tries, async |mut tries| {
+            let event = tries.next().await?;
+            Some((event, tries))
+        })
+        .fuse()
+        .boxed()
+    }
+
     /// Returns a number from 0 to 1.
     fn chance(&self) -> f64 {
         // As many bits as a float has.
@@ -92,27 +123,14 @@ impl ModelClient for Retrying {
     }
 
     fn stream(&self, request: &ModelRequest) -> ModelStream {
-        let tries = Tries {
-            retrying: self.clone(),
-            request: request.clone(),
-            tried: 1,
-            answer: None,
-            wait: None,
-            is_over: false,
-        };
-        stream::unfold(tries, async |mut tries| {
-            let event = tries.next().await?;
-            Some((event, tries))
-        })
-        .fuse()
-        .boxed()
+        self.tries(Cow::Owned(request.clone()))
     }
 }
 
 /// A call and its tries so far.
-struct Tries {
+struct Tries<'a> {
     retrying: Retrying,
-    request: ModelRequest,
+    request: Cow<'a, ModelRequest>,
     /// The number of the try under way.
     tried: u32,
     answer: Option<ModelStream>,
@@ -121,7 +139,7 @@ struct Tries {
     is_over: bool,
 }
 
-impl Tries {
+impl Tries<'_> {
     async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
         if self.is_over {
             return None;
