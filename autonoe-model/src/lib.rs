@@ -11,6 +11,7 @@
 mod agent;
 mod backend;
 mod contract;
+mod known_secrets;
 mod mcp;
 mod price;
 mod provider;

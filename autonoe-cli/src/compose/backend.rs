@@ -12,7 +12,7 @@ use autonoe_core::{
 use autonoe_model::ModelAgents;
 use autonoe_testkit::ScriptedBackend;
 
-use super::no_servers::{Servers, WithoutServers};
+use super::servers::check_servers;
 use super::{ChosenModel, ModelName};
 use crate::error::{CliError, whole};
 use crate::surroundings::Surroundings;
@@ -103,17 +103,14 @@ fn on_model(
 ) -> Result<Built, CliError> {
     let chosen = ChosenModel::find(name, model, Some(project), surroundings);
     let chosen = chosen.map_err(|error| error.into_error(name))?;
-    let servers = Servers::of(project, mode)?;
     let options = chosen.options(project.root(), surroundings);
     let options = options.map_err(|error| {
         let remedy = chosen.remedy();
         CliError::failure(whole(&error)).with_hint(remedy)
     })?;
-    let mut warnings = Vec::from_iter(chosen.warning());
-    if servers == Servers::BrowserLeftOut {
-        warnings.push(Servers::LEFT_OUT.to_owned());
-    }
-    let agents = Arc::new(WithoutServers(Arc::new(ModelAgents::new(options))));
+    check_servers(project, mode, &options.mcp)?;
+    let warnings = Vec::from_iter(chosen.warning());
+    let agents = Arc::new(ModelAgents::new(options));
     Ok(Built { agents, warnings })
 }
 

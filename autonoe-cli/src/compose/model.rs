@@ -1,13 +1,13 @@
 //! Agents on a model: who serves it, and how.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use autonoe_core::{ConfigError, Places, Project, SpecContext};
 use autonoe_model::{
-    AnthropicSpec, GoogleSpec, KeySource, ModelAgentOptions, ModelBackend, ModelError, OpenAiSpec,
-    ProviderSpec,
+    AnthropicSpec, GoogleSpec, KeySource, McpOptions, ModelAgentOptions, ModelBackend, ModelError,
+    OpenAiSpec, ProviderSpec,
 };
 
 use super::{ModelName, ModelsFile};
@@ -77,12 +77,15 @@ impl ChosenModel {
     /// Makes it ready, its key included. Nobody is asked anything.
     pub(crate) fn options(
         &self,
-        root: &std::path::Path,
+        root: &Path,
         surroundings: &Surroundings,
     ) -> Result<ModelAgentOptions, ModelError> {
-        let environment = surroundings.environment.clone();
-        let context = SpecContext::new(Places::new(root)).with_environment(environment);
-        self.backend.options(&context)
+        self.backend.options(&context(root, surroundings))
+    }
+
+    /// Says how MCP servers would be started. No key is needed for that.
+    pub(crate) fn servers(&self, root: &Path, surroundings: &Surroundings) -> McpOptions {
+        self.backend.mcp(&context(root, surroundings))
     }
 
     /// Returns what a person can do about it that it cannot be made ready.
@@ -135,6 +138,11 @@ impl NoModel {
             known.join(", ")
         )
     }
+}
+
+fn context(root: &Path, surroundings: &Surroundings) -> SpecContext {
+    let environment = surroundings.environment.clone();
+    SpecContext::new(Places::new(root)).with_environment(environment)
 }
 
 /// Returns a provider that needs no file.

@@ -11,7 +11,7 @@ use crate::chromium;
 use crate::setting::Setting;
 use crate::site::{Site, TEXT};
 
-fn ledger(passed: bool) -> Value {
+pub(crate) fn ledger(passed: bool) -> Value {
     json!({"deliverables": [{
         "id": "DL-001",
         "description": "The market shows what is left",
@@ -21,7 +21,7 @@ fn ledger(passed: bool) -> Value {
 }
 
 /// A model that looks at a page, tries what it may not, and is content.
-fn looks_at(site: &Site) -> Vec<Turn> {
+pub(crate) fn looks_at(site: &Site) -> Vec<Turn> {
     let forged = json!({"function": "() => '{}'", "filename": ".autonoe/status.json"});
     vec![
         Turn::tool(
@@ -39,7 +39,7 @@ fn looks_at(site: &Site) -> Vec<Turn> {
 }
 
 /// Asserts that the model saw the page, and that the guard stands before the browser too.
-fn saw_the_page(setting: &Setting, output: &Output) {
+pub(crate) fn saw_the_page(setting: &Setting, output: &Output) {
     let told = setting.told();
     assert!(output.status.success(), "{output:?}\n{told:#?}");
     assert!(told.iter().any(|result| result.contains(TEXT)), "{told:#?}");

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use autonoe_process::{Marker, ProcessInfo};
 use autonoe_testkit::model_server::anthropic::{AnthropicServer, Script};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::build::Build;
@@ -39,6 +39,19 @@ impl Setting {
         setting.write("project/SPEC.md", "# A market\n");
         setting.write("project/.autonoe/status.json", &ledger.to_string());
         setting
+    }
+
+    /// Describes the scripted model as the provider `scripted`, and lets servers inherit what
+    /// they are found by.
+    pub(crate) fn models(self) -> Self {
+        let provider = json!({
+            "type": "anthropic", "baseUrl": self.model.url(), "key": {"env": "ANTHROPIC_API_KEY"},
+        });
+        let models = json!({
+            "providers": {"scripted": provider}, "tools": {"variables": [MARKER]},
+        });
+        self.write("project/.autonoe/models.json", &models.to_string());
+        self
     }
 
     /// Writes the settings of the project.

@@ -4,6 +4,7 @@ mod configuration;
 mod failures;
 mod keys;
 mod sandbox;
+mod servers;
 mod setting;
 mod telemetry;
 mod vendor;

@@ -14,7 +14,8 @@ use crate::vendor::{Server, Vendor};
 /// The key that must be nowhere but in a header.
 pub(crate) const KEY: &str = "sk-test-Zq7x0123456789abcdef";
 
-/// A project with a specification, a home and a folder of programs, all of them temporary.
+/// A project with a specification, a home and a folder of programs, all of them temporary, and
+/// without the built-in browser.
 pub(crate) struct Setting {
     folder: TempDir,
 }
@@ -50,7 +51,14 @@ impl Setting {
             "SPEC.md",
             "# A greeting\n\nThere is a file with a greeting.\n",
         );
+        setting.write(".autonoe/agent.json", "{\"mcpServers\": {}}");
         setting
+    }
+
+    /// Takes the settings away: what is built in counts then.
+    pub(crate) fn without_settings(self) -> Self {
+        fs::remove_file(self.root().join(".autonoe/agent.json")).expect("it is there");
+        self
     }
 
     /// A project whose provider `scripted` is `server`.

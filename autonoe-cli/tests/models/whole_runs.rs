@@ -69,7 +69,6 @@ fn a_run_on_every_provider_plans_works_is_guarded_and_passes() {
             "Blocked Bash: curl",
             "Blocked Write — ",
             "[PASS] The greeting (DL-001)",
-            "warning: the built-in browser is left out",
         ] {
             assert!(said.stderr.contains(shown), "{vendor:?} {shown}: {said:?}");
         }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::provider::ProviderSpec;
+use crate::provider::{KeySource, ProviderContext, ProviderSpec};
+use crate::transport::Secret;
 
 /// Where a provider has its keys: variables and files that no command may see.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,6 +24,17 @@ impl KeyPlaces {
             places.look_through(&written);
         }
         places
+    }
+
+    /// Returns the keys themselves, as far as they are there. That one is missing is said by
+    /// whoever needs it.
+    pub(super) fn keys(&self, place: &ProviderContext) -> Vec<Secret> {
+        let variables = self.variables.iter().cloned().map(KeySource::Env);
+        let files = self.files.iter().cloned().map(KeySource::File);
+        variables
+            .chain(files)
+            .filter_map(|source| source.resolve(place).ok().flatten())
+            .collect()
     }
 
     fn look_through(&mut self, value: &Value) {

@@ -3,5 +3,6 @@
 mod command_environment;
 mod key_places;
 mod model_backend;
+mod server_environment;
 
 pub use model_backend::ModelBackend;

@@ -14,10 +14,12 @@ use serde::{Deserialize, Serialize};
 
 use super::command_environment::for_commands;
 use super::key_places::KeyPlaces;
+use super::server_environment::for_servers;
 use crate::agent::{LimitTable, ModelAgentOptions, ModelAgents};
 use crate::contract::{ModelError, ModelErrorCode};
+use crate::mcp::McpOptions;
 use crate::price::PriceTable;
-use crate::provider::{KeySource, PROVIDER_PORT, ProviderContext, ProviderSpec};
+use crate::provider::{PROVIDER_PORT, ProviderContext, ProviderSpec};
 use crate::retry::RetryPolicy;
 use crate::tools::{BuiltInTools, ToolPlan};
 use crate::transport::Trust;
@@ -128,10 +130,7 @@ impl ModelBackend {
     ///
     /// A key is missing, or would be within reach of an agent, or a value makes no sense.
     pub fn options(&self, context: &SpecContext) -> Result<ModelAgentOptions, ModelError> {
-        let place = ProviderContext::new(self.provider_name())
-            .with_environment(context.environment.clone())
-            .with_folder(&context.places.project)
-            .with_trust(self.trust.clone());
+        let place = self.place(context);
         if let Some(file) = self.authorities_of_agents(&context.places) {
             return Err(senseless(&format!(
                 "{} says whom to trust, and agents can write to it: move it where they cannot, to \
@@ -148,7 +147,7 @@ impl ModelBackend {
         provider.model(&self.model)?;
         let mut options = ModelAgentOptions::new(provider, &self.model);
         options.built_in = Some(tools);
-        options.mcp.trust = self.trust.clone().in_folder(&context.places.project);
+        options.mcp = self.mcp(context);
         options.system_prompt.clone_from(&self.system_prompt);
         options.thinking = self.thinking;
         options.max_rounds = self.max_rounds;
@@ -172,6 +171,53 @@ impl ModelBackend {
         let files = self.trust.files.iter().chain(&of_provider.files);
         let mut files = files.map(|file| places.project.join(file));
         files.find(is_theirs)
+    }
+
+    /// Says how the MCP servers of sessions are started: outside of the sandbox, with the
+    /// variables that commands get, the home and the proxies of the user, and what the built-in
+    /// browser is told by. A variable with a key of the provider is not among them. Nobody is
+    /// asked anything, and no key has to be there.
+    ///
+    /// ```
+    /// use std::ffi::OsStr;
+    ///
+    /// use autonoe_core::{Places, SpecContext};
+    /// use autonoe_model::{ModelBackend, provider_spec};
+    /// use serde_json::json;
+    ///
+    /// let provider = provider_spec(&json!({"type": "openai", "key": {"env": "TEAM_KEY"}}))?;
+    /// let backend = ModelBackend::new(provider, "gpt-5");
+    /// let variables = [("HOME", "/home/ada"), ("TEAM_KEY", "sk-1"), ("HTTPS_PROXY", "http://sk-1@x")];
+    /// let context = SpecContext::new(Places::new("/srv/project"))
+    ///     .with_environment(variables.map(|(name, value)| (name.into(), value.into())));
+    ///
+    /// let servers = backend.mcp(&context);
+    ///
+    /// assert!(servers.env.contains_key(OsStr::new("HOME")));
+    /// assert!(!servers.env.values().any(|value| value.to_string_lossy().contains("sk-1")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn mcp(&self, context: &SpecContext) -> McpOptions {
+        let mut options = McpOptions::default();
+        for key in KeyPlaces::of(&*self.provider).keys(&self.place(context)) {
+            options.secret(key.expose());
+        }
+        let env = for_servers(&context.environment, &self.tools.variables);
+        options.env.extend(env);
+        if let Some(home) = &context.places.home {
+            options.env.insert("HOME".into(), home.into());
+        }
+        options.withhold_secrets();
+        options.trust = self.trust.clone().in_folder(&context.places.project);
+        options
+    }
+
+    /// Returns where the provider looks for its keys.
+    fn place(&self, context: &SpecContext) -> ProviderContext {
+        ProviderContext::new(self.provider_name())
+            .with_environment(context.environment.clone())
+            .with_folder(&context.places.project)
+            .with_trust(self.trust.clone())
     }
 
     fn built_in(
@@ -205,11 +251,8 @@ impl ModelBackend {
         for (name, value) in for_commands(&context.environment, &plan.variables) {
             tools = tools.env(name, value);
         }
-        for name in keys.variables {
-            // That it is missing is said by whoever needs it.
-            if let Ok(Some(key)) = KeySource::Env(name).resolve(place) {
-                tools = tools.secret(key.expose());
-            }
+        for key in keys.keys(place) {
+            tools = tools.secret(key.expose());
         }
         for file in keys.files {
             let whole = context.places.project.join(&file);
@@ -218,9 +261,6 @@ impl ModelBackend {
                     "the key is in the project, where agents work: move {} elsewhere",
                     file.display()
                 )));
-            }
-            if let Ok(Some(key)) = KeySource::File(file).resolve(place) {
-                tools = tools.secret(key.expose());
             }
             // One that is not there is told by whoever needs it.
             if let Ok(whole) = whole.canonicalize() {

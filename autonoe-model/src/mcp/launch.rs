@@ -26,25 +26,51 @@ pub(super) fn ladder() -> Ladder {
 ///
 /// One has a name that its tools could not be told by, or cannot be reached by this agent.
 pub(crate) fn check_servers(servers: &BTreeMap<String, McpServer>) -> Result<(), AgentError> {
-    for (name, server) in servers {
-        if let Some(problem) = name_problem(name) {
-            let message = format!("the MCP server {name:?} cannot be used: {problem}");
-            return Err(AgentError::new(AgentErrorKind::Configuration, message));
-        }
-        let how = match server {
-            McpServer::Stdio { .. } => continue,
-            McpServer::Remote { transport, .. } => match transport {
-                RemoteTransport::Http => continue,
-                RemoteTransport::Sse => "by the older server-sent events",
-            },
-            _ => "in a way that is not known here",
-        };
-        let message =
-            format!("an agent in this process cannot do this: reach the MCP server {name:?} {how}");
-        let remedy = "use a server that is started by a command or speaks streamable HTTP";
-        return Err(AgentError::new(AgentErrorKind::Unsupported, message).with_remedy(remedy));
+    servers
+        .iter()
+        .try_for_each(|(name, server)| check_server(name, server))
+}
+
+/// Looks at the name of a server, and at how it is reached.
+pub(super) fn check_server(name: &str, server: &McpServer) -> Result<(), AgentError> {
+    if let Some(problem) = name_problem(name) {
+        let message = format!("the MCP server {name:?} cannot be used: {problem}");
+        return Err(AgentError::new(AgentErrorKind::Configuration, message)
+            .with_remedy("give it another name"));
     }
-    Ok(())
+    let how = match server {
+        McpServer::Stdio { .. } => return Ok(()),
+        McpServer::Remote { transport, .. } => match transport {
+            RemoteTransport::Http => return Ok(()),
+            RemoteTransport::Sse => "by the older server-sent events",
+        },
+        _ => "in a way that is not known here",
+    };
+    let message =
+        format!("an agent in this process cannot do this: reach the MCP server {name:?} {how}");
+    let remedy = "use a server that is started by a command or speaks streamable HTTP";
+    Err(AgentError::new(AgentErrorKind::Unsupported, message).with_remedy(remedy))
+}
+
+/// Looks whether the program of a server is there, if it has one.
+pub(super) fn check_program(
+    name: &str,
+    server: &McpServer,
+    options: &McpOptions,
+) -> Result<(), AgentError> {
+    let McpServer::Stdio { command, env, .. } = server else {
+        return Ok(());
+    };
+    let own = env.get("PATH").map(OsString::from);
+    let path = own.as_ref().or(options.env.get(OsStr::new("PATH")));
+    let problem = match program(command, path) {
+        Ok(program) if program.is_file() => return Ok(()),
+        Ok(program) => format!("there is no program {program:?}"),
+        Err(problem) => problem,
+    };
+    let message = format!("the MCP server {name:?} cannot be started: {problem}");
+    Err(AgentError::new(AgentErrorKind::Configuration, message)
+        .with_remedy("install its program, or leave the server out of mcpServers"))
 }
 
 /// Says why `name` cannot be a part of the names of tools.
@@ -88,7 +114,8 @@ pub(super) fn launch(
     Ok(launch)
 }
 
-/// Returns the environment of a server: what is said later counts.
+/// Returns the environment of a server: what is said later counts. Only what is said for this
+/// server alone may hold a secret.
 fn environment(
     own: &BTreeMap<String, String>,
     spec: &SessionSpec,
@@ -98,7 +125,11 @@ fn environment(
     for (name, value) in spec.trace.iter().flat_map(TraceContext::environment) {
         env.insert(name.into(), value.into());
     }
-    for (name, value) in spec.environment.iter().chain(own) {
+    for (name, value) in &spec.environment {
+        env.insert(name.into(), value.into());
+    }
+    env.retain(|_, value| !options.secrets.are_in(value));
+    for (name, value) in own {
         env.insert(name.into(), value.into());
     }
     env
@@ -121,6 +152,8 @@ fn program(command: &str, path: Option<&OsString>) -> Result<PathBuf, String> {
 
 #[cfg(test)]
 mod tests {
+    use autonoe_core::{Gate, Grants, Places, RunId, SessionKey};
+
     use super::*;
 
     #[test]
@@ -138,6 +171,80 @@ mod tests {
             ("ä", false),
         ] {
             assert_eq!(name_problem(name).is_none(), fits, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_said_for_one_server_alone_may_hold_a_secret() {
+        let key = SessionKey {
+            run: RunId::new("run"),
+            number: 1,
+        };
+        let gate = Gate::new(Places::new("/srv"), Grants::none());
+        let mut spec = SessionSpec::new(key, "/srv", gate, Toolbox::new([]));
+        let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        spec.environment = [set("OF_SESSION", "1"), set("COPY", "Bearer sk-1")].into();
+        let mut options = McpOptions::default();
+        options.env.insert("PROXY".into(), "http://sk-1@x".into());
+        options.secret("sk-1");
+        let own = [set("OWN", "sk-1"), set("LANG", "de")].into();
+
+        let env = environment(&own, &spec, &options);
+
+        let expected = [
+            ("LANG", "de"),
+            ("OF_SESSION", "1"),
+            ("OWN", "sk-1"),
+            ("PATH", McpOptions::PATH),
+        ];
+        let expected = expected.map(|(name, value)| (OsString::from(name), value.into()));
+        assert_eq!(env, expected.into());
+    }
+
+    #[test]
+    fn what_could_not_be_started_is_known_before() {
+        for (name, server, problem) in [
+            ("web", r#"{"command": "sh"}"#, None),
+            ("web", r#"{"command": "/bin/sh"}"#, None),
+            (
+                "web",
+                r#"{"type": "http", "url": "http://127.0.0.1:1"}"#,
+                None,
+            ),
+            (
+                "web",
+                r#"{"command": "no-such"}"#,
+                Some("there is no program \"no-such\""),
+            ),
+            (
+                "web",
+                r#"{"command": "/no/such"}"#,
+                Some("there is no program \"/no/such\""),
+            ),
+            ("web", r#"{"command": "bin/x"}"#, Some("an absolute path")),
+            (
+                "web",
+                r#"{"command": "sh", "env": {"PATH": "/no/such"}}"#,
+                Some("in the PATH that it gets"),
+            ),
+            ("a.b", r#"{"command": "sh"}"#, Some("letters, digits")),
+            (
+                "web",
+                r#"{"type": "sse", "url": "http://x"}"#,
+                Some("server-sent events"),
+            ),
+        ] {
+            let server = serde_json::from_str(server).expect("a server");
+
+            let checked = McpOptions::default().check(name, &server);
+
+            let said = checked.err().map(|error| error.to_string());
+            assert_eq!(said.is_some(), problem.is_some(), "{server:?}: {said:?}");
+            let said = said.unwrap_or_default();
+            assert!(
+                said.contains(problem.unwrap_or_default()),
+                "{server:?}: {said}"
+            );
         }
     }
 

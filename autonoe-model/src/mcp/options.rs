@@ -6,6 +6,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use autonoe_core::{AgentError, McpServer};
+
+use super::launch::{check_program, check_server};
+use crate::known_secrets::KnownSecrets;
 use crate::transport::Trust;
 
 /// How the MCP servers of a session are started, and how much their tools take and give.
@@ -42,11 +46,46 @@ pub struct McpOptions {
     /// Whom encrypted connections to servers trust. Where the system has its authorities is
     /// looked up in [`env`](Self::env) first.
     pub trust: Trust,
+    /// What no server gets to see.
+    pub(super) secrets: KnownSecrets,
 }
 
 impl McpOptions {
     /// Where programs are found, unless the environment says otherwise.
     pub const PATH: &'static str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+    /// Keeps every variable that holds `secret` from servers, also those of sessions. What is
+    /// configured for one server by itself stays: somebody wanted it to have that.
+    pub fn secret(&mut self, secret: impl Into<OsString>) {
+        self.secrets.add(secret);
+    }
+
+    /// Leaves variables out that hold a secret.
+    pub(crate) fn withhold_secrets(&mut self) {
+        self.env.retain(|_, value| !self.secrets.are_in(value));
+    }
+
+    /// Looks whether a server could be started or reached, without doing so.
+    ///
+    /// ```
+    /// use autonoe_core::McpServer;
+    /// use autonoe_model::McpOptions;
+    ///
+    /// let server: McpServer = serde_json::from_str(r#"{"command": "no-such-program"}"#)?;
+    ///
+    /// let error = McpOptions::default().check("web", &server).expect_err("it is not there");
+    /// assert!(error.to_string().contains("there is no program \"no-such-program\""));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// It has a name that its tools could not be told by, its program is not there, or it cannot
+    /// be reached by an agent in this process.
+    pub fn check(&self, name: &str, server: &McpServer) -> Result<(), AgentError> {
+        check_server(name, server)?;
+        check_program(name, server, self)
+    }
 }
 
 impl Default for McpOptions {
@@ -61,6 +100,7 @@ impl Default for McpOptions {
             attachment_bytes: 5 * 1024 * 1024,
             message_bytes: 16 * 1024 * 1024,
             trust: Trust::default(),
+            secrets: KnownSecrets::default(),
         }
     }
 }

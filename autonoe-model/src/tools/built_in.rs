@@ -1,7 +1,7 @@
 //! The built-in tools of agents, made for each session.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{BuiltInOptions, BuiltInToolsError, ToolLimits, built_in_tools};
+use crate::known_secrets::KnownSecrets;
 
 /// What holds for the built-in tools, as a file says it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -71,7 +72,7 @@ pub struct BuiltInTools {
     limits: ToolLimits,
     env: BTreeMap<OsString, OsString>,
     hidden: Vec<PathBuf>,
-    secrets: Vec<OsString>,
+    secrets: KnownSecrets,
 }
 
 impl Default for BuiltInTools {
@@ -90,7 +91,7 @@ impl BuiltInTools {
             limits: ToolLimits::default(),
             env: BTreeMap::new(),
             hidden: Vec::new(),
-            secrets: Vec::new(),
+            secrets: KnownSecrets::default(),
         }
     }
 
@@ -139,10 +140,7 @@ impl BuiltInTools {
     /// Keeps every variable that holds `secret` from commands, also those of sessions.
     #[must_use]
     pub fn secret(mut self, secret: impl Into<OsString>) -> Self {
-        let secret = secret.into();
-        if !secret.is_empty() {
-            self.secrets.push(secret);
-        }
+        self.secrets.add(secret);
         self
     }
 
@@ -189,17 +187,9 @@ impl BuiltInTools {
             .chain(trace.map(|(name, value)| (name.into(), value.into())))
             .chain(added);
         options = all
-            .filter(|(_, value)| !self.holds_secret(value))
+            .filter(|(_, value)| !self.secrets.are_in(value))
             .fold(options, |options, (name, value)| options.env(name, value));
         built_in_tools(&options)
-    }
-
-    fn holds_secret(&self, value: &OsStr) -> bool {
-        let value = value.as_encoded_bytes();
-        self.secrets.iter().any(|secret| {
-            let secret = secret.as_encoded_bytes();
-            memchr::memmem::find(value, secret).is_some()
-        })
     }
 }
 
@@ -207,7 +197,7 @@ impl std::fmt::Debug for BuiltInTools {
     // Values of variables may be secrets, so they are not shown.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let shown = |(name, value): (&OsString, &OsString)| {
-            (!self.holds_secret(value)).then(|| name.clone())
+            (!self.secrets.are_in(value)).then(|| name.clone())
         };
         f.debug_struct("BuiltInTools")
             .field("network", &self.network)

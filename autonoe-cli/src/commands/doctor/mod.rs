@@ -81,7 +81,9 @@ fn examine(
             findings.push(found);
             findings.push(policy(&effective));
             findings.extend(match &args.backend {
-                BackendChoice::Model(_) => model::servers(&project),
+                BackendChoice::Model(name) => {
+                    model::servers(name, &project, &effective, surroundings)
+                }
                 _ => programs::servers(&effective, surroundings),
             });
         }

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use autonoe_core::{Mode, Project, Sandbox, SandboxSwitch};
-use autonoe_model::{ModelAgentOptions, ModelIdentity};
+use autonoe_core::{EffectiveConfig, McpServer, Project, Sandbox, SandboxSwitch};
+use autonoe_model::{McpOptions, ModelAgentOptions, ModelIdentity};
 
 use super::finding::Finding;
 use super::sandbox::switched_off;
-use crate::compose::{ChosenModel, ModelName, ModelsFile, NoModel, Origin, Servers};
+use crate::compose::{ChosenModel, ModelName, ModelsFile, NoModel, Origin, remedy_of};
 use crate::error::whole;
 use crate::surroundings::Surroundings;
 
@@ -109,12 +109,34 @@ fn sandbox(switch: SandboxSwitch, options: &ModelAgentOptions) -> Finding {
     }
 }
 
-/// Looks at the MCP servers of a project, which agents on a model do not have.
-pub(super) fn servers(project: &Project) -> Vec<Finding> {
+/// Looks whether the MCP servers of a project could be started. None is, and nobody is asked.
+pub(super) fn servers(
+    name: &ModelName,
+    project: &Project,
+    effective: &EffectiveConfig,
+    surroundings: &Surroundings,
+) -> Vec<Finding> {
+    // That there is no such model is another finding.
+    let Ok(chosen) = ChosenModel::find(name, None, Some(project), surroundings) else {
+        return Vec::new();
+    };
+    let options = chosen.servers(project.root(), surroundings);
+    let servers = effective.mcp_servers().iter();
+    servers
+        .map(|(name, server)| self::server(name, server, &options))
+        .collect()
+}
+
+fn server(name: &str, server: &McpServer, options: &McpOptions) -> Finding {
     const NAME: &str = "mcp server";
-    match Servers::of(project, Mode::Run) {
-        Ok(Servers::None) => Vec::new(),
-        Ok(Servers::BrowserLeftOut) => vec![Finding::explained_warning(NAME, Servers::LEFT_OUT)],
-        Err(error) => vec![Finding::explained_problem(NAME, whole(&error))],
+    match (options.check(name, server), server) {
+        (Err(error), _) => {
+            let remedy = remedy_of(server, &error);
+            Finding::problem(NAME, whole(&error), remedy)
+        }
+        (Ok(()), McpServer::Stdio { command, .. }) => {
+            Finding::good(NAME, format!("{name}: {command} is there"))
+        }
+        (Ok(()), _) => Finding::good(NAME, format!("{name}: it is elsewhere and was not asked")),
     }
 }

@@ -7,6 +7,7 @@ use autonoe_core::{EffectiveConfig, McpServer};
 use autonoe_process::find_program;
 
 use super::finding::Finding;
+use crate::compose::{NO_NODE, NO_PROGRAM};
 use crate::surroundings::Surroundings;
 
 /// Finds a program by PATH.
@@ -43,11 +44,8 @@ fn server(name: &str, command: &str, surroundings: &Surroundings) -> Finding {
         return Finding::good("mcp server", format!("{name}: {command} is there"));
     }
     let remedy = match command {
-        "npx" | "node" => {
-            "install Node.js 18 or newer, or do without the browser: \
-             \"mcpServers\": {} in .autonoe/agent.json"
-        }
-        _ => "install it, or remove the server from .autonoe/agent.json",
+        "npx" | "node" => NO_NODE,
+        _ => NO_PROGRAM,
     };
     let found = format!("{name}: there is no program `{command}`");
     Finding::problem("mcp server", found, remedy)

@@ -4,14 +4,13 @@ use autonoe_core::{Project, Source};
 
 use super::settings::Setting;
 use crate::args::Work;
-use crate::compose::{ChosenModel, ModelName, Origin, Servers};
+use crate::compose::{ChosenModel, ModelName, Origin};
 use crate::error::CliError;
 use crate::surroundings::Surroundings;
 
 /// What is shown of agents on a model. No key is looked for.
 pub(super) struct OnModel {
     chosen: ChosenModel,
-    servers: Servers,
 }
 
 impl OnModel {
@@ -25,7 +24,6 @@ impl OnModel {
         let chosen = ChosenModel::find(name, model, Some(project), surroundings);
         Ok(Self {
             chosen: chosen.map_err(|error| error.into_error(name))?,
-            servers: Servers::of(project, work.mode)?,
         })
     }
 
@@ -51,12 +49,5 @@ impl OnModel {
                 source: origin,
             },
         ]
-    }
-
-    /// Corrects what is said of a server that is left out.
-    pub(super) fn correct(&self, setting: &mut Setting) {
-        if self.servers == Servers::BrowserLeftOut && setting.key.starts_with("mcpServers.") {
-            setting.value = "(left out: agents on a model have none)".to_owned();
-        }
     }
 }

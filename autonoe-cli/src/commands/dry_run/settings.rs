@@ -60,11 +60,7 @@ pub(super) fn settings(
         let ConfigLine {
             key, value, source, ..
         } = line;
-        let mut setting = Setting::new(key, value, source);
-        if let Some(on_model) = on_model {
-            on_model.correct(&mut setting);
-        }
-        setting
+        Setting::new(key, value, source)
     }));
     settings
 }

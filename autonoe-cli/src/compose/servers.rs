@@ -1,0 +1,60 @@
+//! The MCP servers of agents on a model.
+
+use autonoe_core::{
+    AgentConfig, AgentError, ConfigFile, EffectiveConfig, McpServer, Mode, Project, SandboxSwitch,
+};
+use autonoe_model::McpOptions;
+
+use crate::error::{CliError, whole};
+
+/// Looks whether the servers of a run could be started, before it begins. None is.
+///
+/// # Errors
+///
+/// One could not: its sessions would fail, each of them.
+pub(super) fn check_servers(
+    project: &Project,
+    mode: Mode,
+    options: &McpOptions,
+) -> Result<(), CliError> {
+    let path = project.config_path();
+    let config = AgentConfig::load(&path)?;
+    let effective = EffectiveConfig::merge(config, mode, SandboxSwitch::default())?;
+    for (name, server) in effective.mcp_servers() {
+        let Err(error) = options.check(name, server) else {
+            continue;
+        };
+        let remedy = remedy_of(server, &error);
+        // What stands in a file is told with its place there.
+        let file = ConfigFile::load(&path)?;
+        let named = file.filter(|file| {
+            let names = file.names("/mcpServers").unwrap_or_default();
+            names.contains(&name.as_str())
+        });
+        return Err(match named {
+            Some(file) => {
+                let pointer = ConfigFile::below("/mcpServers", name);
+                file.problem(&pointer, whole(&error), remedy).into()
+            }
+            None => CliError::failure(whole(&error)).with_hint(remedy),
+        });
+    }
+    Ok(())
+}
+
+/// Says what to do about a server that cannot be used.
+pub(crate) fn remedy_of(server: &McpServer, error: &AgentError) -> String {
+    match server {
+        McpServer::Stdio { command, .. } if matches!(&**command, "npx" | "node") => {
+            NO_NODE.to_owned()
+        }
+        _ => error.remedy().unwrap_or(NO_PROGRAM).to_owned(),
+    }
+}
+
+/// What to do about a server that needs Node.js, where there is none.
+pub(crate) const NO_NODE: &str = "install Node.js 18 or newer, or do without the browser: \
+     \"mcpServers\": {} in .autonoe/agent.json";
+
+/// What to do about a server whose program is not there.
+pub(crate) const NO_PROGRAM: &str = "install it, or remove the server from .autonoe/agent.json";

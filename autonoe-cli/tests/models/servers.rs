@@ -1,0 +1,247 @@
+//! MCP servers of runs on models: real processes beside the command.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use autonoe_process::{Marker, find_program};
+use autonoe_testkit::model_server::{Prompt, Turn};
+use serde_json::{Value, json};
+
+use crate::setting::{KEY, Said, Setting, passes, plans, shortest_run};
+use crate::vendor::Vendor;
+
+/// A server that is scripted, but real otherwise.
+const SCRIPT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../autonoe-model/tests/agent/mcp/server.py"
+);
+
+/// A variable that processes of servers are found by.
+const MARKER: &str = "AUTONOE_TEST_SERVER";
+
+/// Settings with two servers: `web`, which behaves as is said, and another in the place of the
+/// built-in browser.
+fn configure(setting: &Setting, how: &str) {
+    setting.program(
+        "browser",
+        &format!("cd \"$HOME\" && exec python3 {SCRIPT} good"),
+    );
+    let env = json!({MARKER: setting.root()});
+    let config = json!({
+        "allowedTools": ["mcp__web__echo", "mcp__web__environment"],
+        "mcpServers": {
+            "web": {"command": "python3", "args": [SCRIPT, how], "env": env},
+            "playwright": {"command": "browser", "env": env},
+        },
+    });
+    setting.write(".autonoe/agent.json", &config.to_string());
+}
+
+/// Waits until no process of a server lives, and fails if that takes long.
+fn nothing_is_left(setting: &Setting) {
+    let place = setting.root().display().to_string();
+    let marker = Marker::new(MARKER, place).expect("a marker");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !marker.processes().is_empty() {
+        assert!(Instant::now() < deadline, "{:?}", marker.processes());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Returns what the last request tells of the results of tools.
+fn results(prompts: &[Prompt]) -> Vec<String> {
+    let last = prompts.last().expect("somebody asked");
+    let results = last.tool_results().into_iter();
+    results.map(|result| result.text.clone()).collect()
+}
+
+#[test]
+fn a_run_on_every_provider_calls_the_tools_of_its_servers() {
+    for vendor in Vendor::ALL {
+        let server = vendor.serve([
+            plans(),
+            Turn::text("Planned."),
+            Turn::tool("mcp__web__echo", json!({"text": "Hello, server."})),
+            Turn::tool("mcp__web__environment", json!({})),
+            Turn::tool("mcp__web__fail", json!({})),
+            passes(),
+            Turn::text("Done."),
+        ]);
+        let setting = Setting::on(vendor, &server);
+        configure(&setting, "good");
+        let mut command = setting.run_command(vendor, &[]);
+        command
+            .env("PLAYWRIGHT_MCP_BROWSER", "chromium")
+            .env("HTTPS_PROXY", format!("http://{KEY}@127.0.0.1:1"))
+            .env("OTHER_SECRET", "1");
+
+        let said = Said::from(command.output().expect("it starts"));
+
+        assert_eq!(said.code, Some(0), "{vendor:?}: {said:?}");
+        assert!(
+            said.stderr.contains("Blocked mcp__web__fail"),
+            "{vendor:?}: {said:?}"
+        );
+        server.verify();
+        let prompts = server.log().main_requests();
+        let results = results(&prompts);
+        assert_eq!(results[0], "Hello, server.", "{vendor:?}");
+        let names: Vec<_> = results[1].split(' ').collect();
+        for name in ["HOME", "PATH", "PLAYWRIGHT_MCP_BROWSER", MARKER] {
+            assert!(names.contains(&name), "{vendor:?} {name}: {names:?}");
+        }
+        for name in ["THE_KEY", "HTTPS_PROXY", "OTHER_SECRET"] {
+            assert!(!names.contains(&name), "{vendor:?} {name}: {names:?}");
+        }
+        let offered = prompts[0].tools.iter().map(|tool| tool.name.as_str());
+        let of_the_browser = offered.filter(|name| name.starts_with("mcp__playwright__"));
+        assert!(of_the_browser.count() > 0, "{vendor:?}");
+        nothing_is_left(&setting);
+        // They were asked to end before they were made to.
+        for place in ["closed", "../home/closed"] {
+            assert!(setting.root().join(place).exists(), "{vendor:?} {place}");
+        }
+    }
+}
+
+#[test]
+fn a_server_that_breaks_off_at_its_start_fails_the_session_with_what_it_wrote() {
+    let vendor = Vendor::Chat;
+    let server = vendor.serve(Vec::<Turn>::new());
+    let setting = Setting::on(vendor, &server);
+    configure(&setting, "crash");
+
+    let said = setting.run(vendor, &["--max-retries=1"]);
+
+    // It may be there the next time; so it is with Claude Code.
+    assert_eq!(said.code, Some(7), "{said:?}");
+    assert!(
+        said.stdout.contains(
+            "the MCP server \"web\" of the session: it ended with code 3 before it was ready; \
+             it wrote last: no browser is installed"
+        ),
+        "{said:?}"
+    );
+    assert!(
+        said.stderr
+            .contains("hint: see that its command can be started, or leave it out of mcpServers"),
+        "{said:?}"
+    );
+    assert!(server.log().exchanges().is_empty(), "a model was asked");
+    nothing_is_left(&setting);
+}
+
+#[test]
+fn a_server_that_could_not_start_is_told_with_its_place_before_the_run_begins() {
+    for (servers, place, told) in [
+        (
+            r#"{"command": "no-such-server"}"#,
+            "agent.json:2:10: /mcpServers/web: ",
+            "there is no program \"no-such-server\" in the PATH that it gets",
+        ),
+        (
+            r#"{"command": "./server"}"#,
+            "agent.json:2:10: /mcpServers/web: ",
+            "must be a name or an absolute path",
+        ),
+        (
+            r#"{"type": "sse", "url": "http://127.0.0.1:1/sse"}"#,
+            "agent.json:2:10: /mcpServers/web: ",
+            "use a server that is started by a command or speaks streamable HTTP",
+        ),
+    ] {
+        let vendor = Vendor::Chat;
+        let server = vendor.serve(Vec::<Turn>::new());
+        let setting = Setting::on(vendor, &server);
+        let browser = r#""playwright": {"command": "sh"}"#;
+        let text = format!("{{\"mcpServers\": {{\n  \"web\": {servers}, {browser}}}}}");
+        setting.write(".autonoe/agent.json", &text);
+        let backend = format!("--backend=model:scripted/{}", vendor.model());
+
+        let run = setting.run(vendor, &[]);
+        let doctor = setting.autonoe(&["doctor", &backend]);
+
+        assert_eq!(run.code, Some(1), "{run:?}");
+        assert!(
+            run.stderr.contains(place) && run.stderr.contains(told),
+            "{told}: {run:?}"
+        );
+        assert!(!setting.root().join(".autonoe/journal.jsonl").exists());
+        assert_eq!(doctor.code, Some(1), "{doctor:?}");
+        // Lines are wrapped where they are shown.
+        let shown = doctor.stdout.split_whitespace().collect::<Vec<_>>();
+        assert!(shown.join(" ").contains(told), "{told}: {doctor:?}");
+    }
+}
+
+/// Links the programs that a run needs, and no others, into a folder of the home.
+fn few_programs(setting: &Setting) -> String {
+    let path = std::env::var_os("PATH").expect("there is one");
+    let folder = setting.root().join("../few");
+    std::fs::create_dir(&folder).expect("writable");
+    for name in ["bash", "git"] {
+        let program = find_program(name, &path).expect(name);
+        symlink(program, folder.join(name)).expect("writable");
+    }
+    let folder: &Path = &folder.canonicalize().expect("it is there");
+    folder.display().to_string()
+}
+
+#[test]
+fn the_built_in_browser_needs_node_unless_somebody_does_without_it() {
+    let vendor = Vendor::Chat;
+    let server = vendor.serve(shortest_run());
+    let setting = Setting::on(vendor, &server).without_settings();
+    let path = few_programs(&setting);
+    let backend = format!("--backend=model:scripted/{}", vendor.model());
+    let say = |arguments: &[&str]| {
+        let mut command = setting.command(arguments);
+        // Programs in a folder for temporary files are not in the sandbox.
+        command.arg("--no-sandbox").env("PATH", &path);
+        Said::from(command.output().expect("it starts"))
+    };
+
+    let run = say(&["run", "--pause=0s", &backend]);
+    let doctor = say(&["doctor", &backend]);
+
+    assert_eq!(run.code, Some(1), "{run:?}");
+    let told = "the MCP server \"playwright\" cannot be started: there is no program \"npx\"";
+    assert!(
+        run.stderr.contains(told) && run.stderr.contains("hint: install Node.js 18"),
+        "{run:?}"
+    );
+    assert_eq!(doctor.code, Some(1), "{doctor:?}");
+    assert!(doctor.stdout.contains("install Node.js 18"), "{doctor:?}");
+    assert!(server.log().exchanges().is_empty(), "a model was asked");
+
+    setting.write(".autonoe/agent.json", "{\"mcpServers\": {}}");
+    let run = say(&["run", "--pause=0s", &backend]);
+    let doctor = say(&["doctor", &backend]);
+
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert_eq!(doctor.code, Some(0), "{doctor:?}");
+}
+
+#[test]
+fn the_doctor_and_a_dry_run_tell_the_servers_and_start_none() {
+    let vendor = Vendor::Responses;
+    let server = vendor.serve(Vec::<Turn>::new());
+    let setting = Setting::on(vendor, &server);
+    configure(&setting, "good");
+    let backend = format!("--backend=model:scripted/{}", vendor.model());
+
+    let doctor = setting.autonoe(&["doctor", &backend]);
+    let dry_run = setting.autonoe(&["run", "--dry-run", "--output=json", &backend]);
+
+    assert_eq!(doctor.code, Some(0), "{doctor:?}");
+    for shown in ["web: python3 is there", "playwright: browser is there"] {
+        assert!(doctor.stdout.contains(shown), "{shown}: {doctor:?}");
+    }
+    let plan: Value = serde_json::from_str(&dry_run.stdout).expect("JSON");
+    let mut settings = plan["settings"].as_array().expect("a list").iter();
+    let web = settings.find(|setting| setting["key"] == "mcpServers.web");
+    let expected = format!("python3 {SCRIPT} good");
+    assert_eq!(web.expect("it is named")["value"], expected);
+    assert!(!setting.root().join("listed").exists(), "it was started");
+}
