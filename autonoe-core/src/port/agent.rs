@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures::stream::BoxStream;
 
-use super::{AgentError, AgentErrorKind, Capabilities, SessionSpec};
+use super::{AgentError, AgentErrorKind, Capabilities, SessionSpec, Support};
 use crate::domain::StreamEvent;
 
 /// What an agent says and does while it works on one prompt.
@@ -124,6 +124,17 @@ pub trait AgentClient: Send {
 pub trait AgentClientFactory: Send + Sync {
     /// Looks: is it there, which version, what can it enforce.
     async fn probe(&self) -> Result<Capabilities, AgentError>;
+
+    /// Says whether sessions on `model` report what they cost, where that depends on the model.
+    /// It does not wait. `None`, which is the default, leaves it at the
+    /// [`Capabilities::cost`] of the backend.
+    ///
+    /// A run that limits money asks about each model that it names, and does not start on one
+    /// that costs an unknown amount. Whoever wraps another backend asks it.
+    fn cost_of(&self, model: &str) -> Option<Support> {
+        let _ = model;
+        None
+    }
 
     /// Makes a client for one session.
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError>;

@@ -23,6 +23,7 @@ mod setting;
 mod spans;
 mod takeover;
 mod task;
+mod uncounted;
 mod waiting;
 
 pub use builder::{BuildError, SessionRunnerBuilder};

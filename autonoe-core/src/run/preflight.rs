@@ -9,7 +9,6 @@ pub(super) struct Demands {
     pub(super) sandbox: Sandbox,
     pub(super) has_outer_sandbox: bool,
     pub(super) has_tool_server: bool,
-    pub(super) limits_money: bool,
 }
 
 /// Returns why a run must not start on a backend, or `None` if it may.
@@ -44,15 +43,6 @@ pub(super) fn refuse(capabilities: &Capabilities, demands: Demands) -> Option<Fa
             format!("{backend} cannot take the deliverable tools; give the run a tool server"),
         );
     }
-    if demands.limits_money && !capabilities.cost.is_yes() {
-        return refuse(
-            "cost_not_reported",
-            format!(
-                "{backend} does not report what it costs, so the money budget cannot be kept; \
-                 limit tokens or time instead"
-            ),
-        );
-    }
     None
 }
 
@@ -65,7 +55,6 @@ mod tests {
         Capabilities::new("agent")
             .with_hooks(HookCoverage::EveryTool)
             .with_sandbox(Support::Yes)
-            .with_cost(Support::Yes)
             .with_in_process_tools(Support::Yes)
     }
 
@@ -73,7 +62,6 @@ mod tests {
         sandbox: Sandbox::Required,
         has_outer_sandbox: false,
         has_tool_server: false,
-        limits_money: true,
     };
 
     #[test]
@@ -103,10 +91,6 @@ mod tests {
             has_tool_server: true,
             ..DEMANDS
         };
-        let unlimited = Demands {
-            limits_money: false,
-            ..DEMANDS
-        };
         for (capabilities, demands, expected) in [
             (able(), DEMANDS, None),
             (
@@ -133,12 +117,6 @@ mod tests {
                 Some("tools_not_served"),
             ),
             (able().with_in_process_tools(Support::No), served, None),
-            (
-                able().with_cost(Support::No),
-                DEMANDS,
-                Some("cost_not_reported"),
-            ),
-            (able().with_cost(Support::No), unlimited, None),
         ] {
             let refusal = refuse(&capabilities, demands);
 

@@ -9,6 +9,7 @@ use super::drive::Drive;
 use super::preflight::{Demands, refuse};
 use super::setting::Setting;
 use super::takeover::{take_over, take_over_again};
+use super::uncounted::refuse_money_limit;
 use crate::domain::{Budget, BudgetKind, ExitReason, Failure, LedgerView};
 use crate::port::Capabilities;
 use crate::tools::LedgerBook;
@@ -40,7 +41,6 @@ impl Setting {
             sandbox: parts.sandbox,
             has_outer_sandbox: parts.outer_sandbox.is_some(),
             has_tool_server: parts.tool_server.is_some(),
-            limits_money: budget.cost_usd.is_some(),
         };
         let look = async {
             let capabilities = parts
@@ -50,6 +50,11 @@ impl Setting {
                 .map_err(|error| Failure::from(&error))?;
             if let Some(refusal) = refuse(&capabilities, demands) {
                 return Err(refusal);
+            }
+            if budget.cost_usd.is_some() {
+                let cost_of = |model: &str| parts.agents.cost_of(model);
+                let refusal = refuse_money_limit(&capabilities, &parts.models, cost_of);
+                refusal.map_or(Ok(()), Err)?;
             }
             Ok((capabilities, take_hold.await?))
         };

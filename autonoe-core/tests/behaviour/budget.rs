@@ -1,10 +1,12 @@
 //! Money, tokens and time.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use autonoe_core::{
-    Budget, BudgetKind, Capabilities, CostTotal, CostUsd, ExitReason, HookCoverage, Support,
-    TokenUsage,
+    AgentClient, AgentClientFactory, AgentError, Budget, BudgetKind, Capabilities, CostTotal,
+    CostUsd, ExitReason, HookCoverage, Models, SessionSpec, Support, TokenUsage,
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 
@@ -108,4 +110,57 @@ async fn a_money_budget_needs_a_backend_that_tells_what_it_costs() {
         panic!("it started: {report:?}")
     };
     assert_eq!(error.code, "cost_not_reported");
+}
+
+/// Scripted agents that know what one model costs, and no other.
+struct OnePrice(ScriptedAgents);
+
+#[async_trait]
+impl AgentClientFactory for OnePrice {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        self.0.probe().await
+    }
+
+    fn cost_of(&self, model: &str) -> Option<Support> {
+        Some(match model {
+            "priced" => Support::Yes,
+            _ => Support::No,
+        })
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        self.0.create(spec)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_money_budget_needs_to_know_what_the_model_of_every_phase_costs() {
+    let planned_by = |model: &str| Models {
+        planning: Some(model.to_owned()),
+        implementation: Some("priced".to_owned()),
+    };
+    for (models, budget, starts) in [
+        (planned_by("priced"), Some(50), true),
+        (planned_by("unheard-of"), Some(50), false),
+        (planned_by("unheard-of"), None, true),
+    ] {
+        let script = starts.then(|| plans(&["A"]).costs(CostUsd::from_cents(60)));
+        let agents = Arc::new(OnePrice(ScriptedAgents::new(script)));
+        let bench = Bench::new([]);
+        let mut runner = bench.runner().agents(agents).models(models.clone());
+        runner = runner.max_iterations(1);
+        if let Some(cents) = budget {
+            runner = runner.budget(Budget::default().with_cost(CostUsd::from_cents(cents)));
+        }
+
+        let report = bench.run(runner).await;
+
+        assert_eq!(report.sessions, u32::from(starts), "{models:?}: {report:?}");
+        let ExitReason::Failed { error } = &report.exit else {
+            assert!(starts, "it started: {report:?}");
+            continue;
+        };
+        assert_eq!(error.code, "cost_not_reported");
+        assert!(error.message.contains("the model unheard-of"), "{error:?}");
+    }
 }

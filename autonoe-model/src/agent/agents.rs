@@ -103,6 +103,13 @@ impl AgentClientFactory for ModelAgents {
             ))
     }
 
+    fn cost_of(&self, model: &str) -> Option<Support> {
+        // That there is no such model is said by the session.
+        let model = self.options.provider.model(model).ok()?;
+        let price = self.options.prices.price(model.identity());
+        Some(support(price.is_some()))
+    }
+
     fn create(&self, mut spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
         check_servers(&spec.mcp_servers)?;
         if spec.resume.is_some() {

@@ -28,8 +28,6 @@ const KNOWN: &[&str] = &[
     "all_proxy",
     "no_proxy",
     "NODE_EXTRA_CA_CERTS",
-    "SSL_CERT_DIR",
-    "SSL_CERT_FILE",
     "NPM_CONFIG_CACHE",
     "NPM_CONFIG_REGISTRY",
     "NPM_CONFIG_USERCONFIG",

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, Capabilities, MessageStream, Prompt,
-    SessionControl, SessionSpec,
+    SessionControl, SessionSpec, Support,
 };
 use futures::{StreamExt, stream};
 
@@ -134,6 +134,10 @@ impl AgentClientFactory for Recorder {
         let capabilities = self.inner.probe().await?;
         self.tape.lock().backend = Some(capabilities.clone());
         Ok(capabilities)
+    }
+
+    fn cost_of(&self, model: &str) -> Option<Support> {
+        self.inner.cost_of(model)
     }
 
     // The gate and the toolbox of the spec are passed on as they are. What they

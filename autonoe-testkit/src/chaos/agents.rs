@@ -5,7 +5,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use async_trait::async_trait;
-use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec, Support,
+};
 
 use super::client::{FaultyClient, Seen};
 use super::fault::{Fault, FaultHit};
@@ -117,6 +119,10 @@ impl FaultyAgents {
 impl AgentClientFactory for FaultyAgents {
     async fn probe(&self) -> Result<Capabilities, AgentError> {
         self.inner.probe().await
+    }
+
+    fn cost_of(&self, model: &str) -> Option<Support> {
+        self.inner.cost_of(model)
     }
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
