@@ -59,7 +59,7 @@ pub(crate) struct AgentArgs {
 }
 
 /// Reads the name of a model.
-fn model(name: &str) -> Result<String, String> {
+pub(super) fn model(name: &str) -> Result<String, String> {
     match name.trim().is_empty() {
         true => Err("write the name of a model, or leave the option out".to_owned()),
         false => Ok(name.to_owned()),

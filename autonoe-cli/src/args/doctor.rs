@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::ProjectArgs;
+use super::agent::model;
 use crate::compose::BackendChoice;
 
 /// Options of `autonoe doctor`.
@@ -16,6 +17,9 @@ pub(crate) struct DoctorArgs {
     /// Look for a run on this backend, as `autonoe run` takes it
     #[arg(long, default_value = "claude", value_name = "BACKEND")]
     pub(crate) backend: BackendChoice,
+    /// The model, as `autonoe run` takes it [default: that of the backend]
+    #[arg(long, short = 'm', value_name = "MODEL", value_parser = model)]
+    pub(crate) model: Option<String>,
     /// Look for a run without a sandbox; only AUTONOE_NO_SANDBOX=1 does the same
     #[arg(long)]
     pub(crate) no_sandbox: bool,

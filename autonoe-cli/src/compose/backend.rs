@@ -13,7 +13,7 @@ use autonoe_model::ModelAgents;
 use autonoe_testkit::ScriptedBackend;
 
 use super::servers::check_servers;
-use super::{ChosenModel, ModelName};
+use super::{ChosenModel, ModelName, NoModel};
 use crate::error::{CliError, whole};
 use crate::surroundings::Surroundings;
 
@@ -72,6 +72,20 @@ pub(crate) struct Built {
 }
 
 impl BackendChoice {
+    /// Finds the model that agents in this process would work on; `None` if it is another backend.
+    pub(crate) fn on_model(
+        &self,
+        model: Option<&str>,
+        project: Option<&Project>,
+        surroundings: &Surroundings,
+    ) -> Option<Result<ChosenModel, NoModel>> {
+        match self {
+            Self::Model(name) => Some(ChosenModel::find(name, model, project, surroundings)),
+            Self::Spec(spec) => ChosenModel::of_spec(&**spec, model).map(Ok),
+            Self::Claude | Self::Scripted(_) => None,
+        }
+    }
+
     /// Builds the backend for a run in `project`, on `model` if one is named besides.
     pub(crate) fn build(
         &self,
@@ -102,7 +116,7 @@ fn on_model(
     surroundings: &Surroundings,
 ) -> Result<Built, CliError> {
     let chosen = ChosenModel::find(name, model, Some(project), surroundings);
-    let chosen = chosen.map_err(|error| error.into_error(name))?;
+    let chosen = chosen.map_err(NoModel::into_error)?;
     let options = chosen.options(project.root(), surroundings);
     let options = options.map_err(|error| {
         let remedy = chosen.remedy();

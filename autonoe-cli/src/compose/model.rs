@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use autonoe_core::{ConfigError, Places, Project, SpecContext};
+use autonoe_core::{BackendSpec, ConfigError, Places, Project, SpecContext};
 use autonoe_model::{
     AnthropicSpec, GoogleSpec, KeySource, McpOptions, ModelAgentOptions, ModelBackend, ModelError,
     OpenAiSpec, ProviderSpec,
@@ -32,6 +32,7 @@ pub(crate) struct ChosenModel {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     BuiltIn,
+    CommandLine,
     File(PathBuf),
 }
 
@@ -40,8 +41,11 @@ pub(crate) enum Origin {
 pub(crate) enum NoModel {
     /// The file is not understood.
     File(ConfigError),
-    /// Nobody has described the provider; these are.
-    Unknown(Vec<String>),
+    /// Nobody has described the provider; those that are known are.
+    Unknown {
+        provider: String,
+        known: Vec<String>,
+    },
 }
 
 impl ChosenModel {
@@ -60,7 +64,12 @@ impl ChosenModel {
             (Some(provider), Some(path)) => (provider.clone(), Origin::File(path)),
             _ => match built_in(&name.provider, surroundings) {
                 Some(provider) => (provider, Origin::BuiltIn),
-                None => return Err(NoModel::Unknown(known(&file))),
+                None => {
+                    return Err(NoModel::Unknown {
+                        provider: name.provider.clone(),
+                        known: known(&file),
+                    });
+                }
             },
         };
         let mut backend = ModelBackend::new(provider, model.unwrap_or(&name.model));
@@ -72,6 +81,19 @@ impl ChosenModel {
         backend.tools = file.tools;
         backend.trust = file.trust;
         Ok(Self { backend, origin })
+    }
+
+    /// Takes what the JSON of a spec says, if it is about agents on a model.
+    pub(crate) fn of_spec(spec: &dyn BackendSpec, model: Option<&str>) -> Option<Self> {
+        let mut written = serde_json::to_value(spec).ok()?;
+        let fields = written.as_object_mut()?;
+        if fields.remove("type")? != ModelBackend::TAG {
+            return None;
+        }
+        let mut backend: ModelBackend = serde_json::from_value(written).ok()?;
+        backend.model = model.unwrap_or(&backend.model).to_owned();
+        let origin = Origin::CommandLine;
+        Some(Self { backend, origin })
     }
 
     /// Makes it ready, its key included. Nobody is asked anything.
@@ -122,11 +144,11 @@ impl ChosenModel {
 
 impl NoModel {
     /// Says it to a person.
-    pub(crate) fn into_error(self, name: &ModelName) -> CliError {
+    pub(crate) fn into_error(self) -> CliError {
         match self {
             Self::File(error) => error.into(),
-            Self::Unknown(known) => {
-                let message = format!("there is no provider `{}`", name.provider);
+            Self::Unknown { provider, known } => {
+                let message = format!("there is no provider `{provider}`");
                 CliError::failure(message).with_hint(Self::hint(&known))
             }
         }

@@ -143,6 +143,72 @@ fn the_doctor_looks_at_a_model_without_asking_anybody() {
 }
 
 #[test]
+fn the_doctor_looks_at_the_model_that_a_run_would_take() {
+    let setting = Setting::new();
+    let spec = json!({
+        "type": "model", "model": "gpt-5",
+        "provider": {"type": "openai", "key": {"env": "THE_KEY"}},
+    })
+    .to_string();
+    for (backend, model, shown) in [
+        (&*spec, None, "gpt-5, with"),
+        (&*spec, Some("gpt-5-mini"), "gpt-5-mini, with"),
+        (&*spec, Some("unheard-of"), "its price is not known"),
+        ("model:team/gpt-5", Some("gpt-5-mini"), "gpt-5-mini, with"),
+        (
+            "model:team/gpt-5",
+            Some("unheard-of"),
+            "its price is not known",
+        ),
+        ("model:team/unheard-of", Some("gpt-5"), "gpt-5, with"),
+    ] {
+        let provider = json!({"type": "openai", "key": {"env": "THE_KEY"}});
+        let models = json!({"providers": {"team": provider}}).to_string();
+        setting.write(".autonoe/models.json", &models);
+        let model = model.map(|model| format!("--model={model}"));
+        let mut arguments = vec!["doctor", "--backend", backend];
+        arguments.extend(model.as_deref());
+
+        let said = setting.autonoe(&arguments);
+
+        assert_eq!(said.code, Some(0), "{arguments:?}: {said:?}");
+        assert!(said.stdout.contains(shown), "{arguments:?}: {said:?}");
+        let knows_price = !said.stdout.contains("its price is not known");
+        assert_eq!(
+            knows_price,
+            shown.contains("with"),
+            "{arguments:?}: {said:?}"
+        );
+    }
+}
+
+#[test]
+fn money_is_not_limited_where_a_model_of_any_phase_has_no_price() {
+    let vendor = Vendor::Responses;
+    let server = vendor.serve(Vec::<Turn>::new());
+    let setting = Setting::on(vendor, &server);
+    let named = "--backend=model:scripted/gpt-5".to_owned();
+    let spec = json!({"type": "model", "provider": vendor.spec(&server), "model": "gpt-5"});
+    let spec = format!("--backend={spec}");
+    for (backend, model) in [
+        (&named, "--model=unheard-of"),
+        (&named, "--plan-model=unheard-of"),
+        (&spec, "--model=unheard-of"),
+        (&spec, "--plan-model=unheard-of"),
+    ] {
+        let said = setting.autonoe(&["run", backend, model, "--max-cost=1"]);
+
+        assert_eq!(said.code, Some(1), "{model}: {said:?}");
+        assert!(
+            said.stdout
+                .contains("unheard-of costs, so the money budget cannot be kept"),
+            "{model}: {said:?}"
+        );
+    }
+    assert!(server.log().exchanges().is_empty(), "a model was asked");
+}
+
+#[test]
 fn either_variable_of_google_will_do() {
     for (variable, value, is_found) in [
         ("GEMINI_API_KEY", "k", true),

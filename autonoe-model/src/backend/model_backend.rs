@@ -99,7 +99,8 @@ fn provider_schema(generator: &mut SchemaGenerator) -> Schema {
 }
 
 impl ModelBackend {
-    const TAG: &str = "model";
+    /// The type of the spec in a file.
+    pub const TAG: &'static str = "model";
 
     /// Describes agents on `model` of `provider`, with nothing special.
     pub fn new(provider: Arc<dyn ProviderSpec>, model: impl Into<String>) -> Self {

@@ -55,14 +55,18 @@ fn examine(
 ) -> Result<Vec<Finding>, CliError> {
     let project = args.project.find(surroundings);
     let found = project.as_ref().ok();
+    let model = args.model.as_deref();
+    let on_model = args.backend.on_model(model, found, surroundings);
     let mut findings = match &args.backend {
         BackendChoice::Claude => {
             let mut findings = agent::findings(surroundings)?;
             findings.push(sandbox::finding(switch, surroundings));
             findings
         }
-        BackendChoice::Model(name) => model::findings(name, found, switch, surroundings),
-        other => Vec::from_iter(found.map(|project| backend(other, project, surroundings))),
+        other => match &on_model {
+            Some(chosen) => model::findings(chosen, found, switch, surroundings),
+            None => Vec::from_iter(found.map(|project| backend(other, project, surroundings))),
+        },
     };
     let misread = misread_sandbox(args.no_sandbox, surroundings);
     findings.extend(misread.map(sandbox::misread));
@@ -80,11 +84,11 @@ fn examine(
         Ok((found, effective)) => {
             findings.push(found);
             findings.push(policy(&effective));
-            findings.extend(match &args.backend {
-                BackendChoice::Model(name) => {
-                    model::servers(name, &project, &effective, surroundings)
-                }
-                _ => programs::servers(&effective, surroundings),
+            findings.extend(match on_model {
+                Some(Ok(chosen)) => model::servers(&chosen, &project, &effective, surroundings),
+                // That there is no such model was found already.
+                Some(Err(_)) => Vec::new(),
+                None => programs::servers(&effective, surroundings),
             });
         }
     }

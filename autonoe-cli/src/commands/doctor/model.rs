@@ -7,32 +7,34 @@ use autonoe_model::{McpOptions, ModelAgentOptions, ModelIdentity};
 
 use super::finding::Finding;
 use super::sandbox::switched_off;
-use crate::compose::{ChosenModel, ModelName, ModelsFile, NoModel, Origin, remedy_of};
+use crate::compose::{ChosenModel, ModelsFile, NoModel, Origin, remedy_of};
 use crate::error::whole;
 use crate::surroundings::Surroundings;
 
 /// Looks at the file, the provider, its key, the model and the sandbox.
 pub(super) fn findings(
-    name: &ModelName,
+    chosen: &Result<ChosenModel, NoModel>,
     project: Option<&Project>,
     switch: SandboxSwitch,
     surroundings: &Surroundings,
 ) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let chosen = match ChosenModel::find(name, None, project, surroundings) {
+    let chosen = match chosen {
         Ok(chosen) => chosen,
         Err(NoModel::File(error)) => {
-            return vec![Finding::explained_problem("models.json", whole(&error))];
+            return vec![Finding::explained_problem("models.json", whole(error))];
         }
-        Err(NoModel::Unknown(known)) => {
-            let found = format!("there is no provider `{}`", name.provider);
-            return vec![Finding::problem("provider", found, NoModel::hint(&known))];
+        Err(NoModel::Unknown { provider, known }) => {
+            let found = format!("there is no provider `{provider}`");
+            return vec![Finding::problem("provider", found, NoModel::hint(known))];
         }
     };
-    findings.push(file(project));
-    findings.push(provider(&chosen));
+    let mut findings = Vec::new();
+    if chosen.origin != Origin::CommandLine {
+        findings.push(file(project));
+    }
+    findings.push(provider(chosen));
     let root = project.map_or(surroundings.working_dir.as_path(), Project::root);
-    findings.extend(ready(name, &chosen, root, switch, surroundings));
+    findings.extend(ready(chosen, root, switch, surroundings));
     findings
 }
 
@@ -55,6 +57,7 @@ fn provider(chosen: &ChosenModel) -> Finding {
         NAME,
         match &chosen.origin {
             Origin::BuiltIn => format!("{name}, which is built in"),
+            Origin::CommandLine => format!("{name}, of the command line"),
             Origin::File(path) => format!("{name}, of {}", path.display()),
         },
     )
@@ -62,7 +65,6 @@ fn provider(chosen: &ChosenModel) -> Finding {
 
 /// Looks at all that needs a key.
 fn ready(
-    name: &ModelName,
     chosen: &ChosenModel,
     root: &Path,
     switch: SandboxSwitch,
@@ -72,15 +74,15 @@ fn ready(
         Err(error) => vec![Finding::problem("key", whole(&error), chosen.remedy())],
         Ok(options) => vec![
             Finding::good("key", "there is one, or none is needed; nobody was asked"),
-            model(name, &options),
+            model(chosen, &options),
             sandbox(switch, &options),
         ],
     }
 }
 
-fn model(name: &ModelName, options: &ModelAgentOptions) -> Finding {
+fn model(chosen: &ChosenModel, options: &ModelAgentOptions) -> Finding {
     const NAME: &str = "model";
-    let ModelName { provider, model } = name;
+    let (provider, model) = (chosen.backend.provider_name(), &options.model);
     let context = options.limits.of(model).context;
     let known = format!("{model}, with {context} tokens of context");
     let identity = ModelIdentity::new(provider, model);
@@ -111,15 +113,11 @@ fn sandbox(switch: SandboxSwitch, options: &ModelAgentOptions) -> Finding {
 
 /// Looks whether the MCP servers of a project could be started. None is, and nobody is asked.
 pub(super) fn servers(
-    name: &ModelName,
+    chosen: &ChosenModel,
     project: &Project,
     effective: &EffectiveConfig,
     surroundings: &Surroundings,
 ) -> Vec<Finding> {
-    // That there is no such model is another finding.
-    let Ok(chosen) = ChosenModel::find(name, None, Some(project), surroundings) else {
-        return Vec::new();
-    };
     let options = chosen.servers(project.root(), surroundings);
     let servers = effective.mcp_servers().iter();
     servers

@@ -4,7 +4,7 @@ use autonoe_core::{Project, Source};
 
 use super::settings::Setting;
 use crate::args::Work;
-use crate::compose::{ChosenModel, ModelName, Origin};
+use crate::compose::{ChosenModel, ModelName, NoModel, Origin};
 use crate::error::CliError;
 use crate::surroundings::Surroundings;
 
@@ -23,7 +23,7 @@ impl OnModel {
         let model = work.agent.model.as_deref();
         let chosen = ChosenModel::find(name, model, Some(project), surroundings);
         Ok(Self {
-            chosen: chosen.map_err(|error| error.into_error(name))?,
+            chosen: chosen.map_err(NoModel::into_error)?,
         })
     }
 
@@ -39,6 +39,7 @@ impl OnModel {
         let provider = format!("{name}, of the type {}", backend.provider.typetag_name());
         let origin = match &self.chosen.origin {
             Origin::BuiltIn => Source::BuiltIn.to_string(),
+            Origin::CommandLine => Source::Flag.to_string(),
             Origin::File(path) => path.display().to_string(),
         };
         [
