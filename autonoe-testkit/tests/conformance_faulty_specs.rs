@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use autonoe_core::{
-    HookDecision, HookSpec, PreToolUseHook, SpecContext, SpecEntry, SpecError, SpecPort, hook_fn,
-    register_spec,
+    AgentClientFactory, BackendSpec, HookDecision, HookSpec, PreToolUseHook, SpecContext,
+    SpecEntry, SpecError, SpecPort, hook_fn, register_spec,
 };
 use autonoe_testkit::conformance;
 use schemars::JsonSchema;
@@ -55,6 +55,7 @@ autonoe_core::plugin::inventory::submit! {
     SpecEntry {
         port: SpecPort::Hook,
         tag: "test-of-another",
+        module: module_path!(),
         schema: || schemars::schema_for!(OfAnother),
         example: || json!({"type": "test-plain"}),
     }
@@ -91,6 +92,19 @@ register_spec!(Hook, NoObject, "test-no-object", {});
 struct Unread {}
 
 register_spec!(Hook, Unread, "test-unread", {});
+
+/// Has a tag that a backend of Autonoe itself has.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct Taken {}
+
+#[typetag::serde(name = "gemini")]
+impl BackendSpec for Taken {
+    fn build(&self, _: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
+        Err(SpecError::new("gemini", "it is nobody"))
+    }
+}
+
+register_spec!(Backend, Taken, "gemini", {});
 
 #[test]
 fn every_fault_of_a_spec_is_found() {
@@ -134,7 +148,8 @@ fn every_fault_of_a_spec_is_found() {
                 "Hook: the error about an unknown tag lists the known ones",
                 "\"test-unread\" is not in: unknown variant `conformance-no-such-spec`, expected one of `core-deny-tool`, `nodash`, `test-forgetful`, `test-no-object`, `test-of-another`, `test-old-example`, `test-plain`"
             ),
+            ("Backend: tags read crate-thing", "\"gemini\" does not"),
         ]
     );
-    assert_eq!(report.passed().len(), 7);
+    assert_eq!(report.passed().len(), 6);
 }

@@ -11,6 +11,7 @@ mod outputs;
 mod sandbox_variable;
 mod schema;
 mod setting;
+mod specs;
 mod status;
 mod unwritable;
 mod which_project;

@@ -13,7 +13,8 @@ use super::{AgentClientFactory, Places, PreToolUseHook};
 /// Describes a hook in a configuration file, and builds it.
 ///
 /// An implementer is a plain serialisable struct; its tag reads `crate-thing`,
-/// so that two crates do not collide. [`register_spec!`](crate::register_spec)
+/// so that two crates do not collide. Only backends of Autonoe itself have short
+/// ones, such as `model`. [`register_spec!`](crate::register_spec)
 /// adds the tag, the schema and an example to what
 /// [`registered_specs`] lists. A crate that is never named in code is not
 /// linked: write `use that_crate as _;` where its specs are to be found.
@@ -157,6 +158,8 @@ pub struct SpecEntry {
     pub port: SpecPort,
     /// The value of `type` that names it.
     pub tag: &'static str,
+    /// The module that registered it, which begins with the name of its crate.
+    pub module: &'static str,
     /// The schema of its fields.
     pub schema: fn() -> Schema,
     /// A whole example, `type` included.
@@ -241,6 +244,7 @@ macro_rules! register_spec {
             $crate::SpecEntry {
                 port: $crate::SpecPort::$port $(($name))?,
                 tag: $tag,
+                module: ::core::module_path!(),
                 schema: || $crate::plain_schema::<$spec>(),
                 example: || {
                     let mut example = $crate::plugin::serde_json::json!($example);

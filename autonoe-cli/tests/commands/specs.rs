@@ -1,0 +1,15 @@
+//! The plugins that the command knows by name.
+
+use autonoe_claude as _;
+use autonoe_core::{SpecPort, registered_specs};
+use autonoe_model as _;
+use autonoe_testkit::conformance;
+
+#[test]
+fn every_spec_that_the_command_knows_keeps_the_rules() {
+    let backends = registered_specs(SpecPort::Backend);
+    let tags: Vec<_> = backends.iter().map(|spec| spec.tag).collect();
+
+    assert_eq!(tags, ["claude-code", "model", "testkit-scripted"]);
+    conformance::specs().assert();
+}
