@@ -174,6 +174,9 @@ impl BuiltInTools {
         if let Some(program) = &self.shell {
             options = options.shell(program);
         }
+        if let Some(lock) = &spec.lock {
+            options = options.lock(lock.clone());
+        }
         // Without a sandbox there is nothing that hides them.
         if spec.sandbox == Sandbox::Required {
             options = self.hidden.iter().fold(options, BuiltInOptions::hidden);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -41,6 +42,7 @@ pub struct BuiltInOptions {
     read_only: Vec<PathBuf>,
     env: BTreeMap<OsString, OsString>,
     limits: ToolLimits,
+    lock: Option<Arc<File>>,
 }
 
 impl BuiltInOptions {
@@ -68,6 +70,7 @@ impl BuiltInOptions {
             read_only: Vec::new(),
             env: env.map(|(name, value)| (name.into(), value.into())).into(),
             limits: ToolLimits::default(),
+            lock: None,
         }
     }
 
@@ -128,6 +131,16 @@ impl BuiltInOptions {
     #[must_use]
     pub fn limits(mut self, limits: ToolLimits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Lets commands inherit the lock of a run where there is no sandbox: what survives when
+    /// this program is killed keeps others out as long as it lives.
+    ///
+    /// Nothing in a sandbox survives. Commands there do not get the lock: they could release it.
+    #[must_use]
+    pub fn lock(mut self, lock: Arc<File>) -> Self {
+        self.lock = Some(lock);
         self
     }
 }
@@ -213,6 +226,7 @@ pub fn built_in_tools(options: &BuiltInOptions) -> Result<Vec<Arc<dyn Tool>>, Bu
         env: options.env.clone(),
         sandbox: sandbox(options, hidden_elsewhere),
         network: options.network,
+        lock: options.lock.clone(),
     };
     if let Some(sandbox) = shell.confined() {
         sandbox.check().map_err(BuiltInToolsError::Sandbox)?;

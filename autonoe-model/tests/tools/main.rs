@@ -6,6 +6,7 @@
 mod bash;
 mod definitions;
 mod editing;
+mod killed_hosts;
 mod leaving;
 mod options;
 mod reading;

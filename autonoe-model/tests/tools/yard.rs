@@ -109,7 +109,7 @@ impl Yard {
 
     /// Finds the processes of commands that still live, also those that hide in a sandbox or
     /// have cleared their environment.
-    pub(crate) fn processes(&self) -> usize {
+    pub(crate) fn pids(&self) -> Vec<u32> {
         let entries = fs::read_dir("/proc").expect("Linux").flatten();
         let marks = [
             format!("AUTONOE_TOOL_CALL={}-", self.run),
@@ -122,7 +122,16 @@ impl Yard {
                 marks.iter().any(|mark| text.contains(mark))
             })
         };
-        entries.filter(|entry| has_mark(entry.path())).count()
+        let found = entries.filter(|entry| has_mark(entry.path()));
+        let names = found.map(|entry| entry.file_name());
+        names
+            .filter_map(|name| name.to_str()?.parse().ok())
+            .collect()
+    }
+
+    /// Counts the processes of commands that still live.
+    pub(crate) fn processes(&self) -> usize {
+        self.pids().len()
     }
 
     pub(crate) fn eventually_nothing_is_left(&self) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -25,6 +26,8 @@ pub(in crate::tools) struct Shell {
     /// `None` if a person has switched it off.
     pub(in crate::tools) sandbox: Option<OsSandbox>,
     pub(in crate::tools) network: Network,
+    /// What commands inherit that are in no sandbox.
+    pub(in crate::tools) lock: Option<Arc<File>>,
 }
 
 impl Shell {
@@ -46,9 +49,12 @@ impl Shell {
             .arg(command)
             .envs(&self.env)
             .when_dropped(Ladder::kill_at_once());
-        Ok(match self.confined() {
-            Some(sandbox) => launch.inside(sandbox),
-            None => launch,
+        Ok(match (self.confined(), &self.lock) {
+            // Nothing in it outlives this program, and with the lock in hand a command could
+            // write to it and let others in.
+            (Some(sandbox), _) => launch.inside(sandbox),
+            (None, Some(lock)) => launch.inherit(lock.clone()),
+            (None, None) => launch,
         })
     }
 

@@ -1,0 +1,155 @@
+//! What becomes of the run's lock when the program that runs agents is killed.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use autonoe_core::{
+    Gate, Grants, Places, RunId, Sandbox, SessionKey, SessionSpec, ToolContext, Toolbox,
+};
+use autonoe_model::BuiltInTools;
+use serde_json::{Value, json};
+
+use crate::yard::{Yard, eventually};
+
+/// Tells the test that plays the host what to do.
+const HOST: &str = "AUTONOE_TEST_BASH_HOST";
+
+/// Plays a host whose agent has a command running, if this is the process that is to.
+async fn play_host() -> bool {
+    let Ok(told) = std::env::var(HOST) else {
+        return false;
+    };
+    let told: Value = serde_json::from_str(&told).expect("JSON");
+    let text = |name: &str| told[name].as_str().expect("a text");
+    let (root, lock) = (Path::new(text("root")), File::create(text("lock")));
+    let lock = lock.expect("writable");
+    lock.lock().expect("nobody else has it");
+    let key = SessionKey {
+        run: RunId::new(text("run")),
+        number: 1,
+    };
+    let gate = Gate::new(Places::new(root), Grants::none());
+    let mut spec = SessionSpec::new(key, root, gate, Toolbox::new([]));
+    spec.lock = Some(Arc::new(lock));
+    if told["sandbox"] == false {
+        spec.sandbox = Sandbox::Off;
+    }
+    let tools = BuiltInTools::new().of_session(&spec).expect("tools");
+    let context = ToolContext::new(spec.key.clone());
+    let input = json!({"command": text("command"), "timeout": 500_000});
+    let _ = Toolbox::new(tools).call("Bash", input, context).await;
+    true
+}
+
+/// A host in the middle of a command that has gone into the background. It is killed when this
+/// is dropped.
+struct Host(Child);
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.0.kill().expect("ours");
+        self.0.wait().expect("ours");
+    }
+}
+
+/// Returns what commands have started, and not the host, which was told of them.
+fn commands(yard: &Yard, host: &Host) -> Vec<u32> {
+    let found = yard.pids().into_iter();
+    found.filter(|pid| *pid != host.0.id()).collect()
+}
+
+fn host(test: &str, yard: &Yard, lock: &Path, sandbox: Sandbox) -> Host {
+    let told = json!({
+        "root": yard.root(), "lock": lock, "run": yard.context().session.run.as_str(),
+        "sandbox": sandbox == Sandbox::Required,
+        "command": format!("{}; echo 1 > begun; sleep 500", yard.daemon()),
+    });
+    let host = Command::new(std::env::current_exe().expect("a program"))
+        .args(["--exact", test])
+        .env(HOST, told.to_string())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let host = Host(host);
+    let begun = yard.root().join("begun");
+    // The shell, what it waits for, and at least one of the two in the background.
+    eventually("the command", || {
+        begun.exists() && commands(yard, &host).len() > 2
+    });
+    host
+}
+
+fn is_locked(path: &Path) -> bool {
+    match File::open(path).expect("it is there").try_lock() {
+        Ok(()) => false,
+        Err(TryLockError::WouldBlock) => true,
+        Err(TryLockError::Error(error)) => panic!("{error}"),
+    }
+}
+
+/// Tells whether the process has `file` open.
+fn holds(pid: u32, file: &Path) -> bool {
+    let open = fs::read_dir(format!("/proc/{pid}/fd"))
+        .into_iter()
+        .flatten();
+    let links = open.flatten().map(|entry| fs::read_link(entry.path()));
+    links.flatten().any(|link| link == file)
+}
+
+fn lock_of(yard: &Yard) -> PathBuf {
+    let root = yard.root().canonicalize().expect("it is there");
+    root.with_file_name("run.lock")
+}
+
+#[tokio::test]
+async fn without_a_sandbox_what_survives_a_killed_host_keeps_others_out() {
+    if play_host().await {
+        return;
+    }
+    let yard = Yard::new();
+    let lock = lock_of(&yard);
+    let test = "killed_hosts::without_a_sandbox_what_survives_a_killed_host_keeps_others_out";
+
+    drop(host(test, &yard, &lock, Sandbox::Off));
+
+    let survivors = yard.pids();
+    let holders = survivors.iter().filter(|pid| holds(**pid, &lock)).count();
+    let was_locked = is_locked(&lock);
+    eventually("the end of the survivors", || {
+        for pid in yard.pids() {
+            let _ = Command::new("kill")
+                .args(["-KILL", &pid.to_string()])
+                .status();
+        }
+        yard.processes() == 0
+    });
+    assert!(holders > 0, "of {survivors:?} nobody has the lock");
+    assert!(was_locked, "somebody else could have begun");
+    eventually("the lock to be free", || !is_locked(&lock));
+}
+
+#[tokio::test]
+async fn a_sandbox_dies_with_its_host_and_never_has_the_lock() {
+    if play_host().await {
+        return;
+    }
+    let yard = Yard::new();
+    let lock = lock_of(&yard);
+    let test = "killed_hosts::a_sandbox_dies_with_its_host_and_never_has_the_lock";
+
+    let host = host(test, &yard, &lock, Sandbox::Required);
+    // A command that had it could write to it, and let others in.
+    let mut holders = commands(&yard, &host);
+    holders.retain(|pid| holds(*pid, &lock));
+    let was_locked = is_locked(&lock);
+    drop(host);
+
+    assert!(holders.is_empty(), "{holders:?} have the lock");
+    assert!(was_locked, "the host has it");
+    yard.eventually_nothing_is_left();
+    eventually("the lock to be free", || !is_locked(&lock));
+}
