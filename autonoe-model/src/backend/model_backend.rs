@@ -187,7 +187,7 @@ impl ModelBackend {
     /// use serde_json::json;
     ///
     /// let provider = provider_spec(&json!({"type": "openai", "key": {"env": "TEAM_KEY"}}))?;
-    /// let backend = ModelBackend::new(provider, "gpt-5");
+    /// let backend = ModelBackend::new(provider.into(), "gpt-5");
     /// let variables = [("HOME", "/home/ada"), ("TEAM_KEY", "sk-1"), ("HTTPS_PROXY", "http://sk-1@x")];
     /// let context = SpecContext::new(Places::new("/srv/project"))
     ///     .with_environment(variables.map(|(name, value)| (name.into(), value.into())));
