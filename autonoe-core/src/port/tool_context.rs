@@ -9,6 +9,9 @@ use tokio_util::sync::CancellationToken;
 use super::{Assistant, Events, RunEventKind};
 use crate::domain::SessionKey;
 
+/// Hears the progress of one call: what the tool does now, and details by its own names.
+type ProgressListener = dyn Fn(&str, &Map<String, Value>) + Send + Sync;
+
 /// What a tool is told about the call that it carries out, and how it tells its progress.
 ///
 /// ```
@@ -36,6 +39,7 @@ pub struct ToolContext {
     pub cancelled: CancellationToken,
     /// Answers what the tool asks a model for; `None` where nobody can.
     pub assistant: Option<Arc<dyn Assistant>>,
+    listener: Option<Arc<ProgressListener>>,
     pub(super) tool: String,
     pub(super) events: Events,
 }
@@ -51,6 +55,7 @@ impl ToolContext {
             extra: Map::new(),
             cancelled: CancellationToken::new(),
             assistant: None,
+            listener: None,
             tool: String::new(),
             events: Events::silent(),
         }
@@ -91,6 +96,35 @@ impl ToolContext {
         self
     }
 
+    /// Sets who hears the progress of the call, beside the observers: an agent that waits for it.
+    ///
+    /// It is called on the thread of the tool, which waits for it.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// use autonoe_core::{RunId, SessionKey, ToolContext};
+    ///
+    /// let heard: Arc<Mutex<Vec<String>>> = Arc::default();
+    /// let keep = heard.clone();
+    /// let session = SessionKey { run: RunId::new("run"), number: 1 };
+    /// let context = ToolContext::new(session).with_progress_listener(move |title, _| {
+    ///     keep.lock().unwrap().push(title.to_owned());
+    /// });
+    ///
+    /// context.progress("Looking");
+    ///
+    /// assert_eq!(*heard.lock().unwrap(), ["Looking"]);
+    /// ```
+    #[must_use]
+    pub fn with_progress_listener(
+        mut self,
+        listener: impl Fn(&str, &Map<String, Value>) + Send + Sync + 'static,
+    ) -> Self {
+        self.listener = Some(Arc::new(listener));
+        self
+    }
+
     /// Returns the place of the call in the tree of the run, to tell what comes of it.
     pub fn events(&self) -> &Events {
         &self.events
@@ -109,6 +143,9 @@ impl ToolContext {
             title,
             metadata,
         });
+        if let Some(listener) = &self.listener {
+            listener(title, metadata);
+        }
     }
 }
 

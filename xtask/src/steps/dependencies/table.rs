@@ -22,6 +22,7 @@ const TABLE: &[(&str, Allowed)] = &[
     ),
     ("autonoe-claude", Only(&["autonoe-core", "autonoe-process"])),
     ("autonoe-flow", Only(&["autonoe-core", "autonoe-process"])),
+    ("autonoe-mcp", Only(&["autonoe-core"])),
     // The testkit only for its conformance suite, behind a feature.
     (
         "autonoe-model",

@@ -1,0 +1,197 @@
+//! What a call gave, as MCP tells it.
+
+use autonoe_core::{Attachment, ToolError, ToolOutput};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject, ResourceContents};
+use serde_json::{Map, Value};
+
+/// The names of what is for programs, beside what agents read.
+const TITLE: &str = "autonoe/title";
+const METADATA: &str = "autonoe/metadata";
+const CODE: &str = "autonoe/code";
+
+/// Returns the result of a tool that did what it was asked.
+///
+/// Many agents show a model the structured content in the place of the text. So it is there only
+/// when the text is an object of JSON, and then it is that object; details for programs go where
+/// no agent looks.
+pub(crate) fn gave(output: &ToolOutput) -> CallToolResult {
+    let mut content = vec![ContentBlock::text(output.output.as_str())];
+    let attached = output.attachments.iter().enumerate();
+    content.extend(attached.map(|(index, file)| attachment(index, file)));
+    let mut result = CallToolResult::success(content);
+    result.structured_content = object(&output.output);
+    let mut about = Map::new();
+    if !output.title.is_empty() {
+        about.insert(TITLE.into(), output.title.as_str().into());
+    }
+    if !output.metadata.is_empty() {
+        about.insert(METADATA.into(), Value::Object(output.metadata.clone()));
+    }
+    finished(result, about)
+}
+
+/// Returns the result of a tool that did not do what it was asked.
+pub(crate) fn failed(error: &ToolError) -> CallToolResult {
+    let result = CallToolResult::error(vec![ContentBlock::text(error.to_string())]);
+    let mut about = Map::new();
+    about.insert(CODE.into(), error.code.as_str().into());
+    finished(result, about)
+}
+
+fn finished(mut result: CallToolResult, about: Map<String, Value>) -> CallToolResult {
+    // A field of a later version than those that are spoken here.
+    result.result_type = None;
+    result.meta = (!about.is_empty()).then_some(MetaObject(about));
+    result
+}
+
+fn object(text: &str) -> Option<Value> {
+    let is_object = text.trim_start().starts_with('{');
+    let value = is_object.then(|| serde_json::from_str(text).ok()).flatten();
+    value.filter(Value::is_object)
+}
+
+fn attachment(index: usize, file: &Attachment) -> ContentBlock {
+    let kind = file.media_type.as_str();
+    let encoded = || STANDARD.encode(&file.data);
+    if kind.starts_with("image/") {
+        return ContentBlock::image(encoded(), kind);
+    }
+    if kind.starts_with("audio/") {
+        return ContentBlock::audio(encoded(), kind);
+    }
+    let uri = address(index, file.name.as_deref());
+    let resource = match std::str::from_utf8(&file.data) {
+        Ok(text) if is_text(kind) => ResourceContents::text(text, uri),
+        _ => ResourceContents::blob(encoded(), uri),
+    };
+    ContentBlock::resource(resource.with_mime_type(kind))
+}
+
+fn is_text(kind: &str) -> bool {
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind.starts_with("text/")
+        || kind.ends_with("+json")
+        || kind.ends_with("+xml")
+        || ["application/json", "application/xml", "application/yaml"].contains(&kind)
+}
+
+/// Names an attachment: resources must have an address.
+fn address(index: usize, name: Option<&str>) -> String {
+    let mut address = "attachment:///".to_owned();
+    match name {
+        None => address.push_str(&format!("{}", index + 1)),
+        Some(name) => {
+            for byte in name.bytes() {
+                match byte {
+                    b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                        address.push(char::from(byte));
+                    }
+                    _ => address.push_str(&format!("%{byte:02X}")),
+                }
+            }
+        }
+    }
+    address
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::ToolErrorCode;
+    use serde_json::json;
+
+    use super::*;
+
+    fn told(result: &CallToolResult) -> Value {
+        serde_json::to_value(result).expect("it serialises")
+    }
+
+    fn file(media_type: &str, name: Option<&str>, data: &[u8]) -> Attachment {
+        Attachment {
+            media_type: media_type.to_owned(),
+            name: name.map(str::to_owned),
+            data: data.into(),
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_an_object_is_structured_content_too() {
+        for (text, structured) in [
+            (r#"{"success": true}"#, Some(json!({"success": true}))),
+            ("[1]", None),
+            ("{ not json", None),
+            ("done", None),
+        ] {
+            let result = told(&gave(&ToolOutput::new(text)));
+
+            assert_eq!(result["content"], json!([{"type": "text", "text": text}]));
+            assert_eq!(
+                result.get("structuredContent"),
+                structured.as_ref(),
+                "{text}"
+            );
+            assert_eq!(result["isError"], json!(false));
+        }
+    }
+
+    #[test]
+    fn details_for_programs_take_the_place_of_nothing() {
+        let output = ToolOutput::new("seen")
+            .with_title("Looked")
+            .with_metadata("lines", 3);
+
+        let result = told(&gave(&output));
+
+        assert_eq!(
+            result,
+            json!({
+                "content": [{"type": "text", "text": "seen"}],
+                "isError": false,
+                "_meta": {"autonoe/title": "Looked", "autonoe/metadata": {"lines": 3}},
+            })
+        );
+    }
+
+    #[test]
+    fn attachments_have_the_types_of_the_protocol() {
+        let output = ToolOutput::new("")
+            .with_attachment(file("image/png", None, &[1, 2]))
+            .with_attachment(file("audio/wav", None, &[3]))
+            .with_attachment(file("text/plain", Some("a b/ä.txt"), b"hi"))
+            .with_attachment(file("application/pdf", None, b"%PDF"))
+            .with_attachment(file("text/plain", None, &[0xff]));
+
+        let result = told(&gave(&output));
+
+        assert_eq!(
+            result["content"],
+            json!([
+                {"type": "text", "text": ""},
+                {"type": "image", "data": "AQI=", "mimeType": "image/png"},
+                {"type": "audio", "data": "Aw==", "mimeType": "audio/wav"},
+                {"type": "resource", "resource":
+                    {"uri": "attachment:///a%20b/%C3%A4.txt", "mimeType": "text/plain", "text": "hi"}},
+                {"type": "resource", "resource":
+                    {"uri": "attachment:///4", "mimeType": "application/pdf", "blob": "JVBERg=="}},
+                {"type": "resource", "resource":
+                    {"uri": "attachment:///5", "mimeType": "text/plain", "blob": "/w=="}},
+            ])
+        );
+    }
+
+    #[test]
+    fn a_failure_says_so_with_its_code() {
+        let error = ToolError::new(ToolErrorCode::NOT_FOUND, "there is no DL-9");
+
+        assert_eq!(
+            told(&failed(&error)),
+            json!({
+                "content": [{"type": "text", "text": "NOT_FOUND: there is no DL-9"}],
+                "isError": true,
+                "_meta": {"autonoe/code": "NOT_FOUND"},
+            })
+        );
+    }
+}

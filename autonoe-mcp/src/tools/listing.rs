@@ -1,0 +1,67 @@
+//! A tool as agents are told of it.
+
+use std::borrow::Cow;
+
+use autonoe_core::{ToolDefinition, ToolEffect};
+use rmcp::model::{Tool, ToolAnnotations};
+
+use super::flat;
+
+/// Describes a tool as agents are told of it.
+///
+/// Everything that an agent decides by is said: one that is told nothing takes a tool for
+/// destructive and open to the world, asks a person about every call, and nobody is there.
+/// What our tools do can be taken back (the ledger keeps what was), and stays in the project.
+pub(crate) fn listed(tool: &ToolDefinition) -> Tool {
+    let annotations = ToolAnnotations::new()
+        .read_only(tool.effect == ToolEffect::ReadOnly)
+        .destructive(false)
+        .open_world(false);
+    Tool::new(
+        Cow::Owned(tool.name.clone()),
+        Cow::Owned(tool.description.clone()),
+        flat(&tool.input_schema),
+    )
+    .with_annotations(annotations)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_tool_is_told_with_all_that_agents_decide_by() {
+        let schema = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "properties": {"id": {"$ref": "#/$defs/Id"}},
+            "$defs": {"Id": {"type": "string", "minLength": 1}},
+        });
+        let look = ToolDefinition::new("look", "Looks.", schema.clone()).read_only();
+        let change = ToolDefinition::new("change", "Changes.", schema);
+
+        let told = |tool| serde_json::to_value(listed(tool)).expect("it serialises");
+
+        let flat = json!({
+            "type": "object",
+            "properties": {"id": {"type": "string", "minLength": 1}},
+        });
+        let hints = |only_looks: bool| {
+            json!({
+                "readOnlyHint": only_looks,
+                "destructiveHint": false,
+                "openWorldHint": false,
+            })
+        };
+        assert_eq!(
+            told(&look),
+            json!({"name": "look", "description": "Looks.", "inputSchema": flat, "annotations": hints(true)})
+        );
+        assert_eq!(
+            told(&change),
+            json!({"name": "change", "description": "Changes.", "inputSchema": flat, "annotations": hints(false)})
+        );
+    }
+}
