@@ -23,6 +23,7 @@
 //! | [`DeliverableRepository`](autonoe_core::DeliverableRepository) | [`deliverable_repository`], and for what outlives a process [`reopened_repository`] and [`corrupt_repository`] |
 //! | [`PreToolUseHook`](autonoe_core::PreToolUseHook) | [`pre_tool_use_hook`], and for one without a memory [`stateless_pre_tool_use_hook`] |
 //! | [`BashSecurity`](autonoe_core::BashSecurity) | [`bash_contract`], for one that follows the project's rules [`bash_security`], and for a policy's own table [`bash_security_cases`] |
+//! | [`ToolServer`](autonoe_core::ToolServer) | [`tool_server`] |
 //! | [`HookSpec`](autonoe_core::HookSpec), [`BackendSpec`](autonoe_core::BackendSpec) | [`specs`] |
 //!
 //! A crate with a port of its own has the suite of it; [`Checks`] make its report.
@@ -49,6 +50,7 @@ mod marker;
 mod report;
 mod repository;
 mod specs;
+mod tool_server;
 
 pub use agent::{AgentHarness, ProbeCall, Scenario, agent_client};
 pub use bash::{BashCase, bash_contract, bash_security, bash_security_cases};
@@ -57,3 +59,4 @@ pub use hook::{pre_tool_use_hook, stateless_pre_tool_use_hook};
 pub use report::{Conformance, FailedCheck, SkippedCheck};
 pub use repository::{corrupt_repository, deliverable_repository, reopened_repository};
 pub use specs::specs;
+pub use tool_server::{CallAnswer, ToolServerHarness, ToolsClient, tool_server};

@@ -10,8 +10,10 @@ mod faulty_hooks;
 mod faulty_repositories;
 mod faulty_streams;
 mod faulty_telling;
+mod faulty_tool_servers;
 mod faulty_tools;
 mod lazy_backend;
+mod local_tool_server;
 mod lossy_repositories;
 mod scripted_harness;
 

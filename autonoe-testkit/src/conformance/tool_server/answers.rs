@@ -1,0 +1,164 @@
+//! Every call is answered through the toolbox.
+
+use std::sync::Arc;
+
+use futures::future::join_all;
+use serde_json::{Value, json};
+
+use super::tools::{Watch, toolbox};
+use super::{CallAnswer, LIMIT, Stand, ToolsClient, call, key};
+use crate::conformance::checks::{Checks, Finding, Flaw, within};
+
+pub(super) async fn check(stand: &Stand, checks: &mut Checks) {
+    checks
+        .run("every tool is told with its name and schema", listed(stand))
+        .await;
+    checks
+        .run("a call is answered by its tool", answered(stand))
+        .await;
+    checks
+        .run("arguments that do not fit reach no tool", unfitting(stand))
+        .await;
+    checks.run("why a tool failed is told", failed(stand)).await;
+    checks
+        .run("a tool that is not there is not called", unknown(stand))
+        .await;
+    checks
+        .run("a tool knows its session", knows_session(stand))
+        .await;
+    checks
+        .run("calls are carried out side by side", together(stand))
+        .await;
+}
+
+/// Runs a check with one client of one toolbox.
+async fn with_client(
+    stand: &Stand,
+    check: impl AsyncFnOnce(Arc<dyn ToolsClient>, Arc<Watch>) -> Finding,
+) -> Finding {
+    let (tools, watch) = toolbox("one");
+    let served = stand.serve(1, tools).await?;
+    let client = stand.reach(&served).await?;
+    let found = check(client, watch).await;
+    drop(served);
+    found
+}
+
+async fn listed(stand: &Stand) -> Finding {
+    with_client(stand, async |client, _| {
+        let listed = within(LIMIT, "listing the tools", client.tools()).await?;
+        let listed = listed.map_err(|why| Flaw::Failed(format!("no tools are told: {why}")))?;
+        let mut names: Vec<_> = listed
+            .iter()
+            .filter_map(|tool| tool["name"].as_str())
+            .collect();
+        names.sort_unstable();
+        ensure!(
+            names == ["echo", "fail", "meet", "session", "wait"],
+            "the tools are told as {names:?}"
+        );
+        let echo = listed.iter().find(|tool| tool["name"] == json!("echo"));
+        let schema = echo
+            .map(|tool| &tool["inputSchema"])
+            .unwrap_or(&Value::Null);
+        ensure!(
+            schema["properties"]["text"]["type"] == json!("string")
+                && schema["required"] == json!(["text"]),
+            "the schema of a tool is told as {schema}"
+        );
+        Ok(())
+    })
+    .await
+}
+
+async fn answered(stand: &Stand) -> Finding {
+    with_client(stand, async |client, watch| {
+        let answer = call(&client, "echo", json!({"text": "hällo\n", "times": 2})).await?;
+        ensure!(
+            answer == CallAnswer::Done("one: hällo\n 2".into()),
+            "the answer is {answer:?}"
+        );
+        // What models send as texts is taken for what it is, by the toolbox.
+        let answer = call(&client, "echo", json!({"text": "x", "times": "3"})).await?;
+        ensure!(
+            answer == CallAnswer::Done("one: x 3".into()),
+            "a number that came as a text was answered by {answer:?}"
+        );
+        ensure!(watch.called() == 2, "2 calls came to {}", watch.called());
+        Ok(())
+    })
+    .await
+}
+
+async fn unfitting(stand: &Stand) -> Finding {
+    with_client(stand, async |client, watch| {
+        for input in [
+            json!({}),
+            json!({"text": 7, "times": []}),
+            json!({"text": "x", "times": 0}),
+            json!({"text": "x", "more": 1}),
+        ] {
+            let answer = call(&client, "echo", input.clone()).await?;
+            ensure!(
+                matches!(answer, CallAnswer::Refused(_)),
+                "{input} was answered by {answer:?}"
+            );
+        }
+        ensure!(watch.called() == 0, "the tool was called");
+        Ok(())
+    })
+    .await
+}
+
+async fn failed(stand: &Stand) -> Finding {
+    with_client(stand, async |client, _| {
+        let answer = call(&client, "fail", json!({})).await?;
+        let told = matches!(&answer, CallAnswer::Refused(why)
+            if why.contains("OUT_OF_PAPER") && why.contains("there is no paper left"));
+        ensure!(told, "a tool that failed was answered by {answer:?}");
+        Ok(())
+    })
+    .await
+}
+
+async fn unknown(stand: &Stand) -> Finding {
+    with_client(stand, async |client, watch| {
+        for name in ["", "ech", "ECHO", "../echo"] {
+            let answer = call(&client, name, json!({"text": "x"})).await?;
+            ensure!(
+                matches!(answer, CallAnswer::Refused(_)),
+                "{name:?} was answered by {answer:?}"
+            );
+        }
+        ensure!(watch.called() == 0, "a tool was called");
+        Ok(())
+    })
+    .await
+}
+
+async fn knows_session(stand: &Stand) -> Finding {
+    with_client(stand, async |client, _| {
+        let answer = call(&client, "session", json!({})).await?;
+        ensure!(
+            answer == CallAnswer::Done(key(1).to_string()),
+            "the session of the tool is {answer:?}"
+        );
+        Ok(())
+    })
+    .await
+}
+
+async fn together(stand: &Stand) -> Finding {
+    with_client(stand, async |client, _| {
+        let calls = (0..2).map(|_| call(&client, "meet", json!({})));
+        for answer in join_all(calls).await {
+            let answer = answer?;
+            ensure!(
+                answer == CallAnswer::Done("one: met".into()),
+                "the answer is {answer:?}"
+            );
+        }
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,75 @@
+//! Servers of tools with one fault each.
+
+use autonoe_testkit::conformance::tool_server;
+
+use crate::local_tool_server::{Fault, LocalServer};
+
+#[tokio::test(start_paused = true)]
+async fn a_server_without_a_fault_passes() {
+    let report = tool_server(LocalServer::harness(Fault::Nothing)).await;
+
+    report.assert();
+    assert_eq!(report.passed().len(), 15, "{report}");
+    assert!(report.skipped().is_empty(), "{report}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_fault_is_found() {
+    let told = "every tool is told with its name and schema";
+    let strangers = "nobody gets in without the secret";
+    let other_secret = "the secret of one session opens no other";
+    let gone = "it is gone with the tools that it served";
+    let others = "the end of one session is not that of others";
+    for (fault, checks) in [
+        (Fault::ForgetsToRead, &[told][..]),
+        (Fault::HidesATool, &[told]),
+        (
+            Fault::MendsArguments,
+            &["arguments that do not fit reach no tool"],
+        ),
+        (Fault::KeepsReasonsToItself, &["why a tool failed is told"]),
+        (
+            Fault::TakesAnotherTool,
+            &["a tool that is not there is not called"],
+        ),
+        (Fault::MistakesTheSession, &["a tool knows its session"]),
+        (
+            Fault::DoesOneThingAtATime,
+            &["calls are carried out side by side"],
+        ),
+        (Fault::IsOpenToTheWorld, &["it is on this machine only"]),
+        (Fault::AsksForNoSecret, &[strangers, other_secret]),
+        (Fault::ComparesHalfTheSecret, &[strangers]),
+        (Fault::TakesAnySecret, &[other_secret]),
+        (Fault::MixesUpTools, &["each session has its own tools"]),
+        (
+            Fault::HasOneSecret,
+            &[
+                other_secret,
+                "a session that is served twice has two secrets",
+            ],
+        ),
+        (Fault::GoesOn, &[gone]),
+        (
+            Fault::LetsCallsGoOn,
+            &["a call under way is cancelled at the end"],
+        ),
+        (Fault::EndsThemAll, &[others]),
+    ] {
+        let report = tool_server(LocalServer::harness(fault)).await;
+
+        let failures = report.failures().iter();
+        let failed: Vec<&str> = failures.map(|failure| failure.check.as_str()).collect();
+        assert_eq!((fault, &failed[..]), (fault, checks), "{report}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_does_not_serve_or_panics_passes_nothing() {
+    for fault in [Fault::DoesNotServe, Fault::Panics] {
+        let report = tool_server(LocalServer::harness(fault)).await;
+
+        assert_eq!(report.passed(), Vec::<String>::new(), "{fault:?}");
+        assert_eq!(report.failures().len(), 15, "{report}");
+    }
+}
