@@ -5,6 +5,7 @@ mod check;
 mod doctor;
 mod init;
 mod log;
+mod mcp;
 mod money_and_time;
 mod output;
 mod project;
@@ -17,6 +18,7 @@ pub(crate) use check::CheckArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use init::{InitArgs, SchemaArgs};
 pub(crate) use log::LogArgs;
+pub(crate) use mcp::McpArgs;
 pub(crate) use output::{OutputArgs, OutputFormat};
 pub(crate) use project::ProjectArgs;
 pub(crate) use report::ReportArgs;
@@ -66,6 +68,8 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
     /// Write a page about a run, to look at in a browser and to show to others
     Report(ReportArgs),
+    /// Hand on what an agent says to the tools of its run; agents start this themselves
+    Mcp(McpArgs),
     /// Print a script that completes commands in a shell
     Completions(CompletionsArgs),
     /// Print the manual page

@@ -7,6 +7,7 @@ use autonoe_core::{
     ExitReason, Journal, Mode, Project, ProjectRun, RunControl, RunObserver, RunReport,
     SessionRunnerBuilder, TraceContent, TraceContext,
 };
+use autonoe_mcp::HttpToolServer;
 
 use super::dry_run::dry_run;
 use super::signals;
@@ -149,6 +150,8 @@ fn configuration(
     let home = surroundings.home();
     move |mut runner| {
         runner = runner.models(agent.models()).trace_content(content);
+        // Only for backends that cannot host our tools themselves; no port is open before one does.
+        runner = runner.tool_server(Arc::new(HttpToolServer::new()));
         if let Some(parent) = trace {
             runner = runner.trace(parent);
         }

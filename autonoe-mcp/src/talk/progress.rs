@@ -6,13 +6,13 @@ use serde_json::{Map, Value, json};
 #[derive(Debug)]
 pub(super) struct Progress {
     token: Value,
-    last: f64,
+    last: Option<f64>,
 }
 
 impl Progress {
     /// Begins at nothing. `token` is what the client knows the call by.
     pub(super) fn new(token: Value) -> Self {
-        Self { token, last: 0.0 }
+        Self { token, last: None }
     }
 
     /// Makes the next notification of what a tool says that it does.
@@ -20,13 +20,14 @@ impl Progress {
     /// How far it is is told by the tool's own `progress` and `total`, if it says them and they grow.
     pub(super) fn next(&mut self, title: &str, metadata: &Map<String, Value>) -> Value {
         let number = |name: &str| metadata.get(name).and_then(Value::as_f64);
-        let said = number("progress").filter(|said| *said > self.last);
+        let said = number("progress").filter(|said| self.last.is_none_or(|last| *said > last));
         let mut params = json!({"progressToken": self.token});
         if let (Some(_), Some(total)) = (said, number("total")) {
             params["total"] = json!(total);
         }
-        self.last = said.unwrap_or(self.last + 1.0);
-        params["progress"] = json!(self.last);
+        let now = said.unwrap_or_else(|| self.last.unwrap_or_default() + 1.0);
+        self.last = Some(now);
+        params["progress"] = json!(now);
         if !title.is_empty() {
             params["message"] = json!(title);
         }
@@ -43,6 +44,11 @@ mod tests {
         let mut progress = Progress::new(json!("t"));
         let details = |value: Value| value.as_object().cloned().unwrap_or_default();
         for (title, metadata, told) in [
+            (
+                "none",
+                json!({"progress": 0, "total": 100}),
+                json!({"progress": 0.0, "total": 100.0, "message": "none"}),
+            ),
             ("one", json!({}), json!({"progress": 1.0, "message": "one"})),
             (
                 "half",

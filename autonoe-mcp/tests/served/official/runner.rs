@@ -1,0 +1,105 @@
+//! Runs the official checks.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde::Deserialize;
+use tokio::process::Command;
+
+use crate::setting::soon;
+
+/// The pinned program.
+const FOLDER: &str = "mcp-conformance-0.1.13";
+
+/// Runs the official checks, each in a process of its own and without a home.
+pub(super) struct Runner {
+    script: PathBuf,
+    folder: tempfile::TempDir,
+}
+
+/// One of the checks of a scenario.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(dead_code, reason = "shown when it fails")]
+pub(super) struct Check {
+    id: String,
+    pub(super) status: String,
+    error_message: Option<String>,
+}
+
+impl Runner {
+    /// Finds the pinned program, or fails the test if it is not installed.
+    pub(super) fn new() -> Self {
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+        let clis = workspace.expect("it is a member").join("target/clis");
+        let script = clis
+            .join(FOLDER)
+            .join("node_modules/@modelcontextprotocol/conformance/dist/index.js");
+        assert!(
+            script.is_file(),
+            "{} is missing: run `cargo xtask clis` to install it",
+            script.display()
+        );
+        let folder = tempfile::tempdir().expect("a folder");
+        Self { script, folder }
+    }
+
+    /// Returns the names of all scenarios for servers.
+    pub(super) async fn list(&self) -> Vec<String> {
+        let said = soon(self.command(&["list"]).output()).await;
+        let said = said.expect("node runs");
+        assert!(said.status.success(), "{said:?}");
+        let text = String::from_utf8_lossy(&said.stdout).into_owned();
+        let servers = text.split("Client scenarios").next().unwrap_or_default();
+        let names = servers
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("- "));
+        names.map(str::to_owned).collect()
+    }
+
+    /// Runs one scenario, and returns its checks.
+    pub(super) async fn run(&self, scenario: &str, url: &str) -> Vec<Check> {
+        let results = self.folder.path().join(scenario);
+        let results_text = results.to_str().expect("it is text");
+        let args = [
+            "server",
+            "--url",
+            url,
+            "--scenario",
+            scenario,
+            "-o",
+            results_text,
+        ];
+        let said = soon(self.command(&args).output()).await.expect("node runs");
+        assert!(said.status.success(), "{scenario}: {said:?}");
+        let file = checks_below(&results).expect("the checks are written");
+        let text = std::fs::read_to_string(file).expect("it can be read");
+        serde_json::from_str(&text).expect("they are checks")
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new("node");
+        command
+            .arg(&self.script)
+            .args(args)
+            .current_dir(self.folder.path())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.folder.path())
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        command
+    }
+}
+
+/// Finds the file of the checks, which is in a folder named for the time.
+fn checks_below(folder: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(folder).ok()?;
+    entries.flatten().find_map(|entry| {
+        let path = entry.path();
+        match path.is_dir() {
+            true => checks_below(&path),
+            false => path.ends_with("checks.json").then_some(path),
+        }
+    })
+}
