@@ -37,6 +37,9 @@ mod guides {
     #[doc = include_str!("../../docs/guides/tools.md")]
     mod tools {}
 
+    #[doc = include_str!("../../docs/guides/tool-server.md")]
+    mod tool_server {}
+
     #[doc = include_str!("../../docs/guides/observers.md")]
     mod observers {}
 

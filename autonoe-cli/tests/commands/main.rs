@@ -7,6 +7,7 @@ mod dry_run;
 mod help;
 mod init;
 mod log;
+mod mcp;
 mod outputs;
 mod sandbox_variable;
 mod schema;

@@ -7,6 +7,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body as _, Incoming as Receiving};
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
+use rmcp::model::ErrorData;
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -15,7 +16,7 @@ use super::door::enter;
 use super::response::{Body, empty, json, refusal};
 use super::sessions::{Served, Sessions};
 use super::stream;
-use crate::talk::{Incoming, Reply, VERSIONS, read};
+use crate::talk::{Incoming, Reply, VERSIONS, failure, read};
 use crate::token::random_name;
 
 const CLIENT: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -60,14 +61,16 @@ async fn post(
         return Err(StatusCode::UNSUPPORTED_MEDIA_TYPE);
     }
     let accepted = accepted(&head.headers).ok_or(StatusCode::NOT_ACCEPTABLE)?;
-    if !speaks(head.headers.get(VERSION)) {
-        return Err(StatusCode::BAD_REQUEST);
-    }
     let text = receive(body, limits).await?;
     let incoming = match read(&text) {
         Ok(incoming) => incoming,
         Err(answer) => return Ok(json(StatusCode::BAD_REQUEST, &answer)),
     };
+    if !speaks(head.headers.get(VERSION)) && !looks_around(&incoming) {
+        let error = ErrorData::invalid_request("this version is not spoken", None);
+        let answer = failure(incoming.id(), &error);
+        return Ok(json(StatusCode::BAD_REQUEST, &answer));
+    }
     let greets = matches!(&incoming, Incoming::Request { method, .. } if method == "initialize");
     let id = head.headers.get(CLIENT).filter(|_| !greets);
     let calls = served.clients.calls(id.map(HeaderValue::as_bytes));
@@ -160,6 +163,12 @@ fn speaks(version: Option<&HeaderValue>) -> bool {
     let Some(version) = version else { return true };
     let mut known = VERSIONS.iter();
     known.any(|known| known.as_str().as_bytes() == version.as_bytes())
+}
+
+/// Tells whether a client of a later version looks what is spoken here. It hears that there is no
+/// such method, and then greets as is usual here.
+fn looks_around(incoming: &Incoming) -> bool {
+    matches!(incoming, Incoming::Request { method, .. } if method == "server/discover")
 }
 
 #[cfg(test)]

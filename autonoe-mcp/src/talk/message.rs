@@ -19,6 +19,16 @@ pub(crate) enum Incoming {
     Answer,
 }
 
+impl Incoming {
+    /// Returns the id that an answer must have; `null` if there is none.
+    pub(crate) fn id(&self) -> &Value {
+        match self {
+            Self::Request { id, .. } => id,
+            Self::Notification { .. } | Self::Answer => &Value::Null,
+        }
+    }
+}
+
 /// Reads one message.
 ///
 /// # Errors

@@ -13,8 +13,8 @@ use rmcp::model::{
     ClientRequest, Implementation, ProgressNotificationParam, ProtocolVersion, ServerResult,
 };
 use rmcp::service::{
-    NotificationContext, PeerRequestOptions, RequestHandle, RunningService, ServiceError,
-    serve_client,
+    ClientLifecycleMode, NotificationContext, PeerRequestOptions, RequestHandle, RunningService,
+    ServiceError, serve_client_with_lifecycle,
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -54,6 +54,19 @@ impl ClientHandler for Ears {
 impl Agent {
     /// Reaches a server however it is named.
     pub(crate) async fn reach(at: &McpServer) -> Result<Self, String> {
+        Self::reach_as(at, ClientLifecycleMode::Initialize).await
+    }
+
+    /// Reaches a server as a client does that would rather speak a later version.
+    pub(crate) async fn reach_later(at: &McpServer) -> Result<Self, String> {
+        let later = ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+            legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+        };
+        Self::reach_as(at, later).await
+    }
+
+    async fn reach_as(at: &McpServer, lifecycle: ClientLifecycleMode) -> Result<Self, String> {
         match at {
             McpServer::Remote { url, headers, .. } => {
                 let headers: HashMap<_, _> = headers
@@ -72,7 +85,7 @@ impl Agent {
                 let talk = StreamableHttpClientTransport::with_client(Http::new(), config);
                 let ears = Ears::default();
                 let heard = ears.0.clone();
-                let service = serve_client(ears, talk).await;
+                let service = serve_client_with_lifecycle(ears, talk, lifecycle).await;
                 let service = service.map_err(|error| error.to_string())?;
                 Ok(Self { service, heard })
             }
@@ -84,7 +97,7 @@ impl Agent {
                     let (input, output) = split(theirs);
                     bridge_stdio(&url, &token, input, output).await
                 });
-                Self::over_pipes(split(ours)).await
+                Self::over_pipes(split(ours), lifecycle).await
             }
             other => Err(format!("nobody knows how to reach {other:?}")),
         }
@@ -97,18 +110,18 @@ impl Agent {
             let (input, output) = split(theirs);
             serve_stdio(&key(1), tools, input, output).await
         });
-        let reached = Self::over_pipes(split(ours)).await;
+        let reached = Self::over_pipes(split(ours), ClientLifecycleMode::Initialize).await;
         reached.expect("it greets")
     }
 
-    pub(crate) async fn over_pipes<R, W>(pipes: (R, W)) -> Result<Self, String>
+    async fn over_pipes<R, W>(pipes: (R, W), lifecycle: ClientLifecycleMode) -> Result<Self, String>
     where
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let ears = Ears::default();
         let heard = ears.0.clone();
-        let service = serve_client(ears, pipes).await;
+        let service = serve_client_with_lifecycle(ears, pipes, lifecycle).await;
         let service = service.map_err(|error| error.to_string())?;
         Ok(Self { service, heard })
     }

@@ -49,6 +49,23 @@ async fn tools_are_told_flat_and_with_hints() {
 }
 
 #[tokio::test]
+async fn a_client_of_a_later_version_speaks_the_one_that_is_spoken_here() {
+    for server in [
+        HttpToolServer::new(),
+        HttpToolServer::new().by_command("autonoe"),
+    ] {
+        let (served, _) = serve(&server, "mine").await;
+
+        let agent = soon(Agent::reach_later(&served.server)).await;
+
+        let agent = agent.expect("it greets");
+        assert_eq!(agent.version(), ProtocolVersion::V_2025_11_25);
+        let said = soon(agent.text("act", json!({"do": "say", "text": "hi"}))).await;
+        assert_eq!(said, "mine: hi");
+    }
+}
+
+#[tokio::test]
 async fn a_call_is_answered_with_text_structure_and_files() {
     each_way(async |agent| {
         let told = async |what: &str| {

@@ -12,3 +12,4 @@ mod raw;
 mod refusing;
 mod setting;
 mod suite;
+mod whole_run;

@@ -44,15 +44,22 @@ enum Kind {
     },
     /// Gemini CLI: one bundled script for Node.js.
     GeminiCli,
+    /// The official checks of MCP servers: a script for Node.js and what it needs, which is much.
+    McpConformance,
 }
+
+/// The packages of the official checks of MCP servers, as a lock file has them. Version 0.1.13 is
+/// the last one for Node.js 20.
+const MCP_CONFORMANCE_PACKAGES: &str = include_str!("mcp_conformance_packages.json");
 
 const X64: &str = "@anthropic-ai/claude-code-linux-x64";
 const ARM64: &str = "@anthropic-ai/claude-code-linux-arm64";
 const PLAYWRIGHT: &str = "@playwright/mcp";
 const CODEX: &str = "@openai/codex";
 const GEMINI: &str = "@google/gemini-cli";
+const MCP_CONFORMANCE: &str = "@modelcontextprotocol/conformance";
 
-const PINS: [Pin; 8] = [
+const PINS: [Pin; 9] = [
     Pin {
         package: X64,
         version: "2.1.197",
@@ -126,6 +133,13 @@ const PINS: [Pin; 8] = [
         needs: &[],
         kind: Kind::GeminiCli,
     },
+    Pin {
+        package: MCP_CONFORMANCE,
+        version: "0.1.13",
+        integrity: "sha512-J9cC7Dsi7hTn7sxorvxDZ+wC8OlHAkOmVxVm1/IBQ8HEpYJu8r0eAUEw68vTmjBPP5WcU8Jld4RZ3cOFp/Ih1g==",
+        needs: &[],
+        kind: Kind::McpConformance,
+    },
 ];
 
 /// Returns the pinned programs for a system.
@@ -142,7 +156,7 @@ pub(super) fn of(os: &str, arch: &str) -> Result<Vec<Pin>, Failure> {
     let fits = |pin: &Pin| match pin.kind {
         Kind::ClaudeCode => pin.package == claude,
         Kind::Codex { system: of, .. } => of == system,
-        Kind::PlaywrightMcp | Kind::GeminiCli => true,
+        Kind::PlaywrightMcp | Kind::GeminiCli | Kind::McpConformance => true,
     };
     Ok(PINS.into_iter().filter(fits).collect())
 }
@@ -155,6 +169,7 @@ impl Pin {
             Kind::PlaywrightMcp => ("playwright-mcp", self.version),
             Kind::Codex { version, .. } => ("codex", version),
             Kind::GeminiCli => ("gemini-cli", self.version),
+            Kind::McpConformance => ("mcp-conformance", self.version),
         };
         format!("{name}-{version}")
     }
@@ -165,7 +180,7 @@ impl Pin {
             Kind::ClaudeCode | Kind::Codex { .. } | Kind::GeminiCli => {
                 into.join("node_modules").join(self.package)
             }
-            Kind::PlaywrightMcp => into.to_owned(),
+            Kind::PlaywrightMcp | Kind::McpConformance => into.to_owned(),
         }
     }
 
@@ -176,6 +191,10 @@ impl Pin {
             Kind::PlaywrightMcp => folder.join("node_modules/@playwright/mcp/cli.js"),
             Kind::Codex { system, .. } => folder.join("vendor").join(system).join("bin/codex"),
             Kind::GeminiCli => folder.join("bundle/gemini.js"),
+            Kind::McpConformance => {
+                let package = folder.join("node_modules").join(self.package);
+                package.join("dist/index.js")
+            }
         }
     }
 
@@ -184,7 +203,7 @@ impl Pin {
         let program = self.program(folder);
         match self.kind {
             Kind::ClaudeCode | Kind::Codex { .. } => Command::new(program),
-            Kind::PlaywrightMcp | Kind::GeminiCli => {
+            Kind::PlaywrightMcp | Kind::GeminiCli | Kind::McpConformance => {
                 let mut command = Command::new("node");
                 command.arg(program);
                 command
@@ -198,7 +217,7 @@ impl Pin {
             Kind::ClaudeCode => format!("{} (Claude Code)", self.version),
             Kind::PlaywrightMcp => format!("Version {}", self.version),
             Kind::Codex { version, .. } => format!("codex-cli {version}"),
-            Kind::GeminiCli => self.version.to_owned(),
+            Kind::GeminiCli | Kind::McpConformance => self.version.to_owned(),
         }
     }
 
@@ -226,6 +245,11 @@ impl Pin {
                 "dependencies": needs,
             },
         });
+        if self.kind == Kind::McpConformance {
+            // Read by npm, which refuses it if it is none.
+            packages = serde_json::from_str(MCP_CONFORMANCE_PACKAGES).unwrap_or_default();
+            packages[""] = self.manifest();
+        }
         for needed in self.needs {
             let place = format!("node_modules/{}", needed.package);
             packages[place] = json!({"version": needed.version, "integrity": needed.integrity});
@@ -261,10 +285,13 @@ mod tests {
                 "playwright-mcp-0.0.83",
                 "codex-0.166.0",
                 "gemini-cli-0.61.0",
+                "mcp-conformance-0.1.13",
             ];
             assert_eq!(folders, expected);
             let packages: Vec<_> = pins.iter().map(|pin| pin.package).collect();
-            assert_eq!(packages, [package, package, PLAYWRIGHT, CODEX, GEMINI]);
+            let scripts = [PLAYWRIGHT, CODEX, GEMINI, MCP_CONFORMANCE];
+            assert_eq!(packages[..2], [package, package]);
+            assert_eq!(packages[2..], scripts);
         }
     }
 
@@ -285,6 +312,21 @@ mod tests {
         assert_eq!(locked["version"], "2.1.197");
         assert_eq!(locked["integrity"], pin.integrity);
         assert_eq!(pin.manifest()["dependencies"][X64], "2.1.197");
+    }
+
+    #[test]
+    fn npm_is_bound_to_each_of_many_packages() {
+        let pin = of("linux", "x86_64").unwrap()[5];
+
+        let lock = pin.lock_file();
+
+        let packages = lock["packages"].as_object().expect("it is read");
+        assert_eq!(packages.len(), 103);
+        let itself = &packages[&format!("node_modules/{MCP_CONFORMANCE}")];
+        assert_eq!(itself["version"], pin.version);
+        assert_eq!(itself["integrity"], pin.integrity);
+        let mut others = packages.iter().filter(|(place, _)| !place.is_empty());
+        assert!(others.all(|(_, package)| package["integrity"].is_string()));
     }
 
     #[test]
