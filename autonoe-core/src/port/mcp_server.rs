@@ -8,8 +8,6 @@ use serde::{Deserialize, Serialize};
 
 /// How an agent reaches an MCP server. The JSON is what agents' own configurations use.
 ///
-/// Values of headers and of variables are often secrets: they are not shown by `Debug`.
-///
 /// ```
 /// use autonoe_core::McpServer;
 ///
@@ -48,6 +46,7 @@ pub enum McpServer {
     },
 }
 
+// Values of headers and of variables are often secrets, so only their names are shown.
 impl fmt::Debug for McpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -95,6 +95,18 @@ async fn a_call_is_answered_with_text_structure_and_files() {
 }
 
 #[tokio::test]
+async fn long_arguments_and_answers_come_whole() {
+    each_way(async |agent| {
+        let text = "long ".repeat(200_000);
+
+        let said = agent.text("act", json!({"do": "say", "text": text})).await;
+
+        assert_eq!(said.len(), "mine: ".len() + text.len());
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn arguments_are_checked_before_a_tool_is_called() {
     each_way(async |agent| {
         for (input, why) in [

@@ -3,6 +3,7 @@
 mod calling;
 mod ending;
 mod failing;
+mod own_server;
 mod remote;
 
 use std::fs;

@@ -1,0 +1,57 @@
+//! The server that a run has for agents of other programs.
+
+use std::sync::Arc;
+
+use autonoe_core::{
+    Epoch, InstructionName, LedgerBook, MemoryRepository, RunId, SessionKey, SystemClock,
+    ToolServer, ToolStatus, Toolbox, deliverable_tools,
+};
+use autonoe_mcp::HttpToolServer;
+use serde_json::json;
+
+use super::{Place, session};
+
+#[tokio::test]
+async fn the_tools_of_our_own_server_are_called() {
+    let repository = Arc::new(MemoryRepository::new());
+    let book = LedgerBook::new(repository, Arc::new(SystemClock), Epoch(1));
+    let tools = Toolbox::new(deliverable_tools(&book, &InstructionName::Sync));
+    let key = SessionKey {
+        run: RunId::new("run"),
+        number: 1,
+    };
+    let served = HttpToolServer::new().serve(&key, tools).await;
+    let served = served.expect("it serves");
+    let place = Place::new();
+    let mut spec = place.spec(&[]);
+    spec.mcp_servers.insert("web".into(), served.server.clone());
+    let plan = json!({"deliverables": [
+        {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["it works"]},
+    ]});
+
+    let (turn, _) = session(
+        spec,
+        &[
+            ("a", "mcp__web__create", plan.clone()),
+            ("b", "mcp__web__create", plan),
+            ("c", "mcp__web__create", json!({"deliverables": "none"})),
+        ],
+        |_| {},
+    )
+    .await;
+
+    let responses = turn.responses();
+    let statuses: Vec<_> = responses.iter().map(|(_, _, status)| *status).collect();
+    assert_eq!(
+        statuses,
+        [ToolStatus::Ok, ToolStatus::Error, ToolStatus::Error]
+    );
+    assert!(responses[1].1.contains("DUPLICATE_ID"), "{responses:?}");
+    assert_eq!(
+        book.read()
+            .await
+            .expect("it can be read")
+            .map(|state| state.ledger.counts().total),
+        Some(1)
+    );
+}
