@@ -1,12 +1,15 @@
 //! Runs the official checks.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Output, Stdio};
+use std::time::Duration;
 
 use serde::Deserialize;
 use tokio::process::Command;
+use tokio::time::timeout;
 
-use crate::setting::soon;
+/// How long one scenario may take.
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// The pinned program.
 const FOLDER: &str = "mcp-conformance-0.1.13";
@@ -46,9 +49,7 @@ impl Runner {
 
     /// Returns the names of all scenarios for servers.
     pub(super) async fn list(&self) -> Vec<String> {
-        let said = soon(self.command(&["list"]).output()).await;
-        let said = said.expect("node runs");
-        assert!(said.status.success(), "{said:?}");
+        let said = self.output(&["list"]).await;
         let text = String::from_utf8_lossy(&said.stdout).into_owned();
         let servers = text.split("Client scenarios").next().unwrap_or_default();
         let names = servers
@@ -70,11 +71,18 @@ impl Runner {
             "-o",
             results_text,
         ];
-        let said = soon(self.command(&args).output()).await.expect("node runs");
-        assert!(said.status.success(), "{scenario}: {said:?}");
+        self.output(&args).await;
         let file = checks_below(&results).expect("the checks are written");
         let text = std::fs::read_to_string(file).expect("it can be read");
         serde_json::from_str(&text).expect("they are checks")
+    }
+
+    /// Runs the program to its end, which must be a good one.
+    async fn output(&self, args: &[&str]) -> Output {
+        let said = timeout(LIMIT, self.command(args).output()).await;
+        let said = said.expect("it ends").expect("node runs");
+        assert!(said.status.success(), "{args:?}: {said:?}");
+        said
     }
 
     fn command(&self, args: &[&str]) -> Command {
