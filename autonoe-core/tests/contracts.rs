@@ -27,6 +27,7 @@ fn tests() -> HashSet<String> {
         "autonoe-cli",
         "autonoe-core",
         "autonoe-flow",
+        "autonoe-mcp",
         "autonoe-model",
         "autonoe-security",
         "autonoe-testkit",

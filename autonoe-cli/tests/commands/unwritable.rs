@@ -35,6 +35,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
     (&["schema", "run-event"], ""),
     (&["report"], ""),
     (&["report", "--output", "-"], ""),
+    (&["mcp", "--help"], ""),
     (&["completions", "bash"], ""),
     (&["man"], ""),
     (&["man", "run"], ""),

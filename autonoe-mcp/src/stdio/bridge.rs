@@ -1,6 +1,7 @@
 //! From the pipes of an agent to the tools of the run that started it.
 
 use std::collections::HashMap;
+use std::io;
 use std::time::Duration;
 
 use rmcp::model::{ErrorCode, ErrorData};
@@ -72,11 +73,19 @@ pub async fn bridge_stdio(
     tokio::pin!(writing);
     let crossed = tokio::select! {
         biased;
-        written = &mut writing => return written.map_err(BridgeError::Pipe),
+        written = &mut writing => return unless_left(written),
         crossed = bridge.cross(say, input) => crossed,
     };
-    writing.await.map_err(BridgeError::Pipe)?;
+    unless_left(writing.await)?;
     crossed
+}
+
+/// An agent that does not read any more has left, which it may.
+fn unless_left(written: io::Result<()>) -> Result<(), BridgeError> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written.map_err(BridgeError::Pipe),
+    }
 }
 
 struct Bridge {

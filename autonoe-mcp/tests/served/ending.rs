@@ -155,6 +155,22 @@ async fn a_bridge_to_nobody_ends_and_says_so_to_both_sides() {
 }
 
 #[tokio::test]
+async fn an_agent_that_reads_no_more_has_left_its_bridge() {
+    let (served, _) = serve(&HttpToolServer::new(), "mine").await;
+    let (url, secret) = named(&served);
+    let token = secret.strip_prefix("Bearer ").expect("a bearer");
+    let (input, mut agent) = duplex(1024);
+    let (output, reader) = duplex(1024);
+    drop(reader);
+    let ping = ask("ping", &json!({})) + "\n";
+    agent.write_all(ping.as_bytes()).await.expect("it listens");
+
+    let ended = soon(bridge_stdio(&url, token, input, output)).await;
+
+    assert!(ended.is_ok(), "{ended:?}");
+}
+
+#[tokio::test]
 async fn a_message_that_is_too_long_ends_the_talk() {
     let (mut agent, pipe) = duplex(1024 * 1024);
     let talk = tokio::spawn(async move {
