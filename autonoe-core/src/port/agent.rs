@@ -160,6 +160,15 @@ pub trait SessionControl: Send + Sync {
 
     /// Tells the agent something in the middle of its turn. `Ok` means it was delivered.
     async fn steer(&self, text: &str) -> Result<(), AgentError>;
+
+    /// Takes what was delivered and never came to the agent's ears, because its turn ended before:
+    /// by a limit, a failure or an interruption. A run tells it to the next session.
+    ///
+    /// While a turn is under way there is nothing to take. A backend that cannot know returns
+    /// nothing.
+    fn unheard(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// The control of a backend that has none: both methods fail.

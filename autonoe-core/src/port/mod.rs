@@ -24,6 +24,7 @@ mod run_event;
 mod schema;
 mod session_scope;
 mod session_spec;
+mod signs_of_life;
 mod spec;
 mod spec_schema;
 mod tool;
@@ -64,6 +65,7 @@ pub(crate) use session_scope::SessionScope;
 pub use session_spec::{
     OuterSandbox, Sandbox, SessionSpec, ThinkingBudget, ThinkingBudgetTooSmall,
 };
+pub(crate) use signs_of_life::SignsOfLife;
 pub(crate) use spec::all_specs;
 pub use spec::{
     BackendSpec, HookSpec, SpecContext, SpecEntry, SpecError, SpecPort, registered_specs,

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 
 use super::session_scope::OpenEnds;
+use super::signs_of_life::SignsOfLife;
 use super::{
     Clock, IdSource, ModelAsked, ModelCall, ProgressNote, RunEvent, RunEventKind, SeededIds,
     SystemClock,
@@ -62,6 +63,7 @@ pub struct Events {
     shared: Option<Arc<Shared>>,
     span: SpanContext,
     open: Option<Arc<OpenEnds>>,
+    signs: Arc<SignsOfLife>,
 }
 
 struct Shared {
@@ -98,6 +100,7 @@ impl Events {
             })),
             span,
             open: None,
+            signs: Arc::default(),
         }
     }
 
@@ -114,6 +117,7 @@ impl Events {
             shared: None,
             span: SpanContext::root(TraceId(1), SpanId(1)),
             open: None,
+            signs: Arc::default(),
         }
     }
 
@@ -127,9 +131,8 @@ impl Events {
     pub fn child(&self) -> Self {
         match &self.shared {
             Some(shared) => Self {
-                shared: Some(shared.clone()),
                 span: shared.ids.child_span(&self.span),
-                open: self.open.clone(),
+                ..self.clone()
             },
             None => self.clone(),
         }
@@ -191,16 +194,21 @@ impl Events {
             (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
         });
         Self {
-            shared: self.shared.clone(),
             span: self.span.child(SpanId(hash.max(1))),
-            open: self.open.clone(),
+            ..self.clone()
         }
     }
 
-    /// Tells through `open`, which knows what has no end yet.
-    pub(super) fn within(mut self, open: Arc<OpenEnds>) -> Self {
+    /// Tells through `open`, which knows what has no end yet, with signs of life of its own.
+    pub(super) fn within(mut self, open: Arc<OpenEnds>, signs: Arc<SignsOfLife>) -> Self {
         self.open = Some(open);
+        self.signs = signs;
         self
+    }
+
+    /// Returns when something was last told from here or from a place below.
+    pub(crate) fn signs(&self) -> &Arc<SignsOfLife> {
+        &self.signs
     }
 
     /// Goes to another place of the same run.
@@ -247,9 +255,19 @@ impl Events {
         self.emit(RunEventKind::Trace { message, data });
     }
 
+    /// Shows that a backend lives of which there is nothing else to tell: its session is not
+    /// idle. All that is told shows it too.
+    pub fn sign_of_life(&self) {
+        if let Some(shared) = &self.shared {
+            self.signs.note(shared.clock.now());
+        }
+    }
+
     /// Tells that something happened.
     pub fn emit(&self, kind: RunEventKind<'_>) {
         let Some(shared) = &self.shared else { return };
+        let at = shared.clock.now();
+        self.signs.note(at);
         // Held until it is told, so that nothing is told after the end of its session.
         let mut open = self.open.as_ref().map(|open| open.lock());
         if let Some(open) = &mut open
@@ -268,7 +286,7 @@ impl Events {
             return;
         }
         let event = RunEvent {
-            at: shared.clock.now(),
+            at,
             span: self.span,
             kind,
         };

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::signs_of_life::SignsOfLife;
 use super::{Events, RunEventKind};
 use crate::domain::{Failure, SpanContext, TokenUsage};
 
@@ -11,6 +12,7 @@ use crate::domain::{Failure, SpanContext, TokenUsage};
 pub(crate) struct SessionScope {
     session: Events,
     open: Arc<OpenEnds>,
+    signs: Arc<SignsOfLife>,
 }
 
 impl SessionScope {
@@ -18,12 +20,14 @@ impl SessionScope {
         Self {
             session,
             open: Arc::default(),
+            signs: Arc::default(),
         }
     }
 
     /// Returns what the backend tells with.
     pub(crate) fn events(&self) -> Events {
-        self.session.clone().within(self.open.clone())
+        let (open, signs) = (self.open.clone(), self.signs.clone());
+        self.session.clone().within(open, signs)
     }
 }
 

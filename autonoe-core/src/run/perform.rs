@@ -113,7 +113,9 @@ impl Setting {
         };
         let budget = task.budget_at(self.now());
         let limits = self.parts.session_limits.with_budget(budget);
-        let session = Session::new(self.parts.clock.clone(), limits).closing(over);
+        let session = Session::new(self.parts.clock.clone(), limits)
+            .hearing(&scope.events())
+            .closing(over);
         let stop = control.token();
         let clock = self.parts.clock.clone();
         let mut narrator = Narrator::begin(events.clone(), clock, records, &prompt.text);
@@ -152,8 +154,12 @@ impl Setting {
                         let error = error.clone();
                         result.end = SessionEnd::Failed { error };
                     }
+                    // What the agent did not hear in time is told to the next session, and so is
+                    // what did not even arrive.
+                    for text in unheard(session_control.as_ref()) {
+                        inbox.take(Command::Instruct(text));
+                    }
                     if let Some(Steering { text, delivered }) = steering {
-                        // What did not arrive in time is told to the next session.
                         match delivered.now_or_never() {
                             Some(Ok(())) => inbox.steered(text),
                             _ => inbox.take(Command::Instruct(text)),
@@ -307,6 +313,14 @@ fn control_of(client: &dyn AgentClient) -> Arc<dyn SessionControl> {
     catch_unwind(AssertUnwindSafe(|| client.control())).unwrap_or_else(|_panic| {
         tracing::error!("the control of an agent client panicked");
         Arc::new(NoControl)
+    })
+}
+
+/// Returns what a session was told and its agent never heard; one that panics has forgotten it.
+fn unheard(control: &dyn SessionControl) -> Vec<String> {
+    catch_unwind(AssertUnwindSafe(|| control.unheard())).unwrap_or_else(|_panic| {
+        tracing::error!("the control of an agent client panicked");
+        Vec::new()
     })
 }
 

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::session_tally::SessionTally;
 use crate::domain::quota::{between, later};
 use crate::domain::{Budget, BudgetKind, Failure, SessionEnd, SessionResult, StreamEvent};
-use crate::port::{AgentClient, Clock, MessageStream, Prompt};
+use crate::port::{AgentClient, Clock, Events, MessageStream, Prompt, SignsOfLife};
 
 /// Runs one query on one client, from the prompt to the disposal.
 ///
@@ -42,6 +42,7 @@ pub struct Session {
     clock: Arc<dyn Clock>,
     limits: SessionLimits,
     over: CancellationToken,
+    signs: Arc<SignsOfLife>,
 }
 
 /// Events that are taken although the budget is spent, because they were there already.
@@ -104,6 +105,7 @@ impl Session {
             clock,
             limits,
             over: CancellationToken::new(),
+            signs: Arc::default(),
         }
     }
 
@@ -115,6 +117,17 @@ impl Session {
     #[must_use]
     pub fn closing(mut self, over: CancellationToken) -> Self {
         self.over = over;
+        self
+    }
+
+    /// Takes what is told through `events` for signs of life, beside the stream of the client.
+    ///
+    /// Give it the [events of the session](crate::SessionSpec::events): a model that answers for
+    /// an hour tells its pieces there, and its answer in the stream only when it is whole. Both
+    /// must go by the same clock.
+    #[must_use]
+    pub fn hearing(mut self, events: &Events) -> Self {
+        self.signs = events.signs().clone();
         self
     }
 
@@ -210,6 +223,7 @@ impl Session {
                         // The machine was asleep, and the agent with it.
                         last_sign = now;
                     }
+                    last_sign = self.signs.last().unwrap_or(last_sign).max(last_sign);
                     if between(last_sign, now) >= self.limits.idle {
                         return idle(self.limits.idle);
                     }

@@ -252,3 +252,60 @@ async fn a_backend_that_spent_what_was_left_has_spent_the_budget_of_the_run() {
     );
     assert_eq!(report.sessions, 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_money_budget_goes_on_with_a_few_sessions_of_which_a_part_is_unknown() {
+    // One call of every session broke off.
+    let backend = planner(Duration::ZERO, |_| {
+        let told = StreamEvent::usage(TokenUsage::default(), Some(CostUsd::from_cents(1)));
+        let cut = StreamEvent::usage(TokenUsage::default(), None);
+        let outcome = autonoe_core::SessionOutcome::Completed;
+        vec![Ok(told), Ok(cut), Ok(StreamEvent::end(outcome, None))]
+    });
+    let bench = Bench::new([]);
+    let runner = bench
+        .runner()
+        .agents(Arc::new(backend))
+        .budget(Budget::default().with_cost(CostUsd::from_cents(100)))
+        .max_iterations(500);
+
+    let report = bench.run(runner).await;
+
+    assert_eq!(
+        report.exit,
+        ExitReason::BudgetExceeded {
+            budget: BudgetKind::Cost
+        }
+    );
+    assert_eq!(report.cost.unknown_parts, 4);
+    assert_eq!(report.cost.known_usd, CostUsd::from_cents(4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_backend_tells_observers_shows_that_it_lives() {
+    type Shows = fn(&autonoe_core::Events);
+    let shows: [Shows; 3] = [
+        |events| events.debug("still here", None),
+        |events| events.sign_of_life(),
+        |_| {},
+    ];
+    for (show, minutes) in shows.into_iter().zip([100, 100, 30]) {
+        let backend = OwnBackend::new(move |spec| {
+            let work = async move {
+                crate::own_backend::call(spec.clone(), "create", crate::support::create(&["A"]))
+                    .await;
+                for _ in 0..5 {
+                    tokio::time::sleep(20 * MINUTE).await;
+                    show(&spec.events.child());
+                }
+            };
+            says_after(work, vec![done()])
+        });
+        let bench = Bench::new([]);
+        let runner = bench.runner().agents(Arc::new(backend)).max_iterations(1);
+
+        let report = bench.run(runner).await;
+
+        assert_eq!(report.elapsed, minutes * MINUTE, "{report:?}");
+    }
+}

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{AgentError, AgentErrorKind, RunReport, SessionRunnerBuilder};
+use autonoe_core::{
+    AgentError, AgentErrorKind, CostUsd, RunReport, SessionOutcome, SessionRunnerBuilder,
+    StreamEvent,
+};
 use autonoe_testkit::SessionScript;
 
-use crate::own_backend::{MINUTE, done, planner, run_with};
+use crate::own_backend::{Item, MINUTE, done, planner, run_with};
 use crate::support::{Bench, plans, status};
 
 /// Runs while a person tells it something, a second after its start.
@@ -100,4 +103,36 @@ async fn a_message_that_no_session_follows_is_in_the_report() {
     .await;
 
     assert_eq!(report.undelivered_messages, ["also do B"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_the_agent_did_not_hear_is_told_to_the_next_session_once() {
+    let max_turns = || {
+        Ok(StreamEvent::end(
+            SessionOutcome::MaxTurns,
+            Some(CostUsd::ZERO),
+        ))
+    };
+    let crashed = || Err(AgentError::new(AgentErrorKind::Crashed, "it crashed"));
+    let ends: [fn() -> Item; 3] = [done, max_turns, crashed];
+    for (index, end) in ends.into_iter().enumerate() {
+        let mut backend = planner(Duration::from_secs(11), move |number| {
+            vec![if number == 1 { end() } else { done() }]
+        });
+        backend.is_deaf = true;
+        let bench = Bench::new([]);
+        let runner = bench
+            .runner()
+            .agents(Arc::new(backend.clone()))
+            .max_iterations(2);
+
+        run_told_to_use_tabs(runner).await;
+
+        let prompts = backend.seen().prompts;
+        assert_eq!(
+            prompts[1].matches("use tabs").count(),
+            1,
+            "{index}: {prompts:?}"
+        );
+    }
 }

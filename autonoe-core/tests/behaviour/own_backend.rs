@@ -26,6 +26,8 @@ pub(crate) struct OwnBackend {
     pub(crate) steer_panics: bool,
     /// How long the answer to a message takes; the agent has it at once.
     pub(crate) steer_takes: Duration,
+    /// Whether the agent never hears what it is told.
+    pub(crate) is_deaf: bool,
     seen: Arc<Mutex<Seen>>,
 }
 
@@ -47,6 +49,7 @@ impl OwnBackend {
             control_panics: false,
             steer_panics: false,
             steer_takes: Duration::ZERO,
+            is_deaf: false,
             seen: Arc::default(),
         }
     }
@@ -124,6 +127,13 @@ impl SessionControl for OwnControl {
         self.0.lock().steered.push(text.to_owned());
         tokio::time::sleep(self.0.steer_takes).await;
         Ok(())
+    }
+
+    fn unheard(&self) -> Vec<String> {
+        match self.0.is_deaf {
+            true => std::mem::take(&mut self.0.lock().steered),
+            false => Vec::new(),
+        }
     }
 }
 

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 
 use super::SessionPlan;
 use crate::domain::{
-    Activity, BudgetKind, Failure, LedgerView, Phase, SessionEnd, SessionOutcome, SessionResult,
+    Activity, BudgetKind, CostUsd, Failure, LedgerView, Phase, SessionEnd, SessionOutcome,
+    SessionResult,
 };
 
 /// What a session that ended means for the run.
@@ -100,7 +101,10 @@ fn flaw(
             format!("the {} session created no deliverable", plan.instruction),
         ));
     }
-    if plan.budget.cost_usd.is_some() && result.cost.exact().is_none() {
+    // Where only a part is unknown, one call that broke off for example, the run goes on until
+    // there are too many such parts.
+    let told_nothing = result.cost.unknown_parts > 0 && result.cost.known_usd == CostUsd::ZERO;
+    if plan.budget.cost_usd.is_some() && told_nothing {
         return Some(Failure::permanent(
             "cost_not_reported",
             "the agent did not tell what the session cost, so the money budget cannot be kept",

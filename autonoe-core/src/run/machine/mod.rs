@@ -272,7 +272,9 @@ impl RunMachine {
             (meaning, Ok(_)) => meaning,
         };
         if !meaning.shows_a_reader(result) {
-            let later_ones = std::mem::replace(&mut self.messages, messages);
+            let mut later_ones = std::mem::replace(&mut self.messages, messages);
+            // What the session gave back as unheard is among both.
+            later_ones.retain(|later| !self.messages.contains(later));
             self.messages.extend(later_ones);
         }
         self.count(&meaning, result, &plan.instruction);
