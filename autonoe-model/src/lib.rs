@@ -26,9 +26,9 @@ pub mod conformance;
 pub use agent::{LimitTable, ModelAgentOptions, ModelAgents, ModelLimits};
 pub use backend::ModelBackend;
 pub use contract::{
-    AssistantMessage, Message, ModelClient, ModelError, ModelErrorCode, ModelEvent, ModelIdentity,
-    ModelReply, ModelRequest, ModelStream, Part, PartKind, StopReason, ToolChoice, ToolResult,
-    WireItem, model_fn,
+    AssistantMessage, CallUsage, Message, ModelClient, ModelError, ModelErrorCode, ModelEvent,
+    ModelIdentity, ModelReply, ModelRequest, ModelStream, Part, PartKind, StopReason, ToolChoice,
+    ToolResult, WireItem, model_fn,
 };
 pub use mcp::McpOptions;
 pub use price::{LongPrompt, Price, PriceTable};

@@ -60,12 +60,15 @@ impl Toolbox {
         }
     }
 
-    /// Adds `tools` behind the others: those of a backend, for example.
+    /// Makes a box of other `tools` for the same session: those of a backend, for example. They
+    /// are told, noted and ended like those of this box, and have names of their own.
     #[must_use]
-    pub fn with_tools(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+    pub fn beside(&self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
         let tools = tools.into_iter().map(|tool| Arc::new(Offered::new(tool)));
-        self.tools.extend(tools);
-        self
+        Self {
+            tools: tools.collect(),
+            ..self.clone()
+        }
     }
 
     /// Sets the data that every call gets as [`ToolContext::extra`].

@@ -120,7 +120,7 @@ impl AgentClientFactory for ModelAgents {
         let model = model.map_err(|error| of_setup(&error))?;
         let tools = self.tools(&spec)?;
         spec.thinking = spec.thinking.or(self.options.thinking);
-        let agent = ModelAgent::new(self.options.clone(), model, tools, spec);
+        let agent = ModelAgent::new(self.options.clone(), model, tools, spec)?;
         Ok(Box::new(agent))
     }
 }

@@ -1,21 +1,22 @@
 //! A model that is asked, and an account of what that used.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use autonoe_core::{
-    AssistRequest, Assistant, Events, Failure, ModelAnswer, ModelAsked, ModelCall, ModelMessages,
-    ModelPart, Retry, StreamEvent, TokenUsage, ToolContext, ToolError, ToolErrorCode,
+    AssistRequest, Assistant, CostUsd, Events, StreamEvent, ToolContext, ToolError, ToolErrorCode,
 };
 use futures::StreamExt;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
+use super::attempt::Attempt;
 use super::budget::Account;
 use super::client::Item;
-use super::told;
 use crate::contract::{
-    ModelClient, ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelRequest,
+    CallUsage, ModelClient, ModelError, ModelErrorCode, ModelEvent, ModelIdentity, ModelReply,
+    ModelRequest,
 };
 use crate::retry::Retrying;
 
@@ -27,6 +28,9 @@ pub(super) struct Asking {
     events: Events,
     listener: UnboundedSender<Item>,
     stop: CancellationToken,
+    has_warned: Arc<AtomicBool>,
+    /// Held by the tool that is helped, where there is a budget.
+    assists: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// Why there is no answer.
@@ -52,6 +56,8 @@ impl Asking {
             events,
             listener,
             stop,
+            has_warned: Arc::default(),
+            assists: Arc::default(),
         }
     }
 
@@ -73,97 +79,73 @@ impl Asking {
 
     /// Asks the model for what goes on at a place of the run.
     async fn ask_at(&self, place: &Events, request: &ModelRequest) -> Result<ModelReply, NoAnswer> {
+        // What is not begun costs nothing.
+        if self.stop.is_cancelled() {
+            return Err(NoAnswer::Stopped);
+        }
         let mut answer = self.model.stream_borrowed(request);
-        let mut call = self.begin(place, request);
-        // What the try under way is known to have used.
-        let mut known = TokenUsage::default();
-        loop {
+        let mut attempt = Attempt::begin(self, place, request);
+        let error = loop {
             let event = tokio::select! {
                 biased;
-                () = self.stop.cancelled() => {
-                    // Nobody tells what an answer used that was not heard to its end.
-                    self.account().broke_off(known);
-                    self.tell(StreamEvent::usage(known, None));
-                    call.failed(&Failure::retryable("cancelled", "the turn was stopped"), known);
-                    return Err(NoAnswer::Stopped);
-                }
+                () = self.stop.cancelled() => return Err(NoAnswer::Stopped),
                 event = answer.next() => event,
             };
             match event {
                 Some(Ok(ModelEvent::Done(reply))) => {
-                    self.done(&reply, call);
+                    attempt.done(&reply);
+                    self.warn_of_guesses(&reply);
                     return Ok(*reply);
                 }
-                Some(Ok(ModelEvent::Text(text))) => call.chunk(ModelPart::Text, &text),
-                Some(Ok(ModelEvent::Thinking(text))) => call.chunk(ModelPart::Thinking, &text),
-                Some(Ok(ModelEvent::Used(tokens))) => known = tokens,
                 Some(Ok(ModelEvent::Retrying {
                     error,
-                    attempt,
+                    attempt: number,
                     delay,
                 })) => {
-                    let message = format!("{error}; try {attempt} follows in {delay:?}");
-                    self.failed(&error, call);
+                    attempt.failed(&error);
+                    let message = format!("{error}; try {number} follows in {delay:?}");
                     self.tell(StreamEvent::warning(message));
-                    known = TokenUsage::default();
-                    call = self.begin(place, request);
+                    attempt = Attempt::begin(self, place, request);
                 }
-                Some(Ok(ModelEvent::ToolCall { .. })) => {}
-                Some(Err(error)) => {
-                    self.failed(&error, call);
-                    return Err(NoAnswer::Failed(error));
-                }
+                Some(Ok(event)) => attempt.hear(&event),
+                Some(Err(error)) => break error,
                 None => {
                     let message = "the answer ended before it was whole";
-                    let error = ModelError::new(ModelErrorCode::InvalidResponse, message);
-                    self.failed(&error, call);
-                    return Err(NoAnswer::Failed(error));
+                    break ModelError::new(ModelErrorCode::InvalidResponse, message);
                 }
             }
+        };
+        attempt.failed(&error);
+        Err(NoAnswer::Failed(error))
+    }
+
+    /// Warns once of a provider that does not count.
+    fn warn_of_guesses(&self, reply: &ModelReply) {
+        if reply.usage.told().is_none() && !self.has_warned.swap(true, Ordering::Relaxed) {
+            self.tell(StreamEvent::warning(
+                "the provider does not tell how many tokens its answers use, \
+                 so that nobody knows what the session costs",
+            ));
         }
     }
 
-    fn begin(&self, place: &Events, request: &ModelRequest) -> ModelCall {
-        let identity = self.model.identity();
-        let content = || told::asked(request);
-        let messages = ModelMessages::new(request.messages.len(), &content);
-        let mut asked = ModelAsked::new(&identity.model, messages).by_provider(&identity.provider);
-        if let Some(tokens) = request.max_output_tokens {
-            asked = asked.with_max_tokens(tokens.into());
-        }
-        place.model_call(&asked)
+    /// Shows that the session lives, wherever in its tree something goes on.
+    pub(super) fn sign_of_life(&self) {
+        self.events.sign_of_life();
     }
 
-    fn done(&self, reply: &ModelReply, call: ModelCall) {
-        let cost = self.account().used(self.model.identity(), reply.usage);
-        self.tell(StreamEvent::usage(reply.usage, cost));
-        let (text, stop) = (reply.message.to_text(), reply.stop.to_string());
-        let parts = || told::parts(&reply.message);
-        let mut answer = ModelAnswer::new(&text, reply.usage)
-            .with_parts(ModelMessages::new(reply.message.parts.len(), &parts))
-            .with_tool_calls(reply.message.calls().count())
-            .with_cost(cost)
-            .with_stop_reason(&stop);
-        if let Some(model) = &reply.model {
-            answer = answer.with_model(model);
-        }
-        if let Some(id) = &reply.id {
-            answer = answer.with_id(id);
-        }
-        call.ended(&answer);
+    /// Returns which model is asked.
+    pub(super) fn identity(&self) -> &ModelIdentity {
+        self.model.identity()
     }
 
-    fn failed(&self, error: &ModelError, call: ModelCall) {
-        if error.usage != TokenUsage::default() {
-            let cost = self.account().used(self.model.identity(), error.usage);
-            self.tell(StreamEvent::usage(error.usage, cost));
+    /// Writes down and tells what a call used, and returns what it cost, as far as that is known.
+    pub(super) fn settle(&self, used: CallUsage) -> Option<CostUsd> {
+        let cost = self.account().used(self.model.identity(), used);
+        if used != CallUsage::NOTHING {
+            self.tell(StreamEvent::usage(used.known(), cost));
         }
-        let mut failure = Failure::permanent(error.code.as_str(), error.message.clone());
-        if error.is_retryable() {
-            failure.retry = Retry::MayHelp;
-        }
-        failure.retry_after = error.retry_after;
-        call.failed(&failure, error.usage);
+        cost
     }
 
     pub(super) fn account(&self) -> std::sync::MutexGuard<'_, Account> {
@@ -179,6 +161,12 @@ impl Assistant for Asking {
         request: &AssistRequest,
         context: &ToolContext,
     ) -> Result<String, ToolError> {
+        let is_limited = self.account().is_limited();
+        // Calls that run side by side must not all spend what is left for one.
+        let _turn = match is_limited {
+            true => Some(self.assists.lock().await),
+            false => None,
+        };
         if let Some(budget) = self.account().exhausted() {
             let message = format!("the {budget} budget of the session is spent");
             return Err(ToolError::new(ToolErrorCode::RATE_LIMITED, message));

@@ -1,9 +1,12 @@
 //! What a session has used, and whether that is too much.
 
-use autonoe_core::{Budget, BudgetKind, CostTotal, CostUsd, Spent, TokenUsage};
+use autonoe_core::{Budget, BudgetKind, CostTotal, CostUsd, Spent};
 
-use crate::contract::ModelIdentity;
+use crate::contract::{CallUsage, ModelIdentity};
 use crate::price::PriceTable;
+
+/// How many calls a budget is kept with of which nobody knows all that they used.
+const GUESSES: u32 = 3;
 
 /// What a session has used so far.
 #[derive(Debug)]
@@ -11,6 +14,8 @@ pub(super) struct Account {
     prices: PriceTable,
     budget: Budget,
     spent: Spent,
+    /// Of how many calls nobody told all that they used.
+    uncounted: u32,
 }
 
 impl Account {
@@ -19,41 +24,55 @@ impl Account {
             prices,
             budget,
             spent: Spent::default(),
+            uncounted: 0,
         }
     }
 
-    /// Writes down what a call used, and returns what it cost.
-    pub(super) fn used(&mut self, model: &ModelIdentity, tokens: TokenUsage) -> Option<CostUsd> {
-        let cost = self.prices.cost(model, &tokens);
-        self.spent.tokens += tokens;
-        self.spent.cost.add(cost);
-        cost
-    }
-
-    /// Writes down a call that was not heard to its end: only a part of what it used is known.
-    pub(super) fn broke_off(&mut self, tokens: TokenUsage) {
-        self.spent.tokens += tokens;
-        self.spent.cost.add(None);
+    /// Writes down what a call used, and returns what it cost; `None` if a part of it is unknown.
+    pub(super) fn used(&mut self, model: &ModelIdentity, used: CallUsage) -> Option<CostUsd> {
+        let known = self.prices.cost(model, &used.known());
+        self.spent.tokens += used.known();
+        match used {
+            CallUsage::Told(_) => {
+                self.spent.cost.add(known);
+                known
+            }
+            CallUsage::AtLeast(_) => {
+                let least = known.unwrap_or(CostUsd::ZERO);
+                self.spent.cost.merge(CostTotal::at_least(least));
+                self.uncounted = self.uncounted.saturating_add(1);
+                None
+            }
+        }
     }
 
     /// Returns what the session cost; `None` if a part of it is unknown.
     pub(super) fn cost(&self) -> Option<CostUsd> {
-        let CostTotal {
-            known_usd,
-            unknown_parts,
-            ..
-        } = self.spent.cost;
-        (unknown_parts == 0).then_some(known_usd)
+        self.spent.cost.exact()
     }
 
-    /// Returns what is spent of the budget, if something is. Time is kept by who runs the session.
+    /// Tells whether money or tokens are limited.
+    pub(super) fn is_limited(&self) -> bool {
+        self.budget.cost_usd.is_some() || self.budget.tokens.is_some()
+    }
+
+    /// Returns what is spent of the budget, or can no longer be kept, if something is. Time is
+    /// kept by who runs the session.
     pub(super) fn exhausted(&self) -> Option<BudgetKind> {
-        self.budget.exhausted(&self.spent)
+        let is_a_guess = |unknown| unknown > GUESSES;
+        let money = self.budget.cost_usd.is_some() && is_a_guess(self.spent.cost.unknown_parts);
+        let tokens = self.budget.tokens.is_some() && is_a_guess(self.uncounted);
+        self.budget
+            .exhausted(&self.spent)
+            .or(money.then_some(BudgetKind::Cost))
+            .or(tokens.then_some(BudgetKind::Tokens))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use autonoe_core::TokenUsage;
+
     use super::*;
 
     fn prices() -> PriceTable {
@@ -67,17 +86,21 @@ mod tests {
         }
     }
 
+    fn told(count: u64) -> CallUsage {
+        tokens(count).into()
+    }
+
     #[test]
     fn a_session_with_a_model_of_unknown_price_costs_an_unknown_amount() {
         let mut account = Account::new(prices(), Budget::default());
         assert_eq!(account.cost(), Some(CostUsd::ZERO));
 
-        let cost = account.used(&ModelIdentity::new("p", "known"), tokens(1_000_000));
+        let cost = account.used(&ModelIdentity::new("p", "known"), told(1_000_000));
         assert_eq!(cost, Some(CostUsd::from_cents(100)));
         assert_eq!(account.cost(), Some(CostUsd::from_cents(100)));
 
         assert_eq!(
-            account.used(&ModelIdentity::new("p", "other"), tokens(1)),
+            account.used(&ModelIdentity::new("p", "other"), told(1)),
             None
         );
         assert_eq!(account.cost(), None);
@@ -88,9 +111,42 @@ mod tests {
         let known = ModelIdentity::new("p", "known");
         let mut account = Account::new(prices(), Budget::default().with_tokens(10));
 
-        account.used(&known, tokens(9));
+        account.used(&known, told(9));
         assert_eq!(account.exhausted(), None);
-        account.used(&known, tokens(1));
+        account.used(&known, told(1));
         assert_eq!(account.exhausted(), Some(BudgetKind::Tokens));
+    }
+
+    #[test]
+    fn a_budget_is_not_kept_with_guesses() {
+        let known = ModelIdentity::new("p", "known");
+        let dollar = Budget::default().with_cost(CostUsd::from_cents(100));
+        for (budget, spent) in [
+            (dollar, Some(BudgetKind::Cost)),
+            (Budget::default().with_tokens(10), Some(BudgetKind::Tokens)),
+            (Budget::default(), None),
+        ] {
+            let mut account = Account::new(prices(), budget);
+            for _ in 0..GUESSES {
+                assert_eq!(account.used(&known, CallUsage::UNKNOWN), None);
+                assert_eq!(account.exhausted(), None, "{budget:?}");
+            }
+
+            account.used(&known, CallUsage::UNKNOWN);
+
+            assert_eq!(account.exhausted(), spent, "{budget:?}");
+            assert_eq!(account.cost(), None);
+        }
+    }
+
+    #[test]
+    fn what_is_known_of_an_answer_that_broke_off_is_held_against_the_budget() {
+        let budget = Budget::default().with_cost(CostUsd::from_cents(100));
+        let mut account = Account::new(prices(), budget);
+
+        let cut = CallUsage::AtLeast(tokens(1_000_000));
+        account.used(&ModelIdentity::new("p", "known"), cut);
+
+        assert_eq!(account.exhausted(), Some(BudgetKind::Cost));
     }
 }

@@ -1,24 +1,31 @@
 //! The calls of an answer, carried out.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use autonoe_core::{
-    GateDecision, SessionSpec, StreamEvent, Tool, ToolContext, ToolDefinition, ToolEffect,
-    ToolError, ToolErrorCode, ToolOutput, ToolStatus, Toolbox,
+    AgentError, AgentErrorKind, GateDecision, SessionSpec, StreamEvent, Tool, ToolContext,
+    ToolDefinition, ToolEffect, ToolError, ToolErrorCode, ToolOutput, ToolStatus, Toolbox,
 };
 use futures::future::join_all;
 use serde_json::Value;
 
 use super::asking::Asking;
 use super::batches::batches;
-use crate::contract::{ModelReply, ToolResult};
+use super::prompts::CUT_CALL;
+use crate::contract::{ModelReply, StopReason, ToolResult};
 
 /// The tools of a session: its own under the names that all backends give them, ours, and those
-/// of its MCP servers.
+/// of its MCP servers. The name that the gate has seen leads to one tool and no other.
 #[derive(Debug)]
 pub(super) struct Calls {
-    tools: Toolbox,
+    /// Those that the session brings, by their own names.
+    own: Toolbox,
+    /// Ours and those of servers.
+    others: Toolbox,
     definitions: Vec<ToolDefinition>,
+    /// The names that lead to tools of the session, and the own names of these.
+    own_names: BTreeMap<String, String>,
 }
 
 /// One call of an answer.
@@ -30,26 +37,43 @@ struct Call<'a> {
 
 impl Calls {
     /// Takes the tools of the session, those that every session has, and those of its servers.
+    ///
+    /// # Errors
+    ///
+    /// The model would know two of them by the same name.
     pub(super) fn new(
         spec: &SessionSpec,
         built_in: &[Arc<dyn Tool>],
         of_servers: &[Arc<dyn Tool>],
-    ) -> Self {
-        let own = spec.tools.definitions().cloned().map(|mut tool| {
-            tool.name = Toolbox::qualified_name(&tool.name);
-            tool
-        });
-        let mut definitions: Vec<_> = built_in
-            .iter()
-            .map(|tool| tool.definition().clone())
-            .collect();
-        definitions.extend(own);
-        definitions.extend(of_servers.iter().map(|tool| tool.definition().clone()));
-        let others = built_in.iter().chain(of_servers).cloned();
-        Self {
-            tools: spec.tools.clone().with_tools(others),
-            definitions,
+    ) -> Result<Self, AgentError> {
+        let mut own_names = BTreeMap::new();
+        let mut own = Vec::new();
+        for tool in spec.tools.definitions() {
+            let name = Toolbox::qualified_name(&tool.name);
+            // Of two tools of a session with the same name the first counts.
+            if own_names.insert(name.clone(), tool.name.clone()).is_none() {
+                let mut tool = tool.clone();
+                tool.name = name;
+                own.push(tool);
+            }
         }
+        let definition = |tool: &Arc<dyn Tool>| tool.definition().clone();
+        let mut definitions: Vec<_> = built_in.iter().map(definition).collect();
+        definitions.extend(own);
+        definitions.extend(of_servers.iter().map(definition));
+        let mut names = BTreeSet::new();
+        if let Some(twice) = definitions.iter().find(|tool| !names.insert(&tool.name)) {
+            let message = format!("two tools of the session are called {}", twice.name);
+            return Err(AgentError::new(AgentErrorKind::Configuration, message));
+        }
+        Ok(Self {
+            own: spec.tools.clone(),
+            others: spec
+                .tools
+                .beside(built_in.iter().chain(of_servers).cloned()),
+            definitions,
+            own_names,
+        })
     }
 
     /// Returns what the model is told of the tools.
@@ -104,6 +128,11 @@ impl Calls {
         asking: &Asking,
     ) -> (ToolResult, ToolStatus) {
         let stop = asking.stop();
+        let was_cut = matches!(reply.stop, StopReason::MaxTokens | StopReason::ContextFull);
+        if was_cut && !call.input.is_object() {
+            let result = ToolResult::failed(call.id, call.name, CUT_CALL);
+            return (result, ToolStatus::Error);
+        }
         let asked = spec.tool_call(call.id, call.name, call.input.clone());
         let decision = tokio::select! {
             biased;
@@ -123,19 +152,12 @@ impl Calls {
             .with_assistant(Arc::new(asking.clone()));
         context.message_id = reply.id.clone();
         let input = call.input.clone();
-        // The gate has seen the whole name: it must not lead to a tool that has another.
-        let is_known = self.definitions.iter().any(|tool| tool.name == call.name);
-        let own = own_name(call.name).filter(|_| is_known);
-        let name = own.unwrap_or(call.name);
-        result(call, self.tools.call(name, input, context).await)
+        let done = match self.own_names.get(call.name) {
+            Some(own) => self.own.call(own, input, context).await,
+            None => self.others.call(call.name, input, context).await,
+        };
+        result(call, done)
     }
-}
-
-/// Returns the name of a tool of the session by that which the model knows.
-fn own_name(name: &str) -> Option<&str> {
-    name.strip_prefix("mcp__")?
-        .strip_prefix(Toolbox::SERVER)?
-        .strip_prefix("__")
 }
 
 fn result(call: &Call<'_>, done: Result<ToolOutput, ToolError>) -> (ToolResult, ToolStatus) {

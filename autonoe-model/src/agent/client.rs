@@ -32,21 +32,16 @@ impl ModelAgent {
         model: Arc<dyn ModelClient>,
         tools: Vec<Arc<dyn Tool>>,
         spec: SessionSpec,
-    ) -> Self {
+    ) -> Result<Self, AgentError> {
         let over = CancellationToken::new();
         let reach = Reach::default();
-        Self {
-            work: Arc::new(Mutex::new(Work::new(
-                options,
-                model,
-                tools,
-                spec,
-                reach.clone(),
-            ))),
+        let work = Work::new(options, model, tools, spec, reach.clone())?;
+        Ok(Self {
+            work: Arc::new(Mutex::new(work)),
             reach,
             _over_when_dropped: over.clone().drop_guard(),
             over,
-        }
+        })
     }
 }
 

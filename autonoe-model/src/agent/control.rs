@@ -19,6 +19,8 @@ struct Inner {
     turn: Option<CancellationToken>,
     /// What a person told, and the model not yet.
     told: VecDeque<String>,
+    /// What the model is told, but has not answered yet.
+    asked: Vec<String>,
 }
 
 impl Reach {
@@ -27,9 +29,17 @@ impl Reach {
         self.lock().turn = Some(stop);
     }
 
-    /// Takes what a person told.
+    /// Takes what a person told, to tell it to the model.
     pub(super) fn take_told(&self) -> Vec<String> {
-        self.lock().told.drain(..).collect()
+        let mut inner = self.lock();
+        let told: Vec<_> = inner.told.drain(..).collect();
+        inner.asked.extend(told.iter().cloned());
+        told
+    }
+
+    /// The model has answered: it has heard what was taken.
+    pub(super) fn heard(&self) {
+        self.lock().asked.clear();
     }
 
     pub(super) fn has_told(&self) -> bool {
@@ -46,11 +56,10 @@ impl Reach {
         is_over
     }
 
-    /// The turn is over, whatever was told.
+    /// The turn is over, whatever was told. What the model has not heard is kept for the next
+    /// turn, or for who takes it.
     pub(super) fn abandon(&self) {
-        let mut inner = self.lock();
-        inner.turn = None;
-        inner.told.clear();
+        self.lock().turn = None;
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
@@ -81,6 +90,16 @@ impl SessionControl for Reach {
             )),
         }
     }
+
+    fn unheard(&self) -> Vec<String> {
+        let mut inner = self.lock();
+        if inner.turn.is_some() {
+            return Vec::new();
+        }
+        let mut unheard = std::mem::take(&mut inner.asked);
+        unheard.extend(inner.told.drain(..));
+        unheard
+    }
 }
 
 #[cfg(test)]
@@ -105,6 +124,26 @@ mod tests {
         assert!(reach.end());
 
         assert!(!steer(&reach, "after the turn"));
+    }
+
+    #[test]
+    fn what_the_model_did_not_hear_is_given_back_once() {
+        let reach = Reach::default();
+        reach.begin(CancellationToken::new());
+        for text in ["one", "two"] {
+            assert!(steer(&reach, text));
+            assert_eq!(reach.take_told(), [text]);
+            if text == "one" {
+                reach.heard();
+            }
+        }
+        assert!(steer(&reach, "three"));
+        assert!(reach.unheard().is_empty(), "it may still be heard");
+
+        reach.abandon();
+
+        assert_eq!(reach.unheard(), ["two", "three"]);
+        assert!(reach.unheard().is_empty());
     }
 
     #[test]

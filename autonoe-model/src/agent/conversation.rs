@@ -1,15 +1,18 @@
 //! What was said so far, and how much room it takes.
 
+use super::prompts::NO_RESULT;
 use crate::contract::{Message, ModelReply, ModelRequest, PartKind, ToolResult};
 
 /// What was said so far, as the model is asked with it. Every call in it has a result before the
-/// model is asked again.
+/// model is told anything else.
 ///
 /// It is kept as a request and not made into one for each round: a long conversation would be
 /// copied as often as something is added to it.
 #[derive(Clone, Debug)]
 pub(super) struct Conversation {
     request: ModelRequest,
+    /// What persons told after the task. It holds, however much else is left out.
+    instructions: Vec<String>,
     /// What the provider counted, with all that is sent beside the messages.
     counted: Option<u64>,
     /// What was added since then.
@@ -30,6 +33,7 @@ impl Conversation {
             beside: tokens_of(system + described.sum::<usize>()),
             added: request.messages.iter().map(size_of).sum(),
             counted: None,
+            instructions: Vec::new(),
             request,
         }
     }
@@ -48,9 +52,35 @@ impl Conversation {
         self.request.messages.push(message);
     }
 
+    /// Returns what persons told after the task.
+    pub(super) fn instructions(&self) -> &[String] {
+        &self.instructions
+    }
+
+    /// Tells the model what a person says: the task, and later more.
+    pub(super) fn instruct(&mut self, text: String) {
+        if !self.messages().is_empty() {
+            self.instructions.push(text.clone());
+        }
+        self.tell(text);
+    }
+
     /// Tells the model something.
     pub(super) fn tell(&mut self, text: impl Into<String>) {
+        self.answer_calls(NO_RESULT);
         self.push(Message::user(text));
+    }
+
+    /// Gives the calls of the last answer that have no results yet one that says `why`.
+    pub(super) fn answer_calls(&mut self, why: &str) {
+        let Some(Message::Assistant(said)) = self.messages().last() else {
+            return;
+        };
+        let failed = |(id, name, _): (&str, &str, _)| ToolResult::failed(id, name, why);
+        let results: Vec<_> = said.calls().map(failed).collect();
+        if !results.is_empty() {
+            self.results(results);
+        }
     }
 
     /// Takes the model's answer. An answer without anything in it is not kept: no provider
@@ -59,12 +89,8 @@ impl Conversation {
         if !reply.message.parts.is_empty() {
             self.push(reply.message.clone().into());
         }
-        let used = reply
-            .usage
-            .prompt()
-            .saturating_add(reply.usage.completion());
-        if used > 0 {
-            self.counted = Some(used);
+        if let Some(told) = reply.usage.told().filter(|told| told.total() > 0) {
+            self.counted = Some(told.total());
             self.added = 0;
         }
     }
@@ -138,7 +164,7 @@ mod tests {
     use autonoe_core::TokenUsage;
 
     use super::*;
-    use crate::contract::AssistantMessage;
+    use crate::contract::{AssistantMessage, Part};
 
     #[test]
     fn what_the_provider_counted_counts_and_the_rest_is_guessed() {
@@ -163,6 +189,29 @@ mod tests {
 
         conversation.replace(vec![Message::user("x".repeat(60))]);
         assert_eq!(conversation.size(), 100 + 8 + 20);
+    }
+
+    #[test]
+    fn calls_have_results_before_the_model_is_told_anything_else() {
+        let mut conversation = Conversation::new(ModelRequest::new([]));
+        conversation.tell("x");
+        let calls = ["a", "b"].map(|id| Part::tool_call(id, "Read", serde_json::json!({})));
+        conversation.answered(&ModelReply::new(AssistantMessage::new(calls)));
+
+        conversation.tell("y");
+        conversation.answer_calls("there is none");
+
+        let Some(Message::Results { results }) = conversation.messages().get(2) else {
+            panic!("{conversation:?}")
+        };
+        let ids: Vec<_> = results.iter().map(|it| it.call_id.as_str()).collect();
+        assert_eq!(ids, ["a", "b"]);
+        assert!(
+            results
+                .iter()
+                .all(|it| it.is_error && it.output == NO_RESULT)
+        );
+        assert_eq!(conversation.messages().len(), 4);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod agents;
 mod asking;
+mod attempt;
 mod batches;
 mod budget;
 mod calls;

@@ -6,6 +6,25 @@ use std::path::Path;
 pub(super) const GO_ON: &str =
     "Your last answer was cut off because it was too long. Go on where it ended.";
 
+/// What an answer is told that was cut at its length while it called a tool.
+pub(super) const CALL_AGAIN: &str = "Your last answer was cut off because it was too long. A call \
+that was cut was not carried out: make it again, in smaller pieces.";
+
+/// What an answer is told that its provider could not read.
+pub(super) const NOT_READ: &str = "Your last answer could not be read, and nothing of it was \
+carried out. Answer again; write the input of every call as valid JSON.";
+
+/// What became of a call that was cut.
+pub(super) const CUT_CALL: &str = "the call was cut off because the answer was too long, and was \
+not carried out";
+
+/// What became of a call of an answer that does not count.
+pub(super) const NOT_CARRIED_OUT: &str = "the call was not carried out";
+
+/// What became of a call when its turn ended before it had a result.
+pub(super) const NO_RESULT: &str = "the turn ended before there was a result; nobody knows how \
+much of the call was carried out";
+
 /// What holds when a conversation is told in short.
 pub(super) const SUMMARY_SYSTEM: &str = "You write notes for an engineer who takes over a \
 piece of work in its middle and sees nothing but your notes.";
@@ -41,4 +60,20 @@ pub(super) fn summary_question(task: &str, told: &str) -> String {
 /// Returns what stands in the place of the messages that were told in short.
 pub(super) fn summary(text: &str) -> String {
     format!("[Notes on the work so far; the messages themselves were removed.]\n\n{text}")
+}
+
+/// Returns what stands in the place of the messages that were told in short, but not to the end.
+pub(super) fn cut_summary(text: &str) -> String {
+    let notes = summary(text);
+    format!("{notes}\n\n[The notes end here, because they became too long. Look at the files.]")
+}
+
+/// Adds what persons told meanwhile to what stands in the place of messages.
+pub(super) fn with_instructions(notes: &str, instructions: &[String]) -> String {
+    let mut text = format!("{notes}\n\n[You were also told this in the meantime, and it holds:]");
+    for told in instructions {
+        text += "\n\n";
+        text += told;
+    }
+    text
 }

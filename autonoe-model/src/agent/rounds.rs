@@ -2,10 +2,11 @@
 
 use autonoe_core::SessionOutcome;
 
-use super::prompts::GO_ON;
+use super::prompts::{CALL_AGAIN, GO_ON, NOT_READ};
 use crate::contract::{ModelError, ModelErrorCode, ModelReply, StopReason};
 
-/// How often an answer that was cut at its length may be gone on with, one after the other.
+/// How often an answer may be gone on with that did not end as the model wanted, one after the
+/// other: one that was cut at its length, or that its provider could not read.
 const CUT_ANSWERS: u32 = 3;
 
 /// How often a conversation may be made shorter before the model answers again.
@@ -17,7 +18,7 @@ pub(super) struct Rounds {
     /// How many answers the session may take.
     most: u32,
     taken: u32,
-    /// How many answers in a row were cut at their length.
+    /// How many answers in a row did not end as the model wanted.
     cut: u32,
     /// How often the conversation was made shorter since the last answer.
     shortened: u32,
@@ -30,8 +31,8 @@ pub(super) enum Step {
     Ask,
     /// Tell the model this, then ask it.
     Tell(&'static str),
-    /// Carry out the calls of its answer.
-    Call,
+    /// Carry out the calls of its answer, as far as they are whole; then comes the next.
+    Call(Box<Step>),
     /// Make the conversation shorter, then ask.
     Shorten,
     /// The session is over.
@@ -69,18 +70,31 @@ impl Rounds {
         self.taken += 1;
         self.shortened = 0;
         self.cut = match reply.stop {
-            StopReason::MaxTokens => self.cut + 1,
+            StopReason::MaxTokens | StopReason::Failed(_) => self.cut + 1,
             _ => 0,
         };
-        if reply.message.calls().next().is_some() {
-            return Step::Call;
-        }
+        let may_go_on = self.cut <= CUT_ANSWERS;
+        let calls = reply.message.calls().next().is_some();
+        let says_nothing = reply.message.to_text().trim().is_empty();
         match &reply.stop {
-            StopReason::MaxTokens if self.cut <= CUT_ANSWERS => Step::Tell(GO_ON),
-            StopReason::MaxTokens => failed("every answer was cut at its length limit"),
-            StopReason::Paused => Step::Ask,
-            StopReason::ContextFull => Step::Shorten,
             StopReason::Refused => failed("the model refused to answer"),
+            StopReason::MaxTokens if !may_go_on => {
+                failed("every answer was cut at its length limit")
+            }
+            StopReason::MaxTokens if calls => Step::Call(Box::new(Step::Tell(CALL_AGAIN))),
+            StopReason::MaxTokens => Step::Tell(GO_ON),
+            // What its provider could not read, nobody carries out.
+            StopReason::Failed(_) if may_go_on => Step::Tell(NOT_READ),
+            StopReason::Failed(words) => {
+                failed(&format!("the provider stopped every answer: {words}"))
+            }
+            StopReason::ContextFull if calls => Step::Call(Box::new(Step::Shorten)),
+            StopReason::ContextFull => Step::Shorten,
+            _ if calls => Step::Call(Box::new(Step::Ask)),
+            StopReason::Paused => Step::Ask,
+            StopReason::Other(words) if says_nothing => {
+                failed(&format!("the model stopped and said nothing: {words}"))
+            }
             StopReason::EndTurn | StopReason::ToolUse | StopReason::Other(_) if has_more => {
                 Step::Ask
             }
@@ -130,9 +144,34 @@ mod tests {
             let call = Part::tool_call("1", "Read", json!({}));
             ModelReply::new(AssistantMessage::new([call]))
         };
+        let then = |next| Step::Call(Box::new(next));
         for (reply, has_more, expected) in [
-            (called(), false, Step::Call),
-            (called().with_stop(StopReason::MaxTokens), false, Step::Call),
+            (called(), false, then(Step::Ask)),
+            (
+                called().with_stop(StopReason::MaxTokens),
+                false,
+                then(Step::Tell(CALL_AGAIN)),
+            ),
+            (
+                called().with_stop(StopReason::ContextFull),
+                false,
+                then(Step::Shorten),
+            ),
+            (
+                called().with_stop(StopReason::Refused),
+                false,
+                failed("the model refused to answer"),
+            ),
+            (
+                called().with_stop(StopReason::Failed("bad".into())),
+                false,
+                Step::Tell(NOT_READ),
+            ),
+            (
+                called().with_stop(StopReason::Other("new".into())),
+                false,
+                then(Step::Ask),
+            ),
             (
                 said(StopReason::EndTurn),
                 false,
@@ -143,6 +182,17 @@ mod tests {
                 said(StopReason::Other("new".into())),
                 false,
                 Step::End(SessionOutcome::Completed),
+            ),
+            (
+                ModelReply::new(AssistantMessage::default())
+                    .with_stop(StopReason::Other("new".into())),
+                true,
+                failed("the model stopped and said nothing: new"),
+            ),
+            (
+                said(StopReason::Failed("bad".into())),
+                false,
+                Step::Tell(NOT_READ),
             ),
             (said(StopReason::Paused), false, Step::Ask),
             (said(StopReason::MaxTokens), false, Step::Tell(GO_ON)),
@@ -178,21 +228,31 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_are_always_cut_come_to_an_end() {
-        let mut rounds = Rounds::new(99);
-        for _ in 0..CUT_ANSWERS {
-            assert_eq!(
-                rounds.answered(&said(StopReason::MaxTokens), false),
-                Step::Tell(GO_ON)
+    fn answers_that_never_end_as_they_should_come_to_an_end() {
+        let called = |stop| {
+            let call = Part::tool_call("1", "Read", json!("{\"path"));
+            ModelReply::new(AssistantMessage::new([call])).with_stop(stop)
+        };
+        let malformed = || StopReason::Failed("MALFORMED".into());
+        for reply in [
+            said(StopReason::MaxTokens),
+            called(StopReason::MaxTokens),
+            said(malformed()),
+            called(malformed()),
+        ] {
+            let mut rounds = Rounds::new(99);
+            for _ in 0..CUT_ANSWERS {
+                let step = rounds.answered(&reply, false);
+                assert!(matches!(step, Step::Tell(_) | Step::Call(_)), "{step:?}");
+            }
+
+            let last = rounds.answered(&reply, false);
+
+            assert!(
+                matches!(last, Step::End(SessionOutcome::ExecutionError { .. })),
+                "{last:?}"
             );
         }
-
-        let last = rounds.answered(&said(StopReason::MaxTokens), false);
-
-        assert!(
-            matches!(last, Step::End(SessionOutcome::ExecutionError { .. })),
-            "{last:?}"
-        );
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::asking::{Asking, NoAnswer};
 use super::budget::Account;
 use super::calls::Calls;
 use super::client::Item;
+use super::compaction::Told;
 use super::control::Reach;
 use super::conversation::Conversation;
 use super::outcome::of_failure;
@@ -53,8 +54,8 @@ impl Work {
         tools: Vec<Arc<dyn Tool>>,
         spec: SessionSpec,
         reach: Reach,
-    ) -> Self {
-        let calls = Calls::new(&spec, &tools, &[]);
+    ) -> Result<Self, AgentError> {
+        let calls = Calls::new(&spec, &tools, &[])?;
         let own = spec
             .system_prompt
             .clone()
@@ -64,7 +65,7 @@ impl Work {
             .with_clock(options.clock.clone())
             .with_ids(options.ids.clone());
         let limits = options.limits.of(&retrying.identity().model);
-        Self {
+        Ok(Self {
             limits,
             conversation: Conversation::new(first_request(&spec, &calls, &system, limits)),
             account: Arc::new(Mutex::new(Account::new(
@@ -79,7 +80,7 @@ impl Work {
             servers: Servers::new(),
             reach,
             system,
-        }
+        })
     }
 
     /// Forgets the turn: nobody listens any more.
@@ -103,7 +104,7 @@ impl Work {
         asking.tell(StreamEvent::started(id, Some(model)));
         let halt = match self.begin(&asking).await {
             Ok(()) => {
-                self.conversation.tell(prompt);
+                self.conversation.instruct(prompt);
                 let most = self.spec.max_turns.unwrap_or(self.options.max_rounds);
                 self.rounds(Rounds::new(most), &asking).await
             }
@@ -139,7 +140,8 @@ impl Work {
             started = ready => started.map_err(Halt::Failed)?,
         };
         if let Some(started) = started {
-            self.calls = Calls::new(&self.spec, &self.tools, &started.tools);
+            let calls = Calls::new(&self.spec, &self.tools, &started.tools);
+            self.calls = calls.map_err(Halt::Failed)?;
             let first = first_request(&self.spec, &self.calls, &self.system, self.limits);
             self.conversation = Conversation::new(first);
             for warning in started.warnings {
@@ -152,7 +154,7 @@ impl Work {
     async fn rounds(&mut self, mut rounds: Rounds, asking: &Asking) -> Halt {
         loop {
             for text in self.reach.take_told() {
-                self.conversation.tell(text);
+                self.conversation.instruct(text);
             }
             let is_spent = asking.account().exhausted().is_some();
             match rounds.before_asking(is_spent, self.is_too_long()) {
@@ -167,14 +169,20 @@ impl Work {
             }
             let step = match asking.ask(self.conversation.request()).await {
                 Ok(reply) => {
+                    self.reach.heard();
                     say(&reply, asking);
                     self.conversation.answered(&reply);
-                    let step = rounds.answered(&reply, self.reach.has_told());
-                    if step == Step::Call {
-                        let results = self.calls.carry_out(&self.spec, &reply, asking).await;
-                        self.conversation.results(results);
+                    match rounds.answered(&reply, self.reach.has_told()) {
+                        Step::Call(then) => {
+                            let results = self.calls.carry_out(&self.spec, &reply, asking).await;
+                            self.conversation.results(results);
+                            *then
+                        }
+                        step => {
+                            self.conversation.answer_calls(prompts::NOT_CARRIED_OUT);
+                            step
+                        }
                     }
-                    step
                 }
                 Err(NoAnswer::Stopped) => return Halt::Over(SessionOutcome::Interrupted),
                 Err(NoAnswer::Failed(error)) => match rounds.failed(&error) {
@@ -195,7 +203,7 @@ impl Work {
                 // Something may have been told in the last moment.
                 Step::End(SessionOutcome::Completed) if !self.reach.end() => {}
                 Step::End(outcome) => return Halt::Over(outcome),
-                Step::Ask | Step::Call | Step::Fail => {}
+                Step::Ask | Step::Call(_) | Step::Fail => {}
             }
         }
     }
@@ -222,8 +230,13 @@ impl Work {
 
     /// Makes the conversation shorter, as far as there is anything to leave out.
     async fn shorten(&mut self, asking: &Asking) -> Result<(), Halt> {
+        if asking.account().exhausted().is_some() {
+            return Err(Halt::Over(SessionOutcome::BudgetExceeded));
+        }
         let room = self.room().saturating_sub(self.conversation.beside());
-        let Some(plan) = compaction::plan(self.conversation.messages(), room) else {
+        let conversation = &self.conversation;
+        let (messages, told) = (conversation.messages(), conversation.instructions());
+        let Some(plan) = compaction::plan(messages, told, room, self.limits.output) else {
             return Ok(());
         };
         let note = self
@@ -231,17 +244,16 @@ impl Work {
             .events
             .progress("telling the conversation in short");
         let told = match asking.ask(&plan.question).await {
-            Ok(reply) => Some(reply.message.to_text()),
+            Ok(reply) => Told::of(&reply),
             Err(NoAnswer::Stopped) => return Err(Halt::Over(SessionOutcome::Interrupted)),
             Err(NoAnswer::Failed(error)) if error.code == ModelErrorCode::ContextLengthExceeded => {
-                None
+                Told::Nothing
             }
             Err(NoAnswer::Failed(error)) => return Err(self.failed(&error)),
         };
         drop(note);
-        self.conversation.replace(plan.shortened(told.as_deref()));
-        let message = "the conversation became long and was told in short";
-        asking.tell(StreamEvent::warning(message));
+        self.conversation.replace(plan.shortened(&told));
+        asking.tell(StreamEvent::warning(told.warning()));
         Ok(())
     }
 }

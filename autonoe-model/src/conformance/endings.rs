@@ -49,14 +49,26 @@ pub(super) fn check(checks: &mut Checks, heard: &[Heard]) {
         heard,
         |heard| {
             let whole = match &heard.end {
-                Some(Ok(reply)) => reply.usage,
-                Some(Err(error)) => error.usage,
+                Some(Ok(reply)) => reply.usage.known(),
+                Some(Err(error)) => error.usage.known(),
                 None => return Ok(()),
             };
             for event in &heard.events {
                 if let ModelEvent::Used(early) = event {
                     ensure!(is_part(early, &whole), "{early:?} is no part of {whole:?}");
                 }
+            }
+            Ok(())
+        },
+    );
+    each(
+        checks,
+        "nobody says what an answer used in all that broke off",
+        heard,
+        |heard| {
+            if let (false, Some(Err(error))) = (heard.events.is_empty(), &heard.end) {
+                let told = error.usage.told();
+                ensure!(told.is_none(), "it told {told:?} after {:?}", heard.events);
             }
             Ok(())
         },

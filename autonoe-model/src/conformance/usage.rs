@@ -6,7 +6,7 @@ use autonoe_testkit::conformance::Checks;
 use super::Scenario;
 use super::answers::{TEXT, request};
 use super::heard::Ear;
-use crate::contract::AssistantMessage;
+use crate::contract::{AssistantMessage, CallUsage};
 
 pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
     let plain = TokenUsage {
@@ -47,7 +47,8 @@ pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
                 };
                 let heard = ear.play(&scenario, &request()).await?;
                 let told = heard.reply()?.usage;
-                ensure!(told == usage, "it used {usage:?} and told {told:?}");
+                let expected = CallUsage::Told(usage);
+                ensure!(told == expected, "it used {usage:?} and told {told:?}");
                 Ok(())
             })
             .await;

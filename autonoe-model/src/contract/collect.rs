@@ -1,36 +1,39 @@
 //! From the parts of an answer to the whole.
 
-use autonoe_core::TokenUsage;
 use futures::StreamExt;
 
-use super::{ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelStream};
+use super::{CallUsage, Meter, ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelStream};
 
 /// Waits for the whole answer. A stream that ends without one has failed.
 pub(super) async fn collect(mut stream: ModelStream) -> Result<ModelReply, ModelError> {
     // What tries used that failed.
-    let mut used = TokenUsage::default();
-    let failed = |mut error: ModelError, used| {
-        error.usage += used;
-        error
-    };
-    while let Some(event) = stream.next().await {
-        match event {
-            Ok(ModelEvent::Done(mut reply)) => {
+    let mut used = CallUsage::NOTHING;
+    let mut meter = Meter::default();
+    let error = loop {
+        match stream.next().await {
+            Some(Ok(ModelEvent::Done(mut reply))) => {
                 reply.usage += used;
                 return Ok(*reply);
             }
-            Ok(ModelEvent::Retrying { error, .. }) => used += error.usage,
-            Ok(_) => {}
-            Err(error) => return Err(failed(error, used)),
+            Some(Ok(ModelEvent::Retrying { error, .. })) => {
+                used += meter.failed(&error);
+                meter = Meter::default();
+            }
+            Some(Ok(event)) => meter.hear(&event),
+            Some(Err(error)) => break error,
+            None => {
+                let message = "the answer ended before it was whole";
+                break ModelError::new(ModelErrorCode::InvalidResponse, message);
+            }
         }
-    }
-    let message = "the answer ended before it was whole";
-    let error = ModelError::new(ModelErrorCode::InvalidResponse, message);
-    Err(failed(error, used))
+    };
+    let usage = meter.failed(&error) + used;
+    Err(ModelError { usage, ..error })
 }
 
 #[cfg(test)]
 mod tests {
+    use autonoe_core::TokenUsage;
     use futures::{FutureExt, stream};
 
     use super::*;
@@ -77,6 +80,7 @@ mod tests {
 
         let reply = collect(stream::iter(events).boxed()).now_or_never();
 
-        assert_eq!(reply.expect("it is there").expect("whole").usage, tokens(7));
+        let usage = reply.expect("it is there").expect("whole").usage;
+        assert_eq!(usage, CallUsage::AtLeast(tokens(7)));
     }
 }

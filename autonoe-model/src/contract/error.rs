@@ -7,6 +7,8 @@ use autonoe_core::TokenUsage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::CallUsage;
+
 /// Why a model did not answer.
 ///
 /// The code decides what to do; the message is a sentence for people. What the provider said
@@ -39,12 +41,14 @@ pub struct ModelError {
     pub reason: Option<String>,
     /// The provider's name of the call, which its support asks for.
     pub request_id: Option<String>,
-    /// What the call used before it failed, as far as the provider told.
-    pub usage: TokenUsage,
+    /// What the call used before it failed, as far as anybody knows.
+    pub usage: CallUsage,
 }
 
 impl ModelError {
     /// Makes an error; the rest is set by `with_*`.
+    ///
+    /// What the call used is nothing if the code says that no model was at work, else unknown.
     pub fn new(code: ModelErrorCode, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -53,7 +57,10 @@ impl ModelError {
             status: None,
             reason: None,
             request_id: None,
-            usage: TokenUsage::default(),
+            usage: match code.is_before_work() {
+                true => CallUsage::NOTHING,
+                false => CallUsage::UNKNOWN,
+            },
         }
     }
 
@@ -90,10 +97,18 @@ impl ModelError {
         self
     }
 
-    /// Sets what the call used before it failed.
+    /// Sets what the call is known to have used before it failed. The rest is unknown: nobody
+    /// counts what an answer used that did not come to its end.
     #[must_use]
-    pub fn with_usage(mut self, usage: TokenUsage) -> Self {
-        self.usage = usage;
+    pub fn with_usage(mut self, known: TokenUsage) -> Self {
+        self.usage = CallUsage::AtLeast(known);
+        self
+    }
+
+    /// Says that the call used nothing, because it never came to a model.
+    #[must_use]
+    pub fn with_nothing_used(mut self) -> Self {
+        self.usage = CallUsage::NOTHING;
         self
     }
 }
@@ -158,6 +173,21 @@ impl ModelErrorCode {
     /// Tells whether the same call may succeed later.
     pub fn is_retryable(self) -> bool {
         matches!(self, Self::RateLimited | Self::NetworkError | Self::Timeout)
+    }
+}
+
+impl ModelErrorCode {
+    /// Tells whether a call fails like this before a model is at work.
+    fn is_before_work(self) -> bool {
+        match self {
+            Self::ProviderNotConfigured
+            | Self::ProviderNotSupported
+            | Self::AuthenticationError
+            | Self::RateLimited
+            | Self::ModelNotFound
+            | Self::ContextLengthExceeded => true,
+            Self::NetworkError | Self::Timeout | Self::InvalidResponse | Self::Unknown => false,
+        }
     }
 }
 

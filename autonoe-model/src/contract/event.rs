@@ -25,6 +25,8 @@ pub enum ModelEvent {
         /// The tool.
         name: String,
     },
+    /// The provider lives, and tells nothing else.
+    Alive,
     /// What the call has used so far, where the provider tells it early. It is a part of what the
     /// [`Done`](Self::Done) says, and counts if none comes.
     Used(TokenUsage),

@@ -9,6 +9,7 @@ mod model_fn;
 mod reply;
 mod request;
 mod stop_reason;
+mod usage;
 
 pub use error::{ModelError, ModelErrorCode};
 pub use event::{ModelEvent, ModelStream};
@@ -18,3 +19,5 @@ pub use model_fn::model_fn;
 pub use reply::ModelReply;
 pub use request::{ModelRequest, ToolChoice};
 pub use stop_reason::StopReason;
+pub use usage::CallUsage;
+pub(crate) use usage::Meter;

@@ -17,6 +17,8 @@ use super::{ModelError, ModelReply, ModelRequest, ModelStream};
 /// - no panic, whatever the provider sends;
 /// - no retry of its own, and no wait: [`Retrying`](crate::Retrying) does both;
 /// - an end of the call when the stream or the future is dropped;
+/// - what the call used, as far as the provider told: what it did not tell is unknown
+///   ([`CallUsage`](super::CallUsage)) and never nothing;
 /// - no key in any error, event or log.
 ///
 /// A caller may assume that several calls may be under way at once.

@@ -1,8 +1,6 @@
 //! What a model answers.
 
-use autonoe_core::TokenUsage;
-
-use super::{AssistantMessage, StopReason};
+use super::{AssistantMessage, CallUsage, StopReason};
 
 /// What a model answers.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,8 +10,8 @@ pub struct ModelReply {
     pub message: AssistantMessage,
     /// Why it stopped.
     pub stop: StopReason,
-    /// The tokens that the call used.
-    pub usage: TokenUsage,
+    /// What the call used, as far as the provider told.
+    pub usage: CallUsage,
     /// The model that answered, when the provider tells it.
     pub model: Option<String>,
     /// The provider's name of the answer.
@@ -21,7 +19,8 @@ pub struct ModelReply {
 }
 
 impl ModelReply {
-    /// Makes an answer that stopped by itself and cost nothing; the rest is set by `with_*`.
+    /// Makes an answer that stopped by itself, and of which nobody told what it used; the rest is
+    /// set by `with_*`.
     pub fn new(message: AssistantMessage) -> Self {
         let stop = match message.calls().next() {
             Some(_) => StopReason::ToolUse,
@@ -30,7 +29,7 @@ impl ModelReply {
         Self {
             message,
             stop,
-            usage: TokenUsage::default(),
+            usage: CallUsage::UNKNOWN,
             model: None,
             id: None,
         }
@@ -43,10 +42,10 @@ impl ModelReply {
         self
     }
 
-    /// Sets the tokens that the call used.
+    /// Sets what the call used: tokens are all of them.
     #[must_use]
-    pub fn with_usage(mut self, usage: TokenUsage) -> Self {
-        self.usage = usage;
+    pub fn with_usage(mut self, usage: impl Into<CallUsage>) -> Self {
+        self.usage = usage.into();
         self
     }
 

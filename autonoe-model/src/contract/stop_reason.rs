@@ -19,6 +19,9 @@ pub enum StopReason {
     Refused,
     /// It paused a long turn: send the conversation again, and it goes on.
     Paused,
+    /// Its provider stopped it and kept what it wrote, or could not read it: a call that was
+    /// malformed, for example. In the provider's words.
+    Failed(String),
     /// Something else, in the provider's words.
     Other(String),
 }
@@ -32,7 +35,7 @@ impl fmt::Display for StopReason {
             Self::ContextFull => "context_full",
             Self::Refused => "refused",
             Self::Paused => "paused",
-            Self::Other(words) => words,
+            Self::Failed(words) | Self::Other(words) => words,
         })
     }
 }

@@ -86,6 +86,10 @@ impl<W: Wire> Call<W> {
         } else {
             self.wire.refused(&refusal)
         };
+        // What took too long may have been worked on.
+        if !status.is_success() && error.code != ModelErrorCode::Timeout {
+            error = error.with_nothing_used();
+        }
         error.status.get_or_insert(refusal.status);
         error.request_id = error.request_id.or(refusal.request_id);
         Err(error)
@@ -100,7 +104,13 @@ impl<W: Wire> Call<W> {
         let mut told = Vec::new();
         let whole = |reply| Progress::Whole(Box::new(reply));
         let progress = match body.next().await {
-            Some(Ok(bytes)) => reading.take(&bytes, &mut told),
+            Some(Ok(bytes)) => {
+                let progress = reading.take(&bytes, &mut told);
+                if told.is_empty() {
+                    told.push(ModelEvent::Alive);
+                }
+                progress
+            }
             Some(Err(error)) => reading.broke_off(error).map(whole),
             None => reading.ended(&mut told).map(whole),
         };

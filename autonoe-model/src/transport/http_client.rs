@@ -90,7 +90,13 @@ impl HttpClient {
         let missing = format!("{host} did not begin to answer");
         let response = within(limit, &missing, self.client.request(request))
             .await?
-            .map_err(|error| failure::of_request(&error, host))?;
+            .map_err(|error| {
+                let failed = failure::of_request(&error, host);
+                match error.is_connect() {
+                    true => failed.with_nothing_used(),
+                    false => failed,
+                }
+            })?;
         let (head, body) = response.into_parts();
         Ok(Answer {
             status: head.status,

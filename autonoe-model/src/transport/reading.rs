@@ -47,7 +47,7 @@ impl Reading {
             Ok(()) => Ok(Progress::More(self)),
             Err(error) => {
                 let error = ModelError::new(ModelErrorCode::InvalidResponse, error.to_string());
-                Err(error.with_usage(self.used()))
+                Err(error.with_usage(self.known()))
             }
         }
     }
@@ -72,7 +72,7 @@ impl Reading {
             Ok(reply) => return Ok(reply),
             Err(unfinished) => unfinished,
         };
-        Err(error.with_usage(unfinished.usage))
+        Err(error.with_usage(unfinished.usage.known()))
     }
 
     fn take_event(
@@ -84,10 +84,10 @@ impl Reading {
         self.decoder.take(event, news)
     }
 
-    fn used(self) -> autonoe_core::TokenUsage {
+    fn known(self) -> autonoe_core::TokenUsage {
         match self.decoder.finish() {
-            Ok(reply) => reply.usage,
-            Err(error) => error.usage,
+            Ok(reply) => reply.usage.known(),
+            Err(error) => error.usage.known(),
         }
     }
 }

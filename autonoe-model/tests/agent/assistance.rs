@@ -83,6 +83,30 @@ async fn a_tool_gets_no_help_when_the_budget_is_spent() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn tools_side_by_side_do_not_all_spend_what_is_left_for_one() {
+    let definition = ToolDefinition::new("Look", "Tells in short.", json!({"type": "object"}));
+    let digest: Arc<dyn Tool> = Arc::new(Digest(definition.read_only()));
+    let ids: Vec<_> = (0..9).map(|number| format!("c{number}")).collect();
+    let looks: Vec<_> = ids
+        .iter()
+        .map(|id| (id.as_str(), "Look", json!({})))
+        .collect();
+    let model = ScriptedModel::new([calls(&looks), says("it is long")]);
+    let agents = agents(&model, [digest], |_| {});
+    let mut client = agents
+        .create(spec(Budget::default().with_tokens(40)))
+        .expect("it can be made");
+
+    let turn = turn_of(client.as_mut(), "Look.").await;
+
+    assert_eq!(turn.outcome(), Some(&SessionOutcome::BudgetExceeded));
+    assert_eq!(turn.tokens(), 40);
+    let helped = turn.responses().into_iter();
+    let helped = helped.filter(|(.., status)| *status == ToolStatus::Ok);
+    assert_eq!(helped.count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_model_that_cannot_help_a_tool_is_an_error_of_the_tool() {
     let model = ScriptedModel::new([
         calls(&[("c1", "Look", json!({}))]),

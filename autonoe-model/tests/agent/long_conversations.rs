@@ -1,10 +1,17 @@
 //! Conversations that do not fit into the model.
 
-use autonoe_core::{SessionOutcome, TokenUsage, ToolOutput};
-use autonoe_model::{Message, ModelError, ModelErrorCode, ModelRequest, Part, ToolChoice};
+use std::time::Duration;
+
+use autonoe_core::{AgentClientFactory, Budget, SessionOutcome, TokenUsage, ToolOutput};
+use autonoe_model::{
+    Message, ModelError, ModelErrorCode, ModelRequest, Part, StopReason, ToolChoice,
+};
 use serde_json::json;
 
-use crate::setting::{Answer, ScriptedModel, TestTool, agents, calls, one_turn, reply, says};
+use crate::setting::{
+    Answer, ScriptedModel, TestTool, Turn, agents, calls, one_turn, reply, says, spec, turn_of,
+    with_stop,
+};
 
 /// How many tokens the model of these tests can read.
 const WINDOW: usize = 4_000;
@@ -137,4 +144,72 @@ async fn a_task_that_is_itself_too_long_fails_and_does_not_loop() {
 
     assert_eq!(turn.error.as_ref().map(|error| error.code()), Some("other"));
     assert!(model.asked().len() <= 4, "{}", model.asked().len());
+}
+
+/// Works through a conversation of several windows, whose summaries are `summary`, while a person
+/// says something at its beginning. Returns the turn and what the model was asked last.
+async fn steered_at_length(summary: fn() -> Answer) -> (Turn, ModelRequest) {
+    let look = TestTool::reads("Look", async |_, _| {
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        Ok(ToolOutput::new("word ".repeat(200)))
+    });
+    let mut answered = 0;
+    let model = ScriptedModel::following(move |request| {
+        if is_summary(request) {
+            return summary();
+        }
+        answered += 1;
+        let answer = match answered {
+            ..40 => calls(&[(&format!("c{answered}"), "Look", json!({}))]),
+            _ => says("The book is read."),
+        };
+        counted(answer, tokens(request))
+    });
+    let agents = agents(&model, [look], small);
+    let mut client = agents
+        .create(spec(Budget::default()))
+        .expect("it can be made");
+    let control = client.control();
+    let steered = async {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        let told = control.steer("Do not touch the database.").await;
+        told.expect("it is taken");
+    };
+
+    let (turn, ()) = tokio::join!(turn_of(client.as_mut(), "Read the book."), steered);
+
+    assert_eq!(turn.outcome(), Some(&SessionOutcome::Completed));
+    let last = model.asked().pop().expect("it was asked");
+    (turn, last)
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_person_said_is_known_however_the_conversation_is_told() {
+    let notes: fn() -> Answer = || says("Half of the book is read.");
+    for (summary, warning) in [
+        (notes, "was told in short"),
+        (|| reply([]), "middle was left out"),
+        (
+            || with_stop(reply([]), StopReason::MaxTokens),
+            "middle was left out",
+        ),
+        (
+            || with_stop(says("I cannot tell."), StopReason::Refused),
+            "middle was left out",
+        ),
+        (
+            || with_stop(says("Half of"), StopReason::MaxTokens),
+            "the notes were cut",
+        ),
+    ] {
+        let (turn, last) = steered_at_length(summary).await;
+
+        let told = |message: &&Message| matches!(message, Message::User { text } if text.contains("Do not touch the database."));
+        assert_eq!(last.messages.iter().filter(told).count(), 1, "{warning}");
+        let warnings = turn.warnings();
+        assert!(!warnings.is_empty(), "it was made shorter");
+        for warned in warnings {
+            assert!(warned.contains(warning), "{warned} is not {warning}");
+        }
+    }
 }

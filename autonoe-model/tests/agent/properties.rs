@@ -4,12 +4,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use autonoe_core::{AgentClientFactory, Budget, ToolError, ToolErrorCode, ToolOutput};
-use autonoe_model::{ModelError, ModelErrorCode, Part};
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClientFactory, Budget, CostUsd, Tool, ToolContext, ToolDefinition, ToolError,
+    ToolErrorCode, ToolOutput,
+};
+use autonoe_model::{ModelAgentOptions, ModelError, ModelErrorCode, ModelRequest, Part};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::setting::{Answer, ScriptedModel, TestTool, agents, reply, says, spec, turn_of, used};
+use crate::setting::{
+    Answer, ScriptedModel, TestTool, Turn, agents, reply, says, spec, turn_of, used,
+};
 
 /// What the model does when it is asked.
 #[derive(Clone, Debug)]
@@ -18,6 +24,9 @@ enum Move {
     /// Calls tools: each takes so many seconds and then succeeds, fails or panics.
     Calls(Vec<(Kind, u64, End)>),
     Fails(usize),
+    /// Tells what it used so far, and fails.
+    BreaksOff,
+    /// Tells what it used so far, and nothing more.
     Hangs,
 }
 
@@ -26,20 +35,30 @@ enum Kind {
     Looks,
     Changes,
     Refused,
+    /// Asks the model for help.
+    Assisted,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum End {
     Ok,
+    /// Succeeds with so much that the conversation must be made shorter soon.
+    Much,
     Error,
     Panic,
     Never,
 }
 
 fn moves() -> impl Strategy<Value = Vec<Move>> {
-    let kind = prop_oneof![Just(Kind::Looks), Just(Kind::Changes), Just(Kind::Refused)];
+    let kind = prop_oneof![
+        3 => Just(Kind::Looks),
+        3 => Just(Kind::Changes),
+        1 => Just(Kind::Refused),
+        2 => Just(Kind::Assisted),
+    ];
     let end = prop_oneof![
         6 => Just(End::Ok),
+        4 => Just(End::Much),
         2 => Just(End::Error),
         1 => Just(End::Panic),
         1 => Just(End::Never),
@@ -47,11 +66,12 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
     let calls = prop::collection::vec((kind, 0..5_u64, end), 1..5);
     let one = prop_oneof![
         2 => Just(Move::Says),
-        8 => calls.prop_map(Move::Calls),
+        10 => calls.prop_map(Move::Calls),
         3 => (0..ModelErrorCode::ALL.len()).prop_map(Move::Fails),
+        1 => Just(Move::BreaksOff),
         1 => Just(Move::Hangs),
     ];
-    prop::collection::vec(one, 0..8)
+    prop::collection::vec(one, 0..12)
 }
 
 /// What is done from outside, and when.
@@ -88,67 +108,136 @@ impl Drop for AtWork {
     }
 }
 
-async fn plays(moves: Vec<Move>, meddling: Meddling) {
-    let at_work = Arc::new(AtomicU64::new(0));
-    let spent = Arc::new(AtomicU64::new(0));
-    let tool = |name: &str, at_work: &Arc<AtomicU64>| {
+/// What a tool does that is called with `input`.
+async fn works(input: Value, at_work: Arc<AtomicU64>) -> Result<ToolOutput, ToolError> {
+    let _here = AtWork::new(&at_work);
+    let seconds = input["seconds"].as_u64().unwrap_or_default();
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+    match input["end"].as_str() {
+        Some("Much") => Ok(ToolOutput::new("word ".repeat(300))),
+        Some("Error") => Err(ToolError::new(ToolErrorCode::IO_ERROR, "no")),
+        Some("Panic") => panic!("on purpose"),
+        Some("Never") => futures::future::pending().await,
+        _ => Ok(ToolOutput::new("yes")),
+    }
+}
+
+/// A tool that works only with the help of the model.
+struct Assisted {
+    definition: ToolDefinition,
+    at_work: Arc<AtomicU64>,
+}
+
+#[async_trait]
+impl Tool for Assisted {
+    fn definition(&self) -> &ToolDefinition {
+        &self.definition
+    }
+
+    async fn call(&self, _: Value, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let _here = AtWork::new(&self.at_work);
+        Err(ToolError::assist("What is it?", "I do not know"))
+    }
+
+    async fn assisted(
+        &self,
+        input: Value,
+        _: String,
+        _: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        works(input, self.at_work.clone()).await
+    }
+}
+
+fn tools(at_work: &Arc<AtomicU64>) -> [Arc<dyn Tool>; 3] {
+    let does = || {
         let at_work = at_work.clone();
-        let does = move |input: serde_json::Value, _| {
-            let at_work = at_work.clone();
-            async move {
-                let _here = AtWork::new(&at_work);
-                let seconds = input["seconds"].as_u64().unwrap_or_default();
-                tokio::time::sleep(Duration::from_secs(seconds)).await;
-                match input["end"].as_str() {
-                    Some("Error") => Err(ToolError::new(ToolErrorCode::IO_ERROR, "no")),
-                    Some("Panic") => panic!("on purpose"),
-                    Some("Never") => futures::future::pending().await,
-                    _ => Ok(ToolOutput::new("yes")),
-                }
-            }
-        };
-        match name {
-            "Look" => TestTool::reads(name, does),
-            _ => TestTool::writes(name, does),
-        }
+        move |input, _| works(input, at_work.clone())
     };
+    let definition = ToolDefinition::new("Slow", "For a test.", json!({"type": "object"}));
+    let assisted = Assisted {
+        definition: definition.read_only(),
+        at_work: at_work.clone(),
+    };
+    [
+        TestTool::reads("Look", does()),
+        TestTool::writes("Change", does()),
+        Arc::new(assisted),
+    ]
+}
+
+/// A model that does these moves in turn, and adds what they use to `spent`. What it reads is
+/// counted as a provider would, so that a conversation becomes too long.
+fn model(moves: Vec<Move>, spent: &Arc<AtomicU64>) -> Arc<ScriptedModel> {
     let mut script = moves.into_iter();
-    let (mut number, counted) = (0, spent.clone());
-    let model = ScriptedModel::following(move |_| {
+    let (mut number, spent) = (0, spent.clone());
+    ScriptedModel::following(move |request: &ModelRequest| {
         number += 1;
-        let next = script.next().unwrap_or(Move::Says);
-        match next {
-            Move::Says => {
-                counted.fetch_add(20, Ordering::SeqCst);
-                says("Well.")
+        let uses = |tokens: u64| spent.fetch_add(2 * tokens, Ordering::SeqCst);
+        let length = serde_json::to_string(&request.messages).expect("it can be written");
+        let size = length.len() as u64 / 8;
+        let counted = |answer: Answer| {
+            uses(size);
+            crate::setting::with_usage(answer, used(size))
+        };
+        match script.next().unwrap_or(Move::Says) {
+            // Questions of tools, and those for a summary, offer no tools.
+            Move::Calls(calls) if !request.tools.is_empty() => {
+                let calls = calls.iter().enumerate();
+                counted(reply(calls.map(|(index, (kind, seconds, end))| {
+                    let name = match kind {
+                        Kind::Looks => "Look",
+                        Kind::Changes => "Change",
+                        Kind::Refused => "Forbidden",
+                        Kind::Assisted => "Slow",
+                    };
+                    let input = json!({"seconds": seconds, "end": format!("{end:?}")});
+                    Part::tool_call(format!("{number}-{index}"), name, input)
+                })))
             }
-            Move::Calls(calls) => {
-                counted.fetch_add(20, Ordering::SeqCst);
-                reply(
-                    calls
-                        .iter()
-                        .enumerate()
-                        .map(|(index, (kind, seconds, end))| {
-                            let name = match kind {
-                                Kind::Looks => "Look",
-                                Kind::Changes => "Change",
-                                Kind::Refused => "Forbidden",
-                            };
-                            let input = json!({"seconds": seconds, "end": format!("{end:?}")});
-                            Part::tool_call(format!("{number}-{index}"), name, input)
-                        }),
-                )
-            }
+            Move::Says | Move::Calls(_) => counted(says("Well.")),
             Move::Fails(code) => {
-                counted.fetch_add(6, Ordering::SeqCst);
+                uses(3);
                 let code = ModelErrorCode::ALL[code];
                 Answer::Fails(ModelError::new(code, "it failed").with_usage(used(3)))
             }
-            Move::Hangs => Answer::Hangs,
+            Move::BreaksOff => {
+                uses(4);
+                let cut = ModelError::new(ModelErrorCode::NetworkError, "it broke off");
+                Answer::BreaksOff(used(4), cut)
+            }
+            Move::Hangs => {
+                uses(5);
+                Answer::HangsAfter(used(5))
+            }
         }
-    });
-    let tools = [tool("Look", &at_work), tool("Change", &at_work)];
-    let agents = agents(&model, tools, |_| {});
+    })
+}
+
+fn small(options: &mut ModelAgentOptions) {
+    let limits = r#"{"model": {"context": 2500, "output": 300}}"#;
+    options.limits = serde_json::from_str(limits).expect("limits");
+    // A dollar for a million tokens.
+    let prices = r#"{"scripted/model": {"input": "1", "output": "1"}}"#;
+    options.prices = serde_json::from_str(prices).expect("prices");
+}
+
+fn cost(turn: &Turn) -> Option<CostUsd> {
+    match turn.events.last() {
+        Some(autonoe_core::StreamEvent::End { cost, .. }) => *cost,
+        _ => None,
+    }
+}
+
+/// Plays `moves`, and returns whether the conversation was made shorter.
+async fn plays(moves: Vec<Move>, meddling: Meddling) -> bool {
+    let at_work = Arc::new(AtomicU64::new(0));
+    let spent = Arc::new(AtomicU64::new(0));
+    let all_counted = !moves
+        .iter()
+        .any(|it| matches!(it, Move::Fails(_) | Move::BreaksOff | Move::Hangs));
+    let model = model(moves, &spent);
+    let agents = agents(&model, tools(&at_work), small);
     let mut client = agents
         .create(spec(Budget::default()))
         .expect("it can be made");
@@ -182,13 +271,43 @@ async fn plays(moves: Vec<Move>, meddling: Meddling) {
         () = meddled => None,
         () = after(limit) => None,
     };
+    let is_dropped = turn.is_none();
+    let may_drop = matches!(meddling, Meddling::Drops(_));
+    assert!(!is_dropped || may_drop, "it did not end");
+    let stopped = async {
+        after(7_200).await;
+        control.interrupt().await.expect("it can be");
+        futures::future::pending::<()>().await;
+    };
+    // The session has one account, also for turns that nobody heard to their ends.
+    let heard = turn.as_ref().map_or(0, Turn::tokens);
+    let unheard = spent.load(Ordering::SeqCst) - heard;
+    let next = tokio::select! {
+        turn = turn_of(client.as_mut(), "Go on.") => turn,
+        () = stopped => panic!("it did not end"),
+    };
+    assert_eq!(
+        next.tokens(),
+        spent.load(Ordering::SeqCst) - heard - unheard
+    );
+    assert!(is_dropped || unheard == 0, "{unheard} tokens were not told");
+    if let Some(cost) = cost(&next) {
+        let micros = spent.load(Ordering::SeqCst);
+        assert_eq!(cost.picos(), micros * 1_000_000, "of all turns");
+    } else {
+        let is_stopped = matches!(meddling, Meddling::Interrupts(_)) || is_dropped;
+        assert!(
+            !all_counted || is_stopped || next.error.is_some(),
+            "{next:?}"
+        );
+    }
 
     client.dispose().await.expect("it ends");
     assert_eq!(at_work.load(Ordering::SeqCst), 0, "a tool is still at work");
-    if !matches!(meddling, Meddling::Drops(_)) {
-        let turn = turn.expect("it ended");
-        assert_eq!(turn.tokens(), spent.load(Ordering::SeqCst));
-    }
+    let turns = turn.iter().chain([&next]);
+    turns
+        .flat_map(Turn::warnings)
+        .any(|it| it.contains("became long"))
 }
 
 proptest! {
@@ -206,4 +325,17 @@ proptest! {
             .expect("a runtime");
         runtime.block_on(plays(moves, meddling));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn these_plays_have_conversations_that_are_made_shorter() {
+    let looks = || Move::Calls(vec![(Kind::Assisted, 1, End::Much); 4]);
+
+    assert!(
+        plays(
+            vec![looks(), Move::Says, looks(), looks()],
+            Meddling::Nothing
+        )
+        .await
+    );
 }

@@ -10,8 +10,8 @@ use autonoe_core::{
     ToolDefinition, ToolError, ToolOutput, ToolStatus, Toolbox,
 };
 use autonoe_model::{
-    AssistantMessage, Message, ModelAgentOptions, ModelAgents, ModelClient, ModelError, ModelEvent,
-    ModelIdentity, ModelReply, ModelRequest, ModelStream, Part, Provider,
+    AssistantMessage, CallUsage, Message, ModelAgentOptions, ModelAgents, ModelClient, ModelError,
+    ModelEvent, ModelIdentity, ModelReply, ModelRequest, ModelStream, Part, Provider, StopReason,
 };
 use autonoe_testkit::VirtualClock;
 use futures::{StreamExt, stream};
@@ -23,6 +23,12 @@ pub(crate) enum Answer {
     Fails(ModelError),
     /// Says nothing for ever.
     Hangs,
+    /// Says nothing more after it has told that this was used.
+    HangsAfter(TokenUsage),
+    /// Fails after it has told that this was used.
+    BreaksOff(TokenUsage, ModelError),
+    /// Says nothing, and that is all.
+    Ends,
 }
 
 /// Writes an answer that uses ten tokens of each kind of prompt and answer.
@@ -40,6 +46,22 @@ pub(crate) fn calls(calls: &[(&str, &str, Value)]) -> Answer {
             .iter()
             .map(|(id, name, input)| Part::tool_call(*id, *name, input.clone())),
     )
+}
+
+/// Says of an answer why the model stopped.
+pub(crate) fn with_stop(answer: Answer, stop: StopReason) -> Answer {
+    match answer {
+        Answer::Says(reply) => Answer::Says(reply.with_stop(stop)),
+        other => other,
+    }
+}
+
+/// Says of an answer what it used.
+pub(crate) fn with_usage(answer: Answer, usage: impl Into<CallUsage>) -> Answer {
+    match answer {
+        Answer::Says(reply) => Answer::Says(reply.with_usage(usage)),
+        other => other,
+    }
 }
 
 pub(crate) fn used(tokens: u64) -> TokenUsage {
@@ -119,6 +141,13 @@ impl ModelClient for ScriptedModel {
             }
             Answer::Fails(error) => stream::iter([Err(error)]).boxed(),
             Answer::Hangs => stream::pending().boxed(),
+            Answer::HangsAfter(tokens) => stream::iter([Ok(ModelEvent::Used(tokens))])
+                .chain(stream::pending())
+                .boxed(),
+            Answer::BreaksOff(tokens, error) => {
+                stream::iter([Ok(ModelEvent::Used(tokens)), Err(error)]).boxed()
+            }
+            Answer::Ends => stream::empty().boxed(),
         }
     }
 }
@@ -260,6 +289,14 @@ impl Turn {
             _ => None,
         });
         responses.collect()
+    }
+
+    pub(crate) fn warnings(&self) -> Vec<&str> {
+        let warnings = self.events.iter().filter_map(|event| match event {
+            StreamEvent::Warning { message, .. } => Some(message.as_str()),
+            _ => None,
+        });
+        warnings.collect()
     }
 
     pub(crate) fn tokens(&self) -> u64 {

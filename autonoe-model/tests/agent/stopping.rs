@@ -6,7 +6,7 @@ use std::time::Duration;
 use autonoe_core::{
     AgentClientFactory, Budget, SessionOutcome, StreamEvent, ToolOutput, ToolStatus,
 };
-use autonoe_model::Message;
+use autonoe_model::{Message, ModelError, ModelErrorCode};
 use futures::StreamExt;
 use serde_json::json;
 use tokio::sync::Notify;
@@ -137,4 +137,102 @@ async fn a_turn_that_nobody_listens_to_any_more_ends_its_tools() {
 
     // One is ours, one is the tool's own.
     assert_eq!(Arc::strong_count(&alive), 2, "the call was ended");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conversation_goes_on_after_a_turn_that_nobody_listened_to() {
+    let slow = TestTool::writes("Slow", async |_, _| {
+        futures::future::pending::<()>().await;
+        Ok(ToolOutput::new("never"))
+    });
+    let two = [("a", "Slow", json!({})), ("b", "Slow", json!({}))];
+    let model = ScriptedModel::new([calls(&two), says("Well.")]);
+    let agents = agents(&model, [slow], |_| {});
+    let mut client = agents
+        .create(spec(Budget::default()))
+        .expect("it can be made");
+    {
+        let mut stream = client.query("Wait.".into());
+        let heard = async { while stream.next().await.is_some() {} };
+        let dropped = tokio::time::timeout(Duration::from_secs(5), heard).await;
+        assert!(dropped.is_err(), "it waits for the tool");
+    }
+
+    // The model checks that its calls are paired.
+    let next = turn_of(client.as_mut(), "Go on.").await;
+
+    assert_eq!(next.texts(), ["Well."]);
+    let asked = model.asked();
+    let Message::Results { results } = &asked[1].messages[2] else {
+        panic!("{asked:?}")
+    };
+    for result in results {
+        assert!(
+            result.is_error && result.output.contains("nobody knows"),
+            "{result:?}"
+        );
+    }
+}
+
+/// A tool that takes ten seconds.
+fn slow() -> Arc<dyn autonoe_core::Tool> {
+    TestTool::writes("Slow", async |_, _| {
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        Ok(ToolOutput::new("done"))
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_person_said_in_vain_is_given_back_when_the_turn_is_over() {
+    let failure = || {
+        let message = "the key was refused";
+        Answer::Fails(ModelError::new(
+            ModelErrorCode::AuthenticationError,
+            message,
+        ))
+    };
+    for (answers, budget, rounds) in [
+        (vec![], Budget::default(), 1),
+        (vec![], Budget::default().with_tokens(20), 50),
+        (vec![failure()], Budget::default(), 50),
+    ] {
+        let call = calls(&[("c", "Slow", json!({}))]);
+        let model = ScriptedModel::new(std::iter::once(call).chain(answers));
+        let agents = agents(&model, [slow()], |options| options.max_rounds = rounds);
+        let mut client = agents.create(spec(budget)).expect("it can be made");
+        let control = client.control();
+
+        let steered = async {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            control.steer("Use tabs.").await.expect("it is taken");
+            assert!(control.unheard().is_empty(), "it may still be heard");
+        };
+        let (turn, ()) = tokio::join!(turn_of(client.as_mut(), "Go."), steered);
+
+        assert_eq!(control.unheard(), ["Use tabs."], "{turn:?}");
+        assert!(control.unheard().is_empty(), "it is given back once");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_person_said_in_vain_is_heard_in_the_next_turn() {
+    let call = calls(&[("c", "Slow", json!({}))]);
+    let model = ScriptedModel::new([call, says("With tabs.")]);
+    let agents = agents(&model, [slow()], |options| options.max_rounds = 1);
+    let mut client = agents
+        .create(spec(Budget::default()))
+        .expect("it can be made");
+    let control = client.control();
+
+    let steered = async {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        control.steer("Use tabs.").await.expect("it is taken");
+    };
+    let (turn, ()) = tokio::join!(turn_of(client.as_mut(), "Go."), steered);
+    assert_eq!(turn.outcome(), Some(&SessionOutcome::MaxTurns));
+    turn_of(client.as_mut(), "Go on.").await;
+
+    let told = Message::user("Use tabs.");
+    assert!(model.asked()[1].messages.contains(&told));
+    assert!(control.unheard().is_empty(), "it was heard");
 }

@@ -36,6 +36,7 @@ pub(crate) enum Fault {
     ForgetsReasoning,
     CountsNothing,
     TellsTooMuchEarly,
+    TakesHalvesForFree,
     ForgetsTheSystemPrompt,
     ForgetsResults,
     DropsSignatures,
@@ -79,6 +80,7 @@ const FOUND: &[(Fault, &str)] = &[
     (Fault::ForgetsReasoning, "what hidden thoughts used is told apart"),
     (Fault::CountsNothing, "what a call used is told"),
     (Fault::TellsTooMuchEarly, "what is told as used early is a part of it"),
+    (Fault::TakesHalvesForFree, "nobody says what an answer used in all that broke off"),
     (Fault::ForgetsTheSystemPrompt, "what is asked reaches the provider"),
     (Fault::ForgetsResults, "results of calls reach the provider"),
     (Fault::DropsSignatures, "thoughts go back as they came"),
@@ -213,7 +215,7 @@ impl Fault {
     }
 
     fn changes_reply(self, reply: &mut ModelReply) {
-        let (parts, usage) = (&mut reply.message.parts, &mut reply.usage);
+        let (parts, mut usage) = (&mut reply.message.parts, reply.usage.known());
         match self {
             Self::ThinksAloud => {
                 for part in parts {
@@ -232,11 +234,12 @@ impl Fault {
             Self::CountsCachesTwice => usage.input += usage.cache_read,
             Self::ForgetsCaches => (usage.cache_read, usage.cache_write) = (0, 0),
             Self::ForgetsReasoning => usage.reasoning = 0,
-            Self::CountsNothing => *usage = Default::default(),
+            Self::CountsNothing => usage = Default::default(),
             Self::DropsTheUnknown => parts.retain(|part| part.kind != PartKind::Opaque),
             Self::MixesAnswers if usage.input == 9 => *parts = vec![Part::text(KEY)],
             _ => {}
         }
+        reply.usage = usage.into();
     }
 }
 

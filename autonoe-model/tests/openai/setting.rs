@@ -67,6 +67,8 @@ pub(crate) async fn ask(
                 );
                 return (news, Ok(*reply));
             }
+            // How the bytes came together is not the same each time.
+            Ok(ModelEvent::Alive) => {}
             Ok(event) => news.push(event),
             Err(error) => {
                 assert!(

@@ -85,7 +85,7 @@ async fn an_answer_that_breaks_off_fails_with_what_it_used() {
 
         let error = end.expect_err(name);
         assert_eq!(error.code, NetworkError, "{name}: {error:?}");
-        assert_eq!(error.usage.total(), 11, "{name}");
+        assert_eq!(error.usage.known().total(), 11, "{name}");
         assert_eq!(error.request_id.as_deref(), Some("req-1"), "{name}");
         let told = [used(10, 1), ModelEvent::Text("Hi.".into())];
         assert_eq!(events, told, "{name}");
@@ -120,7 +120,7 @@ async fn an_answer_that_is_whole_needs_no_proper_end_of_the_connection() {
 
         let (_, end) = ask(&anthropic(&server.url()), &ModelRequest::prompt("Hi.")).await;
 
-        assert_eq!(end.expect("it is whole").usage.total(), 15);
+        assert_eq!(end.expect("it is whole").usage.known().total(), 15);
     }
 }
 
@@ -227,7 +227,7 @@ async fn an_event_without_an_end_does_not_fill_the_memory() {
     let error = failure(&anthropic(&server.url())).await;
 
     assert_eq!(error.code, InvalidResponse, "{error:?}");
-    assert_eq!(error.usage.total(), 11);
+    assert_eq!(error.usage.known().total(), 11);
 }
 
 #[tokio::test]

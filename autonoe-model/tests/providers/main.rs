@@ -3,9 +3,11 @@
 mod anthropic;
 mod anthropic_failures;
 mod connection;
+mod counting;
 mod encryption;
 mod faults;
 mod gemini;
+mod odd_calls;
 mod proxy;
 mod raw_server;
 mod specs;

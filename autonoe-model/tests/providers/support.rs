@@ -39,6 +39,8 @@ pub(crate) async fn ask(
     let end = loop {
         match stream.next().await.expect("a stream has an end of its own") {
             Ok(ModelEvent::Done(reply)) => break Ok(*reply),
+            // How the bytes came together is not the same each time.
+            Ok(ModelEvent::Alive) => {}
             Ok(event) => events.push(event),
             Err(error) => break Err(error),
         }

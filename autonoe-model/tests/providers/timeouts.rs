@@ -45,7 +45,7 @@ async fn a_provider_that_falls_silent_is_late_and_what_it_used_counts() {
 
     let error = end.expect_err("it fell silent");
     assert_eq!(error.code, Timeout, "{error:?}");
-    assert_eq!(error.usage.total(), 11);
+    assert_eq!(error.usage.known().total(), 11);
     assert_eq!(error.request_id.as_deref(), Some("req-1"));
     assert_eq!(events, [used(10, 1), ModelEvent::Text("Hi.".into())]);
 }

@@ -1,14 +1,16 @@
 //! A conversation that becomes too long is made shorter before it overflows.
 //!
-//! The task stays, and so does what was said last. What lies between is told again in short by
-//! the model itself. Nothing is cut between a call and its result.
+//! The task stays, and so do what persons told since and what was said last. What lies between is
+//! told again in short by the model itself. Nothing is cut between a call and its result.
 
 mod cut;
+mod told;
 mod transcript;
 
 use crate::contract::{Message, ModelRequest};
 use cut::cut;
-use transcript::transcript;
+pub(super) use told::Told;
+use transcript::{shortened, transcript};
 
 /// How a conversation is made shorter.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,43 +18,64 @@ pub(super) struct Plan {
     /// Asks the model to tell the middle in short.
     pub(super) question: ModelRequest,
     task: Message,
+    /// What persons told in the middle.
+    instructions: Vec<String>,
     kept: Vec<Message>,
 }
 
-/// Says how to make a conversation shorter, so that it takes no more than half of `room`.
+/// Says how to make a conversation shorter, so that it takes no more than half of `room`. The
+/// model can write `most` tokens.
 ///
 /// `None` if there is nothing between the task and what must be kept.
-pub(super) fn plan(messages: &[Message], room: u64) -> Option<Plan> {
+pub(super) fn plan(
+    messages: &[Message],
+    instructions: &[String],
+    room: u64,
+    most: u32,
+) -> Option<Plan> {
     let (task, rest) = messages.split_first()?;
-    // A quarter for what is kept, an eighth for the summary; the question itself gets half.
+    // A quarter for what is kept, an eighth for the summary, as much for what persons told at
+    // most; the question itself gets half.
     let at = cut(rest, room / 4);
     let (middle, kept) = rest.split_at_checked(at)?;
     if middle.is_empty() {
         return None;
     }
     let told = transcript(task, middle, room / 2);
+    let eighth = u32::try_from(room / 8).unwrap_or(u32::MAX).max(256);
+    // Thoughts of the model count too, so that notes get all the room that there is.
     let question = ModelRequest::prompt(told)
         .with_system(super::prompts::SUMMARY_SYSTEM.to_owned())
-        .with_max_output_tokens(
-            u32::try_from(room / 8)
-                .unwrap_or(u32::MAX)
-                .clamp(256, 8_192),
-        );
+        .with_max_output_tokens(eighth.min(most));
     Some(Plan {
         question,
         task: task.clone(),
+        instructions: left_out(instructions, kept, room / 8),
         kept: kept.to_vec(),
     })
 }
 
+/// Returns the instructions that are not among what is kept, in about `room` tokens.
+fn left_out(instructions: &[String], kept: &[Message], room: u64) -> Vec<String> {
+    let is_kept = |told: &String| {
+        kept.iter()
+            .any(|message| matches!(message, Message::User { text } if text == told))
+    };
+    let left: Vec<_> = instructions.iter().filter(|told| !is_kept(told)).collect();
+    let bytes = usize::try_from(room.saturating_mul(3)).unwrap_or(usize::MAX);
+    let each = bytes / left.len().max(1);
+    left.into_iter().map(|told| shortened(told, each)).collect()
+}
+
 impl Plan {
-    /// Returns the shorter conversation, with what the model told; `None` if it told nothing.
-    pub(super) fn shortened(self, summary: Option<&str>) -> Vec<Message> {
-        let summary = match summary {
-            Some(text) if !text.trim().is_empty() => super::prompts::summary(text),
-            _ => super::prompts::NO_SUMMARY.to_owned(),
+    /// Returns the shorter conversation, with what the model told of the middle.
+    pub(super) fn shortened(self, told: &Told) -> Vec<Message> {
+        let notes = told.notes();
+        let notes = match self.instructions.is_empty() {
+            true => notes,
+            false => super::prompts::with_instructions(&notes, &self.instructions),
         };
-        let mut messages = vec![self.task, Message::user(summary)];
+        let mut messages = vec![self.task, Message::user(notes)];
         messages.extend(self.kept);
         messages
     }
@@ -113,8 +136,8 @@ mod tests {
     fn the_task_stays_first_and_the_last_words_stay_last() {
         let long = conversation(&[(1, 900), (1, 900), (1, 900), (1, 30)]);
 
-        let plan = plan(&long, 1_000).expect("there is a middle");
-        let short = plan.shortened(Some("Two files were read."));
+        let plan = plan(&long, &[], 1_000, 500).expect("there is a middle");
+        let short = plan.shortened(&Told::Whole("Two files were read.".into()));
 
         assert_eq!(short.first(), long.first());
         assert_eq!(short.last(), long.last());
@@ -126,19 +149,53 @@ mod tests {
 
     #[test]
     fn there_is_nothing_to_shorten_in_a_task_alone() {
-        assert_eq!(plan(&[], 1_000), None);
-        assert_eq!(plan(&conversation(&[]), 1_000), None);
+        assert_eq!(plan(&[], &[], 1_000, 500), None);
+        assert_eq!(plan(&conversation(&[]), &[], 1_000, 500), None);
     }
 
     #[test]
     fn a_model_that_tells_nothing_does_not_keep_the_conversation_from_getting_shorter() {
         let long = conversation(&[(1, 9_000), (1, 30)]);
 
-        let short = plan(&long, 1_000)
+        let short = plan(&long, &[], 1_000, 500)
             .expect("there is a middle")
-            .shortened(Some("  "));
+            .shortened(&Told::Nothing);
 
         assert!(short.iter().map(size_of).sum::<u64>() < 500, "{short:?}");
+    }
+
+    #[test]
+    fn what_persons_told_stays_whatever_the_model_tells() {
+        let mut long = conversation(&[(1, 900)]);
+        long.push(Message::user("Do not touch the database."));
+        long.extend(conversation(&[(1, 900), (1, 900)]).split_off(1));
+        long.push(Message::user("Hurry."));
+        let told = ["Do not touch the database.".to_owned(), "Hurry.".to_owned()];
+
+        let short = plan(&long, &told, 1_000, 500)
+            .expect("there is a middle")
+            .shortened(&Told::Nothing);
+
+        let said = |words: &str| {
+            let holds = |message: &&Message| matches!(message, Message::User { text } if text.contains(words));
+            short.iter().filter(holds).count()
+        };
+        assert_eq!((said("Do not touch the database."), said("Hurry.")), (1, 1));
+    }
+
+    #[test]
+    fn notes_are_no_longer_than_the_model_can_write() {
+        let long = conversation(&[(1, 9_000), (1, 30)]);
+        for (room, most, expected) in [
+            (800, 500, 256),
+            (8_000, 500, 500),
+            (8_000, 64_000, 1_000),
+            (160_000, 64_000, 20_000),
+        ] {
+            let question = plan(&long, &[], room, most).map(|plan| plan.question);
+            let tokens = question.map_or(Some(expected), |question| question.max_output_tokens);
+            assert_eq!(tokens, Some(expected), "{room} {most}");
+        }
     }
 
     proptest! {
@@ -149,10 +206,10 @@ mod tests {
         ) {
             let long = conversation(&rounds);
             assert_paired(&long);
-            let Some(plan) = plan(&long, room) else { return Ok(()) };
+            let Some(plan) = plan(&long, &[], room, 8_192) else { return Ok(()) };
             let question: u64 = plan.question.messages.iter().map(size_of).sum();
             prop_assert!(question <= room / 2 + 300, "{question} of {room}");
-            let short = plan.shortened(Some("All that was done."));
+            let short = plan.shortened(&Told::Whole("All that was done.".into()));
             assert_paired(&short);
             prop_assert_eq!(short.first(), long.first());
             let kept: u64 = short.iter().skip(2).map(size_of).sum();

@@ -66,7 +66,7 @@ fn entry(message: &Message) -> String {
 }
 
 /// Returns the beginning and the end of a text that is too long.
-fn shortened(text: &str, longest: usize) -> String {
+pub(super) fn shortened(text: &str, longest: usize) -> String {
     if text.len() <= longest {
         return text.to_owned();
     }

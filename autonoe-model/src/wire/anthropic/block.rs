@@ -13,6 +13,8 @@ pub(super) struct Block {
     /// The input of a call as the model wrote it so far; `None` if it came whole.
     input: Option<String>,
     pub(super) is_open: bool,
+    /// Whether the answer was cut before the model wrote any input of this call.
+    lacks_input: bool,
 }
 
 impl Block {
@@ -22,6 +24,7 @@ impl Block {
             item: start.as_object()?.clone(),
             input: None,
             is_open: true,
+            lacks_input: false,
         };
         let is_said = |text: &str| !text.is_empty();
         let event = match block.text_of("type")? {
@@ -98,6 +101,15 @@ impl Block {
         self.item.insert("input".into(), input);
     }
 
+    /// Takes note that the answer was cut in this block, its last.
+    pub(super) fn was_cut(&mut self) {
+        // A call begins with an empty input, which is not what the model meant.
+        self.lacks_input = match self.item.get("input") {
+            Some(Value::Object(input)) => input.is_empty(),
+            input => input.is_none(),
+        };
+    }
+
     /// Returns the part of the answer that the block is.
     pub(super) fn into_part(self) -> Part {
         let text = |name: &str| self.text_of(name).unwrap_or_default();
@@ -105,6 +117,9 @@ impl Block {
             Some("text") => Part::text(text("text")),
             Some("thinking") => Part::thinking(text("thinking")),
             Some("redacted_thinking") => Part::thinking(""),
+            Some("tool_use") if self.lacks_input => {
+                Part::tool_call(text("id"), text("name"), Value::String(String::new()))
+            }
             Some("tool_use") => {
                 let input = self.item.get("input").cloned();
                 let input = input.unwrap_or_else(|| Map::new().into());

@@ -9,7 +9,7 @@ use super::error;
 use super::stop::stop_reason;
 use super::usage::Usage;
 use crate::contract::{
-    AssistantMessage, ModelError, ModelErrorCode, ModelEvent, ModelReply, StopReason,
+    AssistantMessage, CallUsage, ModelError, ModelErrorCode, ModelEvent, ModelReply, StopReason,
 };
 use crate::wire::{Decoder, ServerEvent};
 
@@ -24,6 +24,8 @@ pub(super) struct MessageDecoder {
     blocks: BTreeMap<u64, Block>,
     stop: Option<StopReason>,
     usage: Usage,
+    /// Whether it was counted when the model had stopped.
+    is_counted: bool,
 }
 
 impl MessageDecoder {
@@ -59,6 +61,9 @@ impl MessageDecoder {
             self.stop = Some(stop_reason(word));
         }
         self.usage.update(&data["usage"]);
+        // What a message starts with counts the prompt alone.
+        let counts = data["usage"]["output_tokens"].is_u64();
+        self.is_counted |= self.stop.is_some() && counts && self.usage.tokens().prompt() > 0;
     }
 
     fn take_message_stop(&mut self) -> Option<()> {
@@ -114,16 +119,25 @@ impl Decoder for MessageDecoder {
         self.is_whole
     }
 
-    fn finish(self: Box<Self>) -> Result<ModelReply, ModelError> {
-        let usage = self.usage.tokens();
+    fn finish(mut self: Box<Self>) -> Result<ModelReply, ModelError> {
+        let tokens = self.usage.tokens();
+        let usage = match self.is_counted {
+            true => CallUsage::Told(tokens),
+            false => CallUsage::AtLeast(tokens),
+        };
         let stop = match self.stop {
             Some(stop) if self.is_whole => stop,
             _ => {
                 let message = "the answer broke off before its end";
                 let error = ModelError::new(ModelErrorCode::NetworkError, message);
-                return Err(error.with_usage(usage));
+                return Err(error.with_usage(tokens));
             }
         };
+        if matches!(stop, StopReason::MaxTokens | StopReason::ContextFull)
+            && let Some(mut last) = self.blocks.last_entry()
+        {
+            last.get_mut().was_cut();
+        }
         let parts = self.blocks.into_values().map(Block::into_part);
         Ok(ModelReply::new(AssistantMessage::new(parts))
             .with_stop(stop)

@@ -1,5 +1,6 @@
 //! Calls of tools, put together from their fragments.
 
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use super::PROTOCOL;
@@ -43,12 +44,13 @@ impl Calls {
             if answer.is_empty() { "call" } else { answer },
             self.calls.len()
         );
-        let call = self.call(fragment["index"].as_u64(), &id);
+        let name = text(&function["name"]);
+        let call = self.call(fragment["index"].as_u64(), &id, &name);
         if call.id.is_empty() {
             call.id = if id.is_empty() { made_up } else { id };
         }
         if call.name.is_empty() {
-            call.name = text(&function["name"]);
+            call.name = name;
         }
         match &function["arguments"] {
             Value::String(more) => call.arguments += more,
@@ -72,14 +74,15 @@ impl Calls {
     }
 
     /// Finds the call of a fragment. Some services give every call the same index, or none; then
-    /// a new id is a new call.
-    fn call(&mut self, index: Option<u64>, id: &str) -> &mut Call {
+    /// a new id is a new call, and so is another name where there are no ids.
+    fn call(&mut self, index: Option<u64>, id: &str, name: &str) -> &mut Call {
         let found = self
             .calls
             .iter()
             .rposition(|call| match (index, call.index) {
                 (Some(index), Some(its)) if index != its => false,
-                _ => id.is_empty() || call.id == id,
+                _ if !id.is_empty() => call.id == id,
+                _ => name.is_empty() || call.may_go_on(index, name),
             });
         let at = found.unwrap_or(self.calls.len());
         if found.is_none() {
@@ -104,6 +107,13 @@ impl Calls {
 }
 
 impl Call {
+    /// Tells whether a fragment without an id that names a tool can be a part of this call: one
+    /// that has no name yet, or one that its service names again in every fragment.
+    fn may_go_on(&self, index: Option<u64>, name: &str) -> bool {
+        let is_written = || serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok();
+        self.name.is_empty() || (index.is_some() && self.name == name && !is_written())
+    }
+
     fn into_part(self, written: Written) -> Result<Part, &'static str> {
         if self.name.is_empty() {
             return Err("a call without a name");

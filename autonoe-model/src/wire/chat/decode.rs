@@ -1,13 +1,13 @@
 //! From the chunks of the service to an answer.
 
-use autonoe_core::TokenUsage;
 use serde_json::{Map, Value, json};
 
 use super::PROTOCOL;
 use super::calls::{Calls, Written};
 use super::thoughts::{Thoughts, append};
 use crate::contract::{
-    AssistantMessage, ModelError, ModelErrorCode, ModelEvent, ModelReply, Part, StopReason,
+    AssistantMessage, CallUsage, ModelError, ModelErrorCode, ModelEvent, ModelReply, Part,
+    StopReason,
 };
 use crate::wire::openai::{Counts, Fault, Frame, broke_off, nonsense};
 use crate::wire::{Decoder, ServerEvent};
@@ -24,7 +24,8 @@ pub(super) struct ChatDecoder {
     calls: Calls,
     /// Fields that are not known, as they came.
     others: Map<String, Value>,
-    usage: TokenUsage,
+    /// Told if it was counted when the model had stopped.
+    usage: CallUsage,
     id: String,
     model: Option<String>,
     reason: Option<String>,
@@ -39,9 +40,9 @@ impl Decoder for ChatDecoder {
         match Frame::read(event) {
             Frame::Nothing => Ok(()),
             Frame::Object(chunk) => self.chunk(&chunk, news),
-            Frame::Nonsense => Err(nonsense("an event that is no JSON", self.usage)),
+            Frame::Nonsense => Err(nonsense("an event that is no JSON", self.usage.known())),
             // Nobody said why the model stopped, so it did not.
-            Frame::Done if self.reason.is_none() => Err(broke_off(self.usage)),
+            Frame::Done if self.reason.is_none() => Err(broke_off(self.usage.known())),
             Frame::Done => {
                 self.done = true;
                 Ok(())
@@ -56,7 +57,7 @@ impl Decoder for ChatDecoder {
     fn finish(self: Box<Self>) -> Result<ModelReply, ModelError> {
         let usage = self.usage;
         let Some(reason) = self.reason else {
-            return Err(broke_off(usage));
+            return Err(broke_off(usage.known()));
         };
         let written = match reason.as_str() {
             "length" => Written::Cut,
@@ -71,7 +72,7 @@ impl Decoder for ChatDecoder {
         parts.extend(field("content", self.text));
         parts.extend(field("refusal", self.refusal));
         let calls = self.calls.into_parts(written);
-        parts.extend(calls.map_err(|what| nonsense(what, usage))?);
+        parts.extend(calls.map_err(|what| nonsense(what, usage.known()))?);
         let others = self.others.into_iter();
         parts.extend(
             others.map(|(field, value)| Part::opaque().as_it_came(PROTOCOL, json!({field: value}))),
@@ -95,14 +96,14 @@ impl ChatDecoder {
             self.model = Some(model.into());
         }
         let counts = Counts::read(&chunk["usage"], "prompt_tokens", "completion_tokens");
-        let usage = counts.map_or(self.usage, Counts::usage);
-        if usage != self.usage {
-            self.usage = usage;
-            news.push(ModelEvent::Used(usage));
+        let tokens = counts.map(Counts::usage);
+        if let Some(tokens) = tokens.filter(|tokens| *tokens != self.usage.known()) {
+            news.push(ModelEvent::Used(tokens));
         }
+        self.usage = tokens.map_or(self.usage, CallUsage::AtLeast);
         if !chunk["error"].is_null() {
             let fault = Fault::read(chunk).unwrap_or_default();
-            return Err(fault.in_stream(self.usage));
+            return Err(fault.in_stream(self.usage.known()));
         }
         let choices = chunk["choices"].as_array().into_iter().flatten();
         // We ask for one answer only.
@@ -111,6 +112,9 @@ impl ChatDecoder {
             if let Some(reason) = choice["finish_reason"].as_str() {
                 self.stopped(reason)?;
             }
+        }
+        if let (Some(tokens), Some(_)) = (tokens, &self.reason) {
+            self.usage = CallUsage::Told(tokens);
         }
         Ok(())
     }
@@ -131,7 +135,7 @@ impl ChatDecoder {
                     }
                 }
                 ("content" | "refusal" | "tool_calls", _) => {
-                    return Err(nonsense("an answer in an unknown form", self.usage));
+                    return Err(nonsense("an answer in an unknown form", self.usage.known()));
                 }
                 (field, _) if Thoughts::holds(field) => {}
                 (field, value) => add(&mut self.others, field, value),
@@ -149,7 +153,7 @@ impl ChatDecoder {
                 "the provider stopped the answer",
             )
             .with_reason(reason.to_owned())
-            .with_usage(self.usage)),
+            .with_usage(self.usage.known())),
             reason => {
                 self.reason = Some(reason.into());
                 Ok(())

@@ -10,7 +10,7 @@ use super::parts::Parts;
 use super::stop::finish_reason;
 use super::usage::Usage;
 use crate::contract::{
-    AssistantMessage, ModelError, ModelErrorCode, ModelEvent, ModelReply, StopReason,
+    AssistantMessage, CallUsage, ModelError, ModelErrorCode, ModelEvent, ModelReply, StopReason,
 };
 use crate::wire::{Decoder, ServerEvent};
 
@@ -25,6 +25,8 @@ pub(super) struct ContentDecoder {
     parts: Parts,
     end: Option<End>,
     usage: Usage,
+    /// Whether it was counted when the model had stopped.
+    is_counted: bool,
     is_whole: bool,
 }
 
@@ -46,6 +48,7 @@ impl ContentDecoder {
             parts: Parts::default(),
             end: None,
             usage: Usage::default(),
+            is_counted: false,
             is_whole: false,
         }
     }
@@ -77,6 +80,7 @@ impl ContentDecoder {
         }
         // No event says that it is the last. Counts come with every one that matters.
         self.is_whole = self.end.is_some() && chunk["usageMetadata"].is_object();
+        self.is_counted |= self.is_whole && self.usage.tokens().prompt() > 0;
         if self.usage != known && !self.is_whole {
             news.push(ModelEvent::Used(self.usage.tokens()));
         }
@@ -116,14 +120,18 @@ impl Decoder for ContentDecoder {
     }
 
     fn finish(self: Box<Self>) -> Result<ModelReply, ModelError> {
-        let usage = self.usage.tokens();
+        let tokens = self.usage.tokens();
+        let usage = match self.is_counted {
+            true => CallUsage::Told(tokens),
+            false => CallUsage::AtLeast(tokens),
+        };
         let stop = match self.end {
             Some(End::Finished(word)) => finish_reason(&word, self.parts.calls() > 0),
             Some(End::Blocked) => StopReason::Refused,
             None => {
                 let message = "the answer broke off before its end";
                 let error = ModelError::new(ModelErrorCode::NetworkError, message);
-                return Err(error.with_usage(usage));
+                return Err(error.with_usage(tokens));
             }
         };
         Ok(

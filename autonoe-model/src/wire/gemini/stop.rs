@@ -18,7 +18,9 @@ pub(super) fn finish_reason(word: &str, has_calls: bool) -> StopReason {
         | "IMAGE_SAFETY"
         | "IMAGE_PROHIBITED_CONTENT"
         | "IMAGE_RECITATION" => StopReason::Refused,
-        other => StopReason::Other(other.to_owned()),
+        // `MALFORMED_FUNCTION_CALL`, `UNEXPECTED_TOOL_CALL`, `OTHER` and whatever may come: the
+        // API has no other word for an answer that is as the model wanted it.
+        other => StopReason::Failed(other.to_owned()),
     }
 }
 
@@ -42,9 +44,10 @@ mod tests {
             (
                 "MALFORMED_FUNCTION_CALL",
                 false,
-                StopReason::Other("MALFORMED_FUNCTION_CALL".into()),
+                StopReason::Failed("MALFORMED_FUNCTION_CALL".into()),
             ),
-            ("OTHER", false, StopReason::Other("OTHER".into())),
+            ("OTHER", false, StopReason::Failed("OTHER".into())),
+            ("NEW", true, StopReason::Failed("NEW".into())),
         ] {
             assert_eq!(finish_reason(word, has_calls), expected, "{word}");
         }

@@ -17,20 +17,21 @@ pub(in crate::wire) struct Counts {
 
 impl Counts {
     /// Reads the counts of `usage`; the protocols only differ in the names of `prompt` and
-    /// `completion`.
+    /// `completion`. `None` if nothing is counted: there is no call that uses no tokens, only
+    /// services that do not count.
     pub(in crate::wire) fn read(usage: &Value, prompt: &str, completion: &str) -> Option<Self> {
-        usage.as_object()?;
         let count = |value: &Value| value.as_u64().unwrap_or(0);
         let prompt_details = &usage[format!("{prompt}_details")];
         let completion_details = &usage[format!("{completion}_details")];
-        Some(Self {
+        let counts = Self {
             prompt: count(&usage[prompt]),
             cache_read: count(&prompt_details["cached_tokens"]),
             cache_write: count(&prompt_details["cache_write_tokens"]),
             completion: count(&usage[completion]),
             reasoning: count(&completion_details["reasoning_tokens"]),
             total: usage["total_tokens"].as_u64(),
-        })
+        };
+        (counts.prompt > 0 || counts.completion > 0).then_some(counts)
     }
 
     /// Returns counts that do not overlap and together are as many.
@@ -106,12 +107,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_counts_nothing() {
-        for usage in [json!(null), json!(1), json!("x")] {
-            assert_eq!(Counts::read(&usage, "a", "b"), None);
-        }
+    fn what_counts_nothing_has_not_counted() {
         let odd = json!({"a": -1, "b": "x", "a_details": 3});
-        assert_eq!(Counts::read(&odd, "a", "b"), Some(Counts::default()));
+        let zero = json!({"a": 0, "b": 0, "total_tokens": 0});
+        for usage in [json!(null), json!(1), json!("x"), json!({}), odd, zero] {
+            assert_eq!(Counts::read(&usage, "a", "b"), None, "{usage}");
+        }
     }
 
     proptest! {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::open_item::{Ended, OpenItem};
 use crate::contract::{
-    AssistantMessage, ModelError, ModelErrorCode, ModelEvent, ModelReply, StopReason,
+    AssistantMessage, CallUsage, ModelError, ModelErrorCode, ModelEvent, ModelReply, StopReason,
 };
 use crate::wire::openai::{Counts, Fault, Frame, broke_off, nonsense};
 use crate::wire::{Decoder, ServerEvent};
@@ -16,7 +16,8 @@ use crate::wire::{Decoder, ServerEvent};
 #[derive(Debug, Default)]
 pub(super) struct ResponsesDecoder {
     items: BTreeMap<u64, OpenItem>,
-    usage: TokenUsage,
+    /// Told if it came with the end.
+    usage: CallUsage,
     id: Option<String>,
     model: Option<String>,
     end: Option<End>,
@@ -38,16 +39,18 @@ impl Decoder for ResponsesDecoder {
             Frame::Object(data) => data,
             // The end of this protocol is another; this one is that of proxies.
             Frame::Nothing | Frame::Done => return Ok(()),
-            Frame::Nonsense => return Err(nonsense("an event that is no JSON", self.usage)),
+            Frame::Nonsense => {
+                return Err(nonsense("an event that is no JSON", self.usage.known()));
+            }
         };
         let kind = data["type"].as_str().unwrap_or(&event.name);
         let delta = data["delta"].as_str().unwrap_or_default();
         match kind {
             "response.created" | "response.queued" | "response.in_progress" => {
                 let before = self.usage;
-                self.note(&data["response"]);
+                self.note(&data["response"], CallUsage::AtLeast);
                 if self.usage != before {
-                    news.push(ModelEvent::Used(self.usage));
+                    news.push(ModelEvent::Used(self.usage.known()));
                 }
             }
             "response.output_item.added" => self.item(&data).begin(&data["item"], news),
@@ -68,7 +71,7 @@ impl Decoder for ResponsesDecoder {
             }
             "error" => {
                 let fault = Fault::read(&data).unwrap_or_default();
-                return Err(fault.in_stream(self.usage));
+                return Err(fault.in_stream(self.usage.known()));
             }
             // There are many more events, and there will be others: none of them is needed.
             _ => {}
@@ -82,7 +85,7 @@ impl Decoder for ResponsesDecoder {
 
     fn finish(self: Box<Self>) -> Result<ModelReply, ModelError> {
         let Some(end) = self.end else {
-            return Err(broke_off(self.usage));
+            return Err(broke_off(self.usage.known()));
         };
         let refuses = self.items.values().any(OpenItem::refuses);
         let ended = match &end {
@@ -118,7 +121,7 @@ impl ResponsesDecoder {
     }
 
     fn done(&mut self, data: &Value, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
-        let usage = self.usage;
+        let usage = self.usage.known();
         let item = &data["item"];
         if !item.is_object() {
             return Err(nonsense("an item that is none", usage));
@@ -127,12 +130,12 @@ impl ResponsesDecoder {
         ended.map_err(|what| nonsense(what, usage))
     }
 
-    fn note(&mut self, response: &Value) {
+    fn note(&mut self, response: &Value, usage: impl FnOnce(TokenUsage) -> CallUsage) {
         let text = |value: &Value| value.as_str().map(Into::into);
         self.id = text(&response["id"]).or(self.id.take());
         self.model = text(&response["model"]).or(self.model.take());
         let counts = Counts::read(&response["usage"], "input_tokens", "output_tokens");
-        self.usage = counts.map_or(self.usage, Counts::usage);
+        self.usage = counts.map_or(self.usage, |counts| usage(counts.usage()));
     }
 
     fn finished(
@@ -141,17 +144,18 @@ impl ResponsesDecoder {
         response: &Value,
         news: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
-        self.note(response);
+        // What was counted before is not all of it.
+        self.note(response, CallUsage::Told);
         let end = match (kind, response["status"].as_str()) {
             ("response.failed", _) | (_, Some("failed")) => {
                 let fault = Fault::read(&response["error"]).unwrap_or_default();
-                return Err(fault.in_stream(self.usage));
+                return Err(fault.in_stream(self.usage.known()));
             }
             (_, Some("cancelled")) => {
                 let stopped = "the provider stopped the answer";
                 return Err(ModelError::new(ModelErrorCode::NetworkError, stopped)
                     .with_reason("cancelled".to_owned())
-                    .with_usage(self.usage));
+                    .with_usage(self.usage.known()));
             }
             ("response.incomplete", _) | (_, Some("incomplete")) => {
                 let reason = response["incomplete_details"]["reason"].as_str();
@@ -171,7 +175,7 @@ impl ResponsesDecoder {
             let open = self.items.entry(index).or_default();
             if !open.is_done() {
                 let ended = open.end(item, news);
-                ended.map_err(|what| nonsense(what, self.usage))?;
+                ended.map_err(|what| nonsense(what, self.usage.known()))?;
             }
         }
         Ok(())
@@ -183,6 +187,7 @@ fn stop(reason: Option<String>) -> StopReason {
     match reason.as_deref() {
         Some("max_output_tokens") => StopReason::MaxTokens,
         Some("content_filter") => StopReason::Refused,
-        _ => StopReason::Other(reason.unwrap_or_else(|| "incomplete".into())),
+        // It is not what the model wanted to say.
+        _ => StopReason::Failed(reason.unwrap_or_else(|| "incomplete".into())),
     }
 }

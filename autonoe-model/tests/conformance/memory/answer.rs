@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use autonoe_core::TokenUsage;
 use autonoe_model::conformance::{AskedWait, BrokenStream, Scenario};
 use autonoe_model::{
     AssistantMessage, ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelStream, Part,
@@ -70,6 +71,13 @@ impl Memory {
                     }
                     false => end,
                 };
+                let fault = self.fault;
+                let end = end.map(move |item| {
+                    item.map_err(|error| match fault {
+                        Fault::TakesHalvesForFree => error.with_nothing_used(),
+                        _ => error.with_usage(TokenUsage::default()),
+                    })
+                });
                 stream::iter(half(text)).chain(end).boxed()
             }
             Scenario::Refuses { code } => fails(failure(*code)),

@@ -175,7 +175,7 @@ fn a_failure_in_a_stream_is_one_of_the_ten() {
         let error = Fault::read(&value).expect("a fault").in_stream(used);
 
         assert_eq!(error.code, code, "{value}");
-        assert_eq!(error.usage, used);
+        assert_eq!(error.usage.known(), used);
         let waits = value["message"] == "Please try again in 2s.";
         assert_eq!(error.retry_after, waits.then_some(Duration::from_secs(2)));
     }

@@ -4,7 +4,7 @@ use autonoe_core::TokenUsage;
 use serde_json::json;
 
 use super::*;
-use crate::contract::{AssistantMessage, ModelErrorCode, Part, StopReason};
+use crate::contract::{AssistantMessage, CallUsage, ModelErrorCode, Part, StopReason};
 use crate::wire::openai::testing::told;
 
 const USED: TokenUsage = TokenUsage {
@@ -170,8 +170,8 @@ fn an_incomplete_answer_says_why() {
     let table = [
         (json!("max_output_tokens"), StopReason::MaxTokens),
         (json!("content_filter"), StopReason::Refused),
-        (json!("tired"), StopReason::Other("tired".into())),
-        (json!(null), StopReason::Other("incomplete".into())),
+        (json!("tired"), StopReason::Failed("tired".into())),
+        (json!(null), StopReason::Failed("incomplete".into())),
     ];
 
     for (reason, stop) in table {
@@ -187,7 +187,7 @@ fn an_incomplete_answer_says_why() {
 
         let reply = reply.expect("it has an end");
         assert_eq!(reply.stop, stop);
-        assert_eq!(reply.usage, USED);
+        assert_eq!(reply.usage.told(), Some(USED));
         assert_eq!(reply.message, AssistantMessage::text("So"));
     }
 }
@@ -229,7 +229,7 @@ fn a_failure_in_the_stream_is_an_error_with_what_was_used() {
     assert_eq!(error.code, ModelErrorCode::RateLimited);
     assert_eq!(error.reason.as_deref(), Some("rate_limit_exceeded"));
     assert_eq!(error.retry_after, Some(std::time::Duration::from_secs(2)));
-    assert_eq!(error.usage, USED);
+    assert_eq!(error.usage, CallUsage::AtLeast(USED));
 }
 
 #[test]
@@ -288,7 +288,10 @@ fn what_is_used_is_told_as_soon_as_it_is_known() {
     let (news, reply) = answer(&[begun.clone(), begun]);
 
     assert_eq!(news, [ModelEvent::Used(USED)]);
-    assert_eq!(reply.expect_err("it is cut").usage, USED);
+    assert_eq!(
+        reply.expect_err("it is cut").usage,
+        CallUsage::AtLeast(USED)
+    );
 }
 
 #[test]

@@ -1,0 +1,78 @@
+//! Which tool a name leads to.
+
+use std::sync::Arc;
+
+use autonoe_core::{
+    AgentClientFactory, AgentErrorKind, Budget, Gate, Grants, Places, SessionSpec, Tool,
+    ToolOutput, ToolStatus, Toolbox,
+};
+use serde_json::json;
+
+use crate::setting::{ScriptedModel, TestTool, agents, calls, says, spec, turn_of};
+
+fn says_whose(name: &str, whose: &'static str) -> Arc<dyn Tool> {
+    TestTool::reads(name, move |_, _| async move { Ok(ToolOutput::new(whose)) })
+}
+
+/// A session that brings these tools; everything that it may be asked about is granted.
+fn bringing(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> SessionSpec {
+    let mut spec = spec(Budget::default());
+    spec.tools = Toolbox::new(tools);
+    let grants = Grants::none().with_tool("Echo").with_tool("list");
+    let grants = spec.tools.granted_in(grants);
+    spec.gate = Gate::new(Places::new("/srv/project"), grants);
+    spec
+}
+
+#[tokio::test(start_paused = true)]
+async fn tools_of_the_session_and_of_the_agents_with_one_name_are_two() {
+    let model = ScriptedModel::new([
+        calls(&[
+            ("c1", "Echo", json!({})),
+            ("c2", "mcp__autonoe__Echo", json!({})),
+        ]),
+        says("Well."),
+    ]);
+    let agents = agents(&model, [says_whose("Echo", "of the agents")], |_| {});
+    let session = bringing([says_whose("Echo", "of the session")]);
+
+    let mut client = agents.create(session).expect("it can be made");
+    let turn = turn_of(client.as_mut(), "Go.").await;
+
+    assert_eq!(
+        turn.responses(),
+        [
+            ("c1", "of the agents", ToolStatus::Ok),
+            ("c2", "of the session", ToolStatus::Ok),
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_of_the_session_is_not_there_under_its_bare_name() {
+    // The gate lets the name pass, which belongs to nothing.
+    let model = ScriptedModel::new([calls(&[("c1", "list", json!({}))]), says("Well.")]);
+    let agents = agents(&model, [], |_| {});
+    let session = bringing([says_whose("list", "of the session")]);
+
+    let mut client = agents.create(session).expect("it can be made");
+    let turn = turn_of(client.as_mut(), "Go.").await;
+
+    let responses = turn.responses();
+    assert!(
+        matches!(responses[..], [("c1", why, ToolStatus::Error)] if why.contains("no tool list")),
+        "{responses:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_tools_that_the_model_would_not_tell_apart_are_refused() {
+    let model = ScriptedModel::new([]);
+    let agents = agents(&model, [says_whose("mcp__autonoe__list", "ours")], |_| {});
+
+    let refused = agents.create(bringing([says_whose("list", "of the session")]));
+
+    let error = refused.expect_err("it is refused");
+    assert_eq!(error.kind(), AgentErrorKind::Configuration);
+    assert!(error.to_string().contains("mcp__autonoe__list"), "{error}");
+}

@@ -1,0 +1,189 @@
+//! Answers that did not end as the model wanted.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use autonoe_core::{AgentClientFactory, Budget, SessionOutcome, Tool, ToolOutput, ToolStatus};
+use autonoe_model::{Message, ModelRequest, Part, StopReason};
+use serde_json::json;
+
+use crate::setting::{
+    Answer, ScriptedModel, TestTool, agents, calls, echo, one_turn, reply, says, spec, turn_of,
+    with_stop,
+};
+
+fn malformed() -> StopReason {
+    StopReason::Failed("MALFORMED_FUNCTION_CALL".into())
+}
+
+/// What the model was told last.
+fn last(request: &ModelRequest) -> String {
+    match request.messages.last() {
+        Some(Message::User { text }) => text.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A tool that counts its calls.
+fn counting(name: &str) -> (Arc<dyn Tool>, Arc<AtomicUsize>) {
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = count.clone();
+    let tool = TestTool::writes(name, move |_, _| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        async { Ok(ToolOutput::new("done")) }
+    });
+    (tool, count)
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_the_provider_could_not_read_is_asked_for_again() {
+    let (tool, count) = counting("Change");
+    let model = ScriptedModel::new([
+        with_stop(reply([]), malformed()),
+        with_stop(calls(&[("c1", "Change", json!({}))]), malformed()),
+        with_stop(says("I call"), malformed()),
+        says("Done."),
+    ]);
+
+    let turn = one_turn(&agents(&model, [tool], |_| {}), "Go.").await;
+
+    assert_eq!(turn.outcome(), Some(&SessionOutcome::Completed));
+    assert_eq!(
+        count.load(Ordering::SeqCst),
+        0,
+        "nothing of it is carried out"
+    );
+    for request in &model.asked()[1..] {
+        assert!(last(request).contains("could not be read"), "{request:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_never_reads_the_answer_is_an_error_with_its_word() {
+    let model = ScriptedModel::following(|_| with_stop(reply([]), malformed()));
+
+    let turn = one_turn(&agents(&model, [], |_| {}), "Go.").await;
+
+    let Some(SessionOutcome::ExecutionError { messages }) = turn.outcome() else {
+        panic!("{turn:?}")
+    };
+    assert!(
+        messages[0].contains("MALFORMED_FUNCTION_CALL"),
+        "{messages:?}"
+    );
+    assert_eq!(model.asked().len(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_stops_for_an_unknown_reason_has_said_something_or_failed() {
+    let tired = || StopReason::Other("tired".into());
+    let model = ScriptedModel::new([with_stop(says("Done."), tired())]);
+    let turn = one_turn(&agents(&model, [], |_| {}), "Go.").await;
+    assert_eq!(turn.outcome(), Some(&SessionOutcome::Completed));
+
+    let thinks = reply([Part::thinking("Hm.")]);
+    let model = ScriptedModel::new([with_stop(thinks, tired())]);
+    let turn = one_turn(&agents(&model, [], |_| {}), "Go.").await;
+    let Some(SessionOutcome::ExecutionError { messages }) = turn.outcome() else {
+        panic!("{turn:?}")
+    };
+    assert!(messages[0].contains("tired"), "{messages:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_of_an_answer_that_was_withheld_is_not_carried_out() {
+    let (tool, count) = counting("Change");
+    let refused = calls(&[("c1", "Change", json!({}))]);
+    let model = ScriptedModel::new([with_stop(refused, StopReason::Refused), says("Well.")]);
+    let agents = agents(&model, [tool], |_| {});
+    let mut client = agents
+        .create(spec(Budget::default()))
+        .expect("it can be made");
+
+    let turn = turn_of(client.as_mut(), "Go.").await;
+
+    let outcome = turn.outcome();
+    assert!(
+        matches!(outcome, Some(SessionOutcome::ExecutionError { .. })),
+        "{outcome:?}"
+    );
+    assert_eq!(count.load(Ordering::SeqCst), 0);
+    // The conversation can go on: the model checks that its calls are paired.
+    let next = turn_of(client.as_mut(), "Go on.").await;
+    assert_eq!(next.texts(), ["Well."]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_cut_is_not_carried_out_and_the_model_hears_why() {
+    let whole = ("c1", "Echo", json!({"text": "a"}));
+    let cut = ("c2", "Change", json!("{\"text\": \"very long"));
+    let (change, count) = counting("Change");
+    let model = ScriptedModel::new([
+        with_stop(calls(&[whole, cut]), StopReason::MaxTokens),
+        says("Done."),
+    ]);
+
+    let turn = one_turn(&agents(&model, [echo(), change], |_| {}), "Go.").await;
+
+    assert_eq!(count.load(Ordering::SeqCst), 0);
+    let responses = turn.responses();
+    assert_eq!(responses[0], ("c1", "a", ToolStatus::Ok));
+    assert_eq!((responses[1].0, responses[1].2), ("c2", ToolStatus::Error));
+    assert!(responses[1].1.contains("was cut off"), "{responses:?}");
+    assert!(last(&model.asked()[1]).contains("cut off"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_that_are_always_cut_come_to_an_end() {
+    let model = ScriptedModel::following(|_| {
+        let cut = Part::tool_call("c", "Echo", json!("{\"text\": \"very long"));
+        with_stop(reply([cut]), StopReason::MaxTokens)
+    });
+
+    let turn = one_turn(&agents(&model, [echo()], |_| {}), "Go.").await;
+
+    let Some(SessionOutcome::ExecutionError { messages }) = turn.outcome() else {
+        panic!("{turn:?}")
+    };
+    assert!(messages[0].contains("length limit"), "{messages:?}");
+    assert_eq!(model.asked().len(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_fills_the_context_has_its_calls_carried_out_before_it_is_made_shorter() {
+    let mut rounds = 0;
+    let model = ScriptedModel::following(move |request| {
+        if request.tools.is_empty() {
+            return says("It was looked at.");
+        }
+        rounds += 1;
+        let id = format!("c{rounds}");
+        let call = calls(&[(&id, "Echo", json!({"text": "x".repeat(3_000)}))]);
+        match rounds {
+            1 => call,
+            2 => with_stop(call, StopReason::ContextFull),
+            _ => says("Done."),
+        }
+    });
+    let agents = agents(&model, [echo()], |options| {
+        let limits = r#"{"model": {"context": 20000, "output": 500}}"#;
+        options.limits = serde_json::from_str(limits).expect("limits");
+    });
+
+    let turn = one_turn(&agents, "Go.").await;
+
+    assert_eq!(turn.outcome(), Some(&SessionOutcome::Completed));
+    assert_eq!(turn.responses().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_without_any_end_is_a_failure() {
+    let model = ScriptedModel::new([Answer::Ends]);
+
+    let turn = one_turn(&agents(&model, [], |_| {}), "Go.").await;
+
+    assert_eq!(
+        turn.error.as_ref().map(|error| error.code()),
+        Some("protocol")
+    );
+}
