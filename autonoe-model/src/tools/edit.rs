@@ -7,10 +7,11 @@ use async_trait::async_trait;
 use autonoe_core::{ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput, TypedTool};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
 
 use super::blocking::blocking;
 use super::failure::{cancelled, invalid, system};
-use super::replace::{NotReplaced, Which, replace};
+use super::replace::{NotReplaced, Replacement, Which};
 use super::workspace::{Expected, Purpose};
 use super::{ToolLimits, Workspace};
 
@@ -47,7 +48,7 @@ impl Edit {
         Self { workspace, limits }
     }
 
-    fn edit(&self, input: &EditInput) -> Result<ToolOutput, ToolError> {
+    fn edit(&self, input: &EditInput, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let entry = self.workspace.entry(&input.file_path, Purpose::Change)?;
         let (file, stat) = entry.open()?;
         let shown = entry.path.display();
@@ -63,19 +64,20 @@ impl Edit {
         } else {
             Which::One
         };
-        let replaced = replace(&text, &input.old_string, &input.new_string, which);
-        let replaced = replaced.map_err(|why| {
+        let replacement = Replacement {
+            old: &input.old_string,
+            new: &input.new_string,
+            which,
+            most: limit,
+        };
+        let replaced = replacement.of(&text, stop).map_err(|why| {
             let code = match why {
                 NotReplaced::NotFound => ToolErrorCode::NOT_FOUND,
+                NotReplaced::Cancelled => return cancelled(),
                 _ => ToolErrorCode::VALIDATION_ERROR,
             };
             ToolError::new(code, format!("{shown}: {why}"))
         })?;
-        if replaced.text.len() as u64 > limit {
-            return Err(invalid(format!(
-                "{shown} would have more than {limit} bytes"
-            )));
-        }
         entry.put(&replaced.text, &Expected::Unchanged(stat))?;
         let (count, line) = (replaced.count, replaced.line);
         let message = match count {
@@ -107,7 +109,7 @@ impl TypedTool for Edit {
             let _turn = tool.workspace.writing();
             match stop.is_cancelled() {
                 true => Err(cancelled()),
-                false => tool.edit(&input),
+                false => tool.edit(&input, stop),
             }
         })
         .await

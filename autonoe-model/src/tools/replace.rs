@@ -1,6 +1,13 @@
 //! Replacing a part of a text: what Edit does, without files.
 
 use memchr::memmem;
+use tokio_util::sync::CancellationToken;
+
+/// So many places are counted for somebody who wanted one.
+const MOST_COUNTED: usize = 10;
+
+/// So many places are replaced before somebody is asked whether they are still wanted.
+const AT_A_TIME: usize = 4096;
 
 /// Which of several places is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +16,16 @@ pub(super) enum Which {
     One,
     /// All of them, from the beginning.
     All,
+}
+
+/// What is to be replaced.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Replacement<'a> {
+    pub(super) old: &'a str,
+    pub(super) new: &'a str,
+    pub(super) which: Which,
+    /// How many bytes the result has at most.
+    pub(super) most: u64,
 }
 
 /// A text in which something was replaced.
@@ -36,68 +53,124 @@ pub(super) enum NotReplaced {
          replace_all"
     )]
     Several(usize),
+    #[error(
+        "old_string is in the file more than {MOST_COUNTED} times; make it longer until it is \
+         there once, or set replace_all"
+    )]
+    Many,
+    #[error("it would have more than {0} bytes then")]
+    TooLarge(u64),
+    #[error("nobody waits for it any more")]
+    Cancelled,
 }
 
-/// Replaces `old` in `text` by `new`.
+impl Replacement<'_> {
+    /// Replaces it in `text`, in time that grows with the text and not with what is replaced.
+    /// A result that would be too large is not begun.
+    ///
+    /// Line ends of the file are kept: where it has CR LF, so has what is looked for, should it
+    /// not be there as given, and what it is replaced by.
+    pub(super) fn of(self, text: &[u8], stop: &CancellationToken) -> Result<Replaced, NotReplaced> {
+        if self.old.is_empty() {
+            return Err(NotReplaced::Nothing);
+        }
+        if self.old == self.new {
+            return Err(NotReplaced::Same);
+        }
+        let finder = memmem::Finder::new(self.old);
+        let Some(first) = finder.find(text) else {
+            return self.with_line_ends_of(text, stop);
+        };
+        if self.which == Which::One {
+            refuse_several(text, &finder, first)?;
+        }
+        let size = self.size(text, &finder, stop)?;
+        let mut result = Vec::with_capacity(size);
+        let (mut from, mut count) = (0, 0);
+        for place in finder.find_iter(text) {
+            go_on(count, stop)?;
+            result.extend_from_slice(&text[from..place]);
+            result.extend_from_slice(self.new.as_bytes());
+            from = place + self.old.len();
+            count += 1;
+        }
+        result.extend_from_slice(&text[from..]);
+        Ok(Replaced {
+            text: result,
+            count,
+            line: memchr::memchr_iter(b'\n', &text[..first]).count() + 1,
+        })
+    }
+
+    fn with_line_ends_of(
+        self,
+        text: &[u8],
+        stop: &CancellationToken,
+    ) -> Result<Replaced, NotReplaced> {
+        if !self.old.contains('\n') || memmem::find(text, b"\r\n").is_none() {
+            return Err(NotReplaced::NotFound);
+        }
+        let (old, new) = (with_crlf(self.old), with_crlf(self.new));
+        if old == self.old {
+            return Err(NotReplaced::NotFound);
+        }
+        let (old, new) = (&*old, &*new);
+        Replacement { old, new, ..self }.of(text, stop)
+    }
+
+    /// Returns how many bytes the result will have.
+    fn size(
+        &self,
+        text: &[u8],
+        finder: &memmem::Finder<'_>,
+        stop: &CancellationToken,
+    ) -> Result<usize, NotReplaced> {
+        let too_large = || NotReplaced::TooLarge(self.most);
+        let grows = self.new.len().saturating_sub(self.old.len());
+        let shrinks = self.old.len().saturating_sub(self.new.len());
+        let mut size = text.len();
+        for (count, _) in finder.find_iter(text).enumerate() {
+            go_on(count, stop)?;
+            size = (size - shrinks).checked_add(grows).ok_or_else(too_large)?;
+            // It does not become smaller again.
+            if grows > 0 && size as u64 > self.most {
+                return Err(too_large());
+            }
+        }
+        match size as u64 > self.most {
+            true => Err(too_large()),
+            false => Ok(size),
+        }
+    }
+}
+
+/// Finds further places behind the first one, also those that overlap: two that do are still two
+/// that may be meant.
 ///
-/// Line ends of the file are kept: where it has CR LF, so has what is looked for, should it
-/// not be there as given, and what it is replaced by.
-pub(super) fn replace(
+/// Each takes as long as `old` is, so they are not counted to the end.
+fn refuse_several(
     text: &[u8],
-    old: &str,
-    new: &str,
-    which: Which,
-) -> Result<Replaced, NotReplaced> {
-    if old.is_empty() {
-        return Err(NotReplaced::Nothing);
-    }
-    if old == new {
-        return Err(NotReplaced::Same);
-    }
-    let places = places(text, old.as_bytes());
-    if places.is_empty() && old.contains('\n') && memmem::find(text, b"\r\n").is_some() {
-        let (windows_old, windows_new) = (with_crlf(old), with_crlf(new));
-        if windows_old != old {
-            return replace(text, &windows_old, &windows_new, which);
-        }
-    }
-    match (places.as_slice(), which) {
-        ([], _) => Err(NotReplaced::NotFound),
-        ([place], _) => Ok(replaced(text, &[*place], old, new)),
-        (several, Which::One) => Err(NotReplaced::Several(several.len())),
-        (_, Which::All) => {
-            let apart: Vec<_> = memmem::find_iter(text, old.as_bytes()).collect();
-            Ok(replaced(text, &apart, old, new))
-        }
-    }
-}
-
-/// Finds all places, also those that overlap: two that do are still two that may be meant.
-fn places(text: &[u8], old: &[u8]) -> Vec<usize> {
-    let finder = memmem::Finder::new(old);
-    let mut found = Vec::new();
-    let mut from = 0;
+    finder: &memmem::Finder<'_>,
+    first: usize,
+) -> Result<(), NotReplaced> {
+    let (mut count, mut from) = (1, first + 1);
     while let Some(place) = finder.find(&text[from..]) {
-        found.push(from + place);
+        count += 1;
         from += place + 1;
+        if count > MOST_COUNTED {
+            return Err(NotReplaced::Many);
+        }
     }
-    found
+    match count {
+        1 => Ok(()),
+        several => Err(NotReplaced::Several(several)),
+    }
 }
 
-fn replaced(text: &[u8], places: &[usize], old: &str, new: &str) -> Replaced {
-    let mut result = Vec::with_capacity(text.len());
-    let mut from = 0;
-    for place in places {
-        result.extend_from_slice(&text[from..*place]);
-        result.extend_from_slice(new.as_bytes());
-        from = place + old.len();
-    }
-    result.extend_from_slice(&text[from..]);
-    let before = places.first().map_or(&[][..], |first| &text[..*first]);
-    Replaced {
-        text: result,
-        count: places.len(),
-        line: memchr::memchr_iter(b'\n', before).count() + 1,
+fn go_on(count: usize, stop: &CancellationToken) -> Result<(), NotReplaced> {
+    match count.is_multiple_of(AT_A_TIME) && stop.is_cancelled() {
+        true => Err(NotReplaced::Cancelled),
+        false => Ok(()),
     }
 }
 
@@ -110,6 +183,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn replace(text: &[u8], old: &str, new: &str, which: Which) -> Result<Replaced, NotReplaced> {
+        let most = u64::MAX;
+        Replacement {
+            old,
+            new,
+            which,
+            most,
+        }
+        .of(text, &CancellationToken::new())
+    }
 
     fn text(text: &str, old: &str, new: &str, which: Which) -> Result<String, NotReplaced> {
         let replaced = replace(text.as_bytes(), old, new, which)?;
@@ -127,6 +211,8 @@ mod tests {
             ("a b c", "B", "x", Err(NotReplaced::NotFound)),
             ("a b a", "a", "x", Err(NotReplaced::Several(2))),
             ("aaa", "aa", "x", Err(NotReplaced::Several(2))),
+            ("aaaaaaaaaa", "a", "x", Err(NotReplaced::Several(10))),
+            ("aaaaaaaaaaa", "a", "x", Err(NotReplaced::Many)),
             ("a", "a", "a", Err(NotReplaced::Same)),
             ("a", "", "x", Err(NotReplaced::Nothing)),
             ("", "a", "x", Err(NotReplaced::NotFound)),
@@ -164,6 +250,49 @@ mod tests {
         assert_eq!(replaced.text, b"\xff\x00 b \xfe");
     }
 
+    #[test]
+    fn a_result_that_would_be_too_large_is_not_begun() {
+        for (before, old, new, most, fits) in [
+            ("aaaa", "a", "bb", 8, true),
+            ("aaaa", "a", "bb", 7, false),
+            ("aaaa", "aa", "b", 2, true),
+            ("aaaa", "aa", "b", 1, false),
+            ("aaaa", "a", "b", 3, false),
+            ("a\r\nb", "a\nb", "\n\n", 4, true),
+            ("a\r\nb", "a\nb", "\n\n", 3, false),
+        ] {
+            let which = Which::All;
+            let replacement = Replacement {
+                old,
+                new,
+                which,
+                most,
+            };
+            let replaced = replacement.of(before.as_bytes(), &CancellationToken::new());
+            match fits {
+                true => assert_eq!(replaced.map(|it| it.text.len() as u64), Ok(most)),
+                false => assert_eq!(replaced, Err(NotReplaced::TooLarge(most)), "{before} {old}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_replacement_that_nobody_waits_for_ends() {
+        let stop = CancellationToken::new();
+        stop.cancel();
+        let (old, new, which, most) = ("a", "b", Which::All, u64::MAX);
+
+        let replaced = Replacement {
+            old,
+            new,
+            which,
+            most,
+        }
+        .of(b"aaaa", &stop);
+
+        assert_eq!(replaced, Err(NotReplaced::Cancelled));
+    }
+
     proptest! {
         #[test]
         fn only_the_place_is_changed(
@@ -189,8 +318,8 @@ mod tests {
         ) {
             match replace(whole.as_bytes(), &old, &new, Which::One) {
                 Ok(replaced) => prop_assert_eq!(replaced.count, 1),
-                Err(NotReplaced::Several(count)) => {
-                    prop_assert!(count > 1);
+                Err(several @ (NotReplaced::Several(_) | NotReplaced::Many)) => {
+                    prop_assert_ne!(several, NotReplaced::Several(1));
                     let all = replace(whole.as_bytes(), &old, &new, Which::All).expect("several");
                     let windows = whole.contains("\r\n") && !whole.contains(&old);
                     if !windows {

@@ -49,6 +49,44 @@ async fn what_is_not_there_or_several_times_is_refused_with_a_reason() {
     assert_eq!(yard.text("a"), "z y z");
 }
 
+#[tokio::test]
+async fn an_edit_that_would_make_a_file_far_too_large_is_refused_before_it_is_made() {
+    let yard = Yard::new();
+    let before = "a".repeat(1 << 20);
+    yard.file("a", &before);
+    let input = json!({
+        // 4 TiB, which no machine has in memory.
+        "file_path": "a", "old_string": "a", "new_string": "b".repeat(4 << 20), "replace_all": true,
+    });
+
+    let error = yard.call("Edit", input).await.expect_err("refused");
+
+    assert_eq!(error.code, ToolErrorCode::VALIDATION_ERROR, "{error}");
+    assert!(
+        error.message.contains("more than 16777216 bytes"),
+        "{error}"
+    );
+    assert_eq!(yard.text("a"), before);
+}
+
+#[tokio::test]
+async fn a_text_that_is_nearly_everywhere_is_looked_for_in_no_time() {
+    let yard = Yard::new();
+    yard.file("a", "a".repeat(16 << 20));
+    for old in ["a".repeat(200_000), "a".to_owned()] {
+        let input = json!({"file_path": "a", "old_string": old, "new_string": "b"});
+
+        let error = yard.call("Edit", input).await.expect_err("refused");
+
+        assert!(error.message.contains("more than 10 times"), "{error}");
+    }
+    let all = json!({
+        "file_path": "a", "old_string": "a".repeat(4), "new_string": "b", "replace_all": true,
+    });
+    yard.ok("Edit", all).await;
+    assert_eq!(yard.text("a"), "b".repeat(4 << 20));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn edits_at_the_same_time_do_not_lose_one_another() {
     let yard = Yard::new();
