@@ -36,7 +36,7 @@ pub struct ToolLimits {
     pub results: usize,
     /// How many files and directories a search looks at.
     pub entries: usize,
-    /// How long a search takes at most.
+    /// How long a search takes at most, or the way to the lines that Read is to give back.
     #[serde(rename = "searchTimeMs", with = "milliseconds")]
     #[schemars(with = "u64", range(min = 1))]
     pub search_time: Duration,

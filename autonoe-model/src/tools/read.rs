@@ -5,7 +5,9 @@ use std::io::{BufReader, Read as _, Seek};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{Attachment, ToolContext, ToolDefinition, ToolError, ToolOutput, TypedTool};
+use autonoe_core::{
+    Attachment, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput, TypedTool,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
@@ -16,7 +18,8 @@ mod excerpt;
 use self::content::Content;
 use self::excerpt::{Excerpt, Wanted};
 use super::blocking::blocking;
-use super::failure::{invalid, system};
+use super::failure::{cancelled, invalid, system};
+use super::search::{Pace, Paced};
 use super::workspace::Purpose;
 use super::{ToolLimits, Workspace};
 
@@ -65,7 +68,17 @@ impl Read {
                     bytes: self.limits.read_bytes,
                     line_bytes: self.limits.line_bytes,
                 };
-                let excerpt = Excerpt::read(BufReader::new(file), &wanted, stop).map_err(failed)?;
+                let mut pace = Pace::new(&self.limits, stop);
+                let paced = Paced {
+                    file,
+                    pace: &mut pace,
+                };
+                let excerpt = Excerpt::read(BufReader::new(paced), &wanted);
+                let excerpt = excerpt.map_err(|error| match pace.broke_off() {
+                    _ if stop.is_cancelled() => cancelled(),
+                    Some(_) => too_long(&shown, &self.limits),
+                    None => failed(error),
+                })?;
                 self.text(&shown, &excerpt, &wanted)
             }
             Content::Image(media_type) => self.image(&shown, file, media_type),
@@ -115,6 +128,15 @@ impl Read {
                 }),
         )
     }
+}
+
+fn too_long(shown: &str, limits: &ToolLimits) -> ToolError {
+    let limit = limits.search_time.as_millis();
+    let message = format!(
+        "{shown:?} was not read to these lines in {limit} milliseconds; begin with an earlier one, \
+         or use Bash"
+    );
+    ToolError::new(ToolErrorCode::TIMEOUT, message)
 }
 
 #[async_trait]

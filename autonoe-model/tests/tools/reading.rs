@@ -1,7 +1,8 @@
 //! Read.
 
+use std::fs;
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use autonoe_core::ToolErrorCode;
 use autonoe_model::ToolLimits;
@@ -128,4 +129,24 @@ async fn an_input_that_does_not_fit_is_refused() {
         let code = yard.refused("Read", input.clone()).await;
         assert_eq!(code, ToolErrorCode::VALIDATION_ERROR, "{input}");
     }
+}
+
+#[tokio::test]
+async fn the_way_to_a_line_far_away_takes_no_longer_than_a_search_may() {
+    let yard = Yard::with(|options| {
+        options.limits(ToolLimits {
+            search_time: Duration::from_millis(100),
+            ..ToolLimits::default()
+        })
+    });
+    let path = yard.file("far", "y\n".repeat(5_000));
+    let file = fs::OpenOptions::new().write(true).open(path);
+    // It takes hours to read and no room.
+    file.and_then(|file| file.set_len(8 << 40)).expect("sparse");
+
+    let input = json!({"file_path": "far", "offset": 100_000_000});
+    let error = yard.call("Read", input).await.expect_err("it is far");
+
+    assert_eq!(error.code, ToolErrorCode::TIMEOUT, "{error}");
+    assert!(error.message.contains("100 milliseconds"), "{error}");
 }

@@ -3,8 +3,6 @@
 use std::fmt::Write;
 use std::io::{self, BufRead, ErrorKind};
 
-use tokio_util::sync::CancellationToken;
-
 use crate::tools::head_and_tail::without_cut_end;
 
 /// Which lines are wanted.
@@ -33,17 +31,10 @@ pub(super) struct Excerpt {
 
 impl Excerpt {
     /// Reads as far as needed. It takes memory for what it gives back only.
-    pub(super) fn read(
-        mut text: impl BufRead,
-        wanted: &Wanted,
-        stop: &CancellationToken,
-    ) -> io::Result<Self> {
+    pub(super) fn read(mut text: impl BufRead, wanted: &Wanted) -> io::Result<Self> {
         let mut excerpt = Self::default();
         let mut line = Line::default();
         loop {
-            if stop.is_cancelled() {
-                return Err(io::Error::other("cancelled"));
-            }
             let piece = match text.fill_buf() {
                 Ok(piece) => piece,
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -136,7 +127,7 @@ mod tests {
     fn read(text: &[u8], wanted: Wanted) -> Excerpt {
         // A small buffer, so that lines come in pieces.
         let reader = BufReader::with_capacity(3, text);
-        Excerpt::read(reader, &wanted, &CancellationToken::new()).expect("readable")
+        Excerpt::read(reader, &wanted).expect("readable")
     }
 
     const ALL: Wanted = Wanted {
@@ -200,16 +191,6 @@ mod tests {
     #[test]
     fn an_empty_file_is_said_to_be() {
         assert_eq!(read(b"", ALL).shown(&ALL), "[the file is empty]");
-    }
-
-    #[test]
-    fn a_read_that_nobody_waits_for_ends() {
-        let stop = CancellationToken::new();
-        stop.cancel();
-
-        let endless = BufReader::new(io::repeat(b'x'));
-
-        Excerpt::read(endless, &ALL, &stop).expect_err("cancelled");
     }
 
     proptest! {
