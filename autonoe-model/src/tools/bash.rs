@@ -12,13 +12,15 @@ use tokio::io::AsyncReadExt;
 use tokio::time::{sleep, timeout};
 
 mod report;
+mod repository;
 mod shell;
 
 pub(super) use self::shell::Shell;
 
 use self::report::{Ended, Report};
+use self::repository::Repository;
 use super::ToolLimits;
-use super::failure::{cancelled, invalid};
+use super::failure::{cancelled, invalid, system};
 use super::head_and_tail::HeadAndTail;
 
 /// As much is read at once.
@@ -99,7 +101,9 @@ impl TypedTool for Bash {
             return Err(invalid("the command is empty or has a zero byte in it"));
         }
         let time = self.time_for(input.timeout)?;
-        let launch = self.shell.launch(&input.command, context)?;
+        let repository = self.shell.repository();
+        let sandbox = self.shell.confined_with(repository.as_ref());
+        let launch = self.shell.launch(&input.command, sandbox, context)?;
         let started = launch.start().await.map_err(|error| {
             let why = with_causes(&error);
             ToolError::new(
@@ -112,6 +116,9 @@ impl TypedTool for Bash {
         // Everything is killed: what a command leaves in the background does not outlive it.
         let end = process.shut_down(Ladder::kill_at_once()).await;
         let _ = timeout(REST, read_on(&mut stdout, &mut output)).await;
+        if let Some(repository) = repository {
+            clean_up(&repository, &mut output)?;
+        }
         match ended {
             Ended::Cancelled => Err(cancelled()),
             ended => Report {
@@ -123,6 +130,18 @@ impl TypedTool for Bash {
             }
             .into_output(),
         }
+    }
+}
+
+/// Takes away what would lead git elsewhere, and says so.
+fn clean_up(repository: &Repository, output: &mut HeadAndTail) -> Result<(), ToolError> {
+    match repository.clean_up() {
+        Ok(false) => Ok(()),
+        Ok(true) => {
+            output.push(b"\n[.git/commondir was removed: no command may lead git elsewhere]\n");
+            Ok(())
+        }
+        Err(error) => Err(system("what leads git elsewhere was not removed", error)),
     }
 }
 

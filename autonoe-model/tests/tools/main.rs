@@ -10,6 +10,7 @@ mod killed_hosts;
 mod leaving;
 mod options;
 mod reading;
+mod repository;
 mod searching;
 mod sessions;
 mod swapping;

@@ -69,12 +69,9 @@ impl OsSandbox {
         for Mount { place, access } in plan {
             let path = bytes(&place.path);
             match access {
-                Access::Own if path == b"/dev" => options.add("--dev", &[&path]),
+                Access::Own if path == b"/dev" => self.mount_devices(options),
                 Access::Own if path == b"/proc" => self.mount_processes(options),
-                Access::Own => {
-                    options.add("--size", &[self.temporary_limit.to_string().as_bytes()]);
-                    options.add("--tmpfs", &[&path]);
-                }
+                Access::Own => self.mount_memory(options, &path),
                 Access::Writable => options.add("--bind", &[&path, &path]),
                 Access::ReadOnly => options.add("--ro-bind", &[&path, &path]),
                 Access::Hidden if place.is_directory => {
@@ -88,6 +85,18 @@ impl OsSandbox {
         for path in read_only_at_last {
             options.add("--remount-ro", &[&path]);
         }
+    }
+
+    fn mount_memory(&self, options: &mut Options, path: &[u8]) {
+        options.add("--size", &[self.temporary_limit.to_string().as_bytes()]);
+        options.add("--tmpfs", &[path]);
+    }
+
+    /// Bubblewrap's `/dev` is memory without a limit, and all of it is writable.
+    fn mount_devices(&self, options: &mut Options) {
+        options.add("--dev", &[b"/dev"]);
+        self.mount_memory(options, b"/dev/shm");
+        options.add("--remount-ro", &[b"/dev"]);
     }
 
     fn mount_processes(&self, options: &mut Options) {
@@ -145,7 +154,7 @@ mod tests {
             "--new-session ",
             "--die-with-parent ",
             "--ro-bind / / ",
-            "--dev /dev ",
+            "--dev /dev --size 1073741824 --tmpfs /dev/shm --remount-ro /dev ",
             "--proc /proc --remount-ro /proc ",
             "--size 1073741824 --tmpfs /tmp ",
             "--setenv A b c ",

@@ -37,7 +37,8 @@ const CLOSED: [&str; 3] = ["/dev", "/proc", "/sys"];
 /// Decides what is mounted, in the order in which it must be.
 ///
 /// What is the same as around it is left out: a mount that is not made cannot be led astray
-/// by somebody who moves directories meanwhile.
+/// by somebody who moves directories meanwhile. A writable directory in a writable one is mounted
+/// where it keeps something in its place.
 pub(super) fn plan(wanted: Vec<Mount>) -> Result<Vec<Mount>, SandboxError> {
     let mut all: Vec<Mount> = OWN.into_iter().map(own).collect();
     for mount in wanted {
@@ -55,14 +56,23 @@ pub(super) fn plan(wanted: Vec<Mount>) -> Result<Vec<Mount>, SandboxError> {
     all.sort_by(|one, other| one.place.path.cmp(&other.place.path));
 
     let mut planned: Vec<Mount> = Vec::new();
-    for mount in all {
+    for mount in &all {
         let around = around(&planned, &mount.place.path);
-        if changes_anything(around.map(|around| around.access), mount.access) {
-            refuse_movable(around, &mount)?;
-            planned.push(mount);
+        let changes = changes_anything(around.map(|around| around.access), mount.access);
+        if changes || keeps_in_place(mount, &all) {
+            refuse_movable(around, mount)?;
+            planned.push(mount.clone());
         }
     }
     Ok(planned)
+}
+
+/// Tells whether a writable directory has an entry that is not: only a mount cannot be moved away
+/// with all that is in it.
+fn keeps_in_place(mount: &Mount, all: &[Mount]) -> bool {
+    let is_entry = |other: &&Mount| other.place.path.parent() == Some(&mount.place.path);
+    let mut entries = all.iter().filter(is_entry);
+    mount.access == Access::Writable && entries.any(|entry| entry.access != Access::Writable)
 }
 
 fn own(path: &str) -> Mount {
@@ -217,6 +227,24 @@ mod tests {
         }
         planned(&[("/p", Writable), ("/p/a", ReadOnly), ("/p/a/b/c", Hidden)])
             .expect("nothing in a read-only directory can be moved");
+    }
+
+    #[test]
+    fn a_writable_directory_that_is_named_too_keeps_its_entries_in_place() {
+        let wanted = [
+            ("/p", Writable),
+            ("/p/.git", Writable),
+            ("/p/.git/config", ReadOnly),
+            ("/p/.git/hooks", ReadOnly),
+        ];
+        assert_eq!(special(&wanted), list(&wanted));
+
+        let deep = [("/p", Writable), ("/p/a/b", Writable), ("/p/a/b/c", Hidden)];
+        let deep = planned(&deep);
+        assert!(
+            matches!(deep, Err(SandboxError::Movable { .. })),
+            "{deep:?}"
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 ///
 /// Inside, everything can be read and nothing can be written, except:
 /// - what is [writable](Self::writable);
-/// - `/tmp`, which is empty at first, private, and gone afterwards;
+/// - `/tmp` and `/dev/shm`, which are empty at first, private, and gone afterwards;
 /// - what is [hidden](Self::hidden), and `/run`, where the sockets of other programs are: both
 ///   are empty.
 ///
@@ -77,7 +77,7 @@ pub enum NestedSandboxes {
 }
 
 impl OsSandbox {
-    /// How much `/tmp` holds if nothing else is said: 1 GiB. It is memory.
+    /// How much `/tmp` and `/dev/shm` hold each if nothing else is said: 1 GiB. It is memory.
     pub const TEMPORARY_LIMIT: u64 = 1024 * 1024 * 1024;
 
     /// Makes a sandbox by `program`, the absolute path of bubblewrap, in which nothing is
@@ -105,7 +105,8 @@ impl OsSandbox {
     /// hidden one or in `/tmp`. It must be there.
     ///
     /// In a writable directory it must be one of its entries: of a deeper one, the
-    /// directories above it could be moved away.
+    /// directories above it could be moved away. A directory that is named as
+    /// [writable](Self::writable) itself cannot be, nor can its entries.
     #[must_use]
     pub fn read_only(mut self, path: impl Into<PathBuf>) -> Self {
         self.read_only.push(path.into());
@@ -136,7 +137,7 @@ impl OsSandbox {
         self
     }
 
-    /// Sets how many bytes `/tmp` holds.
+    /// Sets how many bytes `/tmp` and `/dev/shm` hold each.
     #[must_use]
     pub fn temporary_limit(mut self, bytes: u64) -> Self {
         self.temporary_limit = bytes;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use autonoe_core::{ToolContext, ToolError, ToolErrorCode};
 use autonoe_process::{Ladder, Launch, Marker, Network, OsSandbox};
 
+use super::repository::{self, Repository};
 use crate::tools::Workspace;
 
 /// The variable that processes of commands are found by.
@@ -31,8 +32,13 @@ pub(in crate::tools) struct Shell {
 }
 
 impl Shell {
-    /// Makes the launch of `command`.
-    pub(super) fn launch(&self, command: &str, context: &ToolContext) -> Result<Launch, ToolError> {
+    /// Makes the launch of `command`, in the sandbox that was made for it.
+    pub(super) fn launch(
+        &self,
+        command: &str,
+        sandbox: Option<OsSandbox>,
+        context: &ToolContext,
+    ) -> Result<Launch, ToolError> {
         let number = getrandom::u64().map_err(|error| {
             ToolError::new(
                 ToolErrorCode::UNKNOWN,
@@ -49,7 +55,7 @@ impl Shell {
             .arg(command)
             .envs(&self.env)
             .when_dropped(Ladder::kill_at_once());
-        Ok(match (self.confined(), &self.lock) {
+        Ok(match (sandbox, &self.lock) {
             // Nothing in it outlives this program, and with the lock in hand a command could
             // write to it and let others in.
             (Some(sandbox), _) => launch.inside(sandbox),
@@ -58,10 +64,26 @@ impl Shell {
         })
     }
 
+    /// Returns the repository that is to be guarded, if a sandbox can and nobody has said what
+    /// holds for it.
+    pub(super) fn repository(&self) -> Option<Repository> {
+        let name = OsStr::new(repository::NAME);
+        let is_said = self.workspace.read_only_names().contains(name)
+            || self.workspace.hidden_names().contains(name);
+        (self.is_sandboxed() && !is_said).then(|| Repository::of(self.workspace.root()))
+    }
+
     /// Returns the sandbox as it must be now: what is guarded in the workspace comes and goes.
     pub(in crate::tools) fn confined(&self) -> Option<OsSandbox> {
+        self.confined_with(self.repository().as_ref())
+    }
+
+    pub(super) fn confined_with(&self, repository: Option<&Repository>) -> Option<OsSandbox> {
         let root = self.workspace.root();
         let mut sandbox = self.sandbox.clone()?.writable(root);
+        if let Some(repository) = repository {
+            sandbox = repository.guard(sandbox);
+        }
         for name in self.workspace.read_only_names() {
             let path = root.join(name);
             if path.symlink_metadata().is_ok() {
@@ -83,11 +105,12 @@ impl Shell {
         match (&self.sandbox, self.network) {
             (None, _) => "",
             (Some(_), Network::Off) => {
-                "It can write to the workspace and to /tmp, which is empty for each command, and \
-                 has no network."
+                "It can write to the workspace, without hooks and config in .git, and to /tmp, \
+                 which is empty for each command, and has no network."
             }
             (Some(_), Network::Shared) => {
-                "It can write to the workspace and to /tmp, which is empty for each command."
+                "It can write to the workspace, without hooks and config in .git, and to /tmp, \
+                 which is empty for each command."
             }
         }
     }

@@ -152,12 +152,16 @@ async fn what_is_read_only_in_a_writable_folder_stays_as_and_where_it_is() {
 }
 
 #[tokio::test]
-async fn the_private_tmp_has_an_end() {
+async fn what_is_kept_in_memory_has_an_end() {
     let trial = Trial::new();
-    let script = "head -c 3000000 /dev/zero > /tmp/much 2>/dev/null || echo full";
+    let script = "for place in /tmp/much /dev/shm/much /dev/much; do
+                      head -c 3000000 /dev/zero 2>/dev/null > $place || echo full
+                  done 2>/dev/null
+                  rm /dev/shm/much
+                  echo x > /dev/null && echo fine > /dev/shm/little && cat /dev/shm/little";
 
     let sandbox = trial.sandbox().temporary_limit(1_000_000);
     let (text, _) = said(trial.bash(script).inside(sandbox)).await;
 
-    assert_eq!(text, "full\n");
+    assert_eq!(text, "full\nfull\nfull\nfine\n");
 }
