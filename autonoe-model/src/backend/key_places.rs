@@ -1,40 +1,91 @@
-//! Where a provider has its keys.
+//! Where keys are.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::agent::ModelAgentOptions;
 use crate::provider::{KeySource, ProviderContext, ProviderSpec};
 use crate::transport::Secret;
 
-/// Where a provider has its keys: variables and files that no command may see.
+/// Where keys are: variables and files that no command of an agent may see.
+///
+/// ```
+/// use autonoe_model::KeyPlaces;
+/// use serde_json::json;
+///
+/// let places = KeyPlaces::in_json(&json!({
+///     "key": {"env": "TEAM_KEY"},
+///     "headers": {"x-team": "blue", "x-gateway": {"file": "/etc/gateway-key"}},
+/// }));
+///
+/// assert_eq!(Vec::from_iter(&places.variables), ["TEAM_KEY"]);
+/// assert!(places.in_directory("/srv/project".as_ref()).is_none());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct KeyPlaces {
-    pub(super) variables: BTreeSet<String>,
-    pub(super) files: BTreeSet<PathBuf>,
+#[non_exhaustive]
+pub struct KeyPlaces {
+    /// Variables of the environment, by name.
+    pub variables: BTreeSet<String>,
+    /// Files, as they are written.
+    pub files: BTreeSet<PathBuf>,
 }
 
 impl KeyPlaces {
-    /// Finds them in what the spec says: its [`KeySource`](crate::KeySource)s, wherever they
-    /// stand. So a provider that a consumer adds is looked through too.
-    pub(super) fn of(spec: &dyn ProviderSpec) -> Self {
+    /// Finds those of a provider in what its spec says. So a provider that a consumer adds is
+    /// looked through too.
+    pub fn of(spec: &dyn ProviderSpec) -> Self {
+        let written = serde_json::to_value(spec);
+        written
+            .map(|written| Self::in_json(&written))
+            .unwrap_or_default()
+    }
+
+    /// Finds each [`KeySource`] in `written`, wherever it stands.
+    pub fn in_json(written: &Value) -> Self {
         let mut places = Self::default();
-        if let Ok(written) = serde_json::to_value(spec) {
-            places.look_through(&written);
-        }
+        places.look_through(written);
         places
+    }
+
+    /// Tells whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.variables.is_empty() && self.files.is_empty()
+    }
+
+    /// Returns a file that is in `directory`, also by way of links. Relative ones begin there.
+    pub fn in_directory(&self, directory: &Path) -> Option<&Path> {
+        let mut files = self.files.iter().map(PathBuf::as_path);
+        files.find(|file| is_within(&directory.join(file), directory))
     }
 
     /// Returns the keys themselves, as far as they are there. That one is missing is said by
     /// whoever needs it.
-    pub(super) fn keys(&self, place: &ProviderContext) -> Vec<Secret> {
+    pub fn keys(&self, place: &ProviderContext) -> Vec<Secret> {
         let variables = self.variables.iter().cloned().map(KeySource::Env);
         let files = self.files.iter().cloned().map(KeySource::File);
         variables
             .chain(files)
             .filter_map(|source| source.resolve(place).ok().flatten())
             .collect()
+    }
+
+    /// Keeps the keys from the commands of agents and from MCP servers: no variable with one of
+    /// them reaches either, and the files are hidden in the sandbox.
+    pub fn withhold_from(&self, options: &mut ModelAgentOptions, place: &ProviderContext) {
+        let mut tools = options.built_in.take();
+        for key in self.keys(place) {
+            tools = tools.map(|tools| tools.secret(key.expose()));
+            options.mcp.secret(key.expose());
+        }
+        let files = self.files.iter().filter_map(|file| place.resolve(file));
+        // One that is not there cannot be read.
+        for file in files.filter_map(|file| file.canonicalize().ok()) {
+            tools = tools.map(|tools| tools.hidden(file.clone()));
+        }
+        options.built_in = tools;
+        options.mcp.withhold_secrets();
     }
 
     fn look_through(&mut self, value: &Value) {
@@ -55,6 +106,14 @@ impl KeyPlaces {
             _ => {}
         }
     }
+}
+
+/// Tells whether a file is in a directory, also by way of links.
+pub(super) fn is_within(file: &Path, directory: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let leaves_again = file.components().any(|part| part == Component::ParentDir);
+    let is_below = file.starts_with(directory) && !leaves_again;
+    is_below || real(file).starts_with(real(directory))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The backend that needs only a key.
 
 use std::ffi::OsStr;
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use autonoe_core::{
@@ -13,7 +13,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use super::command_environment::for_commands;
-use super::key_places::KeyPlaces;
+use super::key_places::{KeyPlaces, is_within};
 use super::server_environment::for_servers;
 use crate::agent::{LimitTable, ModelAgentOptions, ModelAgents};
 use crate::contract::{ModelError, ModelErrorCode};
@@ -139,7 +139,8 @@ impl ModelBackend {
                 file.display()
             )));
         }
-        let tools = self.built_in(context, &place)?;
+        let keys = KeyPlaces::of(&*self.provider);
+        let tools = self.built_in(context, &keys)?;
         if self.max_rounds == 0 {
             return Err(senseless("maxRounds of 0 leaves no answer"));
         }
@@ -155,6 +156,7 @@ impl ModelBackend {
         options.retry = self.retry;
         options.prices = options.prices.with(self.prices.clone());
         options.limits = options.limits.with(self.limits.clone());
+        keys.withhold_from(&mut options, &place);
         Ok(options)
     }
 
@@ -224,7 +226,7 @@ impl ModelBackend {
     fn built_in(
         &self,
         context: &SpecContext,
-        place: &ProviderContext,
+        keys: &KeyPlaces,
     ) -> Result<BuiltInTools, ModelError> {
         let plan = &self.tools;
         if !plan.limits.leave_time() {
@@ -232,7 +234,6 @@ impl ModelBackend {
                 "the limits of the tools leave no time, or a command less than it takes by itself",
             ));
         }
-        let keys = KeyPlaces::of(&*self.provider);
         if let Some(name) = plan.variables.intersection(&keys.variables).next() {
             return Err(senseless(&format!(
                 "the variable {name} has a key of the provider, which no command may see"
@@ -252,21 +253,11 @@ impl ModelBackend {
         for (name, value) in for_commands(&context.environment, &plan.variables) {
             tools = tools.env(name, value);
         }
-        for key in keys.keys(place) {
-            tools = tools.secret(key.expose());
-        }
-        for file in keys.files {
-            let whole = context.places.project.join(&file);
-            if is_within(&whole, &context.places.project) {
-                return Err(senseless(&format!(
-                    "the key is in the project, where agents work: move {} elsewhere",
-                    file.display()
-                )));
-            }
-            // One that is not there is told by whoever needs it.
-            if let Ok(whole) = whole.canonicalize() {
-                tools = tools.hidden(whole);
-            }
+        if let Some(file) = keys.in_directory(&context.places.project) {
+            return Err(senseless(&format!(
+                "the key is in the project, where agents work: move {} elsewhere",
+                file.display()
+            )));
         }
         for path in credentials(context) {
             tools = tools.hidden(path);
@@ -275,34 +266,25 @@ impl ModelBackend {
     }
 }
 
-/// Returns the places of credentials in the home of the user, as far as it is known.
+/// Returns the places of credentials: of the machine, and in the home of the user as far as it is
+/// known.
 fn credentials(context: &SpecContext) -> Vec<PathBuf> {
-    let given = context
-        .environment
-        .get(OsStr::new("HOME"))
-        .map(PathBuf::from);
-    let Some(home) = context.places.home.clone().or(given) else {
-        return Vec::new();
+    let given = context.environment.get(OsStr::new("HOME"));
+    let home = context.places.home.clone().or(given.map(PathBuf::from));
+    let home = home.filter(|home| home.is_absolute());
+    let located = |place: &str| match place.strip_prefix("~/") {
+        Some(below) => Some(home.as_ref()?.join(below)),
+        None => Some(PathBuf::from(place)).filter(|place| place.is_absolute()),
     };
-    if !home.is_absolute() {
-        return Vec::new();
-    }
     let places = CredentialPlaces::default();
-    let in_home = places.iter().filter_map(|place| place.strip_prefix("~/"));
-    in_home
+    places
+        .iter()
+        // Those are of other processes, which a sandbox has none of.
         .filter(|place| !place.contains('*'))
-        .map(|place| home.join(place))
+        .filter_map(located)
         // There the guards of core watch.
         .filter(|path| !is_within(path, &context.places.project))
         .collect()
-}
-
-/// Tells whether a file is in a directory, also by way of links.
-fn is_within(file: &Path, directory: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let leaves_again = file.components().any(|part| part == Component::ParentDir);
-    let is_below = file.starts_with(directory) && !leaves_again;
-    is_below || real(file).starts_with(real(directory))
 }
 
 fn senseless(what: &str) -> ModelError {

@@ -73,7 +73,7 @@ impl ProviderContext {
     }
 
     /// Returns where a file is; `None` if its path is relative to nothing.
-    pub(super) fn resolve(&self, path: &Path) -> Option<PathBuf> {
+    pub(crate) fn resolve(&self, path: &Path) -> Option<PathBuf> {
         match &self.folder {
             Some(folder) => Some(folder.join(path)),
             None => path.is_absolute().then(|| path.to_owned()),

@@ -73,6 +73,28 @@ async fn the_state_of_a_project_cannot_be_written_by_a_command() {
 }
 
 #[tokio::test]
+async fn credentials_of_the_machine_and_of_the_user_are_hidden_from_commands() {
+    let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    let root = folder.path().join("project");
+    let home = folder.path().join("home");
+    std::fs::create_dir_all(&root).expect("writable");
+    std::fs::create_dir_all(home.join(".ssh")).expect("writable");
+    std::fs::write(home.join(".ssh/id"), "secret").expect("writable");
+    let provider = json!({"type": "openai-compatible", "baseUrl": "http://127.0.0.1:1/v1"});
+    let backend = ModelBackend::new(provider_spec(&provider).expect("a spec").into(), "m");
+    let mut places = Places::new(&root);
+    places.home = Some(home.clone());
+    let options = backend.options(&SpecContext::new(places)).expect("options");
+    let tools = options.built_in.expect("they are there by default");
+
+    // Who is not root cannot read it in any case, so what it is is looked at.
+    let command = format!("stat -c %F /etc/shadow; ls {}/.ssh | wc -l", home.display());
+    let said = says(&tools, &session(&root), &command).await;
+
+    assert_eq!(said, "character special file\n0\n");
+}
+
+#[tokio::test]
 async fn a_backend_says_whether_its_sandbox_works_and_what_to_do_if_not() {
     let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
     let provider = json!({"type": "openai-compatible", "baseUrl": "http://127.0.0.1:1/v1"});
