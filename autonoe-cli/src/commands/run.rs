@@ -45,8 +45,8 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
     }
     let model = work.agent.model.as_deref();
     let backend = &work.agent.backend;
+    let models = ModelsFile::load(&project)?.unwrap_or_default();
     let built = backend.build(&project, work.mode, model, surroundings)?;
-    let models = ModelsFile::load(&ModelsFile::path(&project))?.unwrap_or_default();
     let detail = detail(work.output);
     let screen = Screen::new(surroundings, detail != Detail::Quiet);
     let presenter = Arc::new(Presenter::new(screen.clone(), detail));
@@ -65,7 +65,7 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
     if let Some(warning) = misread_sandbox(work.agent.no_sandbox, surroundings) {
         presenter.warn(&warning);
     }
-    for warning in &built.warnings {
+    for warning in built.warnings.iter().chain(telemetry.announced()) {
         presenter.warn(warning);
     }
     if let Some(warning) = about_what_broke_off(&project, work.mode) {

@@ -9,11 +9,11 @@ use autonoe_core::{
     AgentClientFactory, BackendSpec, Mode, Places, Project, SpecContext, SpecPort, json_complaint,
     read_text_file, registered_specs,
 };
-use autonoe_model::ModelAgents;
+use autonoe_model::{McpOptions, ModelAgents};
 use autonoe_testkit::ScriptedBackend;
 
 use super::servers::check_servers;
-use super::{ChosenModel, ModelName, NoModel};
+use super::{ChosenModel, ModelName, ModelsFile, NoModel};
 use crate::error::{CliError, whole};
 use crate::surroundings::Surroundings;
 
@@ -99,8 +99,21 @@ impl BackendChoice {
         let built = match self {
             Self::Claude => ClaudeBackend::default().build(&context),
             Self::Scripted(file) => scripted(file, surroundings)?.build(&context),
-            Self::Model(name) => return on_model(name, project, mode, model, surroundings),
-            Self::Spec(spec) => spec.build(&context),
+            Self::Model(name) => {
+                let chosen = ChosenModel::find(name, model, Some(project), surroundings);
+                let chosen = chosen.map_err(NoModel::into_error)?;
+                let (built, options) = on_model(&chosen, project, surroundings)?;
+                check_servers(project, mode, &options)?;
+                return Ok(built);
+            }
+            Self::Spec(spec) => match ChosenModel::of_spec(&**spec, model) {
+                Some(chosen) => {
+                    let file = ModelsFile::load(project)?.unwrap_or_default();
+                    let chosen = chosen.withhold(file.telemetry.keys());
+                    return on_model(&chosen, project, surroundings).map(|(built, _)| built);
+                }
+                None => spec.build(&context),
+            },
         };
         let agents = built.map_err(|error| CliError::failure(whole(&error)))?;
         let warnings = Vec::new();
@@ -109,23 +122,21 @@ impl BackendChoice {
 }
 
 fn on_model(
-    name: &ModelName,
+    chosen: &ChosenModel,
     project: &Project,
-    mode: Mode,
-    model: Option<&str>,
     surroundings: &Surroundings,
-) -> Result<Built, CliError> {
-    let chosen = ChosenModel::find(name, model, Some(project), surroundings);
-    let chosen = chosen.map_err(NoModel::into_error)?;
+) -> Result<(Built, McpOptions), CliError> {
     let options = chosen.options(project.root(), surroundings);
     let options = options.map_err(|error| {
         let remedy = chosen.remedy();
         CliError::failure(whole(&error)).with_hint(remedy)
     })?;
-    check_servers(project, mode, &options.mcp)?;
-    let warnings = Vec::from_iter(chosen.warning());
-    let agents = Arc::new(ModelAgents::new(options));
-    Ok(Built { agents, warnings })
+    let servers = options.mcp.clone();
+    let built = Built {
+        warnings: chosen.announced(),
+        agents: Arc::new(ModelAgents::new(options)),
+    };
+    Ok((built, servers))
 }
 
 fn scripted(file: &Path, surroundings: &Surroundings) -> Result<ScriptedBackend, CliError> {

@@ -1,12 +1,15 @@
 //! Puts a run together from what the command line says.
 
+mod announced;
 mod backend;
 mod model;
 mod model_name;
 mod models_file;
 mod sandbox;
 mod servers;
+mod written_keys;
 
+pub(crate) use announced::listed_keys;
 pub(crate) use backend::BackendChoice;
 pub(crate) use model::{ChosenModel, NoModel, Origin};
 pub(crate) use model_name::ModelName;

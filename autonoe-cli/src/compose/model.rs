@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use autonoe_core::{BackendSpec, ConfigError, Places, Project, SpecContext};
 use autonoe_model::{
-    AnthropicSpec, GoogleSpec, KeySource, McpOptions, ModelAgentOptions, ModelBackend, ModelError,
-    OpenAiSpec, ProviderSpec,
+    AnthropicSpec, GoogleSpec, KeyPlaces, KeySource, McpOptions, ModelAgentOptions, ModelBackend,
+    ModelError, ModelErrorCode, OpenAiSpec, ProviderContext, ProviderSpec,
 };
 
-use super::{ModelName, ModelsFile};
+use super::{ModelName, ModelsFile, announced, listed_keys};
 use crate::error::CliError;
 use crate::surroundings::Surroundings;
 
@@ -26,6 +26,10 @@ const BUILT_IN: [(&str, &[&str]); 3] = [
 pub(crate) struct ChosenModel {
     pub(crate) backend: ModelBackend,
     pub(crate) origin: Origin,
+    /// The file that says what holds for tools, if one does.
+    settings: Option<PathBuf>,
+    /// Keys of others than the provider, which no command may see either.
+    withheld: KeyPlaces,
 }
 
 /// Where a provider is described.
@@ -57,9 +61,10 @@ impl ChosenModel {
         surroundings: &Surroundings,
     ) -> Result<Self, NoModel> {
         let path = project.map(ModelsFile::path);
-        let file = path.as_deref().map(ModelsFile::load);
+        let file = project.map(ModelsFile::load);
         let file = file.transpose().map_err(NoModel::File)?.flatten();
         let file = file.unwrap_or_default();
+        let settings = path.clone();
         let (provider, origin) = match (file.providers.get(&name.provider), path) {
             (Some(provider), Some(path)) => (provider.clone(), Origin::File(path)),
             _ => match built_in(&name.provider, surroundings) {
@@ -80,7 +85,12 @@ impl ChosenModel {
         backend.max_rounds = file.max_rounds;
         backend.tools = file.tools;
         backend.trust = file.trust;
-        Ok(Self { backend, origin })
+        Ok(Self {
+            backend,
+            origin,
+            settings,
+            withheld: file.telemetry.keys(),
+        })
     }
 
     /// Takes what the JSON of a spec says, if it is about agents on a model.
@@ -92,8 +102,18 @@ impl ChosenModel {
         }
         let mut backend: ModelBackend = serde_json::from_value(written).ok()?;
         backend.model = model.unwrap_or(&backend.model).to_owned();
-        let origin = Origin::CommandLine;
-        Some(Self { backend, origin })
+        Some(Self {
+            backend,
+            origin: Origin::CommandLine,
+            settings: None,
+            withheld: KeyPlaces::default(),
+        })
+    }
+
+    /// Keeps further keys from commands.
+    pub(crate) fn withhold(mut self, keys: KeyPlaces) -> Self {
+        self.withheld = keys;
+        self
     }
 
     /// Makes it ready, its key included. Nobody is asked anything.
@@ -102,7 +122,19 @@ impl ChosenModel {
         root: &Path,
         surroundings: &Surroundings,
     ) -> Result<ModelAgentOptions, ModelError> {
-        self.backend.options(&context(root, surroundings))
+        let variables = &self.backend.tools.variables;
+        if let Some(name) = variables.intersection(&self.withheld.variables).next() {
+            let message =
+                format!("the variable {name} has a key of telemetry, which no command may see");
+            let code = ModelErrorCode::ProviderNotConfigured;
+            return Err(ModelError::new(code, message));
+        }
+        let mut options = self.backend.options(&context(root, surroundings))?;
+        let place = ProviderContext::new("telemetry")
+            .with_environment(surroundings.environment.clone())
+            .with_folder(root);
+        self.withheld.withhold_from(&mut options, &place);
+        Ok(options)
     }
 
     /// Says how MCP servers would be started. No key is needed for that.
@@ -131,14 +163,38 @@ impl ChosenModel {
         let Origin::File(path) = &self.origin else {
             return None;
         };
-        let address = serde_json::to_value(&*self.backend.provider).ok()?;
-        let address = address["baseUrl"].as_str().unwrap_or("another place");
+        let address = self.address();
         is_known.then(|| {
             format!(
                 "{name} is what {} describes: its key goes to {address}",
                 path.display()
             )
         })
+    }
+
+    /// Returns what is said before a run begins: what the file of the project sends away, and
+    /// what it gives to commands of agents.
+    pub(crate) fn announced(&self) -> Vec<String> {
+        let mut announced = Vec::from_iter(self.warning());
+        if let Origin::File(path) = &self.origin
+            && let Some(keys) = listed_keys(&KeyPlaces::of(&*self.backend.provider))
+        {
+            let (name, address) = (self.backend.provider_name(), self.address());
+            announced.push(format!(
+                "{name} gets {keys} at {address}, as {} says",
+                path.display()
+            ));
+        }
+        let settings = self.settings.as_deref();
+        let of_tools = settings.map(|path| announced::of_tools(&self.backend.tools, path));
+        announced.extend(of_tools.into_iter().flatten());
+        announced
+    }
+
+    fn address(&self) -> String {
+        let written = serde_json::to_value(&*self.backend.provider).unwrap_or_default();
+        let address = written["baseUrl"].as_str();
+        address.unwrap_or("another place").to_owned()
     }
 }
 

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use autonoe_core::{ConfigError, ConfigFile, Project, registered_specs, spec_schema};
 use autonoe_model::{
-    LimitTable, ModelAgentOptions, PROVIDER_PORT, PriceTable, ProviderSpec, RetryPolicy, ToolPlan,
-    Trust,
+    HeaderSource, KeyPlaces, LimitTable, ModelAgentOptions, PROVIDER_PORT, PriceTable,
+    ProviderSpec, RetryPolicy, ToolPlan, Trust,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde_json::Value;
 
+use super::written_keys::no_key;
 use crate::telemetry::TelemetrySection;
 
 const FIELDS: &[&str] = &[
@@ -95,16 +95,18 @@ impl ModelsFile {
         project.state_dir().join("models.json")
     }
 
-    /// Reads the file, or returns `None` if there is none.
+    /// Reads the file of a project, or returns `None` if there is none.
     ///
     /// # Errors
     ///
-    /// Something in it is not understood, or is a key.
-    pub(crate) fn load(path: &Path) -> Result<Option<Self>, ConfigError> {
-        match ConfigFile::load(path)? {
-            Some(file) => Self::read(&file).map(Some),
-            None => Ok(None),
-        }
+    /// Something in it is not understood, or is a key, or is in reach of agents and should not be.
+    pub(crate) fn load(project: &Project) -> Result<Option<Self>, ConfigError> {
+        let Some(file) = ConfigFile::load(&Self::path(project))? else {
+            return Ok(None);
+        };
+        let read = Self::read(&file)?;
+        keys_elsewhere(&file, &read.telemetry, project.root())?;
+        Ok(Some(read))
     }
 
     fn read(file: &ConfigFile) -> Result<Self, ConfigError> {
@@ -175,27 +177,29 @@ fn check_type(file: &ConfigFile, pointer: &str) -> Result<(), ConfigError> {
     }
 }
 
-/// Checks that no key is written out at this place or below it.
-fn no_key(file: &ConfigFile, pointer: &str) -> Result<(), ConfigError> {
-    let written: Option<Value> = file.read(pointer)?;
-    match written.as_ref().and_then(|it| key_itself(it, pointer)) {
+/// Checks that the keys of telemetry are in no file that agents could read.
+fn keys_elsewhere(
+    file: &ConfigFile,
+    section: &TelemetrySection,
+    root: &Path,
+) -> Result<(), ConfigError> {
+    let is_here = |source: &HeaderSource| {
+        let written = serde_json::to_value(source).unwrap_or_default();
+        KeyPlaces::in_json(&written).in_directory(root).is_some()
+    };
+    let mut headers = section.headers.iter();
+    match headers.find(|(_, source)| is_here(source)) {
         None => Ok(()),
-        Some(key) => {
-            let hint = "put it into a variable and write {\"env\": \"NAME\"}".to_owned();
-            Err(file.problem(&key, "a key does not belong into this file", hint))
+        Some((name, _)) => {
+            let pointer = ConfigFile::below("/telemetry/headers", name);
+            let hint = "move it elsewhere".to_owned();
+            Err(file.problem(
+                &pointer,
+                "the key is in the project, where agents work",
+                hint,
+            ))
         }
     }
-}
-
-/// Returns the pointer to a key that is written out, which agents could read.
-fn key_itself(value: &Value, pointer: &str) -> Option<String> {
-    let fields = value.as_object()?;
-    if fields.len() == 1 && fields.get("value").is_some_and(Value::is_string) {
-        return Some(pointer.to_owned());
-    }
-    fields
-        .iter()
-        .find_map(|(name, value)| key_itself(value, &ConfigFile::below(pointer, name)))
 }
 
 #[cfg(test)]
@@ -292,6 +296,11 @@ mod tests {
             (
                 r#"{"telemetry": {"headers": {"a": {"value": "sk-1"}}}}"#,
                 "/telemetry/headers/a: a key does not belong into this file",
+            ),
+            (
+                "{\"providers\": {\"a\": {\"type\": \"openai\", \"headers\": {\n\"x-api-key\": \"sk-1\"}}}}",
+                "models.json:2:14: /providers/a/headers/x-api-key: a key does not belong into this \
+                 file",
             ),
         ] {
             let error = read(text).expect_err("it is wrong");

@@ -41,6 +41,7 @@ pub(crate) struct Telemetry {
     spans: Option<SpanLayer>,
     metrics: Option<SdkMeterProvider>,
     content: TraceContent,
+    announced: Vec<String>,
     troubles: Arc<Troubles>,
 }
 
@@ -86,6 +87,7 @@ impl Telemetry {
             spans: spans.transpose().map_err(said)?,
             metrics: metrics.transpose().map_err(said)?,
             content: settings.content,
+            announced: settings.announced,
             troubles,
         })
     }
@@ -99,6 +101,12 @@ impl Telemetry {
     pub(crate) fn meters(&self) -> Option<Arc<dyn RunObserver>> {
         let meter = self.metrics.as_ref()?.meter_with_scope(scope());
         Some(Arc::new(Meters::new(&meter)))
+    }
+
+    /// Returns what a person should know before the run begins: what a file of the project sends
+    /// away.
+    pub(crate) fn announced(&self) -> &[String] {
+        &self.announced
     }
 
     /// Returns whether spans are to carry what was said.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use autonoe_model::HeaderSource;
+use autonoe_model::{HeaderSource, KeyPlaces};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,14 @@ pub(crate) struct TelemetrySection {
     /// Whether prompts, answers, and what tools are given and give back are exported, too. Who
     /// reads the traces then reads the project.
     pub(crate) content: bool,
+}
+
+impl TelemetrySection {
+    /// Returns where the secrets of its headers are.
+    pub(crate) fn keys(&self) -> KeyPlaces {
+        let written = serde_json::to_value(&self.headers);
+        KeyPlaces::in_json(&written.unwrap_or_default())
+    }
 }
 
 #[cfg(test)]

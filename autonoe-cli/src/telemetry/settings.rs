@@ -11,6 +11,7 @@ use opentelemetry_otlp::Protocol;
 
 use super::TelemetrySection;
 use super::signal::{Signal, protocol};
+use crate::compose::listed_keys;
 
 /// Where a receiver is expected that is wanted but not named.
 const USUAL_RECEIVER: &str = "http://localhost:4318";
@@ -29,6 +30,8 @@ pub(super) struct Settings {
     pub(super) content: TraceContent,
     /// The name of the service; `None` where variables say it.
     pub(super) service_name: Option<String>,
+    /// What the file of the project sends away, for people.
+    pub(super) announced: Vec<String>,
 }
 
 /// Where something is exported to.
@@ -39,6 +42,8 @@ pub(super) struct Receiver {
     pub(super) limit: Duration,
     /// Headers of the configuration. Those of variables are read by the exporter.
     pub(super) headers: HashMap<String, String>,
+    /// Whether the configuration names it, and no variable.
+    pub(super) is_of_section: bool,
 }
 
 impl std::fmt::Debug for Receiver {
@@ -74,6 +79,11 @@ impl Settings {
             metrics: said.receiver(Signal::Metrics)?,
             content: said.content(),
             service_name: said.service_name(),
+            announced: Vec::new(),
+        };
+        let settings = Self {
+            announced: said.announced(&settings),
+            ..settings
         };
         let is_something = settings.receivers().next().is_some();
         Ok(is_something.then_some(settings))
@@ -132,6 +142,7 @@ impl Said<'_> {
             protocol,
             limit,
             headers: place.headers,
+            is_of_section: place.is_of_section,
         }))
     }
 
@@ -147,6 +158,7 @@ impl Said<'_> {
         if let Some(base) = &self.section.endpoint {
             let mut place = Place::of("telemetry.endpoint", below(base))?;
             place.headers = self.headers()?;
+            place.is_of_section = true;
             return Ok(Some(place));
         }
         match is_wanted {
@@ -186,6 +198,29 @@ impl Said<'_> {
         }
     }
 
+    /// Says what the section sends away that is not only about the run: secrets, and content.
+    fn announced(&self, settings: &Settings) -> Vec<String> {
+        let says = |sent: &str, place: &str| {
+            format!("telemetry takes {sent} to {place}, as .autonoe/models.json says")
+        };
+        let own = self.section.endpoint.as_deref().unwrap_or_default();
+        let keys = listed_keys(&self.section.keys());
+        // Headers go to no other receiver than that of the section.
+        let keys = keys.filter(|_| settings.receivers().any(|it| it.is_of_section));
+        let is_told = self.variable(CONTENT).is_none() && self.section.content;
+        let content = settings.traces.as_ref().filter(|_| is_told).map(|traces| {
+            // Who has named the other one by a variable knows where it is.
+            match traces.is_of_section {
+                true => own,
+                false => "the receiver of traces",
+            }
+        });
+        const CONTENT: &str = "all prompts, answers, and what tools are given and give back";
+        let keys = keys.map(|keys| says(&keys, own));
+        let content = content.map(|place| says(CONTENT, place));
+        keys.into_iter().chain(content).collect()
+    }
+
     fn service_name(&self) -> Option<String> {
         let attributes = self
             .variable("OTEL_RESOURCE_ATTRIBUTES")
@@ -208,14 +243,18 @@ fn is_true(value: Option<&str>) -> bool {
 struct Place {
     endpoint: String,
     headers: HashMap<String, String>,
+    is_of_section: bool,
 }
 
 impl Place {
     fn of(said_by: &str, endpoint: String) -> Result<Self, String> {
         let is_http = endpoint.starts_with("http://") || endpoint.starts_with("https://");
-        let headers = HashMap::new();
         match is_http {
-            true => Ok(Self { endpoint, headers }),
+            true => Ok(Self {
+                endpoint,
+                headers: HashMap::new(),
+                is_of_section: false,
+            }),
             // It is not shown: some people put passwords there.
             false => Err(format!("{said_by} is no http:// or https:// address")),
         }

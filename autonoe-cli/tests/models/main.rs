@@ -1,5 +1,6 @@
 //! Runs on models of every provider, through the command, against scripted servers.
 
+mod announcements;
 mod configuration;
 mod failures;
 mod keys;

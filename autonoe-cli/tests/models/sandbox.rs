@@ -1,5 +1,7 @@
 //! No sandbox and not switched off means no start.
 
+use std::net::TcpListener;
+
 use autonoe_testkit::model_server::Turn;
 use serde_json::json;
 
@@ -60,25 +62,44 @@ fn a_person_can_switch_it_off() {
 #[test]
 fn a_command_leaves_no_trace_outside_and_has_no_network() {
     let vendor = Vendor::Chat;
-    let server = vendor.serve([
-        plans(),
-        Turn::text("Planned."),
-        Turn::tool("Bash", json!({"command": "cat /proc/net/dev"})),
-        Turn::tool("Bash", json!({"command": "echo x > ../outside.txt"})),
-        passes(),
-        Turn::text("Done."),
-    ]);
-    let setting = Setting::on(vendor, &server);
-
-    let said = setting.run(vendor, &[]);
-
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(!setting.root().join("../outside.txt").exists());
-    let asked = server.log().main_requests();
-    let results = asked.last().expect("somebody asked").tool_results();
-    let network = &results[0].text;
-    assert!(
-        !network.contains("eth") && !network.contains("ens"),
-        "{network}"
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.set_nonblocking(true).expect("ours");
+    let port = listener.local_addr().expect("bound").port();
+    // In a file, for what a policy refuses is no test of a sandbox.
+    let script = format!(
+        "import os, socket\n\
+         def tried(what, act):\n\
+         \x20   try: act(); print(what, 'worked')\n\
+         \x20   except OSError as error: print(what, 'failed')\n\
+         tried('inside', lambda: open('inside.txt', 'w').close())\n\
+         tried('outside', lambda: open('../outside.txt', 'w').close())\n\
+         tried('home', lambda: open('../home/made.txt', 'w').close())\n\
+         tried('network', lambda: socket.create_connection(('127.0.0.1', {port}), 5))\n"
     );
+    for (network, worked) in [("off", "failed"), ("shared", "worked")] {
+        let server = vendor.serve([
+            plans(),
+            Turn::text("Planned."),
+            Turn::tool("Bash", json!({"command": "python3 attempts.py"})),
+            passes(),
+            Turn::text("Done."),
+        ]);
+        let setting = Setting::with_file(&json!({
+            "providers": {"scripted": vendor.spec(&server)}, "tools": {"network": network},
+        }));
+        setting.write("attempts.py", &script);
+        setting.write("requirements.txt", "");
+
+        let said = setting.run(vendor, &[]);
+
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let asked = server.log().main_requests();
+        let results = asked.last().expect("somebody asked").tool_results();
+        let expected = format!("inside worked\noutside failed\nhome failed\nnetwork {worked}\n");
+        assert_eq!(results[0].text, expected);
+        assert!(setting.root().join("inside.txt").exists());
+        assert!(!setting.root().join("../outside.txt").exists());
+        assert!(!setting.root().join("../home/made.txt").exists());
+        assert_eq!(listener.accept().is_ok(), network == "shared");
+    }
 }

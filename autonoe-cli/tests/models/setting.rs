@@ -41,8 +41,9 @@ impl From<Output> for Said {
 }
 
 impl Setting {
+    /// The folder is not in `/tmp`: a sandbox has one of its own.
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
         for name in ["project", "home", "bin"] {
             fs::create_dir(folder.path().join(name)).expect("writable");
         }

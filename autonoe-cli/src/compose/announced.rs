@@ -1,0 +1,84 @@
+//! What a file of a project does that a person should know before a run begins.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use autonoe_model::{KeyPlaces, NetworkAccess, ToolPlan};
+
+/// Says what of the machine the commands of agents get, as the file at `path` wants it.
+pub(super) fn of_tools(plan: &ToolPlan, path: &Path) -> Vec<String> {
+    let path = path.display();
+    let mut announced = Vec::new();
+    if plan.network == NetworkAccess::Shared {
+        announced.push(format!(
+            "commands of agents have the network of this machine, as {path} says"
+        ));
+    }
+    if let Some(names) = listed(&plan.variables) {
+        announced.push(format!("commands of agents get {names}, as {path} says"));
+    }
+    announced
+}
+
+/// Names the variables and files whose content is sent away; `None` if there are none.
+pub(crate) fn listed_keys(places: &KeyPlaces) -> Option<String> {
+    let files = places.files.iter().map(|file| file.display().to_string());
+    let files: Vec<_> = files.collect();
+    let files = match files.len() {
+        0 => None,
+        1 => Some(format!("the file {}", files.concat())),
+        _ => Some(format!("the files {}", files.join(", "))),
+    };
+    let all: Vec<_> = listed(&places.variables).into_iter().chain(files).collect();
+    (!all.is_empty()).then(|| all.join(" and "))
+}
+
+fn listed(variables: &BTreeSet<String>) -> Option<String> {
+    let names: Vec<_> = variables.iter().map(String::as_str).collect();
+    match names.len() {
+        0 => None,
+        1 => Some(format!("the variable {}", names.concat())),
+        _ => Some(format!("the variables {}", names.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_commands_get_is_said_and_nothing_else() {
+        for (plan, expected) in [
+            (json!({}), &[][..]),
+            (json!({"limits": {"results": 3}}), &[]),
+            (
+                json!({"network": "shared"}),
+                &["commands of agents have the network of this machine, as models.json says"],
+            ),
+            (
+                json!({"variables": ["B", "A"]}),
+                &["commands of agents get the variables A, B, as models.json says"],
+            ),
+        ] {
+            let plan: ToolPlan = serde_json::from_value(plan).expect("a plan");
+            assert_eq!(of_tools(&plan, Path::new("models.json")), expected);
+        }
+    }
+
+    #[test]
+    fn variables_and_files_are_named() {
+        for (written, expected) in [
+            (json!({}), None),
+            (json!({"a": {"env": "A"}}), Some("the variable A")),
+            (
+                json!([{"env": "A"}, {"env": "B"}, {"file": "/c"}]),
+                Some("the variables A, B and the file /c"),
+            ),
+        ] {
+            let listed = listed_keys(&KeyPlaces::in_json(&written));
+            assert_eq!(listed.as_deref(), expected);
+        }
+    }
+}
