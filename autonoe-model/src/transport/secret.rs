@@ -11,6 +11,9 @@ use crate::contract::ModelError;
 /// Stands where a secret was.
 const REDACTED: &str = "[redacted]";
 
+/// The longest that is told of what a provider says.
+const MOST_LETTERS: usize = 600;
+
 /// Shorter ones are in every sentence: to remove them would hide nothing and garble all.
 const LEAST_LENGTH: usize = 4;
 
@@ -96,7 +99,8 @@ impl SecretWords {
         Self(secrets)
     }
 
-    /// Returns an error without them.
+    /// Returns an error without them, and not longer than anybody reads. It is cut afterwards: of a
+    /// secret that is cut in two, the rest would not be found any more.
     pub(crate) fn removed_from(&self, error: ModelError) -> ModelError {
         let mut error = error;
         let texts = [&mut error.reason, &mut error.request_id];
@@ -106,6 +110,10 @@ impl SecretWords {
                     *text = text.replace(secret.expose(), REDACTED);
                 }
             }
+        }
+        if let Some((end, _)) = error.message.char_indices().nth(MOST_LETTERS) {
+            error.message.truncate(end);
+            error.message.push_str(" ..");
         }
         error
     }
@@ -135,6 +143,20 @@ mod tests {
         assert_eq!(error.message, "exactly [redacted], and [redacted]");
         assert_eq!(error.reason.as_deref(), Some("[redacted]"));
         assert_eq!(error.request_id.as_deref(), Some("req-[redacted]"));
+    }
+
+    #[test]
+    fn a_secret_at_the_end_of_what_is_told_is_not_told_in_part() {
+        let words = SecretWords::new([Secret::new("key-of-the-gateway")]);
+        for before in MOST_LETTERS - 20..=MOST_LETTERS {
+            let said = format!("{}key-of-the-gateway, and more", "é".repeat(before));
+            let error = ModelError::new(ModelErrorCode::Unknown, said);
+
+            let message = words.removed_from(error).message;
+
+            assert!(!message.contains("key"), "{before}: {message}");
+            assert!(message.chars().count() <= MOST_LETTERS + 3, "{message}");
+        }
     }
 
     #[test]

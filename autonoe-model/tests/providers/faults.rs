@@ -245,6 +245,29 @@ async fn a_key_that_the_provider_repeats_is_not_in_the_error() {
 }
 
 #[tokio::test]
+async fn a_key_that_is_repeated_where_a_long_answer_is_cut_is_not_told_in_part() {
+    let key = "gateway-key-0123456789-abcdef";
+    for kind in ["openai-compatible", "openai", "google", "anthropic"] {
+        for before in (400..=620).step_by(10) {
+            let message = format!("{} {key} is not known", "x".repeat(before));
+            let body = json!({"error": {"type": "invalid_request_error", "message": message}});
+            let head = "content-type: application/json\r\n";
+            let answer = whole("400 Bad Request", head, &body.to_string());
+            let server = RawServer::once([answer]).await;
+            let keyed = json!({"key": {"value": key}});
+
+            let error = failure(&model(kind, &server.url(), &keyed)).await;
+
+            assert!(
+                !error.message.contains("gateway"),
+                "{kind} {before}: {error}"
+            );
+            assert!(error.message.chars().count() < 620, "{kind}: {error}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_wait_that_is_asked_for_as_a_date_counts_from_the_date_of_the_answer() {
     let head = "date: Wed, 21 Oct 2015 07:28:00 GMT\r\nx-request-id: req-7\r\n\
                 retry-after: Wed, 21 Oct 2015 07:28:30 GMT\r\n";

@@ -41,9 +41,6 @@ const TOO_LONG: [&str; 5] = [
     "context length",
 ];
 
-/// The longest that is told of what a service says.
-const MOST_LETTERS: usize = 500;
-
 /// Says which of the ten it is.
 pub(super) fn classify(fault: &Fault) -> ModelErrorCode {
     let known = NAMES
@@ -120,14 +117,16 @@ fn may_pay(fault: &Fault) -> bool {
             .any(|name| unpaid.contains(&name.as_str()))
 }
 
-/// Returns what is said without what looks like a key, on one line and not too long.
+/// Returns what is said without what looks like a key, on one line. It is not cut: of a secret that
+/// is cut in two, the rest would not be found any more.
 fn without_keys(words: &str) -> String {
-    let words: Vec<&str> = words
-        .split_whitespace()
+    let line = words.replace(char::is_whitespace, " ");
+    let words: Vec<&str> = line
+        .split(' ')
         .map(|word| match word.contains("sk-") || word.contains("***") {
             true => "[hidden]",
             false => word,
         })
         .collect();
-    words.join(" ").chars().take(MOST_LETTERS).collect()
+    words.join(" ").trim().to_owned()
 }
