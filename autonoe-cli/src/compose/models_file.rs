@@ -101,7 +101,7 @@ impl ModelsFile {
     ///
     /// Something in it is not understood, or is a key, or is in reach of agents and should not be.
     pub(crate) fn load(project: &Project) -> Result<Option<Self>, ConfigError> {
-        let Some(file) = ConfigFile::load(&Self::path(project))? else {
+        let Some(file) = ConfigFile::load(Self::path(project))? else {
             return Ok(None);
         };
         let read = Self::read(&file)?;

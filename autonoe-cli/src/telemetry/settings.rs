@@ -215,9 +215,9 @@ impl Said<'_> {
                 false => "the receiver of traces",
             }
         });
-        const CONTENT: &str = "all prompts, answers, and what tools are given and give back";
+        let all = "all prompts, answers, and what tools are given and give back";
         let keys = keys.map(|keys| says(&keys, own));
-        let content = content.map(|place| says(CONTENT, place));
+        let content = content.map(|place| says(all, place));
         keys.into_iter().chain(content).collect()
     }
 

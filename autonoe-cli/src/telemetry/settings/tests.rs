@@ -248,3 +248,20 @@ fn the_service_has_the_name_that_is_said_first() {
         assert_eq!(name.as_deref(), expected, "{variable:?}");
     }
 }
+
+#[test]
+fn content_that_a_person_forbids_is_not_announced() {
+    let section = || json!({"endpoint": "http://file:1", "content": true});
+    for (variables, count) in [
+        (&[][..], 1),
+        (&[(CONTENT, "false")], 0),
+        (&[("OTEL_TRACES_EXPORTER", "none")], 0),
+    ] {
+        let settings = settings(variables, section()).expect("they can be done");
+        assert_eq!(
+            settings.map(|it| it.announced.len()),
+            Some(count),
+            "{variables:?}"
+        );
+    }
+}
