@@ -201,6 +201,8 @@ kinds! {
     Escalated, "escalated", Loop, false;
     /// A notification could not be delivered.
     Notification, "notification", Loop, true;
+    /// What may be spent is spent.
+    BudgetExceeded, "budget_exceeded", Loop, false;
     /// What was done could not be recorded.
     Record, "record", Loop, false;
     /// The agent could not be reached.

@@ -30,6 +30,7 @@ mod escalation;
 mod finding;
 mod graph;
 mod load;
+mod machine;
 mod parameters;
 mod port;
 mod progress;
@@ -49,6 +50,12 @@ pub use escalation::*;
 pub use finding::{Finding, FindingKind};
 pub use graph::FlowGraph;
 pub use load::{AGENT_FILE, FlowDefinition, LoadError, flows_in, load};
+pub use machine::{
+    Answer, CheckOrder, CheckVerdict, CompletionOrder, CompletionVerdict, ContextCarry, Expense,
+    FlowAction, FlowEnd, FlowFact, FlowFailure, FlowLimits, FlowMachine, FlowResult, FlowWait,
+    IterationSummary, NotifyOrder, PromptOrder, PromptOutcome, RuntimeContext, SessionChoice,
+    StepRecord, StepTry, ToolOutcome,
+};
 pub use parameters::{ParameterError, ParameterErrors, ParameterValue, ParameterValues};
 pub use port::*;
 pub use progress::{FlowProgress, Signal, Watched, stands_in, words_in};

@@ -14,6 +14,9 @@ mod graph;
 #[cfg(feature = "webhook")]
 mod hook_server;
 mod load;
+mod machine;
+mod machine_properties;
+mod machine_script;
 mod mutations;
 mod parameters;
 mod prompts;

@@ -19,7 +19,7 @@ fn dest(dest: Dest) -> String {
 }
 
 /// Writes the model as a file of steps.
-fn registry(flow: &Flow) -> Value {
+pub(crate) fn registry(flow: &Flow) -> Value {
     let mut steps = Map::new();
     for (number, step) in flow.steps.iter().enumerate() {
         let written = match step {
@@ -118,7 +118,7 @@ fn work(number: usize, step: &Step) -> Value {
     written
 }
 
-fn completion(complete: &Complete) -> (&'static str, Value) {
+pub(crate) fn completion(complete: &Complete) -> (&'static str, Value) {
     let parts = |parts: &[Complete], mode: &str| {
         let conditions: Vec<Value> = parts
             .iter()
@@ -240,7 +240,7 @@ fn any_complete() -> impl Strategy<Value = Complete> {
     })
 }
 
-fn any_flow() -> impl Strategy<Value = Flow> {
+pub(crate) fn any_flow() -> impl Strategy<Value = Flow> {
     (1..5_usize).prop_flat_map(|steps| {
         (
             prop::collection::vec(any_step(steps), steps),

@@ -1,0 +1,189 @@
+//! What a flow machine asks for.
+
+use std::collections::BTreeMap;
+
+use autonoe_core::{AgentSessionId, Budget};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::fact::ToolOutcome;
+use super::failure::FlowFailure;
+use crate::definition::{Escalation, StepId, VariableName};
+use crate::prompt::Variables;
+
+/// What a [`FlowMachine`](super::FlowMachine) asks its driver to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(
+    tag = "action",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
+pub enum FlowAction {
+    /// Go on with what is under way.
+    Continue,
+    /// Send the prompt of a step; answer with `Prompted`.
+    Prompt(PromptOrder),
+    /// Check a step; answer with `Checked`.
+    Check(CheckOrder),
+    /// Stop the prompt or the check that is under way; answer with its end.
+    Stop,
+    /// Ask whether the flow is complete; answer with `CompletionChecked`.
+    AskCompletion(CompletionOrder),
+    /// Tell somebody outside of a failure; answer with `Notified`.
+    Notify(NotifyOrder),
+    /// Wait; answer with `WaitOver`.
+    Wait {
+        /// For what.
+        reason: FlowWait,
+        /// Until when.
+        until: Timestamp,
+    },
+    /// The flow is over.
+    Finish(FlowEnd),
+}
+
+/// Where the flow is: a try of a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct StepTry {
+    /// The step.
+    pub step: StepId,
+    /// How often the step was visited, with this time.
+    pub visit: u32,
+    /// How often it was tried again in this visit.
+    pub retry: u32,
+}
+
+/// A prompt that is to be sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct PromptOrder {
+    /// The iteration, from 1.
+    pub iteration: u64,
+    /// Where the flow is.
+    #[serde(flatten)]
+    pub at: StepTry,
+    /// Which conversation the prompt belongs to.
+    pub session: SessionChoice,
+    /// The variables of the prompt.
+    pub variables: Variables,
+    /// The outputs that the agent may set.
+    pub outputs: Vec<VariableName>,
+    /// What is left of the budget.
+    pub budget: Budget,
+}
+
+/// Which conversation a prompt belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionChoice {
+    /// The one of the answer before.
+    Continue(AgentSessionId),
+    /// A new one: there is none to continue, the last one failed, or the flow starts again.
+    Fresh,
+}
+
+/// A step that is to be checked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CheckOrder {
+    /// How many iterations there were.
+    pub iteration: u64,
+    /// Where the flow is.
+    #[serde(flatten)]
+    pub at: StepTry,
+    /// The text parts of the last answer of this try.
+    pub text: String,
+    /// The calls of tools in this try, sub-steps included.
+    pub actions: Vec<ToolOutcome>,
+    /// The variables of a check's prompt.
+    pub variables: Variables,
+    /// What is left of the budget.
+    pub budget: Budget,
+}
+
+/// A question whether the flow is complete.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CompletionOrder {
+    /// How many iterations there were, at least 1.
+    pub iteration: u64,
+    /// The step that was run last.
+    pub step: StepId,
+    /// The text parts of the last answer.
+    pub text: String,
+    /// Whether the steps have come to their end.
+    pub at_end: bool,
+}
+
+/// A failure that somebody outside is to be told of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct NotifyOrder {
+    /// The number of the notification in the flow, from 1; the same when it is told again after a crash.
+    pub number: u32,
+    /// How many iterations there were.
+    pub iteration: u64,
+    /// The step that failed for good.
+    pub step: StepId,
+    /// Who is told, and how.
+    pub escalation: Escalation,
+    /// Why the step failed.
+    pub failure: FlowFailure,
+}
+
+/// Why a flow waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FlowWait {
+    /// A step is tried again after an error of the agent.
+    Retry,
+    /// It is asked again whether the flow is complete, after an error.
+    Completion,
+    /// The service behind the agent asked to wait.
+    RateLimit,
+}
+
+/// How a flow ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    tag = "end",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
+pub enum FlowEnd {
+    /// The flow is complete.
+    Complete {
+        /// Why, in words for people; not empty.
+        reason: String,
+        /// What each condition of a composite found last, by its name.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        states: BTreeMap<String, bool>,
+    },
+    /// The flow failed.
+    Failed {
+        /// Why.
+        failure: FlowFailure,
+    },
+}
+
+impl FlowEnd {
+    /// Tells whether the flow is complete.
+    pub fn is_success(&self) -> bool {
+        matches!(self, Self::Complete { .. })
+    }
+
+    /// Returns why the flow failed; `None` exactly when it is complete.
+    pub fn failure(&self) -> Option<&FlowFailure> {
+        match self {
+            Self::Complete { .. } => None,
+            Self::Failed { failure } => Some(failure),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! What went wrong, as it is recorded.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::definition::StepId;
+use crate::error::{FlowError, FlowErrorKind, FlowLayer};
+
+/// What went wrong, as a journal records it: a [`FlowError`] that can be written down and compared.
+///
+/// ```
+/// use autonoe_flow::{FlowErrorKind, FlowFailure};
+///
+/// let failure = FlowFailure::new(FlowErrorKind::SdkConnection, "the agent could not be reached");
+///
+/// assert!(failure.is_recoverable());
+/// assert_eq!(
+///     serde_json::to_value(&failure)?,
+///     serde_json::json!({"code": "sdk_connection", "message": "the agent could not be reached"})
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct FlowFailure {
+    /// What kind of error it is; in JSON its code.
+    #[serde(rename = "code", with = "code")]
+    pub kind: FlowErrorKind,
+    /// A sentence, lower case, that names the thing.
+    pub message: String,
+    /// The iteration in which it happened, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iteration: Option<u64>,
+    /// The step in which it happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<StepId>,
+    /// What caused it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Box<FlowFailure>>,
+}
+
+impl FlowFailure {
+    /// Makes a failure; `message` is a sentence, lower case, that names the thing.
+    pub fn new(kind: FlowErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            iteration: None,
+            step: None,
+            cause: None,
+        }
+    }
+
+    /// Adds what caused it.
+    #[must_use]
+    pub fn because(mut self, cause: FlowFailure) -> Self {
+        self.cause = Some(Box::new(cause));
+        self
+    }
+
+    /// Tells whether a new try or another way may help; if not, a flow ends at once.
+    pub fn is_recoverable(&self) -> bool {
+        self.kind.is_recoverable()
+    }
+
+    /// Tells whether the agent behind the flow is what failed first, so that a wait may help.
+    pub(super) fn is_of_the_agent(&self) -> bool {
+        self.root().kind.layer() == FlowLayer::SdkBridge
+    }
+
+    /// Adds where it happened, unless that is known.
+    #[must_use]
+    pub(super) fn at(mut self, iteration: u64, step: Option<&StepId>) -> Self {
+        self.iteration = self.iteration.or((iteration > 0).then_some(iteration));
+        self.step = self.step.or_else(|| step.cloned());
+        self
+    }
+
+    /// Returns the sentence with its causes, for a prompt.
+    pub(super) fn told(&self) -> String {
+        match &self.cause {
+            Some(cause) => format!("{}: {}", self.message, cause.told()),
+            None => self.message.clone(),
+        }
+    }
+
+    fn root(&self) -> &Self {
+        self.cause.as_ref().map_or(self, |cause| cause.root())
+    }
+}
+
+impl fmt::Display for FlowFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for FlowFailure {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.cause {
+            Some(cause) => Some(cause.as_ref()),
+            None => None,
+        }
+    }
+}
+
+impl From<&FlowError> for FlowFailure {
+    fn from(error: &FlowError) -> Self {
+        let mut message = error.to_string();
+        let mut cause = std::error::Error::source(error);
+        while let Some(inner) = cause {
+            message.push_str(": ");
+            message.push_str(&inner.to_string());
+            cause = inner.source();
+        }
+        Self {
+            iteration: error.iteration(),
+            ..Self::new(error.kind(), message)
+        }
+    }
+}
+
+impl From<FlowError> for FlowFailure {
+    fn from(error: FlowError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<FlowFailure> for FlowError {
+    fn from(failure: FlowFailure) -> Self {
+        let mut error = Self::new(failure.kind, failure.message);
+        if let Some(iteration) = failure.iteration {
+            error = error.at_iteration(iteration);
+        }
+        match failure.cause {
+            Some(cause) => error.because(cause),
+            None => error,
+        }
+    }
+}
+
+/// Kinds are written as their codes.
+mod code {
+    use super::{Deserialize, Deserializer, FlowErrorKind, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(kind: &FlowErrorKind, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(kind.code())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<FlowErrorKind, D::Error> {
+        let code = String::deserialize(from)?;
+        let mut kinds = FlowErrorKind::ALL.iter();
+        kinds
+            .find(|kind| kind.code() == code)
+            .copied()
+            .ok_or_else(|| serde::de::Error::custom(format!("unknown code of an error: {code}")))
+    }
+}

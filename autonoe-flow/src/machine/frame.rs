@@ -1,0 +1,93 @@
+//! A step that is being run.
+
+use serde::{Deserialize, Serialize};
+
+use super::action::StepTry;
+use super::fact::{Answer, ToolOutcome};
+use super::failure::FlowFailure;
+use crate::definition::{ReturnFlow, StepId};
+
+/// A step that is being run. One is at the bottom; the others are sub-steps of the one below.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Frame {
+    pub(super) at: StepTry,
+    pub(super) role: Role,
+    pub(super) stage: Stage,
+    /// How many of its sub-steps were begun in this visit; a new try of them is no visit.
+    pub(super) parts_begun: usize,
+    /// The last answer of this try.
+    pub(super) text: String,
+    /// The calls of tools in this try.
+    pub(super) actions: Vec<ToolOutcome>,
+}
+
+/// Why a step is run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Role {
+    /// The flow went to it.
+    Visit,
+    /// It is a part of the step below.
+    Part,
+    /// Another step failed for good, and it is run for that.
+    Called(Call),
+}
+
+/// A step that failed for good, and how the flow goes on when that was told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Call {
+    pub(super) by: StepId,
+    pub(super) failure: FlowFailure,
+    pub(super) then: ReturnFlow,
+}
+
+/// What of a step comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Stage {
+    Prompt,
+    /// The sub-step of this number.
+    Part(usize),
+    Check,
+}
+
+impl Frame {
+    pub(super) fn new(step: StepId, visit: u32, role: Role) -> Self {
+        Self {
+            at: StepTry {
+                step,
+                visit,
+                retry: 0,
+            },
+            role,
+            stage: Stage::Prompt,
+            parts_begun: 0,
+            text: String::new(),
+            actions: Vec::new(),
+        }
+    }
+
+    /// Begins a new try of the whole step.
+    pub(super) fn try_again(&mut self) {
+        self.at.retry = self.at.retry.saturating_add(1);
+        self.stage = Stage::Prompt;
+        self.text.clear();
+        self.actions.clear();
+    }
+
+    /// Takes notice of an answer in this step or a part of it.
+    pub(super) fn note(&mut self, answer: &Answer) {
+        self.text.clone_from(&answer.text);
+        self.actions.extend(answer.actions.iter().cloned());
+    }
+}
+
+/// How a try of a step ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Settled {
+    Passed,
+    Failed(FlowFailure),
+}

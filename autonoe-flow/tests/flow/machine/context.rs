@@ -1,0 +1,134 @@
+//! What one iteration gets of those before.
+
+use autonoe_flow::{FlowAction, FlowErrorKind, FlowFact};
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::{PROMPT, checked, part};
+use crate::machine_script::{Script, breaks, says, says_in, sets};
+use crate::support::step;
+
+#[test]
+fn a_conversation_goes_on_until_it_fails_or_the_flow_starts_again() {
+    let mut b = checked(
+        "end",
+        json!({"escalation": {"escalateTo": "lead", "returnFlow": "restart"}}),
+    );
+    b["retry"] =
+        json!({"maxRetries": 1, "onExhausted": "error", "backoff": {"initialMs": 0, "maxMs": 0}});
+    let steps = json!({"a": step("b"), "b": b, "lead": {"prompt": PROMPT}});
+
+    let script = Script::of(steps)
+        .prompts([
+            says_in("one", "x"),
+            breaks(FlowErrorKind::SdkSession),
+            says_in("two", "x"),
+            says_in("two", "x"),
+            says("cannot be continued"),
+        ])
+        .checks([false])
+        .run();
+
+    let prompts: Vec<&str> = script
+        .steps()
+        .into_iter()
+        .filter(|it| it.starts_with("prompt"))
+        .collect();
+    assert_eq!(
+        prompts,
+        [
+            "prompt 1: a",
+            "prompt 2: b in one",
+            "prompt 3: b retry 1",
+            "prompt 4: lead in two",
+            "prompt 5: a visit 2",
+            "prompt 6: b visit 2"
+        ]
+    );
+}
+
+#[test]
+fn variables_come_from_the_step_then_outputs_then_parameters_then_the_flow() {
+    let parameters = json!({"parameters": {
+        "city": {"type": "string", "required": true},
+        "days": {"type": "integer", "default": 3},
+        "tags": {"type": "array", "default": ["x", "y"]},
+        "origin": {"type": "string"},
+    }});
+    let mut a = step("b");
+    a["outputs"] = json!(["score"]);
+    let mut b = step("end");
+    b["variables"] = json!({
+        "days": 5,
+        "loud": true,
+        "points": {"from": "/steps/a/outputs/score"},
+        "seen": {"from": "/steps/a/visits"},
+        "origin": {"from": "/parameters/origin"},
+    });
+    let registry = json!({"entryStep": "a", "steps": {"a": a, "b": b}});
+    let mut script = Script::with_parameters(parameters, registry, json!({"city": "Tokyo"}));
+    script.prompts = [sets(json!({"score": {"total": 7}}))].into();
+    let mut action = script.tell(FlowFact::Started {
+        at: Timestamp::UNIX_EPOCH,
+    });
+    while !matches!(&action, FlowAction::Prompt(order) if order.iteration == 2) {
+        action = script.step(action);
+    }
+    let FlowAction::Prompt(order) = action else {
+        panic!("a prompt")
+    };
+
+    assert_eq!(
+        serde_json::to_value(&order.variables).expect("JSON"),
+        json!({
+            "city": "Tokyo", "days": "5", "tags": "x, y", "loud": "true",
+            "points": r#"{"total":7}"#, "score": r#"{"total":7}"#, "seen": "1",
+            "flow": "review", "step": "b", "iteration": "2", "visit": "1", "retry": "0",
+            "previous_response": "set",
+        })
+    );
+}
+
+#[test]
+fn a_check_gets_the_answer_and_the_calls_of_all_its_try() {
+    let mut a = checked("end", json!({}));
+    a["subSteps"] = json!(["p"]);
+    let mut script = Script::of(json!({"a": a, "p": part(json!({}))}))
+        .prompts([says("of the parent"), says("of the part")]);
+    let mut action = script.tell(FlowFact::Started {
+        at: Timestamp::UNIX_EPOCH,
+    });
+    while !matches!(&action, FlowAction::Check(_)) {
+        action = script.step(action);
+    }
+    let FlowAction::Check(order) = action else {
+        panic!("a check")
+    };
+
+    assert_eq!(order.text, "of the part");
+    assert_eq!(order.variables["response"], "of the part");
+    assert_eq!(order.iteration, 2);
+}
+
+#[test]
+fn an_answer_is_carried_to_the_next_iteration_and_a_failed_one_is_not() {
+    let mut a = step("b");
+    a["retry"] = json!({"maxRetries": 1});
+    let script = Script::of(json!({"a": a, "b": step("end")}))
+        .prompts(
+            [says("first"), breaks(FlowErrorKind::SdkSession)]
+                .into_iter()
+                .rev(),
+        )
+        .run();
+
+    let context = script.machine.context();
+    assert_eq!(context.carry().previous_response.as_deref(), Some("fine"));
+    let failed: Vec<bool> = context
+        .summaries()
+        .iter()
+        .map(|it| it.failure.is_some())
+        .collect();
+    assert_eq!(failed, [true, false, false]);
+    assert_eq!(context.summaries().len() as u64, context.iteration());
+}

@@ -1,0 +1,280 @@
+//! Visits, money, time, rate limits, persons who stop a flow, and facts that do not fit.
+
+use autonoe_core::{Budget, BudgetKind, CostUsd, OnQuota};
+use autonoe_flow::{
+    CheckVerdict, Expense, FlowAction, FlowEnd, FlowErrorKind, FlowFact, FlowLimits, PromptOutcome,
+};
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::checked;
+use crate::machine_script::{Script, breaks, failure, says};
+use crate::support::step;
+
+#[test]
+fn one_visit_more_in_a_row_than_the_limit_is_an_error_and_retries_are_no_visits() {
+    let a = checked("a", json!({"retry": {"maxRetries": 1}}));
+    let registry = json!({"entryStep": "a", "steps": {"a": a}, "limits": {"stepLoop": 3}});
+    let keyword = json!({"behavior": {"completionType": "keywordSignal", "completionConfig": {"keywords": ["X"]}}});
+
+    let script = Script::new(keyword, registry)
+        .checks([false, true, false, true, false, true])
+        .run();
+
+    assert_eq!(script.steps().last(), Some(&"failed: step_loop_limit"));
+    assert_eq!(script.machine.steps()["a"].visits, 3);
+    assert_eq!(script.machine.context().iteration(), 6);
+}
+
+#[test]
+fn a_loop_over_two_steps_is_allowed_and_its_visits_are_counted_up_to_their_limit() {
+    let registry = json!({
+        "entryStep": "a",
+        "steps": {"a": step("b"), "b": step("a")},
+        "limits": {"stepLoop": 1, "maxVisits": 4},
+    });
+    let keyword = json!({"behavior": {"completionType": "keywordSignal", "completionConfig": {"keywords": ["X"]}}});
+
+    let script = Script::new(keyword, registry).run();
+
+    assert_eq!(script.steps().last(), Some(&"failed: step_loop_limit"));
+    assert_eq!(script.machine.context().iteration(), 8);
+}
+
+#[test]
+fn a_rate_limit_is_waited_for_and_the_prompt_sent_again_under_the_same_number() {
+    let reset = Timestamp::from_second(6 * 3600).expect("in range");
+    let limited = |resets_at| PromptOutcome::RateLimited { resets_at };
+    let limits = FlowLimits {
+        on_quota: OnQuota::Wait,
+        ..FlowLimits::default()
+    };
+
+    let script = Script::of(json!({"a": step("end")}))
+        .limits(limits)
+        .prompts([limited(Some(reset)), limited(None)])
+        .run();
+
+    assert_eq!(
+        script.steps(),
+        [
+            "prompt 1: a",
+            "wait for RateLimit until 21600000 ms",
+            "prompt 1: a",
+            "wait for RateLimit until 22200000 ms",
+            "prompt 1: a",
+            "complete at end?",
+            "complete"
+        ]
+    );
+    assert_eq!(script.machine.context().iteration(), 1);
+}
+
+#[test]
+fn a_rate_limit_ends_a_flow_that_is_not_to_wait() {
+    let script = Script::of(json!({"a": step("end")}))
+        .prompts([PromptOutcome::RateLimited { resets_at: None }])
+        .run();
+
+    assert_eq!(script.told, ["prompt 1: a", "failed: sdk_rate_limit"]);
+}
+
+#[test]
+fn a_spent_budget_ends_the_flow_before_the_next_prompt_and_a_complete_flow_is_complete() {
+    let budget = Budget::default().with_cost(CostUsd::from_cents(5));
+    let limits = FlowLimits {
+        budget,
+        ..FlowLimits::default()
+    };
+    let two = json!({"a": step("b"), "b": step("end")});
+
+    let mut spends = Script::of(two).limits(limits);
+    spends.price = 5;
+    let mut completes = Script::of(json!({"a": step("end")})).limits(limits);
+    completes.price = 5;
+    let mut stopped = Script::of(json!({"a": step("end")})).limits(limits);
+    stopped.prompts = [PromptOutcome::BudgetSpent {
+        budget: BudgetKind::Cost,
+    }]
+    .into();
+
+    assert_eq!(
+        spends.run().steps(),
+        ["prompt 1: a", "failed: budget_exceeded"]
+    );
+    assert_eq!(
+        completes.run().steps(),
+        ["prompt 1: a", "complete at end?", "complete"]
+    );
+    assert_eq!(
+        stopped.run().steps(),
+        ["prompt 1: a", "failed: budget_exceeded"]
+    );
+}
+
+#[test]
+fn a_wait_that_would_outlast_the_time_budget_is_not_begun() {
+    let budget = Budget::default().with_time(std::time::Duration::from_millis(1_000));
+    let mut a = step("end");
+    a["retry"] = json!({"maxRetries": 3});
+
+    let script = Script::of(json!({"a": a}))
+        .limits(FlowLimits {
+            budget,
+            ..FlowLimits::default()
+        })
+        .prompts([breaks(FlowErrorKind::SdkConnection)])
+        .run();
+
+    assert_eq!(
+        script.told,
+        ["prompt 1: a", "complete?", "failed: budget_exceeded"]
+    );
+}
+
+#[test]
+fn money_that_nobody_tells_cannot_be_kept_to() {
+    let budget = Budget::default().with_cost(CostUsd::from_cents(500));
+    let mut script = Script::of(json!({"a": step("end")})).limits(FlowLimits {
+        budget,
+        ..FlowLimits::default()
+    });
+    let at = script.now;
+    let _ = script.tell(FlowFact::Started { at });
+    let mut spent = Expense::default();
+    spent.cost.add(None);
+
+    let action = script.tell(FlowFact::Prompted {
+        at,
+        iteration: 1,
+        outcome: says("fine"),
+        spent,
+    });
+
+    assert!(
+        matches!(action, FlowAction::Finish(FlowEnd::Failed { failure }) if failure.kind == FlowErrorKind::BudgetExceeded)
+    );
+}
+
+#[test]
+fn a_person_stops_a_flow_wherever_it_is() {
+    for (facts, expected) in [
+        (0, vec!["prompt 1: a", "stop", "failed: interrupted"]),
+        (
+            1,
+            vec!["prompt 1: a", "check a", "stop", "failed: interrupted"],
+        ),
+        (
+            2,
+            vec!["prompt 1: a", "check a", "complete?", "failed: interrupted"],
+        ),
+    ] {
+        let mut script = Script::of(json!({"a": checked("end", json!({}))}));
+        let at = script.now;
+        let mut action = script.tell(FlowFact::Started { at });
+        for _ in 0..facts {
+            action = script.step(action);
+        }
+
+        if let FlowAction::Stop = script.tell(FlowFact::Cancelled) {
+            let fact = match action {
+                FlowAction::Prompt(_) => FlowFact::Prompted {
+                    at,
+                    iteration: 1,
+                    outcome: PromptOutcome::Cancelled,
+                    spent: Expense::default(),
+                },
+                _ => FlowFact::Checked {
+                    at,
+                    verdict: Ok(CheckVerdict {
+                        passed: true,
+                        reason: None,
+                    }),
+                    spent: Expense::default(),
+                },
+            };
+            let _ = script.tell(fact);
+        }
+
+        assert_eq!(script.told, expected);
+    }
+}
+
+#[test]
+fn facts_that_do_not_fit_change_nothing() {
+    let mut script = Script::of(json!({"a": step("end")}));
+    let at = script.now;
+    let spent = Expense::default();
+    let _ = script.tell(FlowFact::Started { at });
+    let before = script.machine.clone();
+
+    for fact in [
+        FlowFact::Started { at },
+        FlowFact::Prompted {
+            at,
+            iteration: 2,
+            outcome: says("x"),
+            spent,
+        },
+        FlowFact::Checked {
+            at,
+            verdict: Err(failure(FlowErrorKind::StepCheck)),
+            spent,
+        },
+        FlowFact::WaitOver { at },
+        FlowFact::Notified { at, result: Ok(()) },
+    ] {
+        assert_eq!(script.tell(fact.clone()), FlowAction::Continue, "{fact:?}");
+        assert_eq!(script.machine, before);
+    }
+}
+
+#[test]
+fn a_prompt_that_was_lost_with_its_process_is_sent_again_under_its_number() {
+    let mut script = Script::of(json!({"a": step("end")}));
+    let at = script.now;
+    let sent = script.tell(FlowFact::Started { at });
+
+    let again = script.tell(FlowFact::Lost);
+
+    assert_eq!(sent, again);
+    let result = |script: &Script| script.machine.result(&autonoe_core::RunId::new("r"), at);
+    assert_eq!(result(&script), None);
+    let mut action = again;
+    while !matches!(action, FlowAction::Finish(_)) {
+        action = script.step(action);
+    }
+    let result = result(&script).expect("it ended");
+    assert_eq!(
+        (result.iterations(), result.spent.cost.unknown_parts),
+        (1, 1)
+    );
+}
+
+#[test]
+fn facts_are_written_as_their_journal_reads_them() {
+    let at = Timestamp::UNIX_EPOCH;
+    let prompted = FlowFact::Prompted {
+        at,
+        iteration: 1,
+        outcome: says("fine"),
+        spent: Expense::default(),
+    };
+
+    let written = serde_json::to_value(&prompted).expect("JSON");
+
+    assert_eq!(
+        written,
+        json!({
+            "fact": "prompted",
+            "at": "1970-01-01T00:00:00Z",
+            "iteration": 1,
+            "outcome": {"outcome": "answered", "text": "fine"},
+            "spent": serde_json::to_value(Expense::default()).expect("JSON"),
+        })
+    );
+    assert_eq!(
+        serde_json::from_value::<FlowFact>(written).expect("a fact"),
+        prompted
+    );
+}

@@ -1,0 +1,351 @@
+//! Steps, new tries, checks, completion, sub-steps and gateways.
+
+use autonoe_flow::{FlowAction, FlowEnd, FlowErrorKind, FlowFact};
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::{checked, part};
+use crate::machine_script::{Script, breaks, says, sets};
+use crate::support::step;
+
+#[test]
+fn steps_follow_each_other_to_the_end_where_the_flow_is_complete() {
+    let script = Script::of(json!({"a": step("b"), "b": step("end")})).run();
+
+    let expected = [
+        "prompt 1: a",
+        "complete?",
+        "prompt 2: b",
+        "complete?",
+        "complete at end?",
+        "complete",
+    ];
+    assert_eq!(script.told, expected);
+}
+
+#[test]
+fn a_check_comes_before_the_completion_is_asked() {
+    let script = Script::of(json!({"a": checked("end", json!({}))})).run();
+
+    let expected = [
+        "prompt 1: a",
+        "check a",
+        "complete?",
+        "complete at end?",
+        "complete",
+    ];
+    assert_eq!(script.told, expected);
+}
+
+#[test]
+fn completion_ends_a_flow_after_any_iteration_and_its_reason_is_kept() {
+    let mut script = Script::of(json!({"a": step("b"), "b": step("end")}));
+    script.completions = [Ok(true)].into();
+
+    let script = script.run();
+
+    assert_eq!(script.told, ["prompt 1: a", "complete?", "complete"]);
+    assert!(matches!(script.end(), FlowEnd::Complete { reason, .. } if reason == "it is"));
+}
+
+#[test]
+fn the_end_while_the_flow_is_not_complete_is_an_error() {
+    let mut script = Script::of(json!({"a": step("end")}));
+    script.completions = [Ok(false), Ok(false)].into();
+
+    assert_eq!(
+        script.run().steps(),
+        [
+            "prompt 1: a",
+            "complete at end?",
+            "failed: ended_incomplete"
+        ]
+    );
+}
+
+#[test]
+fn a_failed_step_is_tried_again_with_the_same_prompt_as_often_as_the_policy_says() {
+    let steps = json!({"a": checked("end", json!({"retry": {"maxRetries": 2}}))});
+
+    let passes = Script::of(steps.clone()).checks([false, false, true]).run();
+    assert_eq!(
+        passes.steps(),
+        [
+            "prompt 1: a",
+            "check a",
+            "prompt 2: a retry 1",
+            "check a",
+            "prompt 3: a retry 2",
+            "check a",
+            "complete at end?",
+            "complete"
+        ]
+    );
+
+    let fails = Script::of(steps).checks([false; 3]).run();
+    assert_eq!(fails.steps().last(), Some(&"failed: step_failed"));
+    assert_eq!(fails.machine.context().iteration(), 3);
+}
+
+#[test]
+fn after_the_last_try_error_fallback_and_skip_each_do_what_they_say() {
+    for (policy, expected) in [
+        (json!({"maxRetries": 0}), vec!["failed: step_failed"]),
+        (
+            json!({"maxRetries": 0, "onExhausted": "error"}),
+            vec!["failed: step_failed"],
+        ),
+        (
+            json!({"maxRetries": 0, "onExhausted": "fallback", "fallbackStep": "c"}),
+            vec!["prompt 2: c", "complete at end?", "complete"],
+        ),
+        (
+            json!({"maxRetries": 0, "onExhausted": "skip"}),
+            vec!["prompt 2: b", "complete at end?", "complete"],
+        ),
+    ] {
+        let a = checked("b", json!({"retry": policy}));
+        let c = policy["fallbackStep"].is_string().then(|| step("end"));
+        let mut steps = json!({"a": a, "b": step("end")});
+        if let Some(c) = c {
+            steps["c"] = c;
+        }
+
+        let script = Script::of(steps).checks([false]).run();
+
+        assert_eq!(script.steps()[2..], expected, "{policy}");
+    }
+}
+
+#[test]
+fn what_was_skipped_has_not_passed_and_reaches_no_phase() {
+    let skipped = checked(
+        "end",
+        json!({"retry": {"maxRetries": 0, "onExhausted": "skip"}, "phase": "done"}),
+    );
+
+    let script = Script::of(json!({"a": skipped})).checks([false]).run();
+
+    assert!(script.machine.progress().phases.is_empty());
+    let record = &script.machine.steps()["a"];
+    assert_eq!(record.passed, Some(false));
+}
+
+#[test]
+fn a_phase_is_reached_when_its_step_passed_and_the_completion_is_asked_then() {
+    let mut a = checked("end", json!({"phase": "done"}));
+    a["subSteps"] = json!(["p"]);
+    let mut script = Script::of(json!({"a": a, "p": part(json!({"phase": "half"}))}));
+    let mut phases = Vec::new();
+    let mut action = script.tell(FlowFact::Started {
+        at: Timestamp::UNIX_EPOCH,
+    });
+    while !matches!(action, FlowAction::Finish(_)) {
+        if let FlowAction::AskCompletion(_) = action {
+            let reached = script.machine.progress().phases.iter();
+            phases.push(reached.map(String::as_str).collect::<Vec<_>>().join("+"));
+        }
+        action = script.step(action);
+    }
+
+    assert_eq!(phases, ["", "half", "done+half", "done+half"]);
+}
+
+#[test]
+fn an_error_of_the_agent_is_waited_for_and_one_of_a_check_is_not() {
+    let mut steps = json!({"a": step("end")});
+    steps["a"]["retry"] = json!({"maxRetries": 3});
+
+    let script = Script::of(steps)
+        .prompts([
+            breaks(FlowErrorKind::SdkConnection),
+            breaks(FlowErrorKind::SdkSession),
+            says("fine"),
+        ])
+        .run();
+
+    assert_eq!(
+        script.steps(),
+        [
+            "prompt 1: a",
+            "wait for Retry until 1000 ms",
+            "prompt 2: a retry 1",
+            "wait for Retry until 3000 ms",
+            "prompt 3: a retry 2",
+            "complete at end?",
+            "complete"
+        ]
+    );
+}
+
+#[test]
+fn an_error_that_no_new_try_can_mend_ends_the_flow_at_once() {
+    let mut a = step("end");
+    a["retry"] = json!({"maxRetries": 3});
+    for kind in FlowErrorKind::ALL
+        .iter()
+        .filter(|kind| !kind.is_recoverable())
+    {
+        let script = Script::of(json!({"a": a})).prompts([breaks(*kind)]).run();
+
+        assert_eq!(script.told.len(), 2, "{kind:?}");
+        assert_eq!(script.told[1], format!("failed: {}", kind.code()));
+    }
+}
+
+#[test]
+fn a_check_that_finds_nothing_out_is_a_failed_step_and_never_a_pass() {
+    let mut script = Script::of(json!({"a": checked("end", json!({"retry": {"maxRetries": 1}}))}));
+    script.checks = [Err(FlowErrorKind::StepCheck), Err(FlowErrorKind::StepCheck)].into();
+
+    let script = script.run();
+
+    assert_eq!(
+        script.steps(),
+        [
+            "prompt 1: a",
+            "check a",
+            "prompt 2: a retry 1",
+            "check a",
+            "failed: step_failed"
+        ]
+    );
+    assert_eq!(script.machine.progress().checks, 2);
+}
+
+#[test]
+fn a_completion_that_finds_nothing_out_is_asked_again_as_often_as_the_step_may_be_tried() {
+    let mut a = step("end");
+    a["retry"] = json!({"maxRetries": 1});
+    let mut script = Script::of(json!({"a": a}));
+    script.completions = [Err(FlowErrorKind::CompletionCheck); 2].into();
+
+    let expected = [
+        "prompt 1: a",
+        "complete?",
+        "wait for Completion until 1000 ms",
+        "complete?",
+        "failed: completion_check",
+    ];
+    assert_eq!(script.run().told, expected);
+}
+
+#[test]
+fn a_flow_that_is_complete_has_not_failed_even_if_its_last_try_did() {
+    let mut script = Script::of(json!({"a": checked("end", json!({}))})).checks([false]);
+    script.completions = [Ok(true)].into();
+
+    assert_eq!(
+        script.run().told.last().map(String::as_str),
+        Some("complete")
+    );
+}
+
+#[test]
+fn sub_steps_are_run_in_order_after_the_prompt_and_before_the_check() {
+    let mut a = checked("end", json!({}));
+    a["subSteps"] = json!(["p", "q"]);
+
+    let script = Script::of(json!({"a": a, "p": part(json!({})), "q": part(json!({}))})).run();
+
+    assert_eq!(
+        script.told,
+        [
+            "prompt 1: a",
+            "complete?",
+            "prompt 2: p",
+            "complete?",
+            "prompt 3: q",
+            "complete?",
+            "check a",
+            "complete?",
+            "complete at end?",
+            "complete"
+        ]
+    );
+}
+
+#[test]
+fn a_parent_fails_when_a_sub_step_fails_and_runs_again_as_a_whole() {
+    let mut a = step("end");
+    a["subSteps"] = json!(["p"]);
+    a["retry"] = json!({"maxRetries": 1});
+    let p = part(json!({
+        "check": {"type": "keyword", "keywords": ["OK"]},
+        "retry": {"maxRetries": 1, "onExhausted": "error"},
+    }));
+
+    let script = Script::of(json!({"a": a, "p": p}))
+        .checks([false, false, false, true])
+        .run();
+
+    assert_eq!(
+        script.steps(),
+        [
+            "prompt 1: a",
+            "prompt 2: p",
+            "check p",
+            "prompt 3: p retry 1",
+            "check p",
+            "prompt 4: a retry 1",
+            "prompt 5: p",
+            "check p",
+            "prompt 6: p retry 1",
+            "check p",
+            "complete at end?",
+            "complete"
+        ]
+    );
+    assert_eq!(script.machine.steps()["p"].visits, 1);
+}
+
+#[test]
+fn a_sub_step_that_is_skipped_does_not_fail_its_parent() {
+    let a = json!({"subSteps": ["p"], "transition": {"next": "end"}});
+    let p = part(json!({
+        "check": {"type": "keyword", "keywords": ["OK"]},
+        "retry": {"maxRetries": 0, "onExhausted": "skip"},
+    }));
+
+    let script = Script::of(json!({"a": a, "p": p})).checks([false]).run();
+
+    assert_eq!(
+        script.steps(),
+        ["prompt 1: p", "check p", "complete at end?", "complete"]
+    );
+}
+
+#[test]
+fn a_gateway_branches_on_data_and_joins() {
+    let mut a = step("g");
+    a["outputs"] = json!(["verdict"]);
+    let gateway = json!({
+        "type": "gateway",
+        "branches": [{
+            "when": {"data": "/steps/a/outputs/verdict", "equals": "revise"},
+            "next": "b",
+        }],
+        "default": "end",
+    });
+    let steps = json!({"a": a, "g": gateway, "b": step("a")});
+
+    let script = Script::of(steps)
+        .prompts([
+            sets(json!({"verdict": "revise"})),
+            says("better"),
+            sets(json!({"verdict": "fine"})),
+        ])
+        .run();
+
+    assert_eq!(
+        script.steps(),
+        [
+            "prompt 1: a",
+            "prompt 2: b",
+            "prompt 3: a visit 2",
+            "complete at end?",
+            "complete"
+        ]
+    );
+    assert_eq!(script.machine.steps()["g"].visits, 2);
+}

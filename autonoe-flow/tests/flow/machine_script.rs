@@ -1,0 +1,222 @@
+//! Drives a machine by a script, and writes down in words what it asks for.
+
+use std::collections::VecDeque;
+
+use autonoe_core::{AgentSessionId, CostTotal, CostUsd};
+use autonoe_flow::{
+    Answer, CheckVerdict, CompletionVerdict, Expense, FlowAction, FlowEnd, FlowErrorKind, FlowFact,
+    FlowFailure, FlowLimits, FlowMachine, ParameterValues, PromptOutcome, SessionChoice,
+};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use crate::support::{agent, definition};
+
+/// What the agent, the checks and the completion say, in their order. When there is no more, all is well.
+pub(crate) struct Script {
+    pub(crate) machine: FlowMachine,
+    pub(crate) prompts: VecDeque<PromptOutcome>,
+    pub(crate) checks: VecDeque<Result<bool, FlowErrorKind>>,
+    pub(crate) completions: VecDeque<Result<bool, FlowErrorKind>>,
+    pub(crate) notifications: VecDeque<FlowErrorKind>,
+    /// All facts, in their order.
+    pub(crate) facts: Vec<FlowFact>,
+    /// What the machine asked for, in words.
+    pub(crate) told: Vec<String>,
+    pub(crate) now: Timestamp,
+    /// What a prompt costs, in cents.
+    pub(crate) price: u64,
+}
+
+impl Script {
+    /// A flow of these steps that is complete at its end.
+    pub(crate) fn of(steps: Value) -> Self {
+        Self::new(json!({}), json!({"entryStep": "a", "steps": steps}))
+    }
+
+    pub(crate) fn new(agent_fields: Value, registry: Value) -> Self {
+        Self::with_parameters(agent_fields, registry, json!({}))
+    }
+
+    pub(crate) fn with_parameters(agent_fields: Value, registry: Value, given: Value) -> Self {
+        let flow = definition(agent(agent_fields), registry)
+            .validated()
+            .unwrap_or_else(|report| panic!("{report}"));
+        let parameters = &flow.definition().agent().parameters;
+        let parameters = ParameterValues::from_json(parameters, &given).expect("parameters");
+        Self {
+            machine: FlowMachine::new(&flow, &parameters, FlowLimits::default()),
+            prompts: VecDeque::new(),
+            checks: VecDeque::new(),
+            completions: VecDeque::new(),
+            notifications: VecDeque::new(),
+            facts: Vec::new(),
+            told: Vec::new(),
+            now: Timestamp::UNIX_EPOCH,
+            price: 1,
+        }
+    }
+
+    pub(crate) fn limits(mut self, limits: FlowLimits) -> Self {
+        let mut state = serde_json::to_value(&self.machine).expect("JSON");
+        state["limits"] = serde_json::to_value(limits).expect("JSON");
+        self.machine = serde_json::from_value(state).expect("a machine");
+        self
+    }
+
+    pub(crate) fn prompts(mut self, prompts: impl IntoIterator<Item = PromptOutcome>) -> Self {
+        self.prompts.extend(prompts);
+        self
+    }
+
+    pub(crate) fn checks(mut self, checks: impl IntoIterator<Item = bool>) -> Self {
+        self.checks.extend(checks.into_iter().map(Ok));
+        self
+    }
+
+    /// Tells the machine a fact, and writes down what it answers.
+    pub(crate) fn tell(&mut self, fact: FlowFact) -> FlowAction {
+        self.facts.push(fact.clone());
+        let action = self.machine.apply(fact);
+        let started = Timestamp::UNIX_EPOCH;
+        self.told.push(words(&action, started));
+        action
+    }
+
+    /// Drives the machine to its end.
+    pub(crate) fn run(mut self) -> Self {
+        let at = self.now;
+        let mut action = self.tell(FlowFact::Started { at });
+        while !matches!(action, FlowAction::Finish(_)) {
+            assert!(self.told.len() < 5_000, "it does not end");
+            action = self.step(action);
+        }
+        self
+    }
+
+    /// Does what is asked for, and tells what came of it.
+    pub(crate) fn step(&mut self, action: FlowAction) -> FlowAction {
+        let at = self.now;
+        let fact = match action {
+            FlowAction::Prompt(order) => FlowFact::Prompted {
+                at,
+                iteration: order.iteration,
+                outcome: self.prompts.pop_front().unwrap_or_else(|| says("fine")),
+                spent: Expense {
+                    cost: CostTotal::known(CostUsd::from_cents(self.price)),
+                    ..Expense::default()
+                },
+            },
+            FlowAction::Check(_) => FlowFact::Checked {
+                at,
+                verdict: match self.checks.pop_front().unwrap_or(Ok(true)) {
+                    Ok(passed) => Ok(CheckVerdict {
+                        passed,
+                        reason: None,
+                    }),
+                    Err(kind) => Err(failure(kind)),
+                },
+                spent: Expense::default(),
+            },
+            FlowAction::AskCompletion(order) => FlowFact::CompletionChecked {
+                at,
+                verdict: match self.completions.pop_front().unwrap_or(Ok(order.at_end)) {
+                    Ok(complete) => Ok(CompletionVerdict {
+                        complete: complete.then(|| "it is".to_owned()),
+                        ..CompletionVerdict::default()
+                    }),
+                    Err(kind) => Err(failure(kind)),
+                },
+            },
+            FlowAction::Notify(_) => FlowFact::Notified {
+                at,
+                result: self
+                    .notifications
+                    .pop_front()
+                    .map_or(Ok(()), |kind| Err(failure(kind))),
+            },
+            FlowAction::Wait { until, .. } => {
+                self.now = until;
+                FlowFact::WaitOver { at: until }
+            }
+            other => panic!("nothing to do for {other:?}"),
+        };
+        self.tell(fact)
+    }
+
+    pub(crate) fn end(&self) -> FlowEnd {
+        match self.machine.action() {
+            FlowAction::Finish(end) => end,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// What was asked for, without the questions whether the flow is complete.
+    pub(crate) fn steps(&self) -> Vec<&str> {
+        let told = self.told.iter().map(String::as_str);
+        told.filter(|told| *told != "complete?").collect()
+    }
+}
+
+pub(crate) fn says(text: &str) -> PromptOutcome {
+    PromptOutcome::Answered(Answer::text(text))
+}
+
+/// An answer in a conversation that can be continued.
+pub(crate) fn says_in(session: &str, text: &str) -> PromptOutcome {
+    let mut answer = Answer::text(text);
+    answer.agent_session = Some(AgentSessionId::new(session));
+    PromptOutcome::Answered(answer)
+}
+
+/// An answer that sets outputs.
+pub(crate) fn sets(outputs: Value) -> PromptOutcome {
+    let mut answer = Answer::text("set");
+    answer.outputs = outputs.as_object().expect("an object").clone();
+    PromptOutcome::Answered(answer)
+}
+
+pub(crate) fn breaks(kind: FlowErrorKind) -> PromptOutcome {
+    PromptOutcome::Failed {
+        failure: failure(kind),
+    }
+}
+
+pub(crate) fn failure(kind: FlowErrorKind) -> FlowFailure {
+    FlowFailure::new(kind, format!("it is {}", kind.code()))
+}
+
+fn words(action: &FlowAction, started: Timestamp) -> String {
+    match action {
+        FlowAction::Prompt(order) => {
+            let at = &order.at;
+            let mut words = format!("prompt {}: {}", order.iteration, at.step);
+            if at.visit > 1 {
+                words += &format!(" visit {}", at.visit);
+            }
+            if at.retry > 0 {
+                words += &format!(" retry {}", at.retry);
+            }
+            if let SessionChoice::Continue(id) = &order.session {
+                words += &format!(" in {id}");
+            }
+            words
+        }
+        FlowAction::Check(order) => format!("check {}", order.at.step),
+        FlowAction::AskCompletion(order) if order.at_end => "complete at end?".to_owned(),
+        FlowAction::AskCompletion(_) => "complete?".to_owned(),
+        FlowAction::Notify(order) => {
+            format!("notify {} of {}", order.escalation.escalate_to, order.step)
+        }
+        FlowAction::Wait { until, reason } => {
+            let wait: SignedDuration = until.duration_since(started);
+            format!("wait for {reason:?} until {} ms", wait.as_millis())
+        }
+        FlowAction::Finish(FlowEnd::Complete { .. }) => "complete".to_owned(),
+        FlowAction::Finish(FlowEnd::Failed { failure }) => {
+            format!("failed: {}", failure.kind.code())
+        }
+        FlowAction::Stop => "stop".to_owned(),
+        FlowAction::Continue => "continue".to_owned(),
+    }
+}
