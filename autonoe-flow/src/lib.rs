@@ -35,6 +35,7 @@ mod parameters;
 mod port;
 mod progress;
 mod prompt;
+mod run;
 mod schemas;
 mod suggest;
 mod tools;
@@ -63,6 +64,7 @@ pub use prompt::{
     CONTEXT_VARIABLES, Filled, PromptOrigin, PromptResolver, ResolvedPrompt, Template,
     TemplateError, Variables,
 };
+pub use run::*;
 pub use schemas::schemas;
 pub use tools::{
     Collected, IterationSlot, SET_OUTPUTS, SIGNAL, VERDICT, VerdictSlot, iteration_tools,

@@ -80,7 +80,8 @@ impl RunControl {
         self.cancelled.child_token()
     }
 
-    pub(super) async fn cancelled(&self) {
+    /// Waits until the run is cancelled.
+    pub async fn cancelled(&self) {
         self.cancelled.cancelled().await;
     }
 

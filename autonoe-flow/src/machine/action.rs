@@ -125,12 +125,14 @@ pub struct CompletionOrder {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct NotifyOrder {
-    /// The number of the notification in the flow, from 1; the same when it is told again after a crash.
-    pub number: u32,
+    /// When the step failed for good; the same when it is told again after a crash.
+    pub failed_at: Timestamp,
     /// How many iterations there were.
     pub iteration: u64,
     /// The step that failed for good.
     pub step: StepId,
+    /// The how-manieth visit of it, from 1.
+    pub visit: u32,
     /// Who is told, and how.
     pub escalation: Escalation,
     /// Why the step failed.

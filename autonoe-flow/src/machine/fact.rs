@@ -49,6 +49,17 @@ pub enum FlowFact {
         #[serde(default)]
         spent: Expense,
     },
+    /// The model that was to judge a step could not: the service behind it asks to wait.
+    CheckLimited {
+        /// When.
+        at: Timestamp,
+        /// Until when, if it is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resets_at: Option<Timestamp>,
+        /// What it took.
+        #[serde(default)]
+        spent: Expense,
+    },
     /// What the completion of the flow found, or why it found nothing.
     CompletionChecked {
         /// When.

@@ -1,7 +1,9 @@
 //! What went wrong, as it is recorded.
 
 use std::fmt;
+use std::time::Duration;
 
+use autonoe_core::BudgetKind;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::definition::StepId;
@@ -36,6 +38,12 @@ pub struct FlowFailure {
     /// The step in which it happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<StepId>,
+    /// How long to wait before a new try, in milliseconds, if the other side said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+    /// The part of the budget that is spent, if that is it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<BudgetKind>,
     /// What caused it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Box<FlowFailure>>,
@@ -49,6 +57,8 @@ impl FlowFailure {
             message: message.into(),
             iteration: None,
             step: None,
+            retry_after_ms: None,
+            budget: None,
             cause: None,
         }
     }
@@ -70,6 +80,11 @@ impl FlowFailure {
         self.root().kind.layer() == FlowLayer::SdkBridge
     }
 
+    /// Returns how long the other side asked to wait.
+    pub(super) fn retry_after(&self) -> Duration {
+        Duration::from_millis(self.root().retry_after_ms.unwrap_or(0))
+    }
+
     /// Adds where it happened, unless that is known.
     #[must_use]
     pub(super) fn at(mut self, iteration: u64, step: Option<&StepId>) -> Self {
@@ -79,7 +94,7 @@ impl FlowFailure {
     }
 
     /// Returns the sentence with its causes, for a prompt.
-    pub(super) fn told(&self) -> String {
+    pub(crate) fn told(&self) -> String {
         match &self.cause {
             Some(cause) => format!("{}: {}", self.message, cause.told()),
             None => self.message.clone(),

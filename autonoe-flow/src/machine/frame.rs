@@ -1,5 +1,6 @@
 //! A step that is being run.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::action::StepTry;
@@ -39,6 +40,9 @@ pub(super) enum Role {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Call {
     pub(super) by: StepId,
+    pub(super) visit: u32,
+    /// When it failed.
+    pub(super) at: Timestamp,
     pub(super) failure: FlowFailure,
     pub(super) then: ReturnFlow,
 }

@@ -105,7 +105,6 @@ pub struct FlowMachine {
     states: BTreeMap<String, bool>,
     spent: Expense,
     rate_limits_in_a_row: u32,
-    notifications: u32,
     cancelled: bool,
 }
 
@@ -180,7 +179,6 @@ impl FlowMachine {
             states: BTreeMap::new(),
             spent: Expense::default(),
             rate_limits_in_a_row: 0,
-            notifications: 0,
             cancelled: false,
         }
     }
@@ -199,9 +197,10 @@ impl FlowMachine {
                 at_end: asked.then == Then::End,
             }),
             Doing::Notifying { call, escalation } => FlowAction::Notify(NotifyOrder {
-                number: self.notifications,
+                failed_at: call.at,
                 iteration: self.context.iteration(),
                 step: call.by.clone(),
+                visit: call.visit,
                 escalation: escalation.clone(),
                 failure: call.failure.clone(),
             }),

@@ -7,7 +7,7 @@ use autonoe_core::RunId;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Expense, FlowEnd, FlowMachine, IterationSummary, StepRecord};
+use super::{Expense, FlowAction, FlowEnd, FlowMachine, IterationSummary, StepRecord};
 use crate::definition::{FlowName, StepId};
 
 /// What a flow came to.
@@ -53,10 +53,15 @@ impl FlowResult {
 impl FlowMachine {
     /// Returns what the flow comes to when it ends at `at`; `None` while it goes on.
     pub fn result(&self, run: &RunId, at: Timestamp) -> Option<FlowResult> {
-        let super::FlowAction::Finish(end) = self.action() else {
-            return None;
-        };
-        Some(FlowResult {
+        match self.action() {
+            FlowAction::Finish(end) => Some(self.ended(run, end, at)),
+            _ => None,
+        }
+    }
+
+    /// Returns what the flow comes to with this end.
+    pub(crate) fn ended(&self, run: &RunId, end: FlowEnd, at: Timestamp) -> FlowResult {
+        FlowResult {
             run: run.clone(),
             flow: self.flow.clone(),
             end,
@@ -66,7 +71,7 @@ impl FlowMachine {
             states: self.states.clone(),
             spent: self.spent,
             elapsed: self.elapsed(at),
-        })
+        }
     }
 }
 

@@ -34,8 +34,8 @@ impl FlowMachine {
         match settled {
             Settled::Failed(failure) => match self.try_again(&plan) {
                 Some(retry) if failure.is_of_the_agent() => {
-                    let until = later(self.now, plan.backoff.wait(retry));
-                    self.wait(FlowWait::Retry, until, None)
+                    let wait = plan.backoff.wait(retry).max(failure.retry_after());
+                    self.wait(FlowWait::Retry, later(self.now, wait), None)
                 }
                 Some(_) => self.advance(),
                 None => match self.leave(false) {
@@ -108,6 +108,8 @@ impl FlowMachine {
             (Role::Visit, AfterFailure::Escalate(escalation)) => {
                 let call = Call {
                     by: step.clone(),
+                    visit: frame.at.visit,
+                    at: self.now,
                     failure,
                     then: escalation.return_flow,
                 };
@@ -118,7 +120,6 @@ impl FlowMachine {
 
     fn escalate(&mut self, call: Call, escalation: Escalation) -> FlowAction {
         if escalation.notification_method != NotificationMethod::InAgent {
-            self.notifications = self.notifications.saturating_add(1);
             self.doing = Doing::Notifying { call, escalation };
             return self.action();
         }

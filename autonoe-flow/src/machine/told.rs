@@ -46,6 +46,22 @@ impl FlowMachine {
                 }
                 _ => FlowAction::Continue,
             },
+            FlowFact::CheckLimited {
+                at,
+                resets_at,
+                spent,
+            } => match self.doing {
+                Doing::Checking => {
+                    self.note_time(at);
+                    self.spent.merge(spent);
+                    self.doing = Doing::Nothing;
+                    match self.cancelled {
+                        true => self.interrupted(),
+                        false => self.rate_limited(resets_at),
+                    }
+                }
+                _ => FlowAction::Continue,
+            },
             FlowFact::CompletionChecked { at, verdict } => match &self.doing {
                 Doing::Completing(asked) => {
                     let asked = asked.clone();
@@ -99,7 +115,7 @@ impl FlowMachine {
             }
             PromptOutcome::RateLimited { .. } if self.cancelled => self.interrupted(),
             PromptOutcome::RateLimited { resets_at } => {
-                self.rate_limits_in_a_row = rate_limits.saturating_add(1);
+                self.rate_limits_in_a_row = rate_limits;
                 self.rate_limited(resets_at)
             }
             PromptOutcome::BudgetSpent { budget } => self.budget_spent(budget),
@@ -151,6 +167,7 @@ impl FlowMachine {
     }
 
     fn rate_limited(&mut self, resets_at: Option<Timestamp>) -> FlowAction {
+        self.rate_limits_in_a_row = self.rate_limits_in_a_row.saturating_add(1);
         match self.limits.on_quota {
             OnQuota::Stop => self.fail(FlowFailure::new(
                 FlowErrorKind::SdkRateLimit,
@@ -167,6 +184,7 @@ impl FlowMachine {
 
     fn checked(&mut self, verdict: Result<CheckVerdict, FlowFailure>) -> FlowAction {
         self.doing = Doing::Nothing;
+        self.rate_limits_in_a_row = 0;
         self.progress.note_check();
         self.unasked = true;
         if self.cancelled {
@@ -283,10 +301,13 @@ impl FlowMachine {
     }
 
     pub(super) fn budget_spent(&mut self, budget: BudgetKind) -> FlowAction {
-        self.fail(FlowFailure::new(
-            FlowErrorKind::BudgetExceeded,
-            format!("the {budget} budget of the flow is spent"),
-        ))
+        self.fail(FlowFailure {
+            budget: Some(budget),
+            ..FlowFailure::new(
+                FlowErrorKind::BudgetExceeded,
+                format!("the {budget} budget of the flow is spent"),
+            )
+        })
     }
 
     pub(super) fn ended_incomplete(&mut self, what: &str) -> FlowAction {

@@ -9,6 +9,7 @@ mod checks;
 mod commands;
 mod completion;
 mod composite;
+mod driving;
 mod errors;
 mod graph;
 #[cfg(feature = "webhook")]

@@ -65,6 +65,11 @@ impl Sessions {
         Self { parts, repository }
     }
 
+    /// Tells whether there is a repository, and so a ledger of deliverables.
+    pub fn has_ledger(&self) -> bool {
+        self.repository.is_some()
+    }
+
     /// Begins a flow: looks at the backend, takes over the ledger if there is one, and writes the
     /// start down.
     ///

@@ -1,0 +1,259 @@
+//! Does what the machine of a flow asks for.
+
+use std::collections::BTreeSet;
+
+use autonoe_core::{Durability, InstructionName, SessionOrder, SessionWait, Support, WaitReason};
+
+use super::flow::Started;
+use super::judging::check;
+use super::observer::{FlowEvent, tell as tell_observers};
+use super::outcome::{expense, failure, outcome};
+use crate::definition::{PromptRef, StepId, VariableName};
+use crate::error::FlowErrorKind;
+use crate::escalation::{Notice, NoticeFailure, Notifier};
+use crate::machine::{
+    CompletionOrder, CompletionVerdict, FlowAction, FlowEnd, FlowFact, FlowFailure, FlowWait,
+    NotifyOrder, PromptOrder, PromptOutcome, SessionChoice,
+};
+use crate::port::{CompletionContext, CompletionResult};
+use crate::prompt::{ResolvedPrompt, Variables};
+use crate::tools::{IterationSlot, iteration_tools};
+
+/// Runs a flow to its end.
+pub(super) async fn run(flow: &mut Started) -> FlowEnd {
+    let mut action = begin(flow);
+    loop {
+        if flow.control.is_cancelled() && !matches!(action, FlowAction::Finish(_)) {
+            action = cancel(flow);
+        }
+        let fact = match action {
+            FlowAction::Finish(end) => return end,
+            FlowAction::Prompt(order) => prompt(flow, order).await,
+            FlowAction::Check(order) => check(flow, order).await,
+            FlowAction::AskCompletion(order) => complete(flow, order).await,
+            FlowAction::Notify(order) => notify(flow, order).await,
+            FlowAction::Wait { reason, until } => wait(flow, reason, until).await,
+            FlowAction::Continue | FlowAction::Stop => FlowFact::Failed {
+                failure: FlowFailure::new(
+                    FlowErrorKind::Record,
+                    "the flow stands still: its journal does not fit its definition",
+                ),
+            },
+        };
+        let durability = match fact {
+            FlowFact::Prompted { .. } | FlowFact::Notified { .. } => Durability::Synced,
+            _ => Durability::Written,
+        };
+        action = tell(flow, fact, durability);
+    }
+}
+
+/// Begins a flow, or goes on with what was under way when it broke off.
+fn begin(flow: &mut Started) -> FlowAction {
+    match flow.machine.action() {
+        FlowAction::Continue => {
+            let at = flow.parts.options.clock.now();
+            tell(flow, FlowFact::Started { at }, Durability::Written)
+        }
+        _ if flow.machine.has_session_under_way() => {
+            tell(flow, FlowFact::Lost, Durability::Written)
+        }
+        action => action,
+    }
+}
+
+/// Ends a flow that was cancelled while nothing was under way.
+fn cancel(flow: &mut Started) -> FlowAction {
+    let failure = interrupted();
+    tell(flow, FlowFact::Failed { failure }, Durability::Written)
+}
+
+pub(super) fn interrupted() -> FlowFailure {
+    FlowFailure::new(FlowErrorKind::Interrupted, "a person stopped the flow")
+}
+
+/// Writes a fact down, and then tells it to the machine.
+pub(super) fn tell(flow: &mut Started, fact: FlowFact, durability: Durability) -> FlowAction {
+    let noted = match serde_json::to_value(&fact) {
+        Ok(value) => flow
+            .open
+            .note(value, durability)
+            .map_err(|error| failure(&error)),
+        Err(error) => Err(FlowFailure::new(FlowErrorKind::Record, error.to_string())),
+    };
+    let fact = match noted {
+        Ok(()) => fact,
+        // Nobody could go on with what is not written down.
+        Err(error) => {
+            let message = "what the flow did could not be written down";
+            let failure = FlowFailure::new(FlowErrorKind::Record, message).because(error);
+            FlowFact::Failed { failure }
+        }
+    };
+    let action = flow.machine.apply(fact.clone());
+    let event = FlowEvent::Decided {
+        fact: &fact,
+        action: &action,
+    };
+    tell_observers(&flow.parts.options.observers, &event);
+    action
+}
+
+async fn prompt(flow: &mut Started, order: PromptOrder) -> FlowFact {
+    let slot = IterationSlot::default();
+    let session = match session_order(flow, &order, &slot) {
+        Ok(session) => session,
+        Err(failure) => return FlowFact::Failed { failure },
+    };
+    let performed = flow.open.run(session).await;
+    let at = flow.parts.options.clock.now();
+    let mut outcome = outcome(&performed, &order.budget, || slot.take());
+    if let PromptOutcome::Answered(answer) = &mut outcome
+        && flow.open.capabilities().resume == Support::No
+    {
+        answer.agent_session = None;
+    }
+    FlowFact::Prompted {
+        at,
+        iteration: order.iteration,
+        outcome,
+        spent: expense(&performed),
+    }
+}
+
+fn session_order(
+    flow: &Started,
+    order: &PromptOrder,
+    slot: &IterationSlot,
+) -> Result<SessionOrder, FlowFailure> {
+    let step = &order.at.step;
+    let work = flow.parts.flow.definition().registry().step(step);
+    let reference = work.and_then(|step| step.work()?.prompt.as_ref());
+    let reference = reference.ok_or_else(|| {
+        FlowFailure::new(
+            FlowErrorKind::UnknownStep,
+            format!("the step `{step}` has no prompt"),
+        )
+    })?;
+    let prompt = resolve(flow, step, reference, &order.variables)?;
+    let choice = match &order.session {
+        SessionChoice::Continue(_) if flow.open.capabilities().resume == Support::No => {
+            &SessionChoice::Fresh
+        }
+        choice => choice,
+    };
+    let event = FlowEvent::PromptSent {
+        iteration: order.iteration,
+        at: &order.at,
+        session: choice,
+    };
+    tell_observers(&flow.parts.options.observers, &event);
+    let mut session = SessionOrder::new(prompt.text)
+        .named(step.as_str())
+        .access(flow.parts.access.clone())
+        .budget(order.budget);
+    if let SessionChoice::Continue(conversation) = choice {
+        session = session.resuming(conversation.clone());
+    }
+    if let Some(text) = &flow.system_prompt {
+        session = session.system_prompt(text);
+    }
+    if flow.parts.reads_ledger {
+        session = session.deliverable_tools(InstructionName::Coding);
+    }
+    let tools = iteration_tools(&order.outputs, &flow.parts.watched, slot);
+    Ok(tools.into_iter().fold(session, SessionOrder::tool))
+}
+
+/// Finds a prompt and fills it; what nothing sets is told.
+pub(super) fn resolve(
+    flow: &Started,
+    step: &StepId,
+    reference: &PromptRef,
+    variables: &Variables,
+) -> Result<ResolvedPrompt, FlowFailure> {
+    let prompt = flow.parts.resolver.resolve(reference, variables);
+    let prompt = prompt.map_err(FlowFailure::from)?;
+    let undefined: &BTreeSet<VariableName> = &prompt.undefined;
+    if !undefined.is_empty() {
+        let event = FlowEvent::Undefined {
+            step,
+            variables: undefined,
+        };
+        tell_observers(&flow.parts.options.observers, &event);
+    }
+    Ok(prompt)
+}
+
+async fn complete(flow: &mut Started, order: CompletionOrder) -> FlowFact {
+    let data = flow.machine.data();
+    let now = CompletionContext::new(&order.step, flow.machine.progress());
+    let Some(now) = now else {
+        let message = "the completion was asked before the first iteration";
+        let failure = FlowFailure::new(FlowErrorKind::CompletionImpossible, message);
+        return FlowFact::Failed { failure };
+    };
+    let now = now.with_text(&order.text).with_data(&data);
+    let checked = tokio::select! {
+        biased;
+        () = flow.control.cancelled() => return FlowFact::Cancelled,
+        checked = flow.parts.completion.check(&now) => checked,
+    };
+    let verdict = match checked {
+        Ok(result) => Ok(CompletionVerdict {
+            complete: match result {
+                CompletionResult::Complete { reason } => Some(reason),
+                CompletionResult::Incomplete => None,
+            },
+            states: flow.parts.completion.condition_states(),
+        }),
+        Err(error) => Err(FlowFailure::from(error)),
+    };
+    FlowFact::CompletionChecked {
+        at: flow.parts.options.clock.now(),
+        verdict,
+    }
+}
+
+async fn notify(flow: &mut Started, order: NotifyOrder) -> FlowFact {
+    let options = &flow.parts.options;
+    let notice = Notice {
+        run: flow.open.run_id().clone(),
+        flow: flow.machine.flow().clone(),
+        step: order.step,
+        visit: u64::from(order.visit),
+        iteration: order.iteration,
+        failure: NoticeFailure::new(order.failure.kind, order.failure.told()),
+        return_flow: order.escalation.return_flow,
+        at: order.failed_at,
+    };
+    let notified = tokio::select! {
+        biased;
+        () = flow.control.cancelled() => return FlowFact::Cancelled,
+        notified = options.notifiers.notify(&order.escalation, &notice) => notified,
+    };
+    FlowFact::Notified {
+        at: options.clock.now(),
+        result: notified.map_err(FlowFailure::from),
+    }
+}
+
+async fn wait(flow: &mut Started, reason: FlowWait, until: jiff::Timestamp) -> FlowFact {
+    let reason = match reason {
+        FlowWait::RateLimit => WaitReason::Quota,
+        _ => WaitReason::RetryAfter,
+    };
+    match flow.open.wait(reason, until).await {
+        SessionWait::Cancelled => FlowFact::Cancelled,
+        SessionWait::Over => FlowFact::WaitOver {
+            // A clock that is a little early has waited nevertheless.
+            at: flow.parts.options.clock.now().max(until),
+        },
+        SessionWait::TimeIsUp => FlowFact::Failed {
+            failure: FlowFailure::new(
+                FlowErrorKind::BudgetExceeded,
+                "the time budget of the flow is spent",
+            ),
+        },
+    }
+}

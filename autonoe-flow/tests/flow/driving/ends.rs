@@ -1,0 +1,186 @@
+//! What ends a flow before its steps do: persons, budgets, quotas.
+
+use std::time::Duration;
+
+use autonoe_core::{Budget, CostUsd, OnQuota, Support};
+use autonoe_flow::{FlowErrorKind, FlowLimits};
+use autonoe_testkit::{ScriptedAgents, SessionScript};
+use serde_json::{Value, json};
+
+use super::{Bench, build, checked, codes, judges, says};
+use crate::support::{agent, definition, step};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn two_steps() -> Value {
+    json!({"entryStep": "a", "steps": {"a": step("b"), "b": step("end")}})
+}
+
+fn costs(cents: u64) -> SessionScript {
+    SessionScript::new("works")
+        .says("done")
+        .costs(CostUsd::from_cents(cents))
+        .ends()
+}
+
+fn money(cents: u64) -> FlowLimits {
+    FlowLimits {
+        budget: Budget::default().with_cost(CostUsd::from_cents(cents)),
+        ..FlowLimits::default()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_person_stops_a_flow_in_the_middle_of_a_session() {
+    let bench =
+        Bench::with(ScriptedAgents::new([SessionScript::new("hangs").hangs()]).unverified());
+    let created = build(definition(agent(json!({})), two_steps()), bench.options());
+    let started = created
+        .expect("everything is there")
+        .start(bench.start())
+        .await;
+    let mut started = started.expect("it starts");
+    let control = bench.control.clone();
+
+    let cancel = async {
+        tokio::time::sleep(MINUTE).await;
+        control.cancel();
+    };
+    tokio::join!(started.run(), cancel);
+
+    assert_eq!(codes(&started.stop()), ["interrupted"]);
+    assert_eq!((bench.agents.alive(), bench.agents.disposed()), (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_person_stops_a_flow_while_it_waits() {
+    let bench = Bench::new([SessionScript::new("limited").hits_quota(None)]);
+    let limits = FlowLimits {
+        on_quota: OnQuota::Wait,
+        ..FlowLimits::default()
+    };
+    let flow = definition(agent(json!({})), two_steps());
+    let created = build(flow, bench.options().limits(limits)).expect("everything is there");
+    let mut started = created.start(bench.start()).await.expect("it starts");
+    let control = bench.control.clone();
+
+    let cancel = async {
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        control.cancel();
+    };
+    tokio::join!(started.run(), cancel);
+
+    let result = started.stop();
+    assert_eq!(codes(&result), ["interrupted"]);
+    assert_eq!(result.elapsed, Duration::from_secs(2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_that_is_cancelled_before_it_starts_does_not_begin() {
+    let bench = Bench::new([]);
+    let created = build(definition(agent(json!({})), two_steps()), bench.options());
+    bench.control.cancel();
+
+    let error = created
+        .expect("everything is there")
+        .start(bench.start())
+        .await;
+
+    assert_eq!(
+        error.expect_err("it was cancelled").kind(),
+        FlowErrorKind::Interrupted
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rate_limit_is_waited_for_in_virtual_time_also_by_a_judge() {
+    let bench = Bench::new([
+        SessionScript::new("limited").hits_quota(None),
+        says("draft"),
+        SessionScript::new("limited").hits_quota(None),
+        judges(true),
+    ]);
+    let a = checked("end", json!({"type": "prompt", "prompt": "prompts/a.md"}));
+    let flow = definition(
+        agent(json!({})),
+        json!({"entryStep": "a", "steps": {"a": a}}),
+    );
+    let limits = FlowLimits {
+        on_quota: OnQuota::Wait,
+        ..FlowLimits::default()
+    };
+
+    let result = bench.run_with(flow, bench.options().limits(limits)).await;
+
+    assert!(result.is_success(), "{result:?}");
+    assert_eq!((result.iterations(), result.checks), (1, 1));
+    assert_eq!(result.elapsed, Duration::from_secs(2 * 5 * 60));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rate_limit_ends_a_flow_that_is_not_to_wait() {
+    let bench = Bench::new([SessionScript::new("limited").hits_quota(None)]);
+
+    let result = bench.run(definition(agent(json!({})), two_steps())).await;
+
+    assert_eq!(codes(&result), ["sdk_rate_limit"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_budget_holds_for_all_sessions_of_a_flow() {
+    let bench = Bench::new([costs(30)]);
+    let flow = definition(agent(json!({})), two_steps());
+
+    let result = bench
+        .run_with(flow, bench.options().limits(money(30)))
+        .await;
+
+    assert_eq!(codes(&result), ["budget_exceeded"]);
+    assert_eq!(result.spent.cost.known_usd, CostUsd::from_cents(30));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_judge_costs_is_counted() {
+    let bench = Bench::new([costs(10), judges(true).costs(CostUsd::from_cents(5))]);
+    let a = checked("end", json!({"type": "prompt", "prompt": "prompts/a.md"}));
+    let flow = definition(
+        agent(json!({})),
+        json!({"entryStep": "a", "steps": {"a": a}}),
+    );
+
+    let result = bench.run(flow).await;
+
+    assert_eq!(result.spent.cost.known_usd, CostUsd::from_cents(15));
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_runs_out_in_the_middle_of_a_session() {
+    let bench =
+        Bench::with(ScriptedAgents::new([SessionScript::new("hangs").hangs()]).unverified());
+    let limits = FlowLimits {
+        budget: Budget::default().with_time(MINUTE),
+        ..FlowLimits::default()
+    };
+    let flow = definition(agent(json!({})), two_steps());
+
+    let result = bench.run_with(flow, bench.options().limits(limits)).await;
+
+    assert_eq!(codes(&result), ["budget_exceeded"]);
+    assert_eq!(result.elapsed, MINUTE);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backend_that_does_not_tell_costs_cannot_have_a_money_budget() {
+    let agents = ScriptedAgents::new([]);
+    let capabilities = agents.capabilities().clone().with_cost(Support::No);
+    let bench = Bench::with(agents.with_capabilities(capabilities));
+    let flow = definition(agent(json!({})), two_steps());
+    let created = build(flow, bench.options().limits(money(30))).expect("everything is there");
+
+    let error = created
+        .start(bench.start())
+        .await
+        .expect_err("it cannot be kept");
+
+    assert_eq!(error.kind(), FlowErrorKind::SdkRefused);
+}

@@ -1,0 +1,76 @@
+//! Created, started, stopped: one way.
+
+use autonoe_flow::{FlowErrorKind, FlowLifecycle};
+use serde_json::json;
+
+use super::{Bench, build, codes, says};
+use crate::support::{agent, definition, one_step};
+
+fn flow() -> autonoe_flow::FlowDefinition {
+    definition(agent(json!({})), one_step())
+}
+
+fn is_send<T: Send>(value: T) -> T {
+    value
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_built_can_be_started_run_and_stopped() {
+    let bench = Bench::new([says("x")]);
+
+    let created = build(flow(), bench.options()).expect("everything is there");
+    let mut started = is_send(created.start(bench.start()))
+        .await
+        .expect("it starts");
+    assert_eq!(started.machine().context().iteration(), 0);
+    assert_eq!(started.machine().context().session_id(), None);
+    let end = is_send(started.run()).await;
+    let again = started.run().await;
+    let result = started.stop();
+
+    assert_eq!((&end, &again), (&result.end, &result.end));
+    assert_eq!(result.is_success(), result.end.failure().is_none());
+    assert_eq!((bench.agents.alive(), bench.agents.disposed()), (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_that_is_stopped_before_its_end_was_interrupted() {
+    let bench = Bench::new([]);
+    let created = build(flow(), bench.options()).expect("everything is there");
+
+    let started = created.start(bench.start()).await.expect("it starts");
+
+    assert_eq!(codes(&started.stop()), ["interrupted"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_out_of_order_is_an_error_where_types_cannot_help() {
+    let bench = Bench::new([says("x")]);
+    let created = build(flow(), bench.options()).expect("everything is there");
+    let mut flow = FlowLifecycle::Created(created);
+    let kind = |error: autonoe_flow::FlowError| error.kind();
+
+    assert_eq!(
+        flow.run().await.map_err(kind).err(),
+        Some(FlowErrorKind::NotStarted)
+    );
+    assert_eq!(
+        flow.stop().map_err(kind).err(),
+        Some(FlowErrorKind::NotStarted)
+    );
+    flow.start(bench.start()).await.expect("it starts");
+    let again = flow.start(bench.start()).await.map_err(kind);
+    assert_eq!(again, Err(FlowErrorKind::AlreadyStarted));
+    flow.run().await.expect("it was started");
+    assert!(flow.stop().expect("it was started").is_success());
+    assert_eq!(
+        flow.stop().map_err(kind).err(),
+        Some(FlowErrorKind::AlreadyStopped)
+    );
+    assert_eq!(
+        flow.run().await.map_err(kind).err(),
+        Some(FlowErrorKind::AlreadyStopped)
+    );
+    let again = flow.start(bench.start()).await.map_err(kind);
+    assert_eq!(again, Err(FlowErrorKind::AlreadyStopped));
+}

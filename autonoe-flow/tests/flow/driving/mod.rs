@@ -1,0 +1,175 @@
+//! Flows on scripted agents, in virtual time, through the public interface.
+
+mod ends;
+mod escalations;
+mod killed;
+mod lifecycle;
+mod project;
+mod sessions;
+mod steps;
+
+use std::sync::{Arc, Mutex};
+
+use autonoe_core::{
+    MemoryRepository, RunControl, SeededIds, SessionRunner, SessionRunnerBuilder, Sessions, Verdict,
+};
+use autonoe_flow::{
+    Created, Flow, FlowDefinition, FlowError, FlowEvent, FlowFactory, FlowObserver, FlowOptions,
+    FlowResult, ParameterValues, SessionChoice, StartOptions,
+};
+use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+use serde_json::Value;
+
+/// A flow on a scripted agent: its parts, at hand for looking at them afterwards.
+pub(crate) struct Bench {
+    pub(crate) agents: Arc<ScriptedAgents>,
+    pub(crate) clock: Arc<VirtualClock>,
+    pub(crate) told: Arc<Told>,
+    pub(crate) repository: Arc<MemoryRepository>,
+    pub(crate) control: RunControl,
+}
+
+impl Bench {
+    pub(crate) fn new(scripts: impl IntoIterator<Item = SessionScript>) -> Self {
+        Self::with(ScriptedAgents::new(scripts))
+    }
+
+    pub(crate) fn with(agents: ScriptedAgents) -> Self {
+        Self {
+            agents: Arc::new(agents),
+            clock: Arc::new(VirtualClock::new()),
+            told: Arc::new(Told::default()),
+            repository: Arc::new(MemoryRepository::new()),
+            control: RunControl::new(),
+        }
+    }
+
+    pub(crate) fn builder(&self) -> SessionRunnerBuilder {
+        SessionRunner::builder("/srv/project")
+            .agents(self.agents.clone())
+            .bash_security(Arc::new(|_: &str| Verdict::Allow))
+            .clock(self.clock.clone())
+            .ids(Arc::new(SeededIds::new(7)))
+    }
+
+    pub(crate) fn options_of(&self, sessions: Sessions) -> FlowOptions {
+        FlowOptions::new(sessions, "/srv/project")
+            .clock(self.clock.clone())
+            .observer(self.told.clone())
+    }
+
+    pub(crate) fn options(&self) -> FlowOptions {
+        self.options_of(self.builder().build_sessions().expect("parts fit"))
+    }
+
+    pub(crate) fn start(&self) -> StartOptions {
+        StartOptions::new(ParameterValues::default()).control(&self.control)
+    }
+
+    /// Runs a flow to its end.
+    pub(crate) async fn run(&self, definition: FlowDefinition) -> FlowResult {
+        self.run_with(definition, self.options()).await
+    }
+
+    pub(crate) async fn run_with(
+        &self,
+        definition: FlowDefinition,
+        options: FlowOptions,
+    ) -> FlowResult {
+        let created = build(definition, options).expect("everything is there");
+        let mut started = created.start(self.start()).await.expect("it starts");
+        started.run().await;
+        let result = started.stop();
+        assert_eq!(self.agents.alive(), 0, "a client was not disposed of");
+        result
+    }
+}
+
+/// Builds a flow of a definition that must be valid.
+pub(crate) fn build(
+    definition: FlowDefinition,
+    options: FlowOptions,
+) -> Result<Flow<Created>, FlowError> {
+    let valid = definition
+        .validated()
+        .unwrap_or_else(|report| panic!("{report}"));
+    FlowFactory::build(valid, options)
+}
+
+/// Keeps what it is told of prompts, in words.
+#[derive(Debug, Default)]
+pub(crate) struct Told(Mutex<Vec<String>>);
+
+impl Told {
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.0.lock().expect("nobody panics").clone()
+    }
+}
+
+impl FlowObserver for Told {
+    fn observe(&self, event: &FlowEvent<'_>) {
+        let line = match event {
+            FlowEvent::PromptSent {
+                iteration,
+                at,
+                session,
+            } => {
+                let session = match session {
+                    SessionChoice::Continue(id) => format!("continues {id}"),
+                    SessionChoice::Fresh => "fresh".to_owned(),
+                };
+                format!(
+                    "{iteration}: {} visit {} retry {}, {session}",
+                    at.step, at.visit, at.retry
+                )
+            }
+            FlowEvent::Undefined { step, variables } => {
+                let names: Vec<&str> = variables.iter().map(|name| name.as_str()).collect();
+                format!("{step}: nothing sets {}", names.join(", "))
+            }
+            _ => return,
+        };
+        self.0.lock().expect("nobody panics").push(line);
+    }
+}
+
+/// A session that says something.
+pub(crate) fn says(text: &str) -> SessionScript {
+    SessionScript::new(text).says(text).ends()
+}
+
+/// A judge that gives its verdict.
+pub(crate) fn judges(passed: bool) -> SessionScript {
+    SessionScript::new("judges")
+        .uses_tool(
+            "mcp__autonoe__verdict",
+            serde_json::json!({"passed": passed, "reason": "I looked"}),
+        )
+        .ends()
+}
+
+/// Why a flow failed, by its code and those of the causes.
+pub(crate) fn codes(result: &FlowResult) -> Vec<&'static str> {
+    let mut codes = Vec::new();
+    let mut failure = result.end.failure();
+    while let Some(found) = failure {
+        codes.push(found.kind.code());
+        failure = found.cause.as_deref();
+    }
+    codes
+}
+
+/// The texts of prompts that a step has beside `prompts/a.md`.
+pub(crate) fn with_prompts(definition: FlowDefinition, prompts: &[(&str, &str)]) -> FlowDefinition {
+    let add = |definition: FlowDefinition, (path, text): &(&str, &str)| {
+        definition.with_prompt(*path, text)
+    };
+    prompts.iter().fold(definition, add)
+}
+
+/// A step with a check, which leads to `next`.
+pub(crate) fn checked(next: &str, check: Value) -> Value {
+    let mut step = serde_json::json!({"prompt": "prompts/a.md", "check": check});
+    step["check"]["onPass"] = serde_json::json!({"next": next});
+    step
+}

@@ -1,0 +1,217 @@
+//! Flows in a project directory: lock, journal, and going on.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{CostUsd, JournalLine, ProjectGround, RunControl};
+use autonoe_flow::{
+    FlowErrorKind, FlowResult, FlowRun, FlowRunError, OnBrokenOff, ParameterValues, ValidatedFlow,
+    load,
+};
+use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
+use serde_json::{Value, json};
+
+use super::{Told, codes, says};
+use crate::support::{agent, step};
+
+/// A project with the flow `review`.
+pub(super) fn project(registry: &Value) -> TempProject {
+    TempProject::new()
+        .file(".autonoe/flows/review/agent.json", agent(json!({})))
+        .file(".autonoe/flows/review/steps_registry.json", registry)
+        .file(".autonoe/flows/review/prompts/a.md", "Go on.")
+}
+
+pub(super) fn review(project: &autonoe_core::Project) -> ValidatedFlow {
+    let flow = load(&project.root().join(".autonoe/flows/review")).expect("it loads");
+    flow.validated().unwrap_or_else(|report| panic!("{report}"))
+}
+
+/// Two steps; the second has a check and two more tries.
+pub(super) fn steps() -> Value {
+    let mut b = super::checked("end", json!({"type": "keyword", "keywords": ["OK"]}));
+    b["retry"] = json!({"maxRetries": 2});
+    json!({"entryStep": "a", "steps": {"a": step("b"), "b": b}})
+}
+
+fn flow_run(project: &TempProject, agents: ScriptedAgents) -> FlowRun {
+    FlowRun::new(
+        project.project().clone(),
+        review(project.project()),
+        Arc::new(agents),
+    )
+    .clock(Arc::new(VirtualClock::new()))
+}
+
+async fn start(run: FlowRun) -> Result<FlowResult, FlowRunError> {
+    run.start(&RunControl::new()).await
+}
+
+/// Lets a flow break off in its last session, which hangs.
+async fn break_off(project: &TempProject, scripts: Vec<SessionScript>) {
+    let agents = ScriptedAgents::new(scripts).unverified();
+    let run = start(flow_run(project, agents));
+    let gone = tokio::time::timeout(Duration::from_secs(60), run).await;
+    assert!(gone.is_err(), "it was to hang");
+}
+
+fn kind_of(error: FlowRunError) -> FlowErrorKind {
+    match error {
+        FlowRunError::Flow(error) => error.kind(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_in_a_project_is_journaled_from_its_start_to_its_result() {
+    let project = project(&steps());
+    let agents = ScriptedAgents::new([says("one"), says("OK")]);
+
+    let result = start(flow_run(&project, agents)).await.expect("it begins");
+
+    assert!(result.is_success(), "{result:?}");
+    let journal = project.journal();
+    assert!(journal.broken_off_flow().is_none());
+    let last = &journal.entries().last().expect("a line").line;
+    let JournalLine::FlowEnded {
+        report,
+        result: told,
+    } = last
+    else {
+        panic!("{last:?}");
+    };
+    assert!(report.exit.is_success());
+    let told: FlowResult = serde_json::from_value(told.clone()).expect("a result");
+    assert_eq!(told, result);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_that_broke_off_goes_on_at_its_step_with_visits_and_retries_intact() {
+    let project = project(&steps());
+    let costs = |script: SessionScript| script.costs(CostUsd::from_cents(10));
+    break_off(
+        &project,
+        vec![
+            costs(says("one")),
+            costs(says("no")),
+            SessionScript::new("lost").hangs(),
+        ],
+    )
+    .await;
+    let told = Arc::new(Told::default());
+    let agents = ScriptedAgents::resuming_at(3, [says(""), says(""), costs(says("OK"))]);
+
+    let result = start(flow_run(&project, agents).observer(told.clone()))
+        .await
+        .expect("it goes on");
+
+    assert!(result.is_success(), "{result:?}");
+    // The prompt that was under way is sent again, under its number and its try.
+    assert_eq!(told.lines(), ["3: b visit 1 retry 1, fresh"]);
+    assert_eq!(result.iterations(), 3);
+    assert_eq!((result.steps["a"].visits, result.steps["b"].visits), (1, 1));
+    let cost = result.spent.cost;
+    assert_eq!(
+        (cost.known_usd, cost.unknown_parts),
+        (CostUsd::from_cents(30), 1)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_does_not_go_on_under_another_definition() {
+    let project = project(&steps());
+    break_off(&project, vec![SessionScript::new("lost").hangs()]).await;
+    let mut changed = steps();
+    changed["steps"]["b"]["retry"]["maxRetries"] = 3.into();
+    let project = project.file(".autonoe/flows/review/steps_registry.json", &changed);
+
+    let refused = start(flow_run(&project, ScriptedAgents::new([]))).await;
+    let anew = flow_run(&project, ScriptedAgents::new([says("one"), says("OK")]))
+        .on_broken_off(OnBrokenOff::StartAnew);
+    let anew = start(anew).await.expect("it begins");
+
+    let error = refused.expect_err("it is another one");
+    assert!(
+        error
+            .to_string()
+            .contains("its definition was changed since"),
+        "{error}"
+    );
+    assert_eq!(kind_of(error), FlowErrorKind::ConfigurationValidation);
+    assert!(anew.is_success(), "{anew:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_may_be_mended_before_a_flow_goes_on() {
+    let project = project(&steps());
+    break_off(&project, vec![SessionScript::new("lost").hangs()]).await;
+    let project = project.file(".autonoe/flows/review/prompts/a.md", "Go on, please.");
+    let mended = says("x").expects_in_prompt("please");
+
+    let run = flow_run(&project, ScriptedAgents::new([mended, says("OK")]));
+
+    assert!(start(run).await.expect("it goes on").is_success());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_does_not_go_on_with_other_parameters() {
+    let parameters = json!({"parameters": {"city": {"type": "string"}}});
+    let project = project(&steps()).file(".autonoe/flows/review/agent.json", agent(parameters));
+    break_off(&project, vec![SessionScript::new("lost").hangs()]).await;
+    let given = &review(project.project());
+    let given = &given.definition().agent().parameters;
+    let given = ParameterValues::from_json(given, &json!({"city": "Tokyo"})).expect("they fit");
+
+    let run = flow_run(&project, ScriptedAgents::new([])).parameters(given);
+
+    assert_eq!(
+        kind_of(start(run).await.expect_err("others")),
+        FlowErrorKind::Parameter
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_holds_the_lock_of_its_project() {
+    let project = project(&steps());
+    let ground = ProjectGround::of(project.project())
+        .take()
+        .await
+        .expect("it is free");
+
+    let refused = start(flow_run(&project, ScriptedAgents::new([]))).await;
+    drop(ground);
+    let result = start(flow_run(
+        &project,
+        ScriptedAgents::new([says("x"), says("OK")]),
+    ))
+    .await;
+
+    assert!(
+        matches!(refused, Err(FlowRunError::Project(_))),
+        "{refused:?}"
+    );
+    assert_eq!(codes(&result.expect("it is free")), Vec::<&str>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_of_another_name_that_broke_off_is_left_alone() {
+    let project = project(&steps());
+    break_off(&project, vec![SessionScript::new("lost").hangs()]).await;
+    let mut other = agent(json!({}));
+    other["name"] = "other".into();
+    let project = project
+        .file(".autonoe/flows/other/agent.json", other)
+        .file(".autonoe/flows/other/steps_registry.json", steps())
+        .file(".autonoe/flows/other/prompts/a.md", "Go on.");
+    let flow = load(&project.path().join(".autonoe/flows/other")).expect("it loads");
+    let agents = Arc::new(ScriptedAgents::new([says("x"), says("OK")]));
+
+    let run = FlowRun::new(
+        project.project().clone(),
+        flow.validated().expect("valid"),
+        agents,
+    )
+    .clock(Arc::new(VirtualClock::new()));
+
+    assert_eq!(start(run).await.expect("it begins").iterations(), 2);
+}

@@ -1,0 +1,392 @@
+//! Steps, checks, gateways, sub-steps and completion, from prompt to answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_core::AgentErrorKind;
+use autonoe_flow::{CommandEnd, CommandRunner, ExternalStates, FlowEnd, probe_fn};
+use autonoe_testkit::SessionScript;
+use serde_json::{Value, json};
+
+use super::{Bench, checked, codes, judges, says, with_prompts};
+use crate::support::{agent, definition, step};
+
+fn completing(kind: &str, config: Value) -> Value {
+    agent(json!({"behavior": {"completionType": kind, "completionConfig": config}}))
+}
+
+fn one_after_the_other() -> Value {
+    json!({"entryStep": "a", "steps": {"a": step("b"), "b": step("end")}})
+}
+
+#[tokio::test(start_paused = true)]
+async fn steps_are_run_in_their_order_with_their_prompts() {
+    let bench = Bench::new([says("one"), says("two")]);
+    let mut registry = one_after_the_other();
+    registry["steps"]["b"]["prompt"] = "prompts/b.md".into();
+    let flow = with_prompts(
+        definition(agent(json!({})), registry),
+        &[(
+            "prompts/b.md",
+            "After {uv-previous_response}: {uv-step}, {uv-iteration} of {uv-flow}.",
+        )],
+    );
+
+    let result = bench.run(flow).await;
+
+    assert!(result.is_success(), "{result:?}");
+    assert_eq!(
+        bench.agents.prompts(),
+        ["Go on.", "After one: b, 2 of review."]
+    );
+    assert_eq!(result.iterations(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_judges_in_a_session_of_its_own_in_which_it_changes_nothing() {
+    let bench = Bench::new([
+        says("my draft"),
+        SessionScript::new("judges")
+            .is_denied(
+                "Write",
+                json!({"file_path": "/srv/project/a", "content": ""}),
+            )
+            .uses_tool(
+                "mcp__autonoe__verdict",
+                json!({"passed": false, "reason": "too short"}),
+            )
+            .ends(),
+        says("a longer draft"),
+        judges(true),
+    ]);
+    let mut a = checked(
+        "end",
+        json!({"type": "prompt", "prompt": "prompts/judge.md"}),
+    );
+    a["retry"] = json!({"maxRetries": 1});
+    let flow = definition(
+        agent(json!({})),
+        json!({"entryStep": "a", "steps": {"a": a}}),
+    );
+    let flow = with_prompts(flow, &[("prompts/judge.md", "Is this good? {uv-response}")]);
+
+    let result = bench.run(flow).await;
+
+    assert!(result.is_success(), "{result:?}");
+    assert_eq!(
+        bench.agents.prompts(),
+        [
+            "Go on.",
+            "Is this good? my draft",
+            "Go on.",
+            "Is this good? a longer draft"
+        ]
+    );
+    assert_eq!((result.iterations(), result.checks), (2, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_judge_that_gives_no_verdict_is_no_pass_whatever_it_writes() {
+    let bench = Bench::new([says("x"), says("It passed! passed: true")]);
+    let a = checked("end", json!({"type": "prompt", "prompt": "prompts/a.md"}));
+    let flow = definition(
+        agent(json!({})),
+        json!({"entryStep": "a", "steps": {"a": a}}),
+    );
+
+    let result = bench.run(flow).await;
+
+    assert_eq!(codes(&result), ["step_failed", "step_check"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_check_by_action_looks_at_the_calls_of_the_step() {
+    let check = json!({"type": "action", "actions": [{"type": "tool", "tool": "Read"}]});
+    let mut a = checked("end", check);
+    a["retry"] = json!({"maxRetries": 1});
+    let bench = Bench::new([
+        SessionScript::new("denied")
+            .is_denied("Read", json!({"file_path": "/etc/shadow"}))
+            .ends(),
+        SessionScript::new("reads")
+            .uses_tool("Read", json!({"file_path": "/srv/project/a"}))
+            .ends(),
+    ]);
+    let behavior = json!({"behavior": {"allowedTools": ["Read(./**)"]}});
+
+    let result = bench
+        .run(definition(
+            agent(behavior),
+            json!({"entryStep": "a", "steps": {"a": a}}),
+        ))
+        .await;
+
+    assert!(result.is_success(), "{result:?}");
+    assert_eq!(result.iterations(), 2);
+}
+
+/// Commands that end as they are called.
+struct Ends;
+
+#[async_trait]
+impl CommandRunner for Ends {
+    async fn run(
+        &self,
+        command: &[String],
+        _: Duration,
+    ) -> Result<CommandEnd, Box<dyn std::error::Error + Send + Sync>> {
+        let code = command[1].parse()?;
+        Ok(CommandEnd::Exited { code })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_check_by_action_runs_commands() {
+    for (code, success) in [("0", true), ("1", false)] {
+        let bench = Bench::new([says("x")]);
+        let command = json!({"type": "command", "command": ["exit", code]});
+        let a = checked("end", json!({"type": "action", "actions": [command]}));
+        let flow = definition(
+            agent(json!({})),
+            json!({"entryStep": "a", "steps": {"a": a}}),
+        );
+        let options = bench.options().commands(Arc::new(Ends));
+
+        let result = bench.run_with(flow, options).await;
+
+        assert_eq!(result.is_success(), success, "{code}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn outputs_lead_through_a_gateway_and_into_prompts() {
+    let sets = |verdict: &str| {
+        SessionScript::new("reviews")
+            .uses_tool("mcp__autonoe__set_outputs", json!({"verdict": verdict}))
+            .ends()
+    };
+    let bench = Bench::new([sets("revise"), says("better"), sets("fine")]);
+    let mut a = step("g");
+    a["outputs"] = json!(["verdict"]);
+    let mut b = step("a");
+    b["prompt"] = "prompts/b.md".into();
+    let gateway = json!({
+        "type": "gateway",
+        "branches": [{"when": {"data": "/steps/a/outputs/verdict", "equals": "revise"}, "next": "b"}],
+        "default": "end",
+    });
+    let registry = json!({"entryStep": "a", "steps": {"a": a, "g": gateway, "b": b}});
+    let flow = with_prompts(
+        definition(agent(json!({})), registry),
+        &[("prompts/b.md", "The verdict was {uv-verdict}.")],
+    );
+
+    let result = bench.run(flow).await;
+
+    assert!(result.is_success(), "{result:?}");
+    assert_eq!(bench.agents.prompts()[1], "The verdict was revise.");
+    assert_eq!(result.steps["a"].outputs["verdict"], "fine");
+    assert_eq!(result.steps["g"].visits, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn sub_steps_follow_their_parent_and_their_failure_is_its_own() {
+    let check = json!({"type": "keyword", "keywords": ["OK"]});
+    let registry = json!({"entryStep": "a", "steps": {
+        "a": {"prompt": "prompts/a.md", "subSteps": ["p"], "transition": {"next": "end"}},
+        "p": {"type": "subStep", "prompt": "prompts/a.md", "check": check},
+    }});
+
+    let passes = Bench::new([says("parent"), says("part: OK")]);
+    let fails = Bench::new([says("parent"), says("part")]);
+    let passed = passes
+        .run(definition(agent(json!({})), registry.clone()))
+        .await;
+    let failed = fails.run(definition(agent(json!({})), registry)).await;
+
+    assert!(passed.is_success(), "{passed:?}");
+    assert_eq!(
+        codes(&failed),
+        ["step_failed", "step_failed", "step_failed"]
+    );
+    assert_eq!(
+        passes.told.lines(),
+        ["1: a visit 1 retry 0, fresh", "2: p visit 1 retry 0, fresh"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_word_reaches_the_check_first_and_the_completion_after() {
+    let bench = Bench::new([says("APPROVED")]);
+    let a = checked("b", json!({"type": "keyword", "keywords": ["APPROVED"]}));
+    let steps = json!({"entryStep": "a", "steps": {"a": a, "b": step("end")}});
+    let completion = completing("keywordSignal", json!({"keywords": ["APPROVED"]}));
+
+    let result = bench.run(definition(completion, steps)).await;
+
+    assert!(result.is_success(), "{result:?}");
+    // Both have reacted: the step passed, and the flow is complete.
+    assert_eq!((result.checks, result.steps["a"].passed), (1, None));
+    assert_eq!(result.iterations(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_way_of_being_complete_completes_a_flow() {
+    let signal = || {
+        SessionScript::new("signals")
+            .uses_tool(
+                "mcp__autonoe__signal",
+                json!({"name": "done", "fields": {"why": "it is"}}),
+            )
+            .ends()
+    };
+    let circle = || json!({"entryStep": "a", "steps": {"a": step("b"), "b": step("a")}});
+    let with_phase = || {
+        let mut registry = circle();
+        registry["steps"]["b"]["phase"] = "ready".into();
+        registry
+    };
+    let with_check = || {
+        let mut registry = circle();
+        registry["steps"]["b"] = checked("a", json!({"type": "keyword", "keywords": ["two"]}));
+        registry
+    };
+    for (kind, config, registry, scripts) in [
+        (
+            "stepMachine",
+            json!({}),
+            one_after_the_other(),
+            vec![says("one"), says("two")],
+        ),
+        (
+            "iterationBudget",
+            json!({"maxIterations": 2}),
+            circle(),
+            vec![says("one"), says("two")],
+        ),
+        (
+            "checkBudget",
+            json!({"maxChecks": 1}),
+            with_check(),
+            vec![says("one"), says("two")],
+        ),
+        (
+            "keywordSignal",
+            json!({"keywords": ["two"]}),
+            circle(),
+            vec![says("one"), says("two")],
+        ),
+        (
+            "structuredSignal",
+            json!({"signal": "done", "requiredFields": ["why"]}),
+            circle(),
+            vec![says("one"), signal()],
+        ),
+        (
+            "phaseCompletion",
+            json!({"terminalPhases": ["ready"]}),
+            with_phase(),
+            vec![says("one"), says("two")],
+        ),
+        (
+            "externalState",
+            json!({"source": {"type": "named", "name": "released"}}),
+            circle(),
+            vec![says("one")],
+        ),
+        (
+            "externalState",
+            json!({"source": {"type": "command", "command": ["exit", "0"]}}),
+            circle(),
+            vec![says("one")],
+        ),
+    ] {
+        let bench = Bench::new(scripts);
+        let options = bench
+            .options()
+            .commands(Arc::new(Ends))
+            .states(ExternalStates::default().with("released", probe_fn(|| true)));
+
+        let result = bench
+            .run_with(definition(completing(kind, config), registry), options)
+            .await;
+
+        match result.end {
+            FlowEnd::Complete { reason, .. } => assert!(!reason.is_empty(), "{kind}"),
+            FlowEnd::Failed { failure } => panic!("{kind}: {failure:?}"),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn deliverables_of_the_ledger_complete_a_flow() {
+    let create = SessionScript::new("nothing yet").says("I begin").ends();
+    let bench = Bench::new([create]);
+    let sessions = bench.builder().repository(bench.repository.clone());
+    let options = bench.options_of(sessions.build_sessions().expect("parts fit"));
+    let flow = definition(
+        completing("deliverables", json!({})),
+        json!({"entryStep": "a", "steps": {"a": step("end")}}),
+    );
+
+    let result = bench.run_with(flow, options).await;
+
+    // An empty ledger is nothing achieved.
+    assert_eq!(codes(&result), ["ended_incomplete"]);
+    let tools = &bench.agents.received()[0].tools;
+    assert!(format!("{tools:?}").contains("set_status"), "{tools:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_composite_tells_the_state_of_each_condition() {
+    let bench = Bench::new([says("one"), says("two")]);
+    let composite = json!({"mode": "all", "conditions": [
+        {"name": "long", "type": "iterationBudget", "config": {"maxIterations": 2}},
+        {"name": "said", "type": "keywordSignal", "config": {"keywords": ["two"]}},
+    ]});
+    let circle = json!({"entryStep": "a", "steps": {"a": step("b"), "b": step("a")}});
+
+    let result = bench
+        .run(definition(completing("composite", composite), circle))
+        .await;
+
+    assert!(result.is_success(), "{result:?}");
+    let states: Vec<(&str, bool)> = result
+        .states
+        .iter()
+        .map(|(n, s)| (n.as_str(), *s))
+        .collect();
+    assert_eq!(states, [("long", true), ("said", true)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_breaks_off_is_tried_again_and_one_that_is_refused_is_not() {
+    let mut a = step("end");
+    a["retry"] = json!({"maxRetries": 2});
+    let registry = json!({"entryStep": "a", "steps": {"a": a}});
+    let breaks = |kind| SessionScript::new("breaks").fails(kind, "it broke");
+
+    let mended = Bench::new([
+        breaks(AgentErrorKind::Crashed),
+        breaks(AgentErrorKind::Overloaded),
+        says("x"),
+    ]);
+    let refused = Bench::new([breaks(AgentErrorKind::Authentication)]);
+    let silent = Bench::new([SessionScript::new("silent").ends(), says("x")]);
+    let first = mended
+        .run(definition(agent(json!({})), registry.clone()))
+        .await;
+    let second = refused
+        .run(definition(agent(json!({})), registry.clone()))
+        .await;
+    let third = silent.run(definition(agent(json!({})), registry)).await;
+
+    assert!(first.is_success(), "{first:?}");
+    assert_eq!(first.elapsed, Duration::from_secs(3));
+    assert_eq!(codes(&second), ["sdk_refused"]);
+    assert!(
+        third.is_success() && third.summaries[0].failure.is_some(),
+        "{third:?}"
+    );
+}
