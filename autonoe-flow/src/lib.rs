@@ -8,6 +8,10 @@
 //!
 //! | you want to | look at |
 //! | --- | --- |
+//! | run a flow in a project | [`FlowRun`] |
+//! | run a flow on sessions of your own | [`FlowFactory`], [`Flow`], [`FlowOptions`] |
+//! | be told what a flow does | [`FlowObserver`], [`FlowEvent`] |
+//! | drive a flow yourself, or elsewhere | [`FlowMachine`], [`FlowFact`], [`FlowAction`] |
 //! | know what a step leads to | [`StepPlan`] |
 //! | find a prompt and fill its variables | [`PromptResolver`] |
 //! | read parameters from JSON or from flags | [`ParameterValues`] |

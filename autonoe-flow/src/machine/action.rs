@@ -148,8 +148,10 @@ pub enum FlowWait {
     Retry,
     /// It is asked again whether the flow is complete, after an error.
     Completion,
-    /// The service behind the agent asked to wait.
+    /// The service behind the agent asked to wait until then.
     RateLimit,
+    /// The service behind the agent asked to wait, and nobody knows how long.
+    RateLimitBackoff,
 }
 
 /// How a flow ended.

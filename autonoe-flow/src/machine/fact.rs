@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::failure::FlowFailure;
+use super::limits::FlowLimits;
 use crate::definition::ActionOutcome;
 use crate::progress::Signal;
 
@@ -26,6 +27,9 @@ pub enum FlowFact {
     Started {
         /// When.
         at: Timestamp,
+        /// The limits that it keeps to.
+        #[serde(default)]
+        limits: FlowLimits,
     },
     /// What came of a prompt.
     Prompted {
@@ -78,6 +82,11 @@ pub enum FlowFact {
     WaitOver {
         /// When.
         at: Timestamp,
+    },
+    /// A flow that broke off goes on under other limits. What it has spent stays spent.
+    LimitsChanged {
+        /// All of them.
+        limits: FlowLimits,
     },
     /// The prompt or the check that was under way was lost with the process that ran it.
     Lost,

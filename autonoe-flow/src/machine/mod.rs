@@ -68,9 +68,10 @@ use crate::validate::ValidatedFlow;
 ///     .with_prompt("prompts/greet.md", "Say hello.")
 ///     .validated()?;
 /// let at = Timestamp::UNIX_EPOCH;
-/// let mut machine = FlowMachine::new(&flow, &ParameterValues::default(), FlowLimits::default());
+/// let mut machine = FlowMachine::new(&flow, &ParameterValues::default());
 ///
-/// let FlowAction::Prompt(order) = machine.apply(FlowFact::Started { at }) else {
+/// let started = FlowFact::Started { at, limits: FlowLimits::default() };
+/// let FlowAction::Prompt(order) = machine.apply(started) else {
 ///     panic!("a flow begins with a prompt");
 /// };
 /// assert_eq!((order.iteration, order.at.step.as_str()), (1, "greet"));
@@ -153,7 +154,7 @@ enum Then {
 
 impl FlowMachine {
     /// Makes the machine of a flow that has not begun.
-    pub fn new(flow: &ValidatedFlow, parameters: &ParameterValues, limits: FlowLimits) -> Self {
+    pub fn new(flow: &ValidatedFlow, parameters: &ParameterValues) -> Self {
         let definition = flow.definition();
         let agent = definition.agent();
         let registry = definition.registry().clone();
@@ -166,7 +167,7 @@ impl FlowMachine {
                 .map(|(name, value)| (name.to_string(), value.to_json()))
                 .collect(),
             keywords: Watched::by(&agent.behavior.completion).keywords,
-            limits,
+            limits: FlowLimits::default(),
             doing: Doing::Nothing,
             started_at: None,
             now: Timestamp::UNIX_EPOCH,

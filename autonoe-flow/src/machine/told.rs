@@ -19,7 +19,8 @@ impl FlowMachine {
             return self.action();
         }
         match fact {
-            FlowFact::Started { at } if self.started_at.is_none() => {
+            FlowFact::Started { at, limits } if self.started_at.is_none() => {
+                self.limits = limits;
                 self.started_at = Some(at);
                 self.now = at;
                 self.go_to(Target::Step(self.registry.entry_step.clone()))
@@ -79,6 +80,10 @@ impl FlowMachine {
                 _ => FlowAction::Continue,
             },
             FlowFact::WaitOver { at } => self.wait_over(at),
+            FlowFact::LimitsChanged { limits } => {
+                self.limits = limits;
+                self.action()
+            }
             FlowFact::Lost => {
                 if self.has_session_under_way() {
                     // It may have cost something; nobody will ever know what.
@@ -177,7 +182,11 @@ impl FlowMachine {
                 let stops = self.rate_limits_in_a_row;
                 let backoff = self.limits.quota_backoff;
                 let until = backoff.next_try(self.now, resets_at, stops);
-                self.wait(FlowWait::RateLimit, until, None)
+                let reason = match Some(until) == resets_at {
+                    true => FlowWait::RateLimit,
+                    false => FlowWait::RateLimitBackoff,
+                };
+                self.wait(reason, until, None)
             }
         }
     }

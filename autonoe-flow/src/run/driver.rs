@@ -50,15 +50,26 @@ pub(super) async fn run(flow: &mut Started) -> FlowEnd {
 
 /// Begins a flow, or goes on with what was under way when it broke off.
 fn begin(flow: &mut Started) -> FlowAction {
+    let options = &flow.parts.options;
+    let (at, limits) = (options.clock.now(), options.limits);
     match flow.machine.action() {
         FlowAction::Continue => {
-            let at = flow.parts.options.clock.now();
-            tell(flow, FlowFact::Started { at }, Durability::Written)
+            let limits = limits.unwrap_or_default();
+            return tell(flow, FlowFact::Started { at, limits }, Durability::Written);
         }
-        _ if flow.machine.has_session_under_way() => {
-            tell(flow, FlowFact::Lost, Durability::Written)
-        }
-        action => action,
+        FlowAction::Finish(end) => return FlowAction::Finish(end),
+        _ => {}
+    }
+    if let Some(limits) = limits.filter(|limits| limits != flow.machine.limits()) {
+        let _ = tell(
+            flow,
+            FlowFact::LimitsChanged { limits },
+            Durability::Written,
+        );
+    }
+    match flow.machine.has_session_under_way() {
+        true => tell(flow, FlowFact::Lost, Durability::Written),
+        false => flow.machine.action(),
     }
 }
 
@@ -241,6 +252,7 @@ async fn notify(flow: &mut Started, order: NotifyOrder) -> FlowFact {
 async fn wait(flow: &mut Started, reason: FlowWait, until: jiff::Timestamp) -> FlowFact {
     let reason = match reason {
         FlowWait::RateLimit => WaitReason::Quota,
+        FlowWait::RateLimitBackoff => WaitReason::QuotaBackoff,
         _ => WaitReason::RetryAfter,
     };
     match flow.open.wait(reason, until).await {

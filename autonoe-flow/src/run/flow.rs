@@ -109,7 +109,7 @@ impl Flow<Created> {
     pub async fn start(self, start: StartOptions) -> Result<Flow<Started>, FlowError> {
         let parts = self.state.0;
         let agent = parts.flow.definition().agent();
-        let mut machine = FlowMachine::new(&parts.flow, &start.parameters, parts.options.limits);
+        let mut machine = FlowMachine::new(&parts.flow, &start.parameters);
         let system_prompt = system_prompt(&parts, &start.parameters)?;
         let sessions = &parts.options.sessions;
         let opened = match start.recorded {
@@ -127,7 +127,8 @@ impl Flow<Created> {
             }
         };
         let open = opened.map_err(not_opened)?;
-        let money = parts.options.limits.budget.cost_usd.is_some();
+        let limits = parts.options.limits.unwrap_or(*machine.limits());
+        let money = limits.budget.cost_usd.is_some();
         if money && open.capabilities().cost == Support::No {
             let message =
                 "the backend does not tell what a session costs, so a money budget cannot be kept";

@@ -14,7 +14,7 @@ pub enum FlowLifecycle {
     /// It can be started.
     Created(Flow<Created>),
     /// It was started.
-    Started(Flow<Started>),
+    Started(Box<Flow<Started>>),
     /// It was stopped, or its start failed.
     Stopped,
 }
@@ -29,7 +29,7 @@ impl FlowLifecycle {
     pub async fn start(&mut self, options: StartOptions) -> Result<(), FlowError> {
         match std::mem::replace(self, Self::Stopped) {
             Self::Created(flow) => {
-                *self = Self::Started(flow.start(options).await?);
+                *self = Self::Started(Box::new(flow.start(options).await?));
                 Ok(())
             }
             Self::Started(flow) => {

@@ -22,7 +22,7 @@ use crate::parameters::ParameterValues;
 pub struct FlowOptions {
     pub(super) sessions: Sessions,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) limits: FlowLimits,
+    pub(super) limits: Option<FlowLimits>,
     pub(super) commands: Arc<dyn CommandRunner>,
     pub(super) states: ExternalStates,
     pub(super) notifiers: Notifiers,
@@ -36,7 +36,7 @@ impl FlowOptions {
         Self {
             sessions,
             clock: Arc::new(SystemClock),
-            limits: FlowLimits::default(),
+            limits: None,
             commands: Arc::new(NoCommands),
             states: ExternalStates::default(),
             notifiers: Notifiers::default(),
@@ -52,10 +52,11 @@ impl FlowOptions {
         self
     }
 
-    /// Sets the limits of the flow.
+    /// Sets the limits of the flow. One that broke off keeps those that it was started with, if
+    /// none are set.
     #[must_use]
     pub fn limits(mut self, limits: FlowLimits) -> Self {
-        self.limits = limits;
+        self.limits = Some(limits);
         self
     }
 

@@ -134,7 +134,8 @@ impl FlowRun {
         self
     }
 
-    /// Sets the limits of the flow.
+    /// Sets the limits of the flow. One that broke off keeps those that it was started with, if
+    /// none are set.
     #[must_use]
     pub fn limits(self, limits: FlowLimits) -> Self {
         self.furnish(move |options| options.limits(limits))

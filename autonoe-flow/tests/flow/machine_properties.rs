@@ -31,7 +31,7 @@ fn validated(flow: &Flow) -> Option<ValidatedFlow> {
 }
 
 fn new_machine(flow: &ValidatedFlow) -> FlowMachine {
-    FlowMachine::new(flow, &ParameterValues::default(), FlowLimits::default())
+    FlowMachine::new(flow, &ParameterValues::default())
 }
 
 /// Whether a flow is complete, without the code that decides it.
@@ -107,6 +107,7 @@ fn drive(
     let mut machine = new_machine(valid);
     let mut facts = vec![FlowFact::Started {
         at: Timestamp::UNIX_EPOCH,
+        limits: FlowLimits::default(),
     }];
     let mut action = machine.apply(facts[0].clone());
     let mut choices = choices.iter().copied().cycle();

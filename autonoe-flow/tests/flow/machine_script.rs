@@ -15,6 +15,7 @@ use crate::support::{agent, definition};
 /// What the agent, the checks and the completion say, in their order. When there is no more, all is well.
 pub(crate) struct Script {
     pub(crate) machine: FlowMachine,
+    pub(crate) limits: FlowLimits,
     pub(crate) prompts: VecDeque<PromptOutcome>,
     pub(crate) checks: VecDeque<Result<bool, FlowErrorKind>>,
     pub(crate) completions: VecDeque<Result<bool, FlowErrorKind>>,
@@ -45,7 +46,8 @@ impl Script {
         let parameters = &flow.definition().agent().parameters;
         let parameters = ParameterValues::from_json(parameters, &given).expect("parameters");
         Self {
-            machine: FlowMachine::new(&flow, &parameters, FlowLimits::default()),
+            machine: FlowMachine::new(&flow, &parameters),
+            limits: FlowLimits::default(),
             prompts: VecDeque::new(),
             checks: VecDeque::new(),
             completions: VecDeque::new(),
@@ -58,9 +60,7 @@ impl Script {
     }
 
     pub(crate) fn limits(mut self, limits: FlowLimits) -> Self {
-        let mut state = serde_json::to_value(&self.machine).expect("JSON");
-        state["limits"] = serde_json::to_value(limits).expect("JSON");
-        self.machine = serde_json::from_value(state).expect("a machine");
+        self.limits = limits;
         self
     }
 
@@ -83,10 +83,15 @@ impl Script {
         action
     }
 
+    /// Tells the machine that the flow begins.
+    pub(crate) fn begin(&mut self) -> FlowAction {
+        let (at, limits) = (self.now, self.limits);
+        self.tell(FlowFact::Started { at, limits })
+    }
+
     /// Drives the machine to its end.
     pub(crate) fn run(mut self) -> Self {
-        let at = self.now;
-        let mut action = self.tell(FlowFact::Started { at });
+        let mut action = self.begin();
         while !matches!(action, FlowAction::Finish(_)) {
             assert!(self.told.len() < 5_000, "it does not end");
             action = self.step(action);

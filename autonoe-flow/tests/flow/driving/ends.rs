@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use autonoe_core::{Budget, CostUsd, OnQuota, Support};
+use autonoe_core::{Budget, CostUsd, OnQuota, SessionOutcome, Support};
 use autonoe_flow::{FlowErrorKind, FlowLimits};
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 use serde_json::{Value, json};
@@ -183,4 +183,48 @@ async fn a_backend_that_does_not_tell_costs_cannot_have_a_money_budget() {
         .expect_err("it cannot be kept");
 
     assert_eq!(error.kind(), FlowErrorKind::SdkRefused);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_end_of_a_session_means_something_to_a_flow() {
+    let failed = vec!["step_failed", "sdk_session"];
+    let error = SessionOutcome::ExecutionError {
+        messages: vec!["it broke".to_owned()],
+    };
+    for (outcome, limits, expected) in [
+        (SessionOutcome::Completed, FlowLimits::default(), vec![]),
+        (
+            SessionOutcome::MaxTurns,
+            FlowLimits::default(),
+            failed.clone(),
+        ),
+        (
+            SessionOutcome::Interrupted,
+            FlowLimits::default(),
+            failed.clone(),
+        ),
+        (error, FlowLimits::default(), failed.clone()),
+        (
+            SessionOutcome::BudgetExceeded,
+            FlowLimits::default(),
+            failed,
+        ),
+        (
+            SessionOutcome::BudgetExceeded,
+            money(99),
+            vec!["budget_exceeded"],
+        ),
+    ] {
+        let bench = Bench::new([SessionScript::new("works")
+            .says("x")
+            .ends_with(outcome.clone())]);
+        let flow = definition(
+            agent(json!({})),
+            json!({"entryStep": "a", "steps": {"a": step("end")}}),
+        );
+
+        let result = bench.run_with(flow, bench.options().limits(limits)).await;
+
+        assert_eq!(codes(&result), expected, "{outcome:?}");
+    }
 }

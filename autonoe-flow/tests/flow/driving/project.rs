@@ -215,3 +215,46 @@ async fn a_flow_of_another_name_that_broke_off_is_left_alone() {
 
     assert_eq!(start(run).await.expect("it begins").iterations(), 2);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_that_lost_any_part_of_its_journal_comes_to_the_same_end() {
+    let all = || [says("one"), says("no"), says("OK")];
+    let project = project(&steps());
+    let whole = start(flow_run(&project, ScriptedAgents::new(all()))).await;
+    let whole = whole.expect("it begins");
+    let journal = project.journal_text();
+    let lines: Vec<&str> = journal.lines().collect();
+
+    for kept in 1..lines.len() {
+        let text: String = lines[..kept]
+            .iter()
+            .map(|line| format!("{line}\n"))
+            .collect();
+        std::fs::write(project.project().journal_path(), text).expect("writable");
+        let recorded = project.journal().broken_off_flow().expect("it broke off");
+        // What was answered is not asked again; a session that was lost comes again under its number.
+        let answered = recorded
+            .facts
+            .iter()
+            .filter(|fact| fact["fact"] == "prompted")
+            .count();
+        let first = recorded.session_under_way.unwrap_or(recorded.sessions + 1);
+        let before = std::iter::repeat_with(|| says("not this one")).take(first as usize - 1);
+        let agents =
+            ScriptedAgents::resuming_at(first, before.chain(all().into_iter().skip(answered)));
+
+        let result = start(flow_run(&project, agents)).await.expect("it goes on");
+
+        assert_eq!(
+            (&result.end, &result.steps),
+            (&whole.end, &whole.steps),
+            "{kept}"
+        );
+        let tries = |result: &FlowResult| -> Vec<_> {
+            let summaries = result.summaries.iter();
+            summaries.map(|it| (it.iteration, it.at.clone())).collect()
+        };
+        assert_eq!(tries(&result), tries(&whole), "{kept}");
+    }
+    assert!(lines.len() > 12, "{}", lines.len());
+}

@@ -1,7 +1,6 @@
 //! What one iteration gets of those before.
 
-use autonoe_flow::{FlowAction, FlowErrorKind, FlowFact};
-use jiff::Timestamp;
+use autonoe_flow::{FlowAction, FlowErrorKind};
 use serde_json::json;
 
 use super::{PROMPT, checked, part};
@@ -68,9 +67,7 @@ fn variables_come_from_the_step_then_outputs_then_parameters_then_the_flow() {
     let registry = json!({"entryStep": "a", "steps": {"a": a, "b": b}});
     let mut script = Script::with_parameters(parameters, registry, json!({"city": "Tokyo"}));
     script.prompts = [sets(json!({"score": {"total": 7}}))].into();
-    let mut action = script.tell(FlowFact::Started {
-        at: Timestamp::UNIX_EPOCH,
-    });
+    let mut action = script.begin();
     while !matches!(&action, FlowAction::Prompt(order) if order.iteration == 2) {
         action = script.step(action);
     }
@@ -95,9 +92,7 @@ fn a_check_gets_the_answer_and_the_calls_of_all_its_try() {
     a["subSteps"] = json!(["p"]);
     let mut script = Script::of(json!({"a": a, "p": part(json!({}))}))
         .prompts([says("of the parent"), says("of the part")]);
-    let mut action = script.tell(FlowFact::Started {
-        at: Timestamp::UNIX_EPOCH,
-    });
+    let mut action = script.begin();
     while !matches!(&action, FlowAction::Check(_)) {
         action = script.step(action);
     }

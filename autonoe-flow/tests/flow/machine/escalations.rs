@@ -1,7 +1,6 @@
 //! What comes when a step failed for good and somebody is told.
 
-use autonoe_flow::{FlowAction, FlowErrorKind, FlowFact};
-use jiff::Timestamp;
+use autonoe_flow::{FlowAction, FlowErrorKind};
 use serde_json::json;
 
 use super::{PROMPT, checked};
@@ -54,9 +53,7 @@ fn an_escalation_to_a_step_runs_it_and_then_resumes_restarts_or_aborts() {
 fn the_step_of_an_escalation_knows_the_failure_and_its_own_next_is_not_followed() {
     let a = checked("end", json!({"escalation": {"escalateTo": "lead"}}));
     let mut script = Script::of(json!({"a": a, "lead": step("a")})).checks([false]);
-    let mut action = script.tell(FlowFact::Started {
-        at: Timestamp::UNIX_EPOCH,
-    });
+    let mut action = script.begin();
     let mut seen = Vec::new();
     while !matches!(action, FlowAction::Finish(_)) {
         if let FlowAction::Prompt(order) = &action {

@@ -61,7 +61,7 @@ fn a_rate_limit_is_waited_for_and_the_prompt_sent_again_under_the_same_number() 
             "prompt 1: a",
             "wait for RateLimit until 21600000 ms",
             "prompt 1: a",
-            "wait for RateLimit until 22200000 ms",
+            "wait for RateLimitBackoff until 22200000 ms",
             "prompt 1: a",
             "complete at end?",
             "complete"
@@ -140,7 +140,7 @@ fn money_that_nobody_tells_cannot_be_kept_to() {
         ..FlowLimits::default()
     });
     let at = script.now;
-    let _ = script.tell(FlowFact::Started { at });
+    let _ = script.begin();
     let mut spent = Expense::default();
     spent.cost.add(None);
 
@@ -171,7 +171,7 @@ fn a_person_stops_a_flow_wherever_it_is() {
     ] {
         let mut script = Script::of(json!({"a": checked("end", json!({}))}));
         let at = script.now;
-        let mut action = script.tell(FlowFact::Started { at });
+        let mut action = script.begin();
         for _ in 0..facts {
             action = script.step(action);
         }
@@ -205,11 +205,14 @@ fn facts_that_do_not_fit_change_nothing() {
     let mut script = Script::of(json!({"a": step("end")}));
     let at = script.now;
     let spent = Expense::default();
-    let _ = script.tell(FlowFact::Started { at });
+    let _ = script.begin();
     let before = script.machine.clone();
 
     for fact in [
-        FlowFact::Started { at },
+        FlowFact::Started {
+            at,
+            limits: FlowLimits::default(),
+        },
         FlowFact::Prompted {
             at,
             iteration: 2,
@@ -233,7 +236,7 @@ fn facts_that_do_not_fit_change_nothing() {
 fn a_prompt_that_was_lost_with_its_process_is_sent_again_under_its_number() {
     let mut script = Script::of(json!({"a": step("end")}));
     let at = script.now;
-    let sent = script.tell(FlowFact::Started { at });
+    let sent = script.begin();
 
     let again = script.tell(FlowFact::Lost);
 
@@ -277,4 +280,62 @@ fn facts_are_written_as_their_journal_reads_them() {
         serde_json::from_value::<FlowFact>(written).expect("a fact"),
         prompted
     );
+}
+
+#[test]
+fn a_flow_goes_on_under_other_limits_and_what_it_spent_stays_spent() {
+    let budget = |cents| FlowLimits {
+        budget: Budget::default().with_cost(CostUsd::from_cents(cents)),
+        ..FlowLimits::default()
+    };
+    let mut script = Script::of(json!({"a": step("b"), "b": step("end")})).limits(budget(100));
+    script.price = 30;
+    let action = script.begin();
+    let asked = script.step(action);
+
+    let _ = script.tell(FlowFact::LimitsChanged { limits: budget(30) });
+    let action = script.step(asked);
+
+    assert!(
+        matches!(&action, FlowAction::Finish(FlowEnd::Failed { failure }) if failure.budget == Some(BudgetKind::Cost)),
+        "{action:?}"
+    );
+}
+
+#[test]
+fn a_service_that_asks_to_wait_longer_than_the_back_off_is_heeded() {
+    let mut a = step("end");
+    a["retry"] = json!({"maxRetries": 1});
+    let mut overloaded = failure(FlowErrorKind::SdkConnection);
+    overloaded.retry_after_ms = Some(90_000);
+
+    let script = Script::of(json!({"a": a}))
+        .prompts([PromptOutcome::Failed {
+            failure: overloaded,
+        }])
+        .run();
+
+    assert_eq!(script.steps()[1], "wait for Retry until 90000 ms");
+}
+
+#[test]
+fn a_judge_that_is_told_to_wait_is_asked_again_and_the_step_not_run_again() {
+    let limits = FlowLimits {
+        on_quota: OnQuota::Wait,
+        ..FlowLimits::default()
+    };
+    let mut script = Script::of(json!({"a": checked("end", json!({}))})).limits(limits);
+    let action = script.begin();
+    let _ = script.step(action);
+    let at = script.now;
+
+    let action = script.tell(FlowFact::CheckLimited {
+        at,
+        resets_at: None,
+        spent: Expense::default(),
+    });
+    let action = script.step(action);
+
+    assert!(matches!(action, FlowAction::Check(_)), "{action:?}");
+    assert_eq!(script.machine.progress().checks, 0);
 }

@@ -1,7 +1,6 @@
 //! Steps, new tries, checks, completion, sub-steps and gateways.
 
-use autonoe_flow::{FlowAction, FlowEnd, FlowErrorKind, FlowFact};
-use jiff::Timestamp;
+use autonoe_flow::{FlowAction, FlowEnd, FlowErrorKind};
 use serde_json::json;
 
 use super::{checked, part};
@@ -137,9 +136,7 @@ fn a_phase_is_reached_when_its_step_passed_and_the_completion_is_asked_then() {
     a["subSteps"] = json!(["p"]);
     let mut script = Script::of(json!({"a": a, "p": part(json!({"phase": "half"}))}));
     let mut phases = Vec::new();
-    let mut action = script.tell(FlowFact::Started {
-        at: Timestamp::UNIX_EPOCH,
-    });
+    let mut action = script.begin();
     while !matches!(action, FlowAction::Finish(_)) {
         if let FlowAction::AskCompletion(_) = action {
             let reached = script.machine.progress().phases.iter();
