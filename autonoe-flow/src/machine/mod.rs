@@ -1,6 +1,7 @@
 //! A flow as a state machine without I/O.
 
 mod action;
+mod asking;
 mod context;
 mod data;
 mod fact;

@@ -13,7 +13,7 @@ pub(super) fn access(behavior: &Behavior) -> SessionAccess {
     match behavior.permission_mode {
         PermissionMode::Default => SessionAccess::Only(named),
         PermissionMode::AcceptEdits => {
-            const EDITS: [&str; 3] = ["Edit(./**)", "Write(./**)", "NotebookEdit(./**)"];
+            const EDITS: [&str; 2] = ["Edit(./**)", "Write(./**)"];
             SessionAccess::Only(EDITS.into_iter().fold(named, Grants::with_tool))
         }
         PermissionMode::Plan => SessionAccess::ReadOnly(named),
@@ -42,7 +42,7 @@ mod tests {
         assert_eq!(access_of("default"), SessionAccess::Only(named.clone()));
         assert_eq!(access_of("plan"), SessionAccess::ReadOnly(named.clone()));
         match access_of("acceptEdits") {
-            SessionAccess::Only(grants) => assert_eq!(rules(&grants), rules(&named) + 3),
+            SessionAccess::Only(grants) => assert_eq!(rules(&grants), rules(&named) + 2),
             other => panic!("{other:?}"),
         }
     }

@@ -159,6 +159,14 @@ fn session_order(
         session: choice,
     };
     tell_observers(&flow.parts.options.observers, &event);
+    tracing::debug!(
+        iteration = order.iteration,
+        %step,
+        visit = order.at.visit,
+        retry = order.at.retry,
+        fresh = *choice == SessionChoice::Fresh,
+        "a prompt of a flow is sent"
+    );
     let mut session = SessionOrder::new(prompt.text)
         .named(step.as_str())
         .access(flow.parts.access.clone())

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{CostUsd, JournalLine, ProjectGround, RunControl};
+use autonoe_core::{Budget, CostUsd, JournalLine, ProjectGround, RunControl};
 use autonoe_flow::{
-    FlowErrorKind, FlowResult, FlowRun, FlowRunError, OnBrokenOff, ParameterValues, ValidatedFlow,
-    load,
+    FlowErrorKind, FlowLimits, FlowResult, FlowRun, FlowRunError, OnBrokenOff, ParameterValues,
+    ValidatedFlow, load,
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
 use serde_json::{Value, json};
@@ -50,8 +50,12 @@ async fn start(run: FlowRun) -> Result<FlowResult, FlowRunError> {
 /// Lets a flow break off in its last session, which hangs.
 async fn break_off(project: &TempProject, scripts: Vec<SessionScript>) {
     let agents = ScriptedAgents::new(scripts).unverified();
-    let run = start(flow_run(project, agents));
-    let gone = tokio::time::timeout(Duration::from_secs(60), run).await;
+    let run = flow_run(project, agents);
+    hang(run).await;
+}
+
+async fn hang(run: FlowRun) {
+    let gone = tokio::time::timeout(Duration::from_secs(60), start(run)).await;
     assert!(gone.is_err(), "it was to hang");
 }
 
@@ -257,4 +261,30 @@ async fn a_flow_that_lost_any_part_of_its_journal_comes_to_the_same_end() {
         assert_eq!(tries(&result), tries(&whole), "{kept}");
     }
     assert!(lines.len() > 12, "{}", lines.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_that_goes_on_keeps_its_limits_or_takes_those_that_are_given() {
+    let limits = |cents| FlowLimits {
+        budget: Budget::default().with_cost(CostUsd::from_cents(cents)),
+        ..FlowLimits::default()
+    };
+    let costs = |text: &str| says(text).costs(CostUsd::from_cents(10));
+    for (given, expected) in [(None, vec!["budget_exceeded"]), (Some(limits(100)), vec![])] {
+        let project = project(&steps());
+        let lost = [costs("one"), SessionScript::new("lost").hangs()];
+        let agents = ScriptedAgents::new(lost).unverified();
+        hang(flow_run(&project, agents).limits(limits(15))).await;
+        let rest = [costs("one"), costs("no"), costs("OK")];
+        let agents = ScriptedAgents::resuming_at(2, rest).unverified();
+        let run = flow_run(&project, agents);
+        let run = match given {
+            Some(limits) => run.limits(limits),
+            None => run,
+        };
+
+        let result = start(run).await.expect("it goes on");
+
+        assert_eq!(codes(&result), expected);
+    }
 }

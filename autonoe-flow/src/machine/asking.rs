@@ -1,0 +1,128 @@
+//! Questions whether the flow is complete, waits, and ends.
+
+use autonoe_core::BudgetKind;
+use jiff::Timestamp;
+
+use super::fact::CompletionVerdict;
+use super::limits::later;
+use super::{Asked, Doing, FlowAction, FlowEnd, FlowFailure, FlowMachine, FlowWait, Then};
+use crate::error::FlowErrorKind;
+
+impl FlowMachine {
+    pub(super) fn completion_checked(
+        &mut self,
+        verdict: Result<CompletionVerdict, FlowFailure>,
+        asked: Asked,
+    ) -> FlowAction {
+        self.doing = Doing::Nothing;
+        match verdict {
+            Ok(verdict) => {
+                self.states.clone_from(&verdict.states);
+                match (verdict.complete, asked.then) {
+                    (Some(reason), _) => self.finish(FlowEnd::Complete {
+                        reason,
+                        states: verdict.states,
+                    }),
+                    (None, Then::GoOn) => self.advance(),
+                    (None, Then::Settle(settled)) => self.settled(settled),
+                    (None, Then::End) => self.ended_incomplete("the flow is not complete"),
+                }
+            }
+            Err(failure) => self.ask_again(failure, asked),
+        }
+    }
+
+    /// Asks again as often as the step that was run last would be tried again.
+    fn ask_again(&mut self, failure: FlowFailure, asked: Asked) -> FlowAction {
+        let step = self.registry.step(&self.last_step);
+        let plan = step.and_then(|step| step.work()).map(|work| work.plan());
+        match plan.filter(|plan| failure.is_recoverable() && asked.retry < plan.max_retries) {
+            Some(plan) => {
+                let retry = asked.retry.saturating_add(1);
+                let until = later(self.now, plan.backoff.wait(retry));
+                let asked = Asked { retry, ..asked };
+                self.wait(FlowWait::Completion, until, Some(asked))
+            }
+            None => self.fail(failure),
+        }
+    }
+
+    pub(super) fn wait_over(&mut self, at: Timestamp) -> FlowAction {
+        match &self.doing {
+            Doing::Waiting { until, .. } if at < *until => self.action(),
+            Doing::Waiting { asked, .. } => {
+                let asked = asked.clone();
+                self.note_time(at);
+                match asked {
+                    Some(asked) => {
+                        self.doing = Doing::Completing(asked);
+                        self.action()
+                    }
+                    None => self.advance(),
+                }
+            }
+            _ => FlowAction::Continue,
+        }
+    }
+
+    /// Begins to wait, unless the time of the flow is up by then.
+    pub(super) fn wait(
+        &mut self,
+        reason: FlowWait,
+        until: Timestamp,
+        asked: Option<Asked>,
+    ) -> FlowAction {
+        if self.deadline().is_some_and(|deadline| until >= deadline) {
+            return self.budget_spent(BudgetKind::Time);
+        }
+        self.doing = Doing::Waiting {
+            reason,
+            until,
+            asked,
+        };
+        self.action()
+    }
+
+    /// Asks whether the flow is complete, if something was reached since it was asked last.
+    pub(super) fn ask(&mut self, then: Then) -> FlowAction {
+        self.unasked = false;
+        self.doing = Doing::Completing(Asked { then, retry: 0 });
+        self.action()
+    }
+
+    pub(super) fn budget_spent(&mut self, budget: BudgetKind) -> FlowAction {
+        self.fail(FlowFailure {
+            budget: Some(budget),
+            ..FlowFailure::new(
+                FlowErrorKind::BudgetExceeded,
+                format!("the {budget} budget of the flow is spent"),
+            )
+        })
+    }
+
+    pub(super) fn ended_incomplete(&mut self, what: &str) -> FlowAction {
+        self.fail(FlowFailure::new(
+            FlowErrorKind::EndedIncomplete,
+            format!("the steps have come to their end, and {what}"),
+        ))
+    }
+
+    pub(super) fn interrupted(&mut self) -> FlowAction {
+        self.fail(FlowFailure::new(
+            FlowErrorKind::Interrupted,
+            "a person stopped the flow",
+        ))
+    }
+
+    /// Ends the flow with a failure, which is told with its place.
+    pub(super) fn fail(&mut self, failure: FlowFailure) -> FlowAction {
+        let step = self.frames.last().map(|frame| &frame.at.step);
+        let failure = failure.at(self.context.iteration(), step);
+        self.finish(FlowEnd::Failed { failure })
+    }
+
+    fn finish(&mut self, end: FlowEnd) -> FlowAction {
+        self.doing = Doing::Finished(end);
+        self.action()
+    }
+}
