@@ -8,6 +8,7 @@ mod fact;
 mod failure;
 mod frame;
 mod limits;
+mod orders;
 mod result;
 mod settle;
 mod told;
@@ -242,42 +243,6 @@ impl FlowMachine {
     /// Tells whether a prompt or a check is under way, which a process that ends takes with it.
     pub fn has_session_under_way(&self) -> bool {
         matches!(self.doing, Doing::Prompting | Doing::Checking)
-    }
-
-    fn prompt_order(&self) -> FlowAction {
-        let Some((frame, work)) = self.top() else {
-            return FlowAction::Continue;
-        };
-        let iteration = self.context.iteration() + 1;
-        let context = self.context_of(&frame.at, iteration);
-        FlowAction::Prompt(PromptOrder {
-            iteration,
-            at: frame.at.clone(),
-            session: match self.context.session_id() {
-                Some(id) => SessionChoice::Continue(id.clone()),
-                None => SessionChoice::Fresh,
-            },
-            variables: self.variables(work, &context),
-            outputs: work.outputs.clone(),
-            budget: self.budget_left(),
-        })
-    }
-
-    fn check_order(&self) -> FlowAction {
-        let Some((frame, work)) = self.top() else {
-            return FlowAction::Continue;
-        };
-        let iteration = self.context.iteration();
-        let mut context = self.context_of(&frame.at, iteration);
-        context.insert("response".to_owned(), frame.text.as_str().into());
-        FlowAction::Check(CheckOrder {
-            iteration,
-            at: frame.at.clone(),
-            text: frame.text.clone(),
-            actions: frame.actions.clone(),
-            variables: self.variables(work, &context),
-            budget: self.budget_left(),
-        })
     }
 
     /// Returns the step that is being run.

@@ -3,9 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use autonoe_flow::{
-    Escalation, FlowError, FlowErrorKind, Notice, Notifier, Notifiers, SigningKeys, WebhookNotifier,
-};
+use autonoe_flow::{Escalation, FlowError, FlowErrorKind, Notice, Notifier, Notifiers};
 use serde_json::{Value, json};
 
 use super::{Bench, build, checked, codes, says, with_prompts};
@@ -137,8 +135,6 @@ async fn what_a_definition_names_and_nobody_has_is_an_error_with_its_name() {
         json!({"type": "action", "actions": [{"type": "command", "command": ["no-such-program"]}]});
     let webhook =
         fragile(json!({"escalateTo": "https://example.com/", "notificationMethod": "webhook"}));
-    let signed = fragile(json!({
-        "escalateTo": "https://example.com/", "notificationMethod": "webhook", "signingKey": "ops"}));
     let deliverables = json!({"completionType": "deliverables", "completionConfig": {}});
     for (behavior, a, named) in [
         (state, step("end"), "released"),
@@ -152,7 +148,6 @@ async fn what_a_definition_names_and_nobody_has_is_an_error_with_its_name() {
             webhook,
             "webhooks",
         ),
-        (json!({"completionType": "stepMachine"}), signed, "ops"),
         (deliverables, step("end"), "ledger"),
     ] {
         let bench = Bench::new([]);
@@ -160,15 +155,31 @@ async fn what_a_definition_names_and_nobody_has_is_an_error_with_its_name() {
             agent(json!({"behavior": behavior})),
             json!({"entryStep": "a", "steps": {"a": a}}),
         );
-        let mut options = bench.options();
-        if named == "ops" {
-            let webhook = WebhookNotifier::new(SigningKeys::default(), bench.clock.clone());
-            options = options.notifiers(Notifiers::default().with_webhook(Arc::new(webhook)));
-        }
 
-        let error = build(flow, options).expect_err(named);
+        let error = build(flow, bench.options()).expect_err(named);
 
         assert_eq!(error.kind(), FlowErrorKind::DependencyResolution, "{named}");
         assert!(error.to_string().contains(named), "{error}");
     }
+}
+
+#[cfg(feature = "webhook")]
+#[tokio::test(start_paused = true)]
+async fn a_key_that_a_definition_names_and_nobody_has_is_an_error_with_its_name() {
+    use autonoe_flow::{SigningKeys, WebhookNotifier};
+
+    let bench = Bench::new([]);
+    let a = fragile(json!({
+        "escalateTo": "https://example.com/", "notificationMethod": "webhook", "signingKey": "ops"}));
+    let flow = definition(
+        agent(json!({})),
+        json!({"entryStep": "a", "steps": {"a": a}}),
+    );
+    let webhook = WebhookNotifier::new(SigningKeys::default(), bench.clock.clone());
+    let notifiers = Notifiers::default().with_webhook(Arc::new(webhook));
+
+    let error = build(flow, bench.options().notifiers(notifiers)).expect_err("no key");
+
+    assert_eq!(error.kind(), FlowErrorKind::DependencyResolution);
+    assert!(error.to_string().contains("ops"), "{error}");
 }

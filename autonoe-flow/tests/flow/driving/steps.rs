@@ -1,22 +1,22 @@
-//! Steps, checks, gateways, sub-steps and completion, from prompt to answer.
+//! Steps, checks, gateways and sub-steps, from prompt to answer.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::AgentErrorKind;
-use autonoe_flow::{CommandEnd, CommandRunner, ExternalStates, FlowEnd, probe_fn};
+use autonoe_flow::{CommandEnd, CommandRunner};
 use autonoe_testkit::SessionScript;
 use serde_json::{Value, json};
 
 use super::{Bench, checked, codes, judges, says, with_prompts};
 use crate::support::{agent, definition, step};
 
-fn completing(kind: &str, config: Value) -> Value {
+pub(super) fn completing(kind: &str, config: Value) -> Value {
     agent(json!({"behavior": {"completionType": kind, "completionConfig": config}}))
 }
 
-fn one_after_the_other() -> Value {
+pub(super) fn one_after_the_other() -> Value {
     json!({"entryStep": "a", "steps": {"a": step("b"), "b": step("end")}})
 }
 
@@ -127,7 +127,7 @@ async fn a_check_by_action_looks_at_the_calls_of_the_step() {
 }
 
 /// Commands that end as they are called.
-struct Ends;
+pub(super) struct Ends;
 
 #[async_trait]
 impl CommandRunner for Ends {
@@ -229,135 +229,6 @@ async fn a_word_reaches_the_check_first_and_the_completion_after() {
     // Both have reacted: the step passed, and the flow is complete.
     assert_eq!((result.checks, result.steps["a"].passed), (1, None));
     assert_eq!(result.iterations(), 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn every_way_of_being_complete_completes_a_flow() {
-    let signal = || {
-        SessionScript::new("signals")
-            .uses_tool(
-                "mcp__autonoe__signal",
-                json!({"name": "done", "fields": {"why": "it is"}}),
-            )
-            .ends()
-    };
-    let circle = || json!({"entryStep": "a", "steps": {"a": step("b"), "b": step("a")}});
-    let with_phase = || {
-        let mut registry = circle();
-        registry["steps"]["b"]["phase"] = "ready".into();
-        registry
-    };
-    let with_check = || {
-        let mut registry = circle();
-        registry["steps"]["b"] = checked("a", json!({"type": "keyword", "keywords": ["two"]}));
-        registry
-    };
-    for (kind, config, registry, scripts) in [
-        (
-            "stepMachine",
-            json!({}),
-            one_after_the_other(),
-            vec![says("one"), says("two")],
-        ),
-        (
-            "iterationBudget",
-            json!({"maxIterations": 2}),
-            circle(),
-            vec![says("one"), says("two")],
-        ),
-        (
-            "checkBudget",
-            json!({"maxChecks": 1}),
-            with_check(),
-            vec![says("one"), says("two")],
-        ),
-        (
-            "keywordSignal",
-            json!({"keywords": ["two"]}),
-            circle(),
-            vec![says("one"), says("two")],
-        ),
-        (
-            "structuredSignal",
-            json!({"signal": "done", "requiredFields": ["why"]}),
-            circle(),
-            vec![says("one"), signal()],
-        ),
-        (
-            "phaseCompletion",
-            json!({"terminalPhases": ["ready"]}),
-            with_phase(),
-            vec![says("one"), says("two")],
-        ),
-        (
-            "externalState",
-            json!({"source": {"type": "named", "name": "released"}}),
-            circle(),
-            vec![says("one")],
-        ),
-        (
-            "externalState",
-            json!({"source": {"type": "command", "command": ["exit", "0"]}}),
-            circle(),
-            vec![says("one")],
-        ),
-    ] {
-        let bench = Bench::new(scripts);
-        let options = bench
-            .options()
-            .commands(Arc::new(Ends))
-            .states(ExternalStates::default().with("released", probe_fn(|| true)));
-
-        let result = bench
-            .run_with(definition(completing(kind, config), registry), options)
-            .await;
-
-        match result.end {
-            FlowEnd::Complete { reason, .. } => assert!(!reason.is_empty(), "{kind}"),
-            FlowEnd::Failed { failure } => panic!("{kind}: {failure:?}"),
-        }
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn deliverables_of_the_ledger_complete_a_flow() {
-    let create = SessionScript::new("nothing yet").says("I begin").ends();
-    let bench = Bench::new([create]);
-    let sessions = bench.builder().repository(bench.repository.clone());
-    let options = bench.options_of(sessions.build_sessions().expect("parts fit"));
-    let flow = definition(
-        completing("deliverables", json!({})),
-        json!({"entryStep": "a", "steps": {"a": step("end")}}),
-    );
-
-    let result = bench.run_with(flow, options).await;
-
-    // An empty ledger is nothing achieved.
-    assert_eq!(codes(&result), ["ended_incomplete"]);
-    let tools = &bench.agents.received()[0].tools;
-    assert!(format!("{tools:?}").contains("set_status"), "{tools:?}");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_composite_tells_the_state_of_each_condition() {
-    let bench = Bench::new([says("one"), says("two")]);
-    let composite = json!({"mode": "all", "conditions": [
-        {"name": "long", "type": "iterationBudget", "config": {"maxIterations": 2}},
-        {"name": "said", "type": "keywordSignal", "config": {"keywords": ["two"]}},
-    ]});
-    let circle = json!({"entryStep": "a", "steps": {"a": step("b"), "b": step("a")}});
-
-    let result = bench
-        .run(definition(completing("composite", composite), circle))
-        .await;
-
-    assert!(result.is_success(), "{result:?}");
-    let states: Vec<(&str, bool)> = result
-        .states
-        .iter()
-        .map(|(n, s)| (n.as_str(), *s))
-        .collect();
-    assert_eq!(states, [("long", true), ("said", true)]);
 }
 
 #[tokio::test(start_paused = true)]
