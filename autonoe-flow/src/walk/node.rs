@@ -88,6 +88,7 @@ fn failing(
 }
 
 fn way(edge: &Edge, id: &StepId, own: Option<&Effort>, called: Option<&Extremes>) -> Way {
+    let is_escalated = matches!(edge.kind, EdgeKind::Resume | EdgeKind::Restart);
     let happens = match (own, edge.kind) {
         (None, _) => Extremes::nothing(),
         (Some(own), EdgeKind::Pass) => own.pass.clone(),
@@ -100,7 +101,7 @@ fn way(edge: &Edge, id: &StepId, own: Option<&Effort>, called: Option<&Extremes>
     Way {
         to: Some(edge.to.clone()),
         happened: happens.all(),
-        // Another step is visited in between when one is called.
-        is_in_a_row: edge.to.step() == Some(id) && called.is_none(),
+        // Another step is visited in between when one is called for an escalation.
+        is_in_a_row: edge.to.step() == Some(id) && !(is_escalated && called.is_some()),
     }
 }

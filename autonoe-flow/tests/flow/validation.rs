@@ -751,3 +751,22 @@ proptest! {
         prop_assert_eq!(validate(&definition), validate(&definition));
     }
 }
+
+#[test]
+fn a_step_that_leads_to_itself_is_visited_in_a_row_also_if_it_may_call_another() {
+    let a = json!({
+        "prompt": "prompts/a.md",
+        "transition": {"next": "a"},
+        "escalation": {"escalateTo": "lead", "returnFlow": "abort"},
+    });
+    let flow = |step_loop: u32| {
+        let budget =
+            json!({"completionType": "iterationBudget", "completionConfig": {"maxIterations": 5}});
+        let steps = json!({"a": a, "lead": {"prompt": "prompts/a.md"}});
+        let registry = json!({"entryStep": "a", "steps": steps, "limits": {"stepLoop": step_loop}});
+        validate(&definition(agent(json!({"behavior": budget})), registry))
+    };
+
+    assert!(!flow(1).is_valid());
+    assert!(flow(5).is_valid(), "{}", flow(5));
+}
