@@ -35,7 +35,7 @@ fn new_machine(flow: &ValidatedFlow) -> FlowMachine {
 }
 
 /// Whether a flow is complete, without the code that decides it.
-fn is_complete(complete: &Complete, progress: &FlowProgress) -> bool {
+pub(crate) fn is_complete(complete: &Complete, progress: &FlowProgress) -> bool {
     match complete {
         Complete::AtEnd => progress.at_end,
         Complete::Iterations(number) => progress.iterations >= u64::from(*number),

@@ -17,6 +17,7 @@ mod hook_server;
 mod load;
 mod machine;
 mod machine_properties;
+mod machine_reach;
 mod machine_script;
 mod mutations;
 mod parameters;

@@ -1,0 +1,184 @@
+//! What validation promises, kept by the machine: from wherever an accepted flow comes, it can finish.
+
+use std::collections::{HashSet, VecDeque};
+
+use autonoe_flow::{
+    CheckVerdict, CompletionVerdict, Expense, FlowAction, FlowEnd, FlowErrorKind, FlowFact,
+    FlowLimits, FlowMachine, ParameterValues,
+};
+use jiff::Timestamp;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::machine_properties::is_complete;
+use crate::machine_script::{breaks, says};
+use crate::reference_walk::{Flow, Step};
+use crate::registries::{any_flow, completion, registry};
+use crate::support::{agent, definition};
+
+/// More situations than the flows of this test have.
+const MOST: usize = 60_000;
+
+fn begun(flow: &Flow) -> Option<FlowMachine> {
+    let (kind, config) = completion(&flow.complete);
+    let agent = agent(json!({"behavior": {"completionType": kind, "completionConfig": config}}));
+    let mut registry = registry(flow);
+    // Validation knows no limit of visits in all.
+    registry["limits"]["maxVisits"] = 1_000_000.into();
+    let valid = definition(agent, registry).validated().ok()?;
+    let mut machine = FlowMachine::new(&valid, &ParameterValues::default());
+    let _ = machine.apply(FlowFact::Started {
+        at: Timestamp::UNIX_EPOCH,
+        limits: FlowLimits::default(),
+    });
+    Some(machine)
+}
+
+/// Everything that the world can say to what is under way.
+fn answers(flow: &Flow, machine: &FlowMachine) -> Vec<FlowFact> {
+    let at = Timestamp::UNIX_EPOCH;
+    let spent = Expense::default();
+    match machine.action() {
+        FlowAction::Prompt(order) => {
+            let outcomes = [
+                says("OK"),
+                says("OK, DONE"),
+                breaks(FlowErrorKind::SdkSession),
+            ];
+            let iteration = order.iteration;
+            let told = |outcome| FlowFact::Prompted {
+                at,
+                iteration,
+                outcome,
+                spent,
+            };
+            outcomes.into_iter().map(told).collect()
+        }
+        FlowAction::Check(_) => {
+            let told = |passed| FlowFact::Checked {
+                at,
+                verdict: Ok(CheckVerdict {
+                    passed,
+                    reason: None,
+                }),
+                spent,
+            };
+            [true, false].into_iter().map(told).collect()
+        }
+        FlowAction::AskCompletion(_) => {
+            let complete = is_complete(&flow.complete, machine.progress());
+            let verdict = Ok(CompletionVerdict {
+                complete: complete.then(|| "so".to_owned()),
+                ..CompletionVerdict::default()
+            });
+            vec![FlowFact::CompletionChecked { at, verdict }]
+        }
+        FlowAction::Notify(_) => vec![FlowFact::Notified { at, result: Ok(()) }],
+        FlowAction::Wait { until, .. } => vec![FlowFact::WaitOver { at: until }],
+        _ => Vec::new(),
+    }
+}
+
+/// What decides how a flow can go on, and nothing else.
+fn situation(machine: &FlowMachine) -> String {
+    let mut state = serde_json::to_value(machine).expect("JSON");
+    for count in ["iterations", "checks"] {
+        // Flows ask for no larger counts.
+        let number = state["progress"][count].as_u64().expect("a number").min(9);
+        state["progress"][count] = number.into();
+    }
+    strip(&mut state);
+    state.to_string()
+}
+
+fn strip(value: &mut Value) {
+    const IRRELEVANT: [&str; 13] = [
+        "registry",
+        "context",
+        "steps",
+        "spent",
+        "now",
+        "startedAt",
+        "until",
+        "text",
+        "visit",
+        "message",
+        "cause",
+        "iteration",
+        "lastStep",
+    ];
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|name, _| !IRRELEVANT.contains(&name.as_str()));
+            fields.values_mut().for_each(strip);
+        }
+        Value::Array(items) => items.iter_mut().for_each(strip),
+        _ => {}
+    }
+}
+
+/// Tells whether something that the world can say leads to completion; `None` if there is too much to try.
+fn can_finish(flow: &Flow, from: &FlowMachine) -> Option<bool> {
+    let mut seen = HashSet::from([situation(from)]);
+    let mut open = VecDeque::from([from.clone()]);
+    while let Some(machine) = open.pop_front() {
+        for fact in answers(flow, &machine) {
+            let mut next = machine.clone();
+            match next.apply(fact) {
+                FlowAction::Finish(FlowEnd::Complete { .. }) => return Some(true),
+                FlowAction::Finish(_) => {}
+                _ if seen.insert(situation(&next)) => open.push_back(next),
+                _ => {}
+            }
+        }
+        if seen.len() > MOST {
+            return None;
+        }
+    }
+    Some(false)
+}
+
+/// Tells whether the machine stands at the first prompt of a visit, where validation looks.
+fn is_at_a_visit(machine: &FlowMachine) -> bool {
+    match machine.action() {
+        FlowAction::Prompt(order) => {
+            let is_part = order.at.step.as_str().contains('.');
+            order.at.retry == 0 && !is_part && !order.variables.contains_key("failure")
+        }
+        _ => false,
+    }
+}
+
+/// Gateways with branches choose by data, which nobody sets in these flows.
+fn has_no_branches(flow: &Flow) -> bool {
+    let mut steps = flow.steps.iter();
+    !steps.any(|step| matches!(step, Step::Gateway { branches, .. } if !branches.is_empty()))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_global_rejects: 100_000, ..ProptestConfig::with_cases(96) })]
+
+    #[test]
+    fn from_wherever_an_accepted_flow_comes_it_can_finish(
+        flow in any_flow().prop_filter("accepted", |flow| has_no_branches(flow) && begun(flow).is_some()),
+        choices in prop::collection::vec(any::<u8>(), 0..40),
+    ) {
+        let mut machine = begun(&flow).expect("it is accepted");
+        let mut visits = Vec::new();
+        for choice in choices {
+            if is_at_a_visit(&machine) {
+                visits.push(machine.clone());
+            }
+            let mut facts = answers(&flow, &machine);
+            if facts.is_empty() {
+                break;
+            }
+            let fact = facts.swap_remove(usize::from(choice) % facts.len());
+            let _ = machine.apply(fact);
+        }
+
+        for visit in visits.first().into_iter().chain(visits.last()) {
+            prop_assert_ne!(can_finish(&flow, visit), Some(false), "{:#}", registry(&flow));
+        }
+    }
+}
