@@ -4,11 +4,11 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use autonoe_core::{Project, RunControl};
 use autonoe_flow::{FlowEvent, FlowObserver, FlowResult, FlowRun};
-use autonoe_testkit::{ScriptedAgents, SessionScript};
+use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject};
 
 use super::project::{project, review, steps};
 use super::{Told, says};
@@ -85,11 +85,20 @@ impl Drop for Killed {
     }
 }
 
-/// Runs the flow in a process of its own, and kills that once it has sent this prompt.
-fn run_and_kill(dir: &Path, hangs_in: usize) {
+/// Waits until the journal tells that so many sessions have begun.
+fn wait_for_sessions(project: &TempProject, sessions: usize) {
+    let deadline = Instant::now() + LIMIT;
+    while project.journal_text().matches("session_started").count() < sessions {
+        assert!(Instant::now() < deadline, "its session did not begin");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Runs the flow in a process of its own, and kills that in the middle of a session.
+fn run_and_kill(project: &TempProject, hangs_in: usize) {
     let child = Command::new(std::env::current_exe().expect("this program"))
         .args([TEST, "--exact", "--nocapture"])
-        .env(PROJECT, dir)
+        .env(PROJECT, project.path())
         .env(HANGS_IN, hangs_in.to_string())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -108,6 +117,7 @@ fn run_and_kill(dir: &Path, hangs_in: usize) {
         Ok(true),
         "it did not come to its session"
     );
+    wait_for_sessions(project, hangs_in + 1);
     child.0.kill().expect("it lives");
     let status = child.0.wait().expect("it is gone");
     assert!(!status.success(), "it was to be killed: {status}");
@@ -122,16 +132,17 @@ fn a_killed_flow_goes_on_at_its_step_with_visits_and_retries_intact() {
         (3, "4: b visit 1 retry 2, fresh"),
     ] {
         let project = project(&steps());
-        run_and_kill(project.path(), hangs_in);
+        run_and_kill(&project, hangs_in);
         let told = Arc::new(Told::default());
 
-        // The session that was lost comes again under its number, if it had begun.
+        // The session that was lost comes again under its number.
         let first = u32::try_from(hangs_in).expect("small") + 1;
         let result = run(project.path(), scripts(usize::MAX), first, told.clone());
 
         assert!(result.is_success(), "{result:?}");
         assert_eq!(told.lines()[0], goes_on);
         assert_eq!(result.iterations(), 4);
+        assert_eq!(result.spent.cost.unknown_parts, 1);
         let visits: Vec<u32> = result.steps.values().map(|step| step.visits).collect();
         assert_eq!(visits, [1, 1]);
         let retries: Vec<u32> = result.summaries.iter().map(|it| it.at.retry).collect();
