@@ -13,5 +13,5 @@ pub use self::notice::{Notice, NoticeFailure};
 pub use self::notifier::{Notifier, Notifiers};
 #[cfg(feature = "webhook")]
 pub use self::webhook::{
-    DeliveryPolicy, InvalidSigningKey, SigningKey, SigningKeys, WebhookNotifier,
+    DeliveryPolicy, InvalidAuthorities, InvalidSigningKey, SigningKey, SigningKeys, WebhookNotifier,
 };

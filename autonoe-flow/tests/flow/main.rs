@@ -10,6 +10,8 @@ mod commands;
 mod completion;
 mod composite;
 mod driving;
+#[cfg(feature = "webhook")]
+mod encrypted_webhook;
 mod errors;
 mod graph;
 #[cfg(feature = "webhook")]

@@ -23,10 +23,10 @@ use crate::hook_server::{HookServer, Received, Reply};
 const KEY: [u8; 32] = [7; 32];
 
 /// Time that passes by waits alone, without waiting.
-struct Waits(Mutex<Vec<Duration>>);
+pub(crate) struct Waits(Mutex<Vec<Duration>>);
 
 impl Waits {
-    fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self(Mutex::default()))
     }
 
@@ -52,7 +52,7 @@ impl Clock for Waits {
     }
 }
 
-fn notice(iteration: u64) -> Notice {
+pub(crate) fn notice(iteration: u64) -> Notice {
     Notice {
         run: RunId::new("5f.2a"),
         flow: "review".parse().expect("a name"),
@@ -65,21 +65,21 @@ fn notice(iteration: u64) -> Notice {
     }
 }
 
-fn escalation(to: &str, signing_key: Option<&str>) -> Escalation {
+pub(crate) fn escalation(to: &str, signing_key: Option<&str>) -> Escalation {
     let json = json!({
         "escalateTo": to, "notificationMethod": "webhook", "signingKey": signing_key,
     });
     serde_json::from_value(json).expect("an escalation")
 }
 
-fn notifier(clock: &Arc<Waits>) -> WebhookNotifier {
+pub(crate) fn notifier(clock: &Arc<Waits>) -> WebhookNotifier {
     let key = SigningKey::from_bytes(&KEY).expect("a key");
     let keys = SigningKeys::default().with("ops", key);
     WebhookNotifier::new(keys, Arc::clone(clock) as Arc<dyn Clock>)
 }
 
 /// Verifies a request as a service would, and returns its id, its time and its event.
-fn verified(request: &Received) -> (String, i64, Value) {
+pub(crate) fn verified(request: &Received) -> (String, i64, Value) {
     let header = |name| request.header(name).unwrap_or_else(|| panic!("no {name}"));
     let (id, time) = (header("webhook-id"), header("webhook-timestamp"));
     let signature = header("webhook-signature")
@@ -312,20 +312,6 @@ async fn nothing_goes_to_an_address_that_is_neither_encrypted_nor_on_this_machin
             .expect_err("and at run time");
         assert_eq!(told.kind(), FlowErrorKind::DependencyResolution);
     }
-}
-
-#[tokio::test]
-async fn what_is_for_an_encrypted_address_is_never_said_in_plain() {
-    let server = HookServer::start([]).await;
-    let policy = DeliveryPolicy {
-        tries: 1,
-        ..DeliveryPolicy::default()
-    };
-
-    let (error, _) = untold(&server.url("/").replace("http:", "https:"), policy).await;
-
-    assert_eq!(error.kind(), FlowErrorKind::Notification);
-    assert_eq!(server.received().len(), 0);
 }
 
 #[tokio::test]

@@ -100,6 +100,12 @@ impl Trust {
         self
     }
 
+    /// Returns the file with the authorities of the system: the one that `SSL_CERT_FILE` names in
+    /// `environment`, or the first of the known bundles that is there.
+    pub fn system_bundle(environment: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
+        system_places(environment, Path::exists).0
+    }
+
     /// Says the same with files that are found from everywhere.
     pub(crate) fn in_folder(mut self, folder: &Path) -> Self {
         for file in &mut self.files {

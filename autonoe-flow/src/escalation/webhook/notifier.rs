@@ -7,11 +7,12 @@ use async_trait::async_trait;
 use autonoe_core::Clock;
 use bytes::Bytes;
 use hyper::Uri;
+use rustls::RootCertStore;
 use serde_json::json;
 
 use super::policy::After;
 use super::post::{Attempt, Letter};
-use super::{DeliveryPolicy, SigningKey, SigningKeys};
+use super::{DeliveryPolicy, InvalidAuthorities, SigningKey, SigningKeys, authorities};
 use crate::definition::Escalation;
 use crate::error::{FlowError, FlowErrorKind};
 use crate::escalation::{Notice, Notifier, address_problem};
@@ -32,6 +33,9 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// A status of 2xx is success. Addresses are `https`, or `http` on this machine; redirections
 /// are not followed. Errors name the host alone: an address may be a secret.
 ///
+/// Who vouches for services with `https` is said by [`trusting`](Self::trusting), for example
+/// with the bundle of the system. Without it, a flow that tells such a service is not built.
+///
 /// ```
 /// use std::sync::Arc;
 ///
@@ -47,6 +51,7 @@ pub struct WebhookNotifier {
     keys: SigningKeys,
     clock: Arc<dyn Clock>,
     policy: DeliveryPolicy,
+    trusted: Arc<RootCertStore>,
 }
 
 impl WebhookNotifier {
@@ -56,7 +61,27 @@ impl WebhookNotifier {
             keys,
             clock,
             policy: DeliveryPolicy::default(),
+            trusted: Arc::new(RootCertStore::empty()),
         }
+    }
+
+    /// Trusts the authorities of `pem` besides, when they vouch for a service.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use autonoe_core::SystemClock;
+    /// # use autonoe_flow::{SigningKeys, WebhookNotifier};
+    /// let webhooks = WebhookNotifier::new(SigningKeys::default(), Arc::new(SystemClock));
+    ///
+    /// assert!(webhooks.trusting(b"no certificate").is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// There is no certificate in it, or something that is none.
+    pub fn trusting(mut self, pem: &[u8]) -> Result<Self, InvalidAuthorities> {
+        authorities::add(Arc::make_mut(&mut self.trusted), pem)?;
+        Ok(self)
     }
 
     /// Sets how often and for how long a service is told.
@@ -76,6 +101,12 @@ impl WebhookNotifier {
             unresolved("the address of the webhook is none".to_owned())
                 .because(BoxError::from(error))
         })?;
+        if uri.scheme_str() == Some("https") && self.trusted.is_empty() {
+            let host = uri.host().unwrap_or_default();
+            return Err(unresolved(format!(
+                "no authorities are given that could vouch for the webhook at {host}"
+            )));
+        }
         let key = match &escalation.signing_key {
             None => None,
             Some(name) => Some(self.keys.get(name).ok_or_else(|| {
@@ -104,7 +135,9 @@ impl Notifier for WebhookNotifier {
                 signature: key.map(|key| key.sign(&id, at, &body)),
                 body: body.clone(),
             };
-            let attempt = letter.post(self.policy.try_time).await;
+            let attempt = letter
+                .post(self.policy.try_time, self.trusted.clone())
+                .await;
             match self.policy.decide(tried, &attempt) {
                 After::Done => {
                     tracing::debug!(host, id, tried, "a webhook was told");

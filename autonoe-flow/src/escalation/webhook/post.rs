@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, USER_AGENT};
 use hyper::{Method, Request, Uri};
-use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
@@ -48,12 +48,10 @@ pub(super) struct Letter {
 
 impl Letter {
     /// Sends it once. Redirections are not followed: nobody signed for the other place.
-    pub(super) async fn post(self, time: Duration) -> Attempt {
-        let ready = || {
-            let is_encrypted = self.uri.scheme_str() == Some("https");
-            let request = self.request()?;
-            Ok::<_, BoxError>((client(is_encrypted)?, request))
-        };
+    ///
+    /// `trusted` vouch for services with encrypted connections.
+    pub(super) async fn post(self, time: Duration, trusted: Arc<RootCertStore>) -> Attempt {
+        let ready = || Ok::<_, BoxError>((client(trusted)?, self.request()?));
         let (client, request) = match ready() {
             Ok(ready) => ready,
             Err(source) => return Attempt::Unsendable { source },
@@ -89,15 +87,11 @@ impl Letter {
 
 /// Escalations are rare: a connection is not kept for the next.
 fn client(
-    is_encrypted: bool,
+    trusted: Arc<RootCertStore>,
 ) -> Result<Client<HttpsConnector<HttpConnector>, Full<Bytes>>, BoxError> {
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()?;
-    let config = match is_encrypted {
-        true => config.with_native_roots()?,
-        // A machine without any certificates can still tell itself.
-        false => config.with_root_certificates(RootCertStore::empty()),
-    };
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(trusted);
     let mut http = HttpConnector::new();
     http.enforce_http(false);
     let connector = HttpsConnectorBuilder::new()

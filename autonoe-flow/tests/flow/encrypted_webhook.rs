@@ -1,0 +1,165 @@
+//! Escalations told to services with encrypted connections.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use autonoe_flow::{DeliveryPolicy, FlowErrorKind, Notifier, WebhookNotifier};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+
+use crate::hook_server::{HookServer, Reply};
+use crate::webhook::{Waits, escalation, notice, notifier, verified};
+
+/// Takes encrypted connections and hands them on to a server. It is gone when it is dropped.
+struct Encrypted {
+    address: SocketAddr,
+    /// The certificate of its authority, in PEM.
+    authority: String,
+    task: JoinHandle<()>,
+}
+
+impl Encrypted {
+    async fn before(server: &HookServer) -> Self {
+        let behind = server.url("").trim_start_matches("http://").to_owned();
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .await
+            .expect("a port");
+        let address = listener.local_addr().expect("it is bound");
+        let (acceptor, authority) = certified();
+        let task = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (acceptor, behind) = (acceptor.clone(), behind.clone());
+                tokio::spawn(async move {
+                    // Who does not trust us leaves here.
+                    let Ok(mut clear) = acceptor.accept(stream).await else {
+                        return;
+                    };
+                    let mut server = TcpStream::connect(behind).await.expect("it is there");
+                    let _ = tokio::io::copy_bidirectional(&mut clear, &mut server).await;
+                });
+            }
+        });
+        Self {
+            address,
+            authority,
+            task,
+        }
+    }
+
+    fn url(&self) -> String {
+        format!("https://{}/hook", self.address)
+    }
+}
+
+impl Drop for Encrypted {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Makes an authority and a server that it vouches for.
+fn certified() -> (TlsAcceptor, String) {
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let key = KeyPair::generate().expect("a key");
+    let authority = CertifiedIssuer::self_signed(params, key).expect("an authority");
+    let params = CertificateParams::new(["127.0.0.1".to_owned()]).expect("a name");
+    let key = KeyPair::generate().expect("a key");
+    let certificate = params.signed_by(&key, &authority).expect("a certificate");
+    let key = PrivateKeyDer::try_from(key.serialize_der()).expect("a key");
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], key)
+        .expect("they fit");
+    (TlsAcceptor::from(Arc::new(config)), authority.pem())
+}
+
+fn trusting(authority: &str) -> WebhookNotifier {
+    let once = DeliveryPolicy {
+        tries: 1,
+        ..DeliveryPolicy::default()
+    };
+    let notifier = notifier(&Waits::new()).with_policy(once);
+    notifier.trusting(authority.as_bytes()).expect("one")
+}
+
+#[tokio::test]
+async fn a_service_is_told_when_an_authority_vouches_for_it() {
+    let server = HookServer::start([Reply::Status(204)]).await;
+    let encrypted = Encrypted::before(&server).await;
+    let to = escalation(&encrypted.url(), Some("ops"));
+
+    let told = trusting(&encrypted.authority).notify(&to, &notice(4)).await;
+
+    told.expect("it was taken");
+    let (id, ..) = verified(&server.received()[0]);
+    assert_eq!(id, "5f_2a-4");
+}
+
+#[tokio::test]
+async fn a_service_that_nobody_vouches_for_hears_nothing() {
+    let server = HookServer::start([]).await;
+    let (encrypted, another) = (
+        Encrypted::before(&server).await,
+        Encrypted::before(&server).await,
+    );
+    let to = escalation(&encrypted.url(), Some("ops"));
+
+    let told = trusting(&another.authority).notify(&to, &notice(4)).await;
+
+    assert_eq!(
+        told.expect_err("not taken").kind(),
+        FlowErrorKind::Notification
+    );
+    assert_eq!(server.received().len(), 0);
+}
+
+#[tokio::test]
+async fn what_is_for_an_encrypted_address_is_never_said_in_plain() {
+    let server = HookServer::start([]).await;
+    let encrypted = Encrypted::before(&server).await;
+    let to = escalation(&server.url("/").replace("http:", "https:"), Some("ops"));
+
+    let told = trusting(&encrypted.authority).notify(&to, &notice(4)).await;
+
+    assert_eq!(
+        told.expect_err("not taken").kind(),
+        FlowErrorKind::Notification
+    );
+    assert_eq!(server.received().len(), 0);
+}
+
+#[test]
+fn who_vouches_for_a_service_must_be_said_before_the_start() {
+    let to = escalation("https://hooks.example.com/secret/path", Some("ops"));
+
+    let error = notifier(&Waits::new())
+        .resolve(&to)
+        .expect_err("nobody does");
+
+    assert_eq!(error.kind(), FlowErrorKind::DependencyResolution);
+    assert_eq!(
+        error.to_string(),
+        "no authorities are given that could vouch for the webhook at hooks.example.com"
+    );
+}
+
+#[test]
+fn what_is_no_authority_is_an_error() {
+    for pem in [
+        "",
+        "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+    ] {
+        assert!(
+            notifier(&Waits::new()).trusting(pem.as_bytes()).is_err(),
+            "{pem}"
+        );
+    }
+}
