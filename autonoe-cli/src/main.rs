@@ -60,6 +60,7 @@ fn carry_out(command: &Command, surroundings: &Surroundings) -> Result<ExitCode,
         Command::Schema(args) => commands::schema(args, surroundings),
         Command::Report(args) => commands::report(args, surroundings),
         Command::Mcp(args) => commands::mcp(args, surroundings),
+        Command::Flow(args) => commands::flow(args, surroundings),
         Command::Completions(args) => commands::completions(args, surroundings),
         Command::Man(args) => commands::man(args, surroundings),
     }

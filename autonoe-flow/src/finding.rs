@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What is wrong with a definition: where it stands, what it is, how to mend it.
@@ -30,7 +31,7 @@ use serde::Serialize;
 /// );
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Finding {
@@ -99,7 +100,7 @@ impl fmt::Display for Finding {
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident, $code:literal;)+) => {
         /// The kinds of what can be wrong with a definition.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
         #[non_exhaustive]
         pub enum FindingKind {
             $($(#[$doc])* #[serde(rename = $code)] $kind,)+

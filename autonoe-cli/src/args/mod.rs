@@ -3,6 +3,7 @@
 mod agent;
 mod check;
 mod doctor;
+mod flow;
 mod init;
 mod log;
 mod mcp;
@@ -16,6 +17,9 @@ mod status;
 pub(crate) use agent::AgentArgs;
 pub(crate) use check::CheckArgs;
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use flow::{
+    FlowArgs, FlowCommand, FlowGraphArgs, FlowListArgs, FlowValidateArgs, GraphFormat,
+};
 pub(crate) use init::{InitArgs, SchemaArgs};
 pub(crate) use log::LogArgs;
 pub(crate) use mcp::McpArgs;
@@ -70,6 +74,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Hand on what an agent says to the tools of its run; agents start this themselves
     Mcp(McpArgs),
+    /// List, validate and draw flows: agents made of steps
+    Flow(FlowArgs),
     /// Print a script that completes commands in a shell
     Completions(CompletionsArgs),
     /// Print the manual page
@@ -86,6 +92,6 @@ pub(crate) struct CompletionsArgs {
 /// Options of `autonoe man`.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// The command; without one, the page of the whole
-    pub(crate) command: Option<String>,
+    /// The command, with the names of its parts; without one, the page of the whole
+    pub(crate) command: Vec<String>,
 }

@@ -24,16 +24,15 @@ pub(crate) fn man(args: &ManArgs, surroundings: &Surroundings) -> Result<ExitCod
     let mut cli = Cli::command();
     // Until then a command does not know what it is called as a whole.
     cli.build();
-    let (title, command) = match &args.command {
-        None => ("autonoe".to_owned(), &cli),
-        Some(name) => {
-            let found = cli.find_subcommand(name).ok_or_else(|| {
-                CliError::usage(format!("there is no command {name:?}"))
-                    .with_hint("`autonoe help` lists them")
-            })?;
-            (format!("autonoe-{name}"), found)
-        }
-    };
+    let mut title = "autonoe".to_owned();
+    let mut command = &cli;
+    for name in &args.command {
+        command = command.find_subcommand(name).ok_or_else(|| {
+            CliError::usage(format!("there is no command {name:?}"))
+                .with_hint("`autonoe help` lists them")
+        })?;
+        title = format!("{title}-{name}");
+    }
     let mut page = Vec::new();
     clap_mangen::Man::new(command.clone())
         .title(title.to_uppercase())

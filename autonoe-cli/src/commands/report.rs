@@ -1,11 +1,10 @@
 //! `autonoe report`.
 
-use std::fs;
-use std::path::Path;
 use std::process::ExitCode;
 
 use autonoe_core::{Journal, RunStory};
 
+use super::output_file::write_output;
 use super::which_run::find_run;
 use crate::args::ReportArgs;
 use crate::error::CliError;
@@ -24,22 +23,7 @@ pub(crate) fn report(args: &ReportArgs, surroundings: &Surroundings) -> Result<E
     let story = chosen(&stories, args.run.as_deref())?;
     let facts = Facts::gather(&project, &journal, &stories, story)?;
     let html = page(&facts);
-    if args.output == Path::new("-") {
-        surroundings.say(&html)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let path = surroundings.working_dir.join(&args.output);
-    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
-    if folder.is_some_and(|folder| folder.starts_with(project.state_dir())) {
-        return Err(CliError::usage(
-            "the page would stand among the files of Autonoe; name another place with --output",
-        ));
-    }
-    fs::write(&path, html).map_err(|error| {
-        CliError::failure(format!("{} cannot be written: {error}", path.display()))
-            .with_hint("name another file with --output, or print the page with --output -")
-    })?;
-    surroundings.say(&format!("{}\n", path.display()))?;
+    write_output(&html, &args.output, "the page", &project, surroundings)?;
     Ok(ExitCode::SUCCESS)
 }
 

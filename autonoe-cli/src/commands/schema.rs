@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::check::{Answer, LineAnswer};
 use super::doctor::Examination;
 use super::dry_run::Plan;
+use super::flow::{Flows, Validation};
 use super::status::Status;
 use crate::args::SchemaArgs;
 use crate::columns::columns;
@@ -45,6 +46,7 @@ pub(super) fn text(name: &str) -> Result<String, CliError> {
 
 fn all() -> BTreeMap<String, Value> {
     let mut all = schemas();
+    all.extend(autonoe_flow::schemas());
     // The file of `--backend scripted:FILE`, which needs no `type`.
     let scripted = plain_schema::<ScriptedBackend>().to_value();
     all.insert("scripted".to_owned(), scripted);
@@ -55,7 +57,7 @@ fn all() -> BTreeMap<String, Value> {
 }
 
 /// Describes what commands print for other programs, as far as it is no file and no event.
-fn outputs() -> [(&'static str, Schema); 5] {
+fn outputs() -> [(&'static str, Schema); 7] {
     [
         ("output.status", plain_output_schema::<Status<'static>>()),
         ("output.check", plain_output_schema::<Answer<'static>>()),
@@ -68,6 +70,8 @@ fn outputs() -> [(&'static str, Schema); 5] {
             plain_output_schema::<Examination<'static>>(),
         ),
         ("output.dry-run", plain_output_schema::<Plan>()),
+        ("output.flow-list", plain_output_schema::<Flows>()),
+        ("output.flow-validate", plain_output_schema::<Validation>()),
     ]
 }
 

@@ -2,8 +2,12 @@
 
 mod bad_files;
 mod check;
+#[path = "../guide/console.rs"]
+mod console;
 mod doctor;
 mod dry_run;
+mod flow;
+mod flow_guide;
 mod help;
 mod init;
 mod log;

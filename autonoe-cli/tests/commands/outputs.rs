@@ -47,6 +47,16 @@ fn with_agents() -> Setting {
         .file(".autonoe/agent.json", "{\"mcpServers\": {}}")
 }
 
+fn with_flows() -> Setting {
+    let steps = r#"{"entryStep": "a", "steps": {"a": {"prompt": "a.md"}, "b": {}}}"#;
+    let agent = r#"{"version": "1", "name": "one", "behavior": {"completionType": "stepMachine"},
+        "parameters": {"n": {"type": "integer", "default": 2, "description": "How many."}}}"#;
+    bare()
+        .file(".autonoe/flows/one/agent.json", agent)
+        .file(".autonoe/flows/one/steps_registry.json", steps)
+        .file(".autonoe/flows/two/agent.json", "[]")
+}
+
 fn with_finished_run() -> Setting {
     let journal = include_str!("fixtures/finished_run.jsonl");
     bare().file(".autonoe/journal.jsonl", journal)
@@ -77,6 +87,13 @@ const VALUES: &[Case] = &[
         "output.dry-run",
         with_broken_off_sync,
         &["sync", "--dry-run", "--output=json"],
+    ),
+    ("output.flow-list", bare, &["flow", "list", "--json"]),
+    ("output.flow-list", with_flows, &["flow", "list", "--json"]),
+    (
+        "output.flow-validate",
+        with_flows,
+        &["flow", "validate", "--json"],
     ),
 ];
 
@@ -194,7 +211,7 @@ fn no_output_is_left_out_here() {
     let outputs = listed.lines().filter_map(|line| line.split(' ').next());
     let outputs: Vec<_> = outputs.filter(|name| name.starts_with("output.")).collect();
 
-    assert_eq!(outputs.len(), 5, "{listed}");
+    assert_eq!(outputs.len(), 7, "{listed}");
     for name in outputs {
         assert!(tried(name), "{name} is not tried");
     }

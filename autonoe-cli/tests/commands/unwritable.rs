@@ -36,6 +36,11 @@ const COMMANDS: &[(&[&str], &str)] = &[
     (&["report"], ""),
     (&["report", "--output", "-"], ""),
     (&["mcp", "--help"], ""),
+    (&["flow", "list"], ""),
+    (&["flow", "list", "--json"], ""),
+    (&["flow", "validate"], ""),
+    (&["flow", "validate", "--json"], ""),
+    (&["flow", "graph", "hello"], ""),
     (&["completions", "bash"], ""),
     (&["man"], ""),
     (&["man", "run"], ""),
@@ -59,6 +64,15 @@ fn setting() -> Setting {
             ".autonoe/journal.jsonl",
             include_str!("fixtures/finished_run.jsonl"),
         )
+        .file(
+            ".autonoe/flows/hello/agent.json",
+            r#"{"version": "1", "name": "hello", "behavior": {"completionType": "stepMachine"}}"#,
+        )
+        .file(
+            ".autonoe/flows/hello/steps_registry.json",
+            r#"{"entryStep": "a", "steps": {"a": {"prompt": "a.md", "transition": {"next": "end"}}}}"#,
+        )
+        .file(".autonoe/flows/hello/a.md", "Say hello.")
 }
 
 fn writes_to(args: &[&str], input: &str, stdout: impl Into<Stdio>) -> Output {
@@ -86,8 +100,9 @@ fn on_a_full_disk_every_command_complains_and_fails() {
 
         let output = writes_to(args, input, full.expect("Linux has it"));
 
-        // Of a check, 1 would say that the command is denied.
-        let code = if args[0] == "check" { 2 } else { 1 };
+        // Of these, 1 would say that something is denied or wrong.
+        let is_answer = args[0] == "check" || args.starts_with(&["flow", "validate"]);
+        let code = if is_answer { 2 } else { 1 };
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{args:?}: {stderr}");
         let complaint = "standard output cannot be written to: No space left on device";

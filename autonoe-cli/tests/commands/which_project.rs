@@ -25,6 +25,8 @@ fn what_is_no_project_directory_is_told_once_and_with_what_it_is() {
             &["log"],
             &["init"],
             &["report"],
+            &["flow", "list"],
+            &["flow", "graph", "x"],
         ] {
             let said = setting.autonoe(&[args, &["-p", dir]].concat());
             assert_eq!((said.code, &said.stderr), (1, &told.stderr), "{args:?}");

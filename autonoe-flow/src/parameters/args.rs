@@ -17,6 +17,22 @@ pub(crate) fn flag_of(name: &VariableName, parameter: &Parameter) -> String {
     }
 }
 
+impl Parameter {
+    /// Returns the flag by which the parameter `name` is given on a command line.
+    ///
+    /// ```
+    /// use autonoe_flow::Parameter;
+    ///
+    /// let parameter: Parameter = serde_json::from_str(r#"{"type": "integer"}"#)?;
+    ///
+    /// assert_eq!(parameter.flag(&"maxRounds".parse()?), "--max-rounds");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn flag(&self, name: &VariableName) -> String {
+        flag_of(name, self)
+    }
+}
+
 /// Writes `maxRounds` and `max_rounds` as `max-rounds`.
 fn kebab(name: &str) -> String {
     let mut flag = String::new();

@@ -1,0 +1,24 @@
+//! `autonoe flow`.
+
+mod findings;
+mod folders;
+mod graph;
+mod list;
+mod validate;
+
+use std::process::ExitCode;
+
+pub(super) use self::list::Flows;
+pub(super) use self::validate::Validation;
+use crate::args::{FlowArgs, FlowCommand};
+use crate::error::CliError;
+use crate::surroundings::Surroundings;
+
+/// Lists, validates and draws flows.
+pub(crate) fn flow(args: &FlowArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+    match &args.command {
+        FlowCommand::List(args) => list::list(args, surroundings),
+        FlowCommand::Validate(args) => validate::validate(args, surroundings),
+        FlowCommand::Graph(args) => graph::graph(args, surroundings),
+    }
+}

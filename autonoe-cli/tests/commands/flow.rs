@@ -1,0 +1,364 @@
+//! `autonoe flow list`, `validate` and `graph`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::setting::{Said, Setting};
+
+const AGENT: &str = r#"{
+  "version": "1.0.0",
+  "name": "review",
+  "description": "Reviews a text",
+  "behavior": {"completionType": "stepMachine"},
+  "parameters": {
+    "maxRounds": {"type": "integer", "default": 3, "description": "How often."},
+    "topic": {"type": "string", "required": true, "cli": "--about"}
+  }
+}"#;
+
+const STEPS: &str = r#"{
+  "entryStep": "draft",
+  "steps": {
+    "draft": {"prompt": "prompts/draft.md", "transition": {"next": "review"}},
+    "review": {"prompt": "prompts/draft.md", "transition": {"next": "end"}}
+  }
+}"#;
+
+/// A project with a flow under each of the names.
+fn with_flows(names: &[&str]) -> Setting {
+    names.iter().fold(Setting::new(), |setting, name| {
+        let folder = format!(".autonoe/flows/{name}");
+        let agent = AGENT.replace("\"review\"", &format!("{name:?}"));
+        setting
+            .file(&format!("{folder}/agent.json"), agent)
+            .file(&format!("{folder}/steps_registry.json"), STEPS)
+            .file(
+                &format!("{folder}/prompts/draft.md"),
+                "Write about {uv-topic}.\n",
+            )
+    })
+}
+
+fn steps_of(name: &str) -> String {
+    format!(".autonoe/flows/{name}/steps_registry.json")
+}
+
+/// A project with a flow that is fine, one with mistakes and one that is not JSON.
+fn with_mistakes() -> Setting {
+    with_flows(&["broken", "fine", "wrong"])
+        .file(
+            ".autonoe/flows/broken/agent.json",
+            "{\n  \"version\": 1.0.0\n}\n",
+        )
+        .file(
+            &steps_of("wrong"),
+            STEPS.replace("{\"next\": \"review\"}", "{\"next\": \"reveiw\"}"),
+        )
+        .file(
+            ".autonoe/flows/wrong/prompts/draft.md",
+            "Write about {uv-topics}.\n",
+        )
+}
+
+fn json(said: &Said) -> Value {
+    serde_json::from_str(&said.stdout).unwrap_or_else(|error| panic!("{error}: {}", said.screen()))
+}
+
+#[test]
+fn flows_are_listed_with_their_state() {
+    insta::assert_snapshot!(with_mistakes().autonoe(&["flow", "list"]).screen());
+}
+
+#[test]
+fn a_list_for_programs_tells_parameters_with_their_flags() {
+    let said = with_mistakes().autonoe(&["flow", "list", "--json"]);
+
+    insta::assert_json_snapshot!(json(&said));
+}
+
+#[test]
+fn a_project_without_flows_is_told_where_they_go_and_stays_untouched() {
+    let setting = Setting::new();
+
+    insta::assert_snapshot!(setting.autonoe(&["flow", "list"]).screen());
+    assert!(setting.files().is_empty());
+}
+
+#[test]
+fn every_mistake_is_told_with_its_place_and_how_to_mend_it() {
+    let said = with_mistakes().autonoe(&["flow", "validate"]);
+
+    assert_eq!(said.code, 1);
+    insta::assert_snapshot!(said.screen());
+}
+
+#[test]
+fn every_mistake_is_told_to_programs_too() {
+    let said = with_mistakes().autonoe(&["flow", "validate", "--json"]);
+
+    assert_eq!(said.code, 1);
+    insta::assert_json_snapshot!(json(&said));
+}
+
+#[test]
+fn flows_without_mistakes_take_a_line_each() {
+    let setting = with_flows(&["audit", "review"]);
+
+    let all = setting.autonoe(&["flow", "validate"]);
+    let one = setting.autonoe(&["flow", "validate", "audit"]);
+
+    let lines = "audit: valid\nreview: valid\n2 of 2 flows valid\n";
+    assert_eq!((all.code, all.stdout.as_str()), (0, lines));
+    assert_eq!((one.code, one.stdout.as_str()), (0, "audit: valid\n"));
+}
+
+#[test]
+fn a_warning_is_told_and_is_no_error() {
+    let setting = with_flows(&["review"]).file(
+        ".autonoe/flows/review/agent.json",
+        AGENT.replace("\"review\"", "\"another\""),
+    );
+
+    let said = setting.autonoe(&["flow", "validate"]);
+
+    assert_eq!(said.code, 0);
+    insta::assert_snapshot!(said.screen());
+}
+
+#[test]
+fn a_flow_elsewhere_is_named_by_its_path_from_where_one_stands() {
+    let setting = with_flows(&["review"]);
+    let project = setting.project();
+
+    for (folder, word) in [
+        (project.clone(), "./.autonoe/flows/review"),
+        (project.join(".autonoe/flows"), "./review"),
+        (project.join(".autonoe/flows/review"), "."),
+        (
+            PathBuf::from("/"),
+            project
+                .join(".autonoe/flows/review")
+                .to_str()
+                .expect("plain"),
+        ),
+    ] {
+        let mut command = setting.command(&["flow", "validate", word]);
+        let said = setting.said(command.current_dir(&folder).output().expect("it starts"));
+        assert_eq!(
+            said.code,
+            0,
+            "{word} in {}: {}",
+            folder.display(),
+            said.screen()
+        );
+    }
+    let elsewhere = Setting::new().autonoe(&[
+        "flow",
+        "validate",
+        "review",
+        "-p",
+        project.to_str().expect("plain"),
+    ]);
+    assert_eq!(elsewhere.code, 0, "{}", elsewhere.screen());
+}
+
+#[test]
+fn a_validation_that_could_not_be_made_finds_no_errors() {
+    let setting = with_flows(&["audit", "review"]);
+
+    insta::assert_snapshot!(
+        "no_such_flow",
+        setting.autonoe(&["flow", "validate", "reviw"]).screen()
+    );
+    insta::assert_snapshot!(
+        "no_flows",
+        Setting::new().autonoe(&["flow", "validate"]).screen()
+    );
+    for args in [
+        &["flow", "validate", "audit", "review"][..],
+        &["flow", "validate", "-p", "missing"],
+        &["flow", "validate", "../flows/audit/../../x", "--fast"],
+        &["flow", "check"],
+        &["flow"],
+    ] {
+        let said = setting.autonoe(args);
+        assert_eq!((said.code, said.stdout.as_str()), (2, ""), "{args:?}");
+    }
+}
+
+#[test]
+fn a_folder_that_could_not_be_a_flow_is_not_passed_over() {
+    let setting = with_flows(&["review"])
+        .file(".autonoe/flows/empty/notes.txt", "")
+        .file(".autonoe/flows/.hidden/notes.txt", "")
+        .file(".autonoe/flows/notes.txt", "");
+
+    let said = setting.autonoe(&["flow", "validate"]);
+
+    assert_eq!(said.code, 1);
+    assert!(said.stdout.contains("empty: 1 error"), "{}", said.screen());
+    assert!(
+        said.stdout.contains("1 of 2 flows valid"),
+        "{}",
+        said.screen()
+    );
+}
+
+#[test]
+fn a_path_that_is_no_flow_is_an_error_of_that_flow() {
+    let setting = Setting::new().file("notes.txt", "");
+
+    for (word, told) in [
+        ("./missing", "there is no such folder"),
+        ("./notes.txt", "it is not a folder"),
+        (".", "there is no such file"),
+    ] {
+        let said = setting.autonoe(&["flow", "validate", word]);
+        assert_eq!(said.code, 1, "{word}: {}", said.screen());
+        assert!(said.stdout.contains(told), "{word}: {}", said.screen());
+    }
+}
+
+#[test]
+fn texts_of_a_flow_are_no_commands_for_a_terminal() {
+    let setting = with_flows(&["review"]).file(
+        ".autonoe/flows/review/agent.json",
+        AGENT.replace("Reviews a text", "Reviews\\u001b[2J\\na \\u202etext"),
+    );
+
+    let said = setting.autonoe(&["flow", "list"]);
+
+    assert!(
+        said.stdout.contains("Reviews [2J⏎a \u{fffd}text"),
+        "{}",
+        said.screen()
+    );
+}
+
+#[test]
+fn a_flow_is_drawn_in_three_ways() {
+    let setting = with_flows(&["review"]);
+    for (format, beginning) in [
+        ("mermaid", "flowchart TD\n"),
+        ("dot", "digraph "),
+        ("svg", "<svg "),
+    ] {
+        let said = setting.autonoe(&["flow", "graph", "review", "--format", format]);
+
+        assert_eq!(said.code, 0, "{format}: {}", said.screen());
+        assert!(said.stdout.starts_with(beginning), "{}", said.stdout);
+        let file = format!("picture.{format}");
+        let written =
+            setting.autonoe(&["flow", "graph", "review", "-o", &file, "--format", format]);
+        assert_eq!(written.stdout, format!("[folder]/project/{file}\n"));
+        assert_eq!(setting.read(&file), said.stdout, "{format}");
+    }
+    let by_ending = setting.autonoe(&["flow", "graph", "review", "--output", "flow.svg"]);
+    assert_eq!(by_ending.code, 0);
+    assert!(setting.read("flow.svg").starts_with("<svg "));
+}
+
+#[test]
+fn a_flow_with_mistakes_is_drawn_with_a_warning_and_an_unreadable_one_is_not() {
+    let setting = with_mistakes();
+
+    insta::assert_snapshot!(
+        "drawn",
+        setting.autonoe(&["flow", "graph", "wrong"]).screen()
+    );
+    insta::assert_snapshot!(
+        "not_drawn",
+        setting.autonoe(&["flow", "graph", "broken"]).screen()
+    );
+}
+
+#[test]
+fn a_drawing_does_not_stand_among_the_files_of_autonoe() {
+    let setting = with_flows(&["review"]);
+    let before = setting.read(".autonoe/flows/review/agent.json");
+
+    let said = setting.autonoe(&[
+        "flow",
+        "graph",
+        "review",
+        "-o",
+        ".autonoe/flows/review/agent.json",
+    ]);
+
+    assert_eq!(said.code, 2, "{}", said.screen());
+    assert_eq!(setting.read(".autonoe/flows/review/agent.json"), before);
+    let nowhere = setting.autonoe(&["flow", "graph", "review", "-o", "missing/flow.svg"]);
+    assert_eq!(nowhere.code, 1, "{}", nowhere.screen());
+}
+
+#[test]
+fn the_parts_of_the_command_have_manuals() {
+    let setting = Setting::new();
+
+    let whole = setting.autonoe(&["man", "flow"]).stdout;
+    let part = setting.autonoe(&["man", "flow", "validate"]).stdout;
+    let unknown = setting.autonoe(&["man", "flow", "check"]);
+
+    assert!(whole.contains("validate"), "{whole}");
+    assert!(
+        part.contains("AUTONOE-FLOW-VALIDATE") && part.contains("there is an error"),
+        "{part}"
+    );
+    assert_eq!(unknown.code, 2, "{}", unknown.screen());
+}
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/flows")
+}
+
+#[test]
+fn the_example_flows_are_valid_without_a_warning_and_fit_the_schemas_that_they_name() {
+    let setting = Setting::new();
+    let mut names = Vec::new();
+    for entry in fs::read_dir(examples()).expect("readable") {
+        let folder = entry.expect("readable").path();
+
+        let said = setting.autonoe(&[
+            "flow",
+            "validate",
+            "--json",
+            folder.to_str().expect("plain"),
+        ]);
+
+        let flow = &json(&said)["flows"][0];
+        assert_eq!(said.code, 0, "{}", said.screen());
+        assert_eq!(
+            flow["warnings"].as_array().map(Vec::len),
+            Some(0),
+            "{flow:#}"
+        );
+        for file in ["agent.json", "steps_registry.json"] {
+            let text = fs::read_to_string(folder.join(file)).expect("readable");
+            let value: Value = serde_json::from_str(&text).expect("JSON");
+            let schema = folder.join(value["$schema"].as_str().expect("it names a schema"));
+            let schema = fs::read_to_string(&schema).expect("the schema is there");
+            let schema = serde_json::from_str(&schema).expect("JSON");
+            let validator = jsonschema::validator_for(&schema).expect("a schema");
+            let errors: Vec<_> = validator
+                .iter_errors(&value)
+                .map(|it| it.to_string())
+                .collect();
+            assert!(
+                errors.is_empty(),
+                "{}/{file}: {errors:#?}",
+                folder.display()
+            );
+        }
+        names.push(
+            folder
+                .file_name()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned(),
+        );
+    }
+    names.sort();
+    assert_eq!(names, ["fix-bug", "prepare-release", "reviewed-document"]);
+}
