@@ -84,6 +84,9 @@ mod guides {
     #[doc = include_str!("../../docs/guides/fake-claude.md")]
     mod fake_claude {}
 
+    #[doc = include_str!("../../docs/guides/flows.md")]
+    mod flows {}
+
     #[doc = include_str!("../../docs/guides/run-machine.md")]
     mod run_machine {}
 }

@@ -1,0 +1,116 @@
+//! The guide on flows: what it shows is so, and it leaves no field out.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::console::Console;
+use crate::setting::Setting;
+
+const GUIDE: &str = include_str!("../../../docs/guides/flows.md");
+
+/// Returns the text of the block that begins with this line.
+fn block(beginning: &str) -> &'static str {
+    let (_, rest) = GUIDE
+        .split_once(&format!("```{beginning}\n"))
+        .expect("a block");
+    rest.split_once("```").expect("it ends").0
+}
+
+#[test]
+fn the_files_in_the_guide_are_those_of_the_example() {
+    assert_eq!(
+        block("json agent"),
+        include_str!("../../../examples/flows/fix-bug/agent.json")
+    );
+    assert_eq!(
+        block("json steps"),
+        include_str!("../../../examples/flows/fix-bug/steps_registry.json")
+    );
+}
+
+/// Collects the names of all fields of a schema, and the words that fields may have.
+fn words(schema: &Value, found: &mut BTreeSet<String>) {
+    if let Value::Object(fields) = schema {
+        if let Some(Value::Object(properties)) = fields.get("properties") {
+            found.extend(properties.keys().cloned());
+        }
+        found.extend(
+            fields
+                .get("const")
+                .and_then(Value::as_str)
+                .map(str::to_owned),
+        );
+        fields.values().for_each(|value| words(value, found));
+    } else if let Value::Array(items) = schema {
+        items.iter().for_each(|value| words(value, found));
+    }
+}
+
+#[test]
+fn every_field_of_a_definition_is_told() {
+    let setting = Setting::new();
+    let mut found = BTreeSet::new();
+    for name in ["flow.agent", "flow.steps-registry"] {
+        let said = setting.autonoe(&["schema", name]);
+        words(
+            &serde_json::from_str(&said.stdout).expect("JSON"),
+            &mut found,
+        );
+    }
+    assert!(found.len() > 60, "{found:?}");
+
+    let missing: Vec<_> = found
+        .iter()
+        .filter(|word| {
+            let tables = [
+                format!("`{word}`"),
+                format!("\"{word}\""),
+                format!("`{word}: "),
+            ];
+            !tables.iter().any(|told| GUIDE.contains(told))
+        })
+        .collect();
+    assert!(missing.is_empty(), "the guide does not tell {missing:?}");
+}
+
+#[test]
+fn every_command_of_the_guide_does_what_it_says() {
+    let setting = Setting::new();
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let home = setting.project().join("../home");
+    symlink(checkout, home.join("autonoe")).expect("writable");
+    let program = Path::new(env!("CARGO_BIN_EXE_autonoe"));
+    let own = std::env::var_os("PATH").unwrap_or_default();
+    let folder = program.parent().expect("it is in a folder").to_owned();
+    let path = std::env::join_paths([folder].into_iter().chain(std::env::split_paths(&own)));
+
+    for console in Console::all(GUIDE) {
+        for command in &console.commands {
+            let output = Command::new("bash")
+                .args(["-c", &format!("exec 2>&1\n{}", command.text)])
+                .current_dir(setting.project())
+                .env_clear()
+                .env("HOME", &home)
+                .env("PATH", path.as_ref().expect("plain names"))
+                .output()
+                .expect("it starts");
+
+            let printed = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(
+                output.status.code(),
+                Some(console.exit),
+                "{}\n{printed}",
+                command.text
+            );
+            if let Some(missing) = command.missing_in(&printed) {
+                panic!("{}: no line {missing:?} in\n{printed}", command.text);
+            }
+        }
+    }
+    assert!(fs::exists(setting.project().join(".autonoe/flows/fix-bug")).expect("readable"));
+}
