@@ -8,7 +8,7 @@ use autonoe_core::{
     ToldEvents,
 };
 
-use crate::launch::{ClaudeOptions, LaunchPlan, completed};
+use crate::launch::{ClaudeOptions, ConfigFolder, LaunchPlan, completed};
 use crate::probe::{Login, Probe, not_logged_in, probe};
 use crate::session::ClaudeClient;
 
@@ -65,7 +65,7 @@ impl AgentClientFactory for ClaudeAgents {
             .with_sandbox(sandbox)
             .with_cost(Support::Yes)
             .with_quota_reset(Support::Yes)
-            .with_resume(Support::Yes)
+            .with_resume(resume(&self.options.config))
             .with_in_process_tools(Support::Yes)
             .with_steering(Support::Yes)
             // Its calls of models are its own business: it tells only what turns used.
@@ -76,5 +76,29 @@ impl AgentClientFactory for ClaudeAgents {
         let spec = completed(&self.options, spec);
         LaunchPlan::check(&self.options, &spec)?;
         Ok(Box::new(ClaudeClient::new(self.options.clone(), spec)))
+    }
+}
+
+/// Tells whether conversations can be resumed: they are kept where the configuration is.
+fn resume(config: &ConfigFolder) -> Support {
+    match config {
+        ConfigFolder::PerSession => Support::No,
+        ConfigFolder::OfTheUser | ConfigFolder::Kept(_) => Support::Yes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conversation_that_goes_with_its_session_cannot_be_resumed() {
+        for (config, support) in [
+            (ConfigFolder::OfTheUser, Support::Yes),
+            (ConfigFolder::Kept("/srv/claude".into()), Support::Yes),
+            (ConfigFolder::PerSession, Support::No),
+        ] {
+            assert_eq!(resume(&config), support, "{config:?}");
+        }
     }
 }
