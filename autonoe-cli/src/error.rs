@@ -50,6 +50,12 @@ impl CliError {
         self
     }
 
+    /// Sets the exit code, where scripts want to know more than that it failed.
+    #[must_use]
+    pub(crate) fn with_code(self, code: u8) -> Self {
+        Self { code, ..self }
+    }
+
     pub(crate) fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
     }

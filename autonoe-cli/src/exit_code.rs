@@ -6,6 +6,10 @@ use autonoe_core::ExitReason;
 pub(crate) const FAILURE: u8 = 1;
 /// The command was used wrongly.
 pub(crate) const USAGE: u8 = 2;
+/// The quota is spent.
+pub(crate) const QUOTA: u8 = 5;
+/// The money or the time is spent.
+pub(crate) const BUDGET: u8 = 6;
 /// The run was interrupted.
 pub(crate) const INTERRUPTED: u8 = 130;
 
@@ -15,8 +19,8 @@ pub(crate) fn of(reason: &ExitReason) -> u8 {
         ExitReason::AllPassed | ExitReason::AllVerified => 0,
         ExitReason::AllBlocked => 3,
         ExitReason::MaxIterations => 4,
-        ExitReason::QuotaExceeded => 5,
-        ExitReason::BudgetExceeded { .. } => 6,
+        ExitReason::QuotaExceeded => QUOTA,
+        ExitReason::BudgetExceeded { .. } => BUDGET,
         ExitReason::MaxRetriesExceeded { .. } => 7,
         ExitReason::Interrupted => INTERRUPTED,
         // A reason that is not known yet is no success.

@@ -24,7 +24,7 @@ mod wire;
 pub mod conformance;
 
 pub use agent::{LimitTable, ModelAgentOptions, ModelAgents, ModelLimits};
-pub use backend::{KeyPlaces, ModelBackend};
+pub use backend::{KeyPlaces, ModelBackend, command_environment};
 pub use contract::{
     AssistantMessage, CallUsage, Message, ModelClient, ModelError, ModelErrorCode, ModelEvent,
     ModelIdentity, ModelReply, ModelRequest, ModelStream, Part, PartKind, StopReason, ToolChoice,

@@ -2,9 +2,15 @@
 
 use std::path::PathBuf;
 
+use std::time::Duration;
+
+use autonoe_core::{CostUsd, Destructive, ThinkingBudget};
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::ProjectArgs;
+use super::agent::model;
+use super::money_and_time::{cost, thinking, time};
+use super::{AgentArgs, OutputArgs, ProjectArgs};
+use crate::compose::BackendChoice;
 
 /// Options of `autonoe flow`.
 #[derive(Debug, Args)]
@@ -15,12 +21,116 @@ pub(crate) struct FlowArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FlowCommand {
+    /// Run a flow until it is complete, or go on with one that broke off
+    Run(Box<FlowRunArgs>),
     /// List the flows of the project and say whether they could start
     List(FlowListArgs),
     /// Find what is wrong with flows before they cost anything
     Validate(FlowValidateArgs),
     /// Draw the steps of a flow
     Graph(FlowGraphArgs),
+}
+
+/// How parameters are given, and what a flow ends with, for scripts.
+const PARAMETERS_AND_EXIT_CODES: &str = "\
+The parameters of a flow are flags that its definition names. They stand behind all other options,
+and behind `--` if one of those has the same name: `autonoe flow run fix-bug --bug 'it crashes'`.
+`--dry-run` shows those that there are.
+
+Exit codes:
+    0  done: the flow is complete
+    1  the flow failed, has errors, or the project cannot be used
+    2  wrong usage, parameters included
+    5  the quota is spent
+    6  --max-cost or --max-time is spent
+  130  interrupted";
+
+/// Options of `autonoe flow run`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = PARAMETERS_AND_EXIT_CODES)]
+pub(crate) struct FlowRunArgs {
+    /// The flow: its name in .autonoe/flows, or a folder with a / in it
+    #[arg(value_name = "FLOW")]
+    pub(crate) flow: String,
+    /// The parameters of the flow, each behind its flag
+    #[arg(
+        value_name = "PARAMETERS",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) parameters: Vec<String>,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+    /// What runs the agent: `claude`, `model:PROVIDER/MODEL`, `scripted:FILE`, or JSON
+    #[arg(long, default_value = "claude", value_name = "BACKEND")]
+    #[arg(help_heading = "Agent")]
+    backend: BackendChoice,
+    /// The model [default: the backend's own]
+    #[arg(long, short = 'm', value_name = "MODEL", value_parser = model)]
+    #[arg(help_heading = "Agent")]
+    model: Option<String>,
+    /// Let the agent think, with 1024 tokens or more [default: off; without a number: 8192]
+    // With its value attached, so that it takes no word that belongs to the flow.
+    #[arg(long, value_name = "TOKENS", num_args = 0..=1, default_missing_value = "8192")]
+    #[arg(require_equals = true, value_parser = thinking)]
+    #[arg(help_heading = "Agent")]
+    thinking: Option<ThinkingBudget>,
+    /// How much money may be spent in total, in dollars
+    #[arg(long, value_name = "USD", value_parser = cost)]
+    #[arg(help_heading = "Limits")]
+    max_cost: Option<CostUsd>,
+    /// How long it may take from its first start, in hours (h), minutes (m) and seconds (s)
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(help_heading = "Limits")]
+    max_time: Option<Duration>,
+    /// Wait until the quota comes back instead of stopping
+    #[arg(long)]
+    #[arg(help_heading = "Limits")]
+    wait_for_quota: bool,
+    /// Switch the sandbox of the agent and of checks off; only AUTONOE_NO_SANDBOX=1 does the same
+    #[arg(long)]
+    #[arg(help_heading = "Safety")]
+    no_sandbox: bool,
+    /// Let the agent delete and move files inside the project with `rm` and `mv`
+    #[arg(long, short = 'D', help_heading = "Safety")]
+    allow_destructive: bool,
+    /// Leave a run of this flow that broke off as it is, and start anew
+    #[arg(long)]
+    pub(crate) anew: bool,
+    /// Show the parameters, the settings and the first step, and start no agent
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// Print the result as JSON at the end, for other programs
+    #[arg(long, conflicts_with = "output", help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+impl FlowRunArgs {
+    /// Returns what is said of agents, as a run takes it.
+    pub(crate) fn agent(&self) -> AgentArgs {
+        AgentArgs {
+            backend: self.backend.clone(),
+            model: self.model.clone(),
+            plan_model: None,
+            thinking: self.thinking,
+            max_iterations: None,
+            max_retries: None,
+            max_cost: self.max_cost,
+            max_time: self.max_time,
+            pause: None,
+            wait_for_quota: self.wait_for_quota,
+            no_sandbox: self.no_sandbox,
+        }
+    }
+
+    pub(crate) fn destructive(&self) -> Destructive {
+        match self.allow_destructive {
+            true => Destructive::Allowed,
+            false => Destructive::Forbidden,
+        }
+    }
 }
 
 /// Options of `autonoe flow list`.

@@ -18,7 +18,7 @@ pub(crate) use agent::AgentArgs;
 pub(crate) use check::CheckArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use flow::{
-    FlowArgs, FlowCommand, FlowGraphArgs, FlowListArgs, FlowValidateArgs, GraphFormat,
+    FlowArgs, FlowCommand, FlowGraphArgs, FlowListArgs, FlowRunArgs, FlowValidateArgs, GraphFormat,
 };
 pub(crate) use init::{InitArgs, SchemaArgs};
 pub(crate) use log::LogArgs;
@@ -74,7 +74,7 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Hand on what an agent says to the tools of its run; agents start this themselves
     Mcp(McpArgs),
-    /// List, validate and draw flows: agents made of steps
+    /// Run, list, validate and draw flows: agents made of steps
     Flow(FlowArgs),
     /// Print a script that completes commands in a shell
     Completions(CompletionsArgs),

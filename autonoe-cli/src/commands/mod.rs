@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod broke_off;
 mod check;
 mod completions;
 mod doctor;
@@ -13,6 +14,7 @@ mod report;
 mod run;
 mod schema;
 mod signals;
+mod stage;
 mod status;
 mod which_run;
 

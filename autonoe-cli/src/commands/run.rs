@@ -1,25 +1,18 @@
 //! `autonoe run` and `autonoe sync`.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use autonoe_core::{
-    ExitReason, Journal, Mode, Project, ProjectRun, RunControl, RunObserver, RunReport,
-    SessionRunnerBuilder, TraceContent, TraceContext,
-};
-use autonoe_mcp::HttpToolServer;
+use autonoe_core::{ExitReason, Mode, Project, ProjectRun, RunControl, RunReport};
 
+use super::broke_off::BrokeOff;
 use super::dry_run::dry_run;
-use super::signals;
-use crate::args::{OutputArgs, OutputFormat, RunArgs, SyncArgs, Work};
-use crate::compose::{ModelsFile, misread_sandbox, sandbox_switch};
+use super::stage::Stage;
+use crate::args::{RunArgs, SyncArgs, Work};
+use crate::compose::{ModelsFile, sandbox_switch};
 use crate::error::CliError;
 use crate::exit_code;
-use crate::present::{
-    Detail, JsonLines, Presenter, QuietKeyboard, Screen, harmless_line, start_logging, summary,
-};
+use crate::present::{harmless_line, summary};
 use crate::surroundings::Surroundings;
-use crate::telemetry::{Telemetry, incoming_trace};
 
 /// Works on the deliverables until all of them pass.
 pub(crate) fn run(args: &RunArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
@@ -47,67 +40,21 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
     let backend = &work.agent.backend;
     let models = ModelsFile::load(&project)?.unwrap_or_default();
     let built = backend.build(&project, work.mode, model, surroundings)?;
-    let detail = detail(work.output);
-    let screen = Screen::new(surroundings, detail != Detail::Quiet);
-    let presenter = Arc::new(Presenter::new(screen.clone(), detail));
-    let trace = incoming_trace(surroundings);
-    let section = &models.telemetry;
-    let telemetry = Telemetry::start(section, project.root(), surroundings, trace.as_ref());
-    let telemetry = telemetry.unwrap_or_else(|error| {
-        presenter.warn(&format!("nothing is exported as telemetry: {error}"));
-        Telemetry::default()
-    });
-    start_logging(&screen, detail, telemetry.spans());
-    let sandbox = sandbox_switch(work.agent.no_sandbox, surroundings);
-    if let Some(warning) = sandbox.warning() {
-        presenter.warn(warning);
-    }
-    if let Some(warning) = misread_sandbox(work.agent.no_sandbox, surroundings) {
-        presenter.warn(&warning);
-    }
-    for warning in built.warnings.iter().chain(telemetry.announced()) {
-        presenter.warn(warning);
-    }
+    let mut stage = Stage::open(work.agent, work.output, &project, &models, surroundings);
+    stage.warn_of(&built.warnings);
     if let Some(warning) = about_what_broke_off(&project, work.mode) {
-        presenter.warn(&warning);
+        stage.warn(&warning);
     }
-    let events = match work.output.output {
-        OutputFormat::Json => Some(Arc::new(JsonLines::new(presenter.clone()))),
-        OutputFormat::Text => None,
-    };
-    let mut observers: Vec<Arc<dyn RunObserver>> = vec![presenter.clone()];
-    observers.extend(events.clone().map(|events| events as Arc<dyn RunObserver>));
-    observers.extend(telemetry.meters());
-    let traced = (trace, telemetry.content());
     let control = RunControl::new();
     let project_run = ProjectRun::new(project, built.agents)
         .mode(work.mode)
-        .sandbox(sandbox)
+        .sandbox(sandbox_switch(work.agent.no_sandbox, surroundings))
         .destructive(work.destructive)
         .limits(work.agent.limits())
-        .configure(configuration(work, surroundings, observers, traced));
+        .configure(stage.configuration(work.agent, surroundings));
 
-    let _quiet = screen.has_transient().then(QuietKeyboard::begin);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| CliError::failure(format!("the program cannot start: {error}")))?;
-    let report = runtime.block_on(async {
-        let watch = tokio::spawn(signals::watch(control.clone(), presenter.clone()));
-        let report = project_run.start(&control).await;
-        watch.abort();
-        report
-    });
-    screen.clear();
-    if let Some(warning) = telemetry.finish() {
-        presenter.warn(&warning);
-    }
-    let report = report?;
-    let told = match events {
-        // The last event has the report.
-        Some(events) => events.end(),
-        None => surroundings.say(&shown(&report)),
-    };
+    let report = stage.play(&control, project_run.start(&control))??;
+    let told = stage.tell(&shown(&report), surroundings);
     told.map_err(|error| error.with_hint("the run is written down: `autonoe log` tells it"))?;
     if let Some(hint) = hint(&report.exit) {
         surroundings.note(&format!("  hint: {}", harmless_line(&hint)));
@@ -115,56 +62,17 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
     Ok(exit_code::of(&report.exit).into())
 }
 
-/// Says what becomes of a run that broke off here, if one did.
+/// Says what becomes of what broke off here, if anything did.
 fn about_what_broke_off(project: &Project, mode: Mode) -> Option<String> {
-    let journal = Journal::read(&project.journal_path()).ok()?;
-    let recorded = journal.broken_off()?;
-    let (run, broke_off) = (recorded.run(), recorded.mode());
-    Some(match broke_off == mode {
-        true => format!(
-            "going on with a run that broke off, {run}; \
-             limits that are not given now are those that it was started with"
+    let broke_off = BrokeOff::find(project)?;
+    Some(match broke_off.run(mode) {
+        Some(recorded) => format!(
+            "going on with a run that broke off, {}; \
+             limits that are not given now are those that it was started with",
+            recorded.run()
         ),
-        false => {
-            format!("a {broke_off} that broke off, {run}, is left as it is; a new {mode} begins")
-        }
+        None => format!("{}; a new {mode} begins", broke_off.left()),
     })
-}
-
-fn detail(output: &OutputArgs) -> Detail {
-    match (output.quiet, output.debug) {
-        (true, _) => Detail::Quiet,
-        (false, true) => Detail::Debug,
-        (false, false) => Detail::Normal,
-    }
-}
-
-/// Says all that the command line says about the run itself.
-fn configuration(
-    work: &Work<'_>,
-    surroundings: &Surroundings,
-    observers: Vec<Arc<dyn RunObserver>>,
-    (trace, content): (Option<TraceContext>, TraceContent),
-) -> impl FnOnce(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + 'static {
-    let agent = work.agent.clone();
-    let home = surroundings.home();
-    move |mut runner| {
-        runner = runner.models(agent.models()).trace_content(content);
-        // Only for backends that cannot host our tools themselves; no port is open before one does.
-        runner = runner.tool_server(Arc::new(HttpToolServer::new()));
-        if let Some(parent) = trace {
-            runner = runner.trace(parent);
-        }
-        if let Some(thinking) = agent.thinking {
-            runner = runner.thinking(thinking);
-        }
-        if let Some(home) = home {
-            runner = runner.home(home);
-        }
-        observers
-            .into_iter()
-            .fold(runner, SessionRunnerBuilder::observer)
-    }
 }
 
 /// Writes what the run came to for people.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::check::{Answer, LineAnswer};
 use super::doctor::Examination;
 use super::dry_run::Plan;
-use super::flow::{Flows, Validation};
+use super::flow::{FlowOutcome, FlowPlan, Flows, Validation};
 use super::status::Status;
 use crate::args::SchemaArgs;
 use crate::columns::columns;
@@ -57,7 +57,7 @@ fn all() -> BTreeMap<String, Value> {
 }
 
 /// Describes what commands print for other programs, as far as it is no file and no event.
-fn outputs() -> [(&'static str, Schema); 7] {
+fn outputs() -> [(&'static str, Schema); 9] {
     [
         ("output.status", plain_output_schema::<Status<'static>>()),
         ("output.check", plain_output_schema::<Answer<'static>>()),
@@ -70,6 +70,11 @@ fn outputs() -> [(&'static str, Schema); 7] {
             plain_output_schema::<Examination<'static>>(),
         ),
         ("output.dry-run", plain_output_schema::<Plan>()),
+        ("output.flow-dry-run", plain_output_schema::<FlowPlan>()),
+        (
+            "output.flow-run",
+            plain_output_schema::<FlowOutcome<'static>>(),
+        ),
         ("output.flow-list", plain_output_schema::<Flows>()),
         ("output.flow-validate", plain_output_schema::<Validation>()),
     ]

@@ -223,6 +223,12 @@ fn context(root: &Path, surroundings: &Surroundings) -> SpecContext {
     SpecContext::new(Places::new(root)).with_environment(environment)
 }
 
+/// Returns the variables in which keys of providers are that need no file.
+pub(super) fn built_in_keys() -> impl Iterator<Item = &'static str> {
+    let variables = BUILT_IN.iter().map(|(_, variables)| variables.iter());
+    variables.flatten().copied()
+}
+
 /// Returns a provider that needs no file.
 fn built_in(name: &str, surroundings: &Surroundings) -> Option<Arc<dyn ProviderSpec>> {
     let (_, variables) = BUILT_IN.iter().find(|(known, _)| *known == name)?;

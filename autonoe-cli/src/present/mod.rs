@@ -2,6 +2,7 @@
 
 mod activity;
 mod debug_lines;
+mod flow_lines;
 mod harmless;
 mod json_lines;
 mod keyboard;
@@ -15,6 +16,7 @@ mod shorten;
 mod summary;
 mod waiting;
 
+pub(crate) use flow_lines::FlowLines;
 pub(crate) use harmless::{harmless, harmless_line};
 pub(crate) use json_lines::JsonLines;
 pub(crate) use keyboard::QuietKeyboard;

@@ -52,7 +52,8 @@ impl Presenter {
         }
     }
 
-    fn stays(&self, line: Option<Line>) {
+    /// Writes a line that stays, if a person wants to see it.
+    pub(super) fn stays(&self, line: Option<Line>) {
         if let Some(line) = line.filter(|line| self.is_wanted(line.level)) {
             self.screen.line(&line);
         }

@@ -294,6 +294,90 @@ fn a_drawing_does_not_stand_among_the_files_of_autonoe() {
 }
 
 #[test]
+fn a_dry_run_shows_parameters_settings_and_the_first_step() {
+    let setting = with_flows(&["review"]).file(".autonoe/agent.json", "{\"mcpServers\": {}}");
+    let before = setting.files();
+    let args = [
+        "flow",
+        "run",
+        "review",
+        "--dry-run",
+        "--max-cost=2",
+        "--about",
+        "clocks",
+    ];
+
+    let said = setting.autonoe(&args);
+
+    insta::assert_snapshot!(said.screen());
+    assert_eq!(setting.files(), before);
+}
+
+#[test]
+fn wrong_parameters_are_wrong_usage_and_told_with_those_that_there_are() {
+    let setting = with_flows(&["review"]);
+    for (name, args) in [
+        ("missing", &["flow", "run", "review"][..]),
+        (
+            "several",
+            &[
+                "flow",
+                "run",
+                "review",
+                "--max-rounds",
+                "many",
+                "--abuot",
+                "x",
+            ],
+        ),
+        (
+            "option_behind",
+            &[
+                "flow",
+                "run",
+                "review",
+                "--about",
+                "x",
+                "--backend",
+                "claude",
+            ],
+        ),
+    ] {
+        let said = setting.autonoe(args);
+
+        assert_eq!(said.code, 2, "{name}");
+        insta::assert_snapshot!(format!("parameters_{name}"), said.screen());
+    }
+}
+
+#[test]
+fn a_parameter_that_is_called_like_an_option_stands_behind_two_dashes() {
+    let agent = AGENT.replace("--about", "--model");
+    let setting = with_flows(&["review"]).file(".autonoe/flows/review/agent.json", agent);
+    let args = [
+        "flow",
+        "run",
+        "review",
+        "--dry-run",
+        "--model",
+        "opus",
+        "--",
+        "--model",
+        "x",
+    ];
+
+    let said = setting.autonoe(&args);
+
+    assert_eq!(said.code, 0, "{}", said.screen());
+    assert!(
+        said.stdout.contains("  --model       x "),
+        "{}",
+        said.stdout
+    );
+    assert!(said.stdout.contains("  model "), "{}", said.stdout);
+}
+
+#[test]
 fn the_parts_of_the_command_have_manuals() {
     let setting = Setting::new();
 

@@ -57,6 +57,27 @@ fn with_flows() -> Setting {
         .file(".autonoe/flows/two/agent.json", "[]")
 }
 
+/// A flow that fails its check once and passes then.
+fn with_runnable_flow() -> Setting {
+    let agents = r#"{"sessions": [
+        {"name": "1", "costUsd": "0.25", "steps": [{"says": "no"}, "ends"]},
+        {"name": "2", "costUsd": "0.25", "steps": [{"says": "YES"}, "ends"]}]}"#;
+    let steps = r#"{"entryStep": "a", "steps": {"a": {"prompt": "a.md", "outputs": ["o"], "check":
+        {"type": "keyword", "keywords": ["YES"], "onPass": {"next": "end"}, "onFail": {"retry": true}}}}}"#;
+    with_flows()
+        .file("agents.json", agents)
+        .file(".autonoe/agent.json", "{\"mcpServers\": {}}")
+        .file(".autonoe/flows/one/steps_registry.json", steps)
+        .file(".autonoe/flows/one/a.md", "Say yes.")
+}
+
+/// A flow whose agent fails for good.
+fn with_failing_flow() -> Setting {
+    let agents = r#"{"sessions": [{"name": "1", "steps": [{"says": "no"}, "ends"]},
+        {"name": "2", "steps": [{"endsWithError": "it broke"}]}]}"#;
+    with_runnable_flow().file("agents.json", agents)
+}
+
 fn with_finished_run() -> Setting {
     let journal = include_str!("fixtures/finished_run.jsonl");
     bare().file(".autonoe/journal.jsonl", journal)
@@ -88,6 +109,33 @@ const VALUES: &[Case] = &[
         with_broken_off_sync,
         &["sync", "--dry-run", "--output=json"],
     ),
+    (
+        "output.flow-dry-run",
+        with_runnable_flow,
+        &["flow", "run", "one", "--dry-run", "--json", "--n", "3"],
+    ),
+    (
+        "output.flow-run",
+        with_runnable_flow,
+        &[
+            "flow",
+            "run",
+            "one",
+            "--backend=scripted:agents.json",
+            "--json",
+        ],
+    ),
+    (
+        "output.flow-run",
+        with_failing_flow,
+        &[
+            "flow",
+            "run",
+            "one",
+            "--backend=scripted:agents.json",
+            "--json",
+        ],
+    ),
     ("output.flow-list", bare, &["flow", "list", "--json"]),
     ("output.flow-list", with_flows, &["flow", "list", "--json"]),
     (
@@ -103,6 +151,17 @@ const LINES: &[Case] = &[
         "run-event",
         with_agents,
         &["run", "--output=json", "--backend=scripted:agents.json"],
+    ),
+    (
+        "run-event",
+        with_runnable_flow,
+        &[
+            "flow",
+            "run",
+            "one",
+            "--output=json",
+            "--backend=scripted:agents.json",
+        ],
     ),
     ("journal-entry", with_finished_run, &["log", "--json"]),
     ("journal-entry", with_broken_off_sync, &["log", "--json"]),
@@ -211,7 +270,7 @@ fn no_output_is_left_out_here() {
     let outputs = listed.lines().filter_map(|line| line.split(' ').next());
     let outputs: Vec<_> = outputs.filter(|name| name.starts_with("output.")).collect();
 
-    assert_eq!(outputs.len(), 7, "{listed}");
+    assert_eq!(outputs.len(), 9, "{listed}");
     for name in outputs {
         assert!(tried(name), "{name} is not tried");
     }

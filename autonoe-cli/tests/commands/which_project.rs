@@ -27,6 +27,7 @@ fn what_is_no_project_directory_is_told_once_and_with_what_it_is() {
             &["report"],
             &["flow", "list"],
             &["flow", "graph", "x"],
+            &["flow", "run", "x"],
         ] {
             let said = setting.autonoe(&[args, &["-p", dir]].concat());
             assert_eq!((said.code, &said.stderr), (1, &told.stderr), "{args:?}");

@@ -9,6 +9,7 @@
 )]
 mod build;
 mod decisions;
+mod flows;
 mod lost_ground;
 mod options;
 mod other_limits;

@@ -36,9 +36,23 @@ const KNOWN: &[&str] = &[
     "SSL_CERT_DIR",
 ];
 
-/// Returns what commands get of `environment`: what is known to hold no secret, and what is
-/// `wanted` besides.
-pub(super) fn for_commands(
+/// Returns what commands of agents get of `environment`: what is known to hold no secret, and
+/// what is `wanted` besides. Who runs what agents wrote does well to give it no more.
+///
+/// ```
+/// use std::collections::BTreeSet;
+///
+/// use autonoe_model::command_environment;
+///
+/// let environment = [("PATH", "/bin"), ("OPENAI_API_KEY", "..")]
+///     .map(|(name, value)| (name.into(), value.into()))
+///     .into();
+///
+/// let given = Vec::from_iter(command_environment(&environment, &BTreeSet::new()));
+///
+/// assert_eq!(given, [("PATH".into(), "/bin".into())]);
+/// ```
+pub fn command_environment(
     environment: &BTreeMap<OsString, OsString>,
     wanted: &BTreeSet<String>,
 ) -> impl Iterator<Item = (OsString, OsString)> {
@@ -59,7 +73,7 @@ mod tests {
             .into();
         let wanted = ["DATABASE_URL", "NOT_SET"].map(str::to_owned).into();
 
-        let given = for_commands(&environment, &wanted);
+        let given = command_environment(&environment, &wanted);
 
         let names: Vec<_> = given.map(|(name, _)| name).collect();
         assert_eq!(names, ["PATH", "DATABASE_URL"]);

@@ -5,5 +5,6 @@ mod key_places;
 mod model_backend;
 mod server_environment;
 
+pub use command_environment::command_environment;
 pub use key_places::KeyPlaces;
 pub use model_backend::ModelBackend;

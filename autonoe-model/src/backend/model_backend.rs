@@ -12,7 +12,7 @@ use autonoe_process::find_program;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-use super::command_environment::for_commands;
+use super::command_environment::command_environment;
 use super::key_places::{KeyPlaces, is_within};
 use super::server_environment::for_servers;
 use crate::agent::{LimitTable, ModelAgentOptions, ModelAgents};
@@ -250,7 +250,7 @@ impl ModelBackend {
                 tools = tools.shell(program);
             }
         }
-        for (name, value) in for_commands(&context.environment, &plan.variables) {
+        for (name, value) in command_environment(&context.environment, &plan.variables) {
             tools = tools.env(name, value);
         }
         if let Some(file) = keys.in_directory(&context.places.project) {

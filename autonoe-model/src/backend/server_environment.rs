@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 
-use super::command_environment::for_commands;
+use super::command_environment::command_environment;
 
 /// Variables that servers get if they are set, beside those of commands: where their files are,
 /// how they reach the network and a screen.
@@ -53,7 +53,9 @@ pub(super) fn for_servers(
         of_the_browser(name) || KNOWN.iter().any(|known| **name == OsStr::new(known))
     });
     let known = known.map(|(name, value)| (name.clone(), value.clone()));
-    known.chain(for_commands(environment, wanted)).collect()
+    known
+        .chain(command_environment(environment, wanted))
+        .collect()
 }
 
 #[cfg(test)]

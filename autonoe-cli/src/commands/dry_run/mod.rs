@@ -13,7 +13,8 @@ use serde::Serialize;
 
 use self::first::First;
 use self::on_model::OnModel;
-use self::settings::{Setting, settings};
+use self::settings::settings;
+pub(super) use self::settings::{Setting, flow_settings};
 use crate::args::{OutputFormat, Work};
 use crate::columns::columns;
 use crate::compose::{BackendChoice, misread_sandbox, sandbox_switch};

@@ -1,24 +1,24 @@
 //! The settings of a run, each with where it comes from.
 
 use autonoe_core::{
-    Budget, ConfigLine, Destructive, OnQuota, ResumedRun, RunLimits, RunPreview, Source,
-    format_duration,
+    Budget, ConfigLine, Destructive, EffectiveConfig, Mode, OnQuota, ResumedRun, RunLimits,
+    RunPreview, Source, format_duration,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::on_model::OnModel;
-use crate::args::Work;
+use crate::args::{AgentArgs, Work};
 
 /// One value, with where it comes from.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Setting {
     /// Its name; a list has one setting per entry.
-    pub(super) key: String,
+    pub(in crate::commands) key: String,
     /// Its value, for people.
-    pub(super) value: String,
+    pub(in crate::commands) value: String,
     /// Where it comes from, for people.
-    pub(super) source: String,
+    pub(in crate::commands) source: String,
 }
 
 impl Setting {
@@ -39,30 +39,69 @@ pub(super) fn settings(
 ) -> Vec<Setting> {
     let mut settings = run_limits(work, preview.resumes.as_ref());
     settings.extend(on_model.into_iter().flat_map(OnModel::settings));
-    let models = work.agent.models();
+    settings.extend(of_agent(work.agent, work.destructive));
+    let lines = preview.config.explain().iter();
+    settings.extend(lines.map(Setting::from));
+    settings
+}
+
+/// Lists the same for a flow, whose steps have limits of their own.
+pub(in crate::commands) fn flow_settings(
+    agent: &AgentArgs,
+    destructive: Destructive,
+    config: &EffectiveConfig,
+) -> Vec<Setting> {
+    let given = agent.limits();
+    let [_, _, limits @ ..] = limits(&given.over(&RunLimits::new(Mode::Run)));
+    let flags = [
+        given.on_quota.is_some(),
+        given.budget.cost_usd.is_some(),
+        given.budget.time.is_some(),
+    ];
+    let limits = limits.into_iter().zip(flags);
+    let mut settings: Vec<_> = limits
+        .map(|((key, value), is_given)| match is_given {
+            true => Setting::new(key, value, &Source::Flag),
+            false => Setting::new(key, value, &Source::Default),
+        })
+        .collect();
+    settings.extend(of_agent(agent, destructive));
+    let is_granted = |line: &&ConfigLine| {
+        // What the project grants to runs is not granted to flows, which name their own.
+        let key = line.key.as_str();
+        key.starts_with("permissions.") || key == "allowedTools"
+    };
+    let lines = config.explain().iter().filter(|line| !is_granted(line));
+    settings.extend(lines.map(Setting::from));
+    settings
+}
+
+/// Lists what the command line says of the agent.
+fn of_agent(agent: &AgentArgs, destructive: Destructive) -> Vec<Setting> {
+    let models = agent.models();
+    let mut settings = Vec::new();
     for (key, model) in [
         ("model", models.implementation),
         ("planModel", models.planning),
     ] {
         settings.extend(model.map(|model| Setting::new(key, model, &Source::Flag)));
     }
-    if let Some(thinking) = work.agent.thinking {
+    if let Some(thinking) = agent.thinking {
         let value = format!("{} tokens", thinking.tokens());
         settings.push(Setting::new("thinking", value, &Source::Flag));
     }
-    let (destructive, source) = match work.destructive {
+    let (destructive, source) = match destructive {
         Destructive::Allowed => ("allowed", Source::Flag),
         Destructive::Forbidden => ("forbidden", Source::Default),
     };
     settings.push(Setting::new("destructive", destructive, &source));
-    let lines = preview.config.explain().iter();
-    settings.extend(lines.map(|line| {
-        let ConfigLine {
-            key, value, source, ..
-        } = line;
-        Setting::new(key, value, source)
-    }));
     settings
+}
+
+impl From<&ConfigLine> for Setting {
+    fn from(line: &ConfigLine) -> Self {
+        Self::new(&line.key, &line.value, &line.source)
+    }
 }
 
 /// Lists the limits: those that the command line gives, and the others as they are for a new

@@ -4,19 +4,22 @@ mod findings;
 mod folders;
 mod graph;
 mod list;
+mod run;
 mod validate;
 
 use std::process::ExitCode;
 
 pub(super) use self::list::Flows;
+pub(super) use self::run::{FlowOutcome, FlowPlan};
 pub(super) use self::validate::Validation;
 use crate::args::{FlowArgs, FlowCommand};
 use crate::error::CliError;
 use crate::surroundings::Surroundings;
 
-/// Lists, validates and draws flows.
+/// Runs, lists, validates and draws flows.
 pub(crate) fn flow(args: &FlowArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
     match &args.command {
+        FlowCommand::Run(args) => run::run(args, surroundings),
         FlowCommand::List(args) => list::list(args, surroundings),
         FlowCommand::Validate(args) => validate::validate(args, surroundings),
         FlowCommand::Graph(args) => graph::graph(args, surroundings),

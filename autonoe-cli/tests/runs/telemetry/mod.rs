@@ -5,7 +5,7 @@ mod failures;
 mod measured;
 mod metrics;
 mod parents;
-mod receiver;
+pub(crate) mod receiver;
 mod spans;
 mod tree;
 

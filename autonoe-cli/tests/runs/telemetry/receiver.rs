@@ -9,7 +9,7 @@ use std::thread;
 
 /// What a receiver does with a request.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Answer {
+pub(crate) enum Answer {
     /// It answers with this status.
     Status(u16),
     /// It takes the request and says nothing.
@@ -18,26 +18,26 @@ pub(super) enum Answer {
 
 /// A request that came.
 #[derive(Clone, Debug)]
-pub(super) struct Request {
-    pub(super) path: String,
+pub(crate) struct Request {
+    pub(crate) path: String,
     /// By names in small letters.
-    pub(super) headers: BTreeMap<String, String>,
-    pub(super) body: Vec<u8>,
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) body: Vec<u8>,
 }
 
 /// A receiver. It stops when it is dropped.
-pub(super) struct Receiver {
+pub(crate) struct Receiver {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<Request>>>,
     is_over: Arc<AtomicBool>,
 }
 
 impl Receiver {
-    pub(super) fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self::answering(Answer::Status(200))
     }
 
-    pub(super) fn answering(answer: Answer) -> Self {
+    pub(crate) fn answering(answer: Answer) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let receiver = Self {
             address: listener.local_addr().expect("it is bound"),
@@ -57,17 +57,17 @@ impl Receiver {
         receiver
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// Returns what came so far.
-    pub(super) fn requests(&self) -> Vec<Request> {
+    pub(crate) fn requests(&self) -> Vec<Request> {
         self.requests.lock().expect("nobody panicked").clone()
     }
 
     /// Returns what came so far at this path.
-    pub(super) fn at(&self, path: &str) -> Vec<Request> {
+    pub(crate) fn at(&self, path: &str) -> Vec<Request> {
         let mut requests = self.requests();
         requests.retain(|request| request.path == path);
         requests

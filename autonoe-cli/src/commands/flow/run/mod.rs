@@ -1,0 +1,176 @@
+//! `autonoe flow run`.
+
+mod outcome;
+mod parameters;
+mod plan;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use autonoe_core::{AgentConfig, Budget, EffectiveConfig, Mode, Project, RunControl};
+use autonoe_flow::{
+    FlowErrorKind, FlowLimits, FlowRun, FlowRunError, OnBrokenOff, ParameterValues, ValidatedFlow,
+};
+
+pub(in crate::commands) use self::outcome::FlowOutcome;
+use self::outcome::{code, code_of, shown};
+use self::parameters::values;
+pub(in crate::commands) use self::plan::FlowPlan;
+use super::findings::examine;
+use super::folders::named;
+use crate::args::{AgentArgs, FlowRunArgs, OutputFormat};
+use crate::commands::broke_off::BrokeOff;
+use crate::commands::stage::Stage;
+use crate::compose::{
+    ModelsFile, flow_commands, flow_notifiers, key_variable, sandbox_switch, without_keys,
+};
+use crate::error::{CliError, whole};
+use crate::surroundings::Surroundings;
+
+/// Runs a flow until it is complete, or goes on with one that broke off.
+pub(super) fn run(args: &FlowRunArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+    let project = args.project.find(surroundings)?;
+    let flow = valid(args, &project, surroundings)?;
+    let values = values(flow.definition().agent(), &args.parameters)?;
+    if args.dry_run {
+        return dry_run(args, &project, &flow, &values, surroundings);
+    }
+    play(args, project, flow, values, surroundings)
+}
+
+fn play(
+    args: &FlowRunArgs,
+    project: Project,
+    flow: ValidatedFlow,
+    values: ParameterValues,
+    surroundings: &Surroundings,
+) -> Result<ExitCode, CliError> {
+    let agent = args.agent();
+    let switch = sandbox_switch(agent.no_sandbox, surroundings);
+    let notifiers = flow_notifiers(flow.definition().registry(), surroundings)?;
+    // From here on nobody needs the keys of webhooks.
+    let surroundings = &without_keys(surroundings);
+    let models = ModelsFile::load(&project)?.unwrap_or_default();
+    let commands = flow_commands(flow.definition(), &project, &models, switch, surroundings)?;
+    let backend = &agent.backend;
+    let built = backend.build(&project, Mode::Run, agent.model.as_deref(), surroundings)?;
+    let mut stage = Stage::open(&agent, &args.output, &project, &models, surroundings);
+    stage.warn_of(&built.warnings);
+    for finding in flow.warnings() {
+        stage.warn(&finding.to_string());
+    }
+    if let Some(warning) = about_what_broke_off(args, &project, &flow) {
+        stage.warn(&warning);
+    }
+    let control = RunControl::new();
+    let mut run = FlowRun::new(project, flow, built.agents)
+        .parameters(values)
+        .on_broken_off(match args.anew {
+            true => OnBrokenOff::StartAnew,
+            false => OnBrokenOff::GoOn,
+        })
+        .sandbox(switch)
+        .destructive(args.destructive())
+        .commands(Arc::new(commands))
+        .notifiers(notifiers)
+        .observer(stage.flow_lines())
+        .configure(stage.configuration(&agent, surroundings));
+    if let Some(limits) = limits(&agent) {
+        run = run.limits(limits);
+    }
+
+    let result = stage.play(&control, run.start(&control))?;
+    let result = result.map_err(not_begun)?;
+    let told = match args.json {
+        true => surroundings.say_json(&FlowOutcome::of(&result)),
+        false => stage.tell(&shown(&result), surroundings),
+    };
+    told.map_err(|error| error.with_hint("the flow is written down: `autonoe log` tells it"))?;
+    Ok(code(&result).into())
+}
+
+/// Returns the limits, if the command line gives any: a flow that broke off has its own.
+fn limits(agent: &AgentArgs) -> Option<FlowLimits> {
+    let given = agent.limits();
+    let are_given = given.on_quota.is_some() || given.budget != Budget::default();
+    are_given.then(|| FlowLimits {
+        budget: given.budget,
+        on_quota: given.on_quota.unwrap_or_default(),
+        ..FlowLimits::default()
+    })
+}
+
+/// Says what becomes of what broke off here, if anything did.
+fn about_what_broke_off(
+    args: &FlowRunArgs,
+    project: &Project,
+    flow: &ValidatedFlow,
+) -> Option<String> {
+    let broke_off = BrokeOff::find(project)?;
+    let name = flow.definition().agent().name.as_str();
+    Some(match broke_off.flow(name) {
+        Some(recorded) if !args.anew => {
+            format!(
+                "going on with a run of the flow {name} that broke off, {}; its limits are those \
+                 that it was started with, unless others are given now",
+                recorded.run
+            )
+        }
+        _ => format!("{}; a new one of {name} begins", broke_off.left()),
+    })
+}
+
+/// Says why a flow could not begin.
+fn not_begun(error: FlowRunError) -> CliError {
+    match error {
+        FlowRunError::Project(error) => error.into(),
+        FlowRunError::Flow(error) => {
+            let told = CliError::failure(whole(&error)).with_code(code_of(error.kind()));
+            match error.kind() {
+                FlowErrorKind::ConfigurationValidation | FlowErrorKind::Parameter => {
+                    told.with_hint("--anew leaves it as it is and starts anew")
+                }
+                FlowErrorKind::DependencyResolution => told.with_hint(format!(
+                    "a signing key NAME is in the variable {}",
+                    key_variable("NAME")
+                )),
+                _ => told,
+            }
+        }
+        error => CliError::failure(whole(&error)),
+    }
+}
+
+/// Loads the flow, and tells what is wrong with it.
+fn valid(
+    args: &FlowRunArgs,
+    project: &Project,
+    surroundings: &Surroundings,
+) -> Result<ValidatedFlow, CliError> {
+    let folder = named(&args.flow, project, surroundings)?;
+    let (examined, definition) = examine(&folder);
+    let valid = definition.and_then(|definition| definition.validated().ok());
+    valid.ok_or_else(|| {
+        let told = examined.shown(&surroundings.working_dir);
+        CliError::failure(format!("the flow cannot be run\n{}", told.trim_end()))
+    })
+}
+
+/// Shows what would be done. No agent is started and nothing is written.
+fn dry_run(
+    args: &FlowRunArgs,
+    project: &Project,
+    flow: &ValidatedFlow,
+    values: &ParameterValues,
+    surroundings: &Surroundings,
+) -> Result<ExitCode, CliError> {
+    let config = AgentConfig::load(project.config_path())?;
+    let switch = sandbox_switch(args.agent().no_sandbox, surroundings);
+    let config = EffectiveConfig::merge(config, Mode::Run, switch)?;
+    let plan = FlowPlan::of(args, project, flow.definition(), values, &config)?;
+    match args.json || args.output.output == OutputFormat::Json {
+        true => surroundings.say_json(&plan)?,
+        false => surroundings.say(&plan.shown())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,188 @@
+//! `autonoe flow run --dry-run`.
+
+use autonoe_core::{EffectiveConfig, Journal, Project, RunLock};
+use autonoe_flow::{FlowDefinition, ParameterValues, PermissionMode, PromptResolver, Variables};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::parameters::{Given, Source, given};
+use crate::args::FlowRunArgs;
+use crate::columns::columns;
+use crate::commands::dry_run::{Setting, flow_settings};
+use crate::error::{CliError, whole};
+use crate::present::shorten;
+
+/// What `autonoe flow run --dry-run --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FlowPlan {
+    /// The name of the flow.
+    flow: String,
+    /// The version, in the words of its author.
+    version: String,
+    /// The folder of the flow.
+    folder: String,
+    /// Who would be in the way.
+    held: Option<String>,
+    /// The run that broke off and would be gone on with.
+    resumes: Option<String>,
+    /// The parameters.
+    parameters: Vec<Given>,
+    /// The step to start with, unless something is gone on with.
+    first: FirstStep,
+    /// When the flow is complete, as a stable name.
+    completion: &'static str,
+    /// What the agent may use: nothing else is granted.
+    allowed_tools: Vec<String>,
+    /// What it may do beside that, as the definition calls it.
+    permission_mode: &'static str,
+    /// The effective configuration.
+    settings: Vec<Setting>,
+}
+
+/// The step that a flow starts with.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct FirstStep {
+    /// The id.
+    step: String,
+    /// The name for people.
+    name: Option<String>,
+    /// The file of its prompt, from the folder of the flow.
+    prompt: Option<String>,
+    /// How many lines the prompt has.
+    lines: usize,
+}
+
+impl FlowPlan {
+    pub(super) fn of(
+        args: &FlowRunArgs,
+        project: &Project,
+        definition: &FlowDefinition,
+        values: &ParameterValues,
+        config: &EffectiveConfig,
+    ) -> Result<Self, CliError> {
+        let agent = definition.agent();
+        let journal = Journal::read(&project.journal_path())?;
+        let resumes = journal
+            .broken_off_flow()
+            .filter(|flow| !args.anew && flow.start.flow == agent.name.as_str());
+        let folder = definition.folder().unwrap_or(project.root());
+        Ok(Self {
+            flow: agent.name.to_string(),
+            version: agent.version.clone(),
+            folder: folder.display().to_string(),
+            held: RunLock::held(project)?.map(|held| held.to_string()),
+            resumes: resumes.map(|broke_off| broke_off.run.to_string()),
+            parameters: given(agent, &args.parameters, values),
+            first: FirstStep::of(definition, values)?,
+            completion: agent.behavior.completion.completion_type().name(),
+            allowed_tools: agent.behavior.allowed_tools.clone(),
+            permission_mode: match agent.behavior.permission_mode {
+                PermissionMode::Default => "default",
+                PermissionMode::AcceptEdits => "acceptEdits",
+                PermissionMode::Plan => "plan",
+            },
+            settings: flow_settings(&args.agent(), args.destructive(), config),
+        })
+    }
+
+    /// Writes it for people.
+    pub(super) fn shown(&self) -> String {
+        let optional = |key: &'static str, value: &Option<String>| {
+            let value = value.clone();
+            value.map(|value| (key, value))
+        };
+        let prompt = match &self.first.prompt {
+            Some(file) if self.first.lines == 1 => format!("{file}, 1 line"),
+            Some(file) => format!("{file}, {} lines", self.first.lines),
+            None => "none: its sub-steps have theirs".to_owned(),
+        };
+        let first = match &self.first.name {
+            Some(name) => format!("{}: {name}", self.first.step),
+            None => self.first.step.clone(),
+        };
+        let mut rows = vec![
+            ("flow", format!("{} {}", self.flow, self.version)),
+            ("folder", self.folder.clone()),
+        ];
+        rows.extend(optional("in the way", &self.held));
+        rows.extend(optional("goes on with", &self.resumes));
+        rows.push(("first step", first));
+        rows.push(("prompt", prompt));
+        rows.push(("complete by", self.completion.to_owned()));
+        rows.push(("tools", tools(&self.allowed_tools)));
+        rows.push(("permission mode", self.permission_mode.to_owned()));
+        let rows: Vec<_> = rows
+            .into_iter()
+            .map(|(key, value)| [key.to_owned(), shorten(&value)])
+            .collect();
+        let settings: Vec<_> = self
+            .settings
+            .iter()
+            .map(|Setting { key, value, source }| [key, value, source].map(|cell| shorten(cell)))
+            .collect();
+        format!(
+            "What would come first:\n{}{}\nWith these settings, each with where it comes from:\n{}\n\
+             Nothing was started and nothing was written.\n",
+            columns(2, &rows),
+            parameters(&self.parameters),
+            columns(2, &settings)
+        )
+    }
+}
+
+fn tools(allowed: &[String]) -> String {
+    match allowed.is_empty() {
+        true => "(none)".to_owned(),
+        false => allowed.join(", "),
+    }
+}
+
+fn parameters(parameters: &[Given]) -> String {
+    if parameters.is_empty() {
+        return String::new();
+    }
+    let rows = parameters.iter().map(|given| {
+        let value = match &given.value {
+            None => "(none)".to_owned(),
+            Some(Value::String(text)) => shorten(text),
+            Some(value) => shorten(&value.to_string()),
+        };
+        let source = match given.source {
+            Source::Flag => "flag",
+            Source::Default => "default",
+            Source::None => "",
+        };
+        [given.flag.clone(), value, source.to_owned()]
+    });
+    let rows: Vec<_> = rows.collect();
+    format!(
+        "\nWith these parameters, each with where it comes from:\n{}",
+        columns(2, &rows)
+    )
+}
+
+impl FirstStep {
+    fn of(definition: &FlowDefinition, values: &ParameterValues) -> Result<Self, CliError> {
+        let registry = definition.registry();
+        let entry = &registry.entry_step;
+        let step = registry.step(entry);
+        let mut first = Self {
+            step: entry.to_string(),
+            name: step.and_then(|step| step.name()).map(str::to_owned),
+            prompt: None,
+            lines: 0,
+        };
+        let work = step.and_then(|step| step.work());
+        if let Some(reference) = work.and_then(|work| work.prompt.as_ref()) {
+            let variables: Variables = values.variables();
+            let resolved = PromptResolver::new(definition).resolve(reference, &variables);
+            let resolved = resolved.map_err(|error| CliError::failure(whole(&error)))?;
+            first.prompt = Some(resolved.file.display().to_string());
+            first.lines = resolved.text.lines().count();
+        }
+        Ok(first)
+    }
+}

@@ -1,0 +1,156 @@
+//! What runs and flows are shown, watched and stopped with.
+
+use std::mem;
+use std::sync::Arc;
+
+use autonoe_core::{Project, RunControl, RunObserver, SessionRunnerBuilder, TraceContext};
+use autonoe_mcp::HttpToolServer;
+
+use super::signals;
+use crate::args::{AgentArgs, OutputArgs, OutputFormat};
+use crate::compose::{ModelsFile, misread_sandbox, sandbox_switch};
+use crate::error::CliError;
+use crate::present::{
+    Detail, FlowLines, JsonLines, Presenter, QuietKeyboard, Screen, start_logging,
+};
+use crate::surroundings::Surroundings;
+use crate::telemetry::{Telemetry, incoming_trace};
+
+/// What a run or a flow is shown, watched and stopped with.
+pub(super) struct Stage {
+    screen: Screen,
+    presenter: Arc<Presenter>,
+    events: Option<Arc<JsonLines>>,
+    telemetry: Telemetry,
+    trace: Option<TraceContext>,
+}
+
+impl Stage {
+    /// Opens the screen and the telemetry, and warns of what is odd about the sandbox.
+    pub(super) fn open(
+        agent: &AgentArgs,
+        output: &OutputArgs,
+        project: &Project,
+        models: &ModelsFile,
+        surroundings: &Surroundings,
+    ) -> Self {
+        let detail = detail(output);
+        let screen = Screen::new(surroundings, detail != Detail::Quiet);
+        let presenter = Arc::new(Presenter::new(screen.clone(), detail));
+        let trace = incoming_trace(surroundings);
+        let section = &models.telemetry;
+        let telemetry = Telemetry::start(section, project.root(), surroundings, trace.as_ref());
+        let telemetry = telemetry.unwrap_or_else(|error| {
+            presenter.warn(&format!("nothing is exported as telemetry: {error}"));
+            Telemetry::default()
+        });
+        start_logging(&screen, detail, telemetry.spans());
+        if let Some(warning) = sandbox_switch(agent.no_sandbox, surroundings).warning() {
+            presenter.warn(warning);
+        }
+        if let Some(warning) = misread_sandbox(agent.no_sandbox, surroundings) {
+            presenter.warn(&warning);
+        }
+        let events = match output.output {
+            OutputFormat::Json => Some(Arc::new(JsonLines::new(presenter.clone()))),
+            OutputFormat::Text => None,
+        };
+        Self {
+            screen,
+            presenter,
+            events,
+            telemetry,
+            trace,
+        }
+    }
+
+    /// Warns of something that the run itself does not know of.
+    pub(super) fn warn(&self, message: &str) {
+        self.presenter.warn(message);
+    }
+
+    /// Warns of what is odd about the backend, and tells what is sent away.
+    pub(super) fn warn_of(&self, backend: &[String]) {
+        for warning in backend.iter().chain(self.telemetry.announced()) {
+            self.warn(warning);
+        }
+    }
+
+    /// Returns what shows a flow to a person.
+    pub(super) fn flow_lines(&self) -> Arc<FlowLines> {
+        Arc::new(FlowLines::new(self.presenter.clone()))
+    }
+
+    /// Says all that the command line and this stage say about the sessions.
+    pub(super) fn configuration(
+        &self,
+        agent: &AgentArgs,
+        surroundings: &Surroundings,
+    ) -> impl FnOnce(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + 'static {
+        let mut observers: Vec<Arc<dyn RunObserver>> = vec![self.presenter.clone()];
+        let events = self.events.clone();
+        observers.extend(events.map(|events| events as Arc<dyn RunObserver>));
+        observers.extend(self.telemetry.meters());
+        let (models, thinking) = (agent.models(), agent.thinking);
+        let (trace, content) = (self.trace.clone(), self.telemetry.content());
+        let home = surroundings.home();
+        move |mut runner| {
+            runner = runner.models(models).trace_content(content);
+            // Only for backends that cannot host our tools themselves; no port is open before one does.
+            runner = runner.tool_server(Arc::new(HttpToolServer::new()));
+            if let Some(parent) = trace {
+                runner = runner.trace(parent);
+            }
+            if let Some(thinking) = thinking {
+                runner = runner.thinking(thinking);
+            }
+            if let Some(home) = home {
+                runner = runner.home(home);
+            }
+            observers
+                .into_iter()
+                .fold(runner, SessionRunnerBuilder::observer)
+        }
+    }
+
+    /// Plays it to its end. What asks to stop cancels `control`.
+    pub(super) fn play<T>(
+        &mut self,
+        control: &RunControl,
+        play: impl Future<Output = T>,
+    ) -> Result<T, CliError> {
+        let _quiet = self.screen.has_transient().then(QuietKeyboard::begin);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| CliError::failure(format!("the program cannot start: {error}")))?;
+        let done = runtime.block_on(async {
+            let presenter = self.presenter.clone();
+            let watch = tokio::spawn(signals::watch(control.clone(), presenter));
+            let done = play.await;
+            watch.abort();
+            done
+        });
+        self.screen.clear();
+        if let Some(warning) = mem::take(&mut self.telemetry).finish() {
+            self.presenter.warn(&warning);
+        }
+        Ok(done)
+    }
+
+    /// Tells what it came to: in words, unless the last event has told it.
+    pub(super) fn tell(&self, words: &str, surroundings: &Surroundings) -> Result<(), CliError> {
+        match &self.events {
+            Some(events) => events.end(),
+            None => surroundings.say(words),
+        }
+    }
+}
+
+fn detail(output: &OutputArgs) -> Detail {
+    match (output.quiet, output.debug) {
+        (true, _) => Detail::Quiet,
+        (false, true) => Detail::Debug,
+        (false, false) => Detail::Normal,
+    }
+}

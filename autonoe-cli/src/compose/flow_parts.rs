@@ -1,0 +1,204 @@
+//! What a flow needs beside agents: who runs its commands, and the keys of its webhooks.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use autonoe_core::{CredentialPlaces, Project, Sandbox, SandboxSwitch, SystemClock};
+use autonoe_flow::{
+    Check, Completion, ExpectedAction, ExternalStateSource, FlowDefinition, Notifiers,
+    ProcessCommands, SigningKeys, StepsRegistry, WebhookNotifier,
+};
+use autonoe_model::{KeyPlaces, command_environment};
+use autonoe_process::{OsSandbox, SandboxError, find_program};
+
+use super::ModelsFile;
+use super::model::built_in_keys;
+use crate::error::{CliError, whole};
+use crate::surroundings::Surroundings;
+
+/// What the variable of a key begins with; the name of the key follows.
+const KEY_VARIABLE: &str = "AUTONOE_SIGNING_KEY_";
+
+/// Where bubblewrap is if it is not on `PATH`.
+const BUBBLEWRAP: &str = "/usr/bin/bwrap";
+
+/// Returns who runs the commands of checks and conditions: in the project, and in a sandbox as
+/// agents are, because they run what agents wrote.
+///
+/// They get the variables that commands of agents on models get, and a home.
+///
+/// A sandbox that cannot be made is told here, if the flow has commands, before anything costs
+/// money.
+pub(crate) fn flow_commands(
+    flow: &FlowDefinition,
+    project: &Project,
+    models: &ModelsFile,
+    switch: SandboxSwitch,
+    surroundings: &Surroundings,
+) -> Result<ProcessCommands, CliError> {
+    let keys = keys(models);
+    let commands = match switch.sandbox() {
+        Sandbox::Off => ProcessCommands::unconfined(project.root()),
+        Sandbox::Required => {
+            let files = keys.files.iter().map(|file| project.root().join(file));
+            let sandbox =
+                sandbox(project, files, surroundings).network(models.tools.network.into());
+            if has_commands(flow) {
+                sandbox.check().map_err(|error| no_sandbox(&error))?;
+            }
+            ProcessCommands::confined(project.root(), sandbox)
+        }
+    };
+    let mut wanted = models.tools.variables.clone();
+    wanted.retain(|name| !keys.variables.contains(name));
+    let home = surroundings.home();
+    let home = home.map(|home| (OsString::from("HOME"), home.into_os_string()));
+    let variables = command_environment(&surroundings.environment, &wanted);
+    Ok(commands.envs(variables).envs(home))
+}
+
+/// Finds the places of all keys that the project knows of.
+fn keys(models: &ModelsFile) -> KeyPlaces {
+    let mut all = KeyPlaces::default();
+    for provider in models.providers.values() {
+        let places = KeyPlaces::of(&**provider);
+        all.variables.extend(places.variables);
+        all.files.extend(places.files);
+    }
+    all.variables.extend(built_in_keys().map(str::to_owned));
+    all
+}
+
+fn no_sandbox(error: &SandboxError) -> CliError {
+    let message = "commands of this flow must run in a sandbox, and there is none";
+    CliError::failure(format!("{message}: {}", whole(error))).with_hint(format!(
+        "{}, or use --no-sandbox in a container",
+        error.remedy()
+    ))
+}
+
+/// Tells whether a check or the completion of a flow runs commands.
+fn has_commands(flow: &FlowDefinition) -> bool {
+    let steps = flow
+        .registry()
+        .steps
+        .values()
+        .filter_map(|step| step.work());
+    let mut checks = steps.filter_map(|work| work.check.as_ref());
+    checks.any(|check| match check {
+        Check::Action(check) => {
+            let mut actions = check.actions.iter();
+            actions.any(|action| matches!(action, ExpectedAction::Command(_)))
+        }
+        Check::Prompt(_) | Check::Keyword(_) => false,
+    }) || asks_command(&flow.agent().behavior.completion)
+}
+
+fn asks_command(completion: &Completion) -> bool {
+    match completion {
+        Completion::ExternalState(state) => {
+            matches!(state.source, ExternalStateSource::Command(_))
+        }
+        Completion::Composite(composite) => {
+            let mut conditions = composite.conditions.iter();
+            conditions.any(|condition| asks_command(&condition.completion))
+        }
+        _ => false,
+    }
+}
+
+fn sandbox(
+    project: &Project,
+    key_files: impl Iterator<Item = PathBuf>,
+    surroundings: &Surroundings,
+) -> OsSandbox {
+    let path = surroundings.environment.get(OsStr::new("PATH"));
+    let program = path.and_then(|path| find_program("bwrap", path));
+    let mut sandbox = OsSandbox::new(program.unwrap_or_else(|| BUBBLEWRAP.into()))
+        .writable(project.root())
+        .read_only(project.state_dir());
+    // What is put into the repository there may be run outside by the next person who uses git.
+    let repository = project.root().join(".git");
+    if repository.symlink_metadata().is_ok() {
+        sandbox = sandbox.read_only(repository);
+    }
+    let hidden = surroundings.home().map(|home| credentials(&home));
+    let is_elsewhere = |path: &PathBuf| !path.starts_with(project.root());
+    // A file that is not there needs not be hidden.
+    let key_files = key_files.filter_map(|file| file.canonicalize().ok());
+    let hidden = hidden.into_iter().flatten().chain(key_files);
+    let hidden = hidden.filter(is_elsewhere);
+    hidden.fold(sandbox, OsSandbox::hidden)
+}
+
+/// Returns the places of credentials in a home and on the machine, but for those that no sandbox
+/// shows.
+fn credentials(home: &Path) -> Vec<PathBuf> {
+    let places = CredentialPlaces::default();
+    let plain = places.iter().filter(|place| !place.contains('*'));
+    let whole = plain.filter_map(|place| match place.strip_prefix("~/") {
+        Some(below) => Some(home.join(below)),
+        None if place.starts_with("/etc/") => Some(place.into()),
+        None => None,
+    });
+    whole.collect()
+}
+
+/// Returns who tells of escalations, with the keys that the steps name.
+pub(crate) fn flow_notifiers(
+    registry: &StepsRegistry,
+    surroundings: &Surroundings,
+) -> Result<Notifiers, CliError> {
+    let escalations = registry.steps.values().filter_map(|step| step.work());
+    let escalations = escalations.filter_map(|work| work.escalation.as_ref());
+    let mut keys = SigningKeys::default();
+    for name in escalations.filter_map(|escalation| escalation.signing_key.as_deref()) {
+        let variable = key_variable(name);
+        // Whoever builds the flow tells of a key that is not there.
+        let Some(key) = surroundings.variable(&variable) else {
+            continue;
+        };
+        let key = key
+            .parse()
+            .map_err(|error| CliError::failure(format!("{variable}: {error}")))?;
+        keys = keys.with(name, key);
+    }
+    let webhooks = WebhookNotifier::new(keys, Arc::new(SystemClock));
+    Ok(Notifiers::default().with_webhook(Arc::new(webhooks)))
+}
+
+/// Returns the variable of the key that a definition calls `name`.
+pub(crate) fn key_variable(name: &str) -> String {
+    let spelled = name.chars().map(|c| match c.is_ascii_alphanumeric() {
+        true => c.to_ascii_uppercase(),
+        false => '_',
+    });
+    KEY_VARIABLE.chars().chain(spelled).collect()
+}
+
+/// Returns the surroundings without the keys, which agents are not to see.
+pub(crate) fn without_keys(surroundings: &Surroundings) -> Surroundings {
+    let mut without = surroundings.clone();
+    let is_key = |name: &OsString| {
+        let name = name.as_encoded_bytes();
+        name.starts_with(KEY_VARIABLE.as_bytes())
+    };
+    without.environment.retain(|name, _| !is_key(name));
+    without
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_of_a_key_is_made_of_its_name() {
+        for (name, variable) in [
+            ("ops", "AUTONOE_SIGNING_KEY_OPS"),
+            ("hook-key.2", "AUTONOE_SIGNING_KEY_HOOK_KEY_2"),
+        ] {
+            assert_eq!(key_variable(name), variable);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The flows of `examples/flows`, from their start to their end.
+
+use serde_json::{Value, json};
+
+use super::setting::{calls, npm_fails, project, result, scripted, speaks};
+use crate::support::script::Script;
+
+/// Returns the steps in the order in which they were told something.
+pub(super) fn steps(result: &Value) -> Vec<&str> {
+    let iterations = result["iterations"].as_array().expect("a list");
+    let steps = iterations.iter().map(|it| it["step"].as_str());
+    steps.map(|step| step.expect("a step")).collect()
+}
+
+fn verdict(passed: bool) -> [Value; 3] {
+    calls("verdict", json!({"passed": passed, "reason": "So it is."}))
+}
+
+fn review(verdict: &str) -> [Value; 3] {
+    let outputs = json!({"verdict": verdict, "remarks": "1. The second step is missing."});
+    calls("set_outputs", outputs)
+}
+
+#[test]
+fn a_bug_is_mended_until_the_tests_pass() {
+    let project = project();
+    npm_fails(&project, 2);
+    let script = Script::new()
+        .session(speaks("I think that it was the cache."))
+        .session(speaks("It was the clock."))
+        .session(speaks("It was the cache and the clock."));
+
+    let ended = scripted(
+        &project,
+        "fix-bug",
+        &script,
+        &["--bug", "it crashes at midnight"],
+    );
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let result = result(&ended);
+    assert_eq!(result["complete"], true, "{result:#}");
+    assert_eq!(steps(&result), ["fix", "fix", "fix"]);
+    assert_eq!(project.read("tested"), "test\ntest\ntest\n");
+}
+
+#[test]
+fn a_document_goes_through_fallback_review_escalation_and_approval() {
+    let project = project();
+    let script = Script::new()
+        .session(speaks("A draft."))
+        .session(verdict(false))
+        .session(speaks("The same draft."))
+        .session(verdict(false))
+        .session(speaks("A document along an outline."))
+        .session(review("revise"))
+        .session(speaks("1. I do not think so."))
+        .session(verdict(false))
+        .session(speaks("1. I still do not think so."))
+        .session(verdict(false))
+        .session(speaks("The reviewer is right, and it is settled."))
+        .session(speaks("1. It is there now."))
+        .session(verdict(true))
+        .session(review("approve"));
+
+    let words = ["--topic", "how to restore a backup"];
+    let ended = scripted(&project, "reviewed-document", &script, &words);
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let result = result(&ended);
+    assert_eq!(
+        steps(&result),
+        [
+            "draft", "draft", "outline", "review", "revise", "revise", "settle", "revise", "review"
+        ]
+    );
+    assert_eq!(result["steps"]["review"]["outputs"]["verdict"], "approve");
+}
+
+#[test]
+fn a_document_that_nobody_approves_is_handed_over() {
+    let project = project();
+    let mut script = Script::new()
+        .session(speaks("A draft."))
+        .session(verdict(true));
+    for _ in 0..3 {
+        script = script
+            .session(review("revise"))
+            .session(speaks("1. Done."))
+            .session(verdict(true));
+    }
+    let script = script
+        .session(review("revise"))
+        .session(speaks("The open points are in the file."));
+
+    let words = [
+        "--topic=how to restore a backup",
+        "--file",
+        "docs/restore.md",
+    ];
+    let ended = scripted(&project, "reviewed-document", &script, &words);
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(steps(&result(&ended)).last(), Some(&"hand-over"));
+}
+
+fn survey(breaking: bool) -> [Value; 3] {
+    let changes = "fixed: the clock is right at midnight";
+    calls(
+        "set_outputs",
+        json!({"changes": changes, "breaking": breaking}),
+    )
+}
+
+fn signs_off() -> [Value; 3] {
+    let fields = json!({"version": "1.4.0", "summary": "The clock is right."});
+    calls("signal", json!({"name": "release-ready", "fields": fields}))
+}
+
+const RELEASE: [&str; 4] = ["--release", "1.4.0", "--since", "v1.3.2"];
+
+#[test]
+fn a_release_is_prepared_when_all_conditions_hold() {
+    for (breaking, way) in [
+        (
+            false,
+            &["survey", "changelog", "version", "documents", "sign-off"][..],
+        ),
+        (
+            true,
+            &[
+                "survey",
+                "changelog",
+                "version",
+                "documents",
+                "migration",
+                "sign-off",
+            ],
+        ),
+    ] {
+        let project = project();
+        npm_fails(&project, 0);
+        let mut script = Script::new().session(survey(breaking));
+        for _ in 0..way.len() - 2 {
+            script = script.session(speaks("It is written."));
+        }
+        let script = script.session(signs_off());
+
+        let ended = scripted(&project, "prepare-release", &script, &RELEASE);
+
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let result = result(&ended);
+        assert_eq!(steps(&result), way);
+        let states = json!({"prepared": true, "signed off": true, "all steps done": true});
+        assert_eq!(result["states"], states, "{result:#}");
+    }
+}
+
+#[test]
+fn a_release_that_nobody_signs_off_is_no_success() {
+    let project = project();
+    npm_fails(&project, 0);
+    let mut script = Script::new().session(survey(false));
+    for _ in 0..6 {
+        script = script.session(speaks("The changelog misses something."));
+    }
+
+    let ended = scripted(&project, "prepare-release", &script, &RELEASE);
+
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let result = result(&ended);
+    assert_eq!(result["failure"]["code"], "step_failed", "{result:#}");
+    assert_eq!(result["states"]["signed off"], false, "{result:#}");
+}

@@ -1,0 +1,235 @@
+//! Flows that cannot begin or do not end well.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use serde_json::json;
+
+use super::setting::{backend, calls, flow, npm, npm_fails, project, result, scripted, speaks};
+use crate::support::autonoe::Ended;
+use crate::support::killed::UnderWay;
+use crate::support::project::Project;
+use crate::support::script::{Script, ends, hangs, says};
+
+const BUG: [&str; 2] = ["--bug", "it crashes at midnight"];
+
+fn fix_bug(project: &Project, script: &Script, words: &[&str]) -> Command {
+    let backend = backend(project, script);
+    flow(project, &[&["fix-bug", &backend], words, &BUG].concat())
+}
+
+fn speaks_often(times: u32) -> Script {
+    (0..times).fold(Script::new(), |script, _| {
+        script.session(speaks("Now it is right."))
+    })
+}
+
+#[test]
+fn a_step_whose_tries_are_spent_ends_the_flow_with_its_reason() {
+    let project = project();
+    npm_fails(&project, 99);
+
+    let ended = Ended::of(fix_bug(&project, &speaks_often(9), &[]));
+
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let told = "the command `npm` ended with exit code 1";
+    assert!(ended.stdout.contains(told), "{ended:?}");
+    assert!(ended.stdout.contains("5 iterations, 5 checks"), "{ended:?}");
+    assert!(ended.stderr.contains("Step fix, try 5"), "{ended:?}");
+    assert_eq!(ended.stderr.matches("[FAIL] fix").count(), 5, "{ended:?}");
+}
+
+#[test]
+fn what_is_missing_is_told_before_anything_begins() {
+    let project = project();
+    let wrong = ["fix-bug", "--bug", "no"];
+    let unknown = ["fix-bugs"];
+    let foreign = ["fix-bug", "--bug", "it crashes at midnight", "--speed", "9"];
+    for (words, told) in [
+        (&["fix-bug"][..], "--bug: it must be given"),
+        (&wrong, "--bug: its length is 2 and must be at least 10"),
+        (&unknown, "there is no flow \"fix-bugs\""),
+        (&foreign, "--speed: there is no such flag"),
+    ] {
+        let ended = Ended::of(flow(&project, words));
+
+        assert_eq!(ended.code, Some(2), "{words:?}: {ended:?}");
+        assert!(ended.stderr.contains(told), "{words:?}: {ended:?}");
+    }
+    assert!(!project.path(".autonoe/journal.jsonl").exists());
+}
+
+#[test]
+fn a_flow_with_errors_is_not_run() {
+    let project = project();
+    let file = ".autonoe/flows/fix-bug/steps_registry.json";
+    let text = project
+        .read(file)
+        .replace("\"next\": \"end\"", "\"next\": \"done\"");
+    project.write(file, &text);
+
+    let ended = Ended::of(fix_bug(&project, &speaks_often(1), &[]));
+
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(
+        ended.stderr.contains("there is no step `done`"),
+        "{ended:?}"
+    );
+    assert!(
+        ended.stderr.contains("steps_registry.json:12:29"),
+        "{ended:?}"
+    );
+    assert!(!project.path(".autonoe/journal.jsonl").exists());
+}
+
+#[test]
+fn a_program_that_a_check_needs_and_nobody_has_is_told_before_anything_begins() {
+    let project = project();
+    let mut command = fix_bug(&project, &speaks_often(1), &[]);
+    command.env("PATH", "/nowhere");
+
+    let ended = Ended::of(command);
+
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(
+        ended.stderr.contains("there is no program \"npm\""),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn a_sandbox_that_cannot_be_made_is_told_before_anything_begins() {
+    let project = project();
+    npm_fails(&project, 0);
+    project.write(
+        "bin/bwrap",
+        "#!/bin/sh\necho 'no namespaces here' >&2\nexit 1\n",
+    );
+    let mode = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(project.path("bin/bwrap"), mode).expect("ours");
+
+    let confined = Ended::of(fix_bug(&project, &speaks_often(1), &[]));
+    let without = Ended::of(fix_bug(&project, &speaks_often(1), &["--no-sandbox"]));
+
+    assert_eq!(confined.code, Some(1), "{confined:?}");
+    assert!(
+        confined.stderr.contains("must run in a sandbox"),
+        "{confined:?}"
+    );
+    assert!(confined.stderr.contains("--no-sandbox"), "{confined:?}");
+    assert_eq!(without.code, Some(0), "{without:?}");
+}
+
+#[test]
+fn a_budget_that_is_spent_ends_the_flow() {
+    let project = project();
+    npm_fails(&project, 99);
+
+    let ended = Ended::of(fix_bug(&project, &speaks_often(9), &["--max-cost", "0.50"]));
+
+    assert_eq!(ended.code, Some(6), "{ended:?}");
+    assert!(ended.stdout.contains("2 iterations"), "{ended:?}");
+}
+
+#[test]
+fn a_quota_that_is_spent_ends_the_flow() {
+    let project = project();
+    let script = Script::new().session([says("I begin."), json!({"hitsQuota": null})]);
+
+    let ended = Ended::of(fix_bug(&project, &script, &[]));
+
+    assert_eq!(ended.code, Some(5), "{ended:?}");
+}
+
+#[test]
+fn an_interrupt_ends_the_flow() {
+    let project = project();
+    npm_fails(&project, 0);
+    let script = Script::new().session([says("I look."), hangs()]);
+    let command = fix_bug(&project, &script, &[]);
+    let run = UnderWay::until_journal_has(command, &project, "\"number\":1");
+
+    run.interrupt();
+    let (code, written) = run.end();
+
+    assert_eq!(code, Some(130), "{written}");
+}
+
+#[test]
+fn a_judge_that_gives_no_verdict_is_no_yes() {
+    let project = project();
+    let mut script = Script::new();
+    for _ in 0..8 {
+        script = script.session(speaks("It passed, it is fine, PASSED: true."));
+    }
+
+    let ended = scripted(
+        &project,
+        "reviewed-document",
+        &script,
+        &["--topic", "backups"],
+    );
+
+    assert_ne!(ended.code, Some(0), "{ended:?}");
+    let result = result(&ended);
+    assert_eq!(result["steps"]["draft"]["passed"], false, "{result:#}");
+}
+
+#[test]
+fn the_command_of_a_check_stands_in_the_sandbox_without_keys() {
+    let project = project();
+    // Not among temporary files, which a sandbox does not show anyway.
+    let key_file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a file");
+    let key_file = key_file.path();
+    fs::write(key_file, "a key of a file").expect("writable");
+    let models = json!({
+        "providers": {"team": {"type": "openai", "key": {"file": key_file}}},
+        "tools": {"variables": ["OPENAI_API_KEY", "AUTONOE_SIGNING_KEY_OPS", "COLOUR"]},
+    });
+    project.write(".autonoe/models.json", &models.to_string());
+    let look = format!("(env; cat '{}') > seen 2>&1", key_file.display());
+    npm(&project, &format!("{look}; echo x > ../escaped; true"));
+    let mut command = fix_bug(&project, &speaks_often(1), &[]);
+    command
+        .env("COLOUR", "blue")
+        .env("OPENAI_API_KEY", "a key of a model")
+        .env("ANTHROPIC_API_KEY", "a key of a model")
+        .env("AUTONOE_SIGNING_KEY_OPS", "a key of a webhook");
+
+    let ended = Ended::of(command);
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let seen = project.read("seen");
+    assert!(
+        seen.contains("PATH=") && seen.contains("COLOUR=blue"),
+        "{seen}"
+    );
+    assert!(!seen.contains("a key of"), "{seen}");
+    assert!(
+        !project.beside("escaped").exists(),
+        "it is outside of the sandbox"
+    );
+}
+
+#[test]
+fn the_flow_is_told_by_the_log_and_leaves_the_project_free() {
+    let project = project();
+    npm_fails(&project, 1);
+    let script = Script::new().session(speaks("So?")).session(speaks("So."));
+    assert_eq!(Ended::of(fix_bug(&project, &script, &[])).code, Some(0));
+
+    let log = Ended::of(crate::support::autonoe::autonoe(&project, &["log"]));
+    let again = scripted(
+        &project,
+        "prepare-release",
+        &Script::new()
+            .session(calls("set_outputs", json!({"changes": "x"})))
+            .session([ends()]),
+        &["--release", "1.0.0", "--since", "v0"],
+    );
+
+    assert!(log.stdout.contains("Flow fix-bug started"), "{log:?}");
+    assert!(log.stdout.contains("it is complete"), "{log:?}");
+    assert_ne!(again.code, Some(2), "{again:?}");
+}

@@ -1,0 +1,8 @@
+//! `autonoe flow run`: the flows of `examples/flows`, on scripted agents and on the real Claude Code.
+
+mod examples;
+mod failures;
+mod real_claude;
+mod resume;
+mod setting;
+mod webhook;

@@ -1,0 +1,140 @@
+//! Flows that were killed.
+
+use super::examples::steps;
+use super::setting::{backend, flow, npm_fails, project, result, speaks};
+use crate::support::autonoe::Ended;
+use crate::support::killed::UnderWay;
+use crate::support::project::Project;
+use crate::support::script::{Script, hangs, says};
+
+const BUG: [&str; 2] = ["--bug", "it crashes at midnight"];
+
+/// Kills `fix-bug` in its third try.
+fn killed() -> Project {
+    killed_with(&[])
+}
+
+/// The same with these options.
+fn killed_with(options: &[&str]) -> Project {
+    let project = project();
+    npm_fails(&project, 99);
+    let script = Script::new()
+        .session(speaks("It was the cache."))
+        .session(speaks("It was the clock."))
+        .session([says("I look once more."), hangs()]);
+    let option = backend(&project, &script);
+    let words = [&["fix-bug", &option], options, &BUG].concat();
+    let command = flow(&project, &words);
+    UnderWay::until_journal_has(command, &project, "\"number\":3").kill();
+    project
+}
+
+/// Tries often enough.
+fn tries() -> Script {
+    (0..9).fold(Script::new(), |script, _| {
+        script.session(speaks("Now it is right."))
+    })
+}
+
+fn goes_on(project: &Project, words: &[&str]) -> Ended {
+    let option = backend(project, &tries());
+    let words = [&["fix-bug", "--json", &option], words, &BUG].concat();
+    Ended::of(flow(project, &words))
+}
+
+#[test]
+fn a_killed_flow_goes_on_at_its_step_and_its_tries_are_counted() {
+    let project = killed();
+
+    let ended = goes_on(&project, &[]);
+
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let result = result(&ended);
+    // Five tries in all, of which two had come to their end.
+    assert_eq!(steps(&result), ["fix"; 5], "{result:#}");
+    assert_eq!(project.read("tested").lines().count(), 5);
+    assert!(
+        ended
+            .stderr
+            .contains("going on with a run of the flow fix-bug"),
+        "{ended:?}"
+    );
+    assert!(ended.stderr.contains("Step fix, try 3"), "{ended:?}");
+    assert!(!ended.stderr.contains("Step fix, try 2"), "{ended:?}");
+}
+
+#[test]
+fn limits_are_those_of_the_first_start_unless_others_are_given() {
+    for (options, code, iterations) in [
+        // A quarter of a dollar for each try that came to its end.
+        (&[][..], 6, 3),
+        (&["--max-cost", "1.00"], 6, 4),
+        (&["--max-cost", "9"], 1, 5),
+    ] {
+        let project = killed_with(&["--max-cost", "0.75"]);
+
+        let ended = goes_on(&project, options);
+
+        assert_eq!(ended.code, Some(code), "{options:?}: {ended:?}");
+        assert_eq!(steps(&result(&ended)).len(), iterations, "{options:?}");
+    }
+}
+
+#[test]
+fn a_dry_run_tells_that_it_would_go_on() {
+    let project = killed();
+    let before = project.read(".autonoe/journal.jsonl");
+
+    let words = [&["fix-bug", "--dry-run"][..], &BUG].concat();
+    let ended = Ended::of(flow(&project, &words));
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("goes on with"), "{ended:?}");
+    assert_eq!(project.read(".autonoe/journal.jsonl"), before);
+}
+
+#[test]
+fn another_definition_or_other_parameters_are_not_gone_on_with() {
+    let project = killed();
+    let file = ".autonoe/flows/fix-bug/steps_registry.json";
+    let changed = project
+        .read(file)
+        .replace("\"maxRetries\": 4", "\"maxRetries\": 8");
+    let option = backend(&project, &tries());
+    let other = ["fix-bug", &option, "--bug", "it crashes at noon each day"];
+
+    let parameters = Ended::of(flow(&project, &other));
+    project.write(file, &changed);
+    let definition = goes_on(&project, &[]);
+    let anew = goes_on(&project, &["--anew"]);
+
+    for (ended, told) in [
+        (&parameters, "it had other parameters"),
+        (&definition, "its definition was changed since"),
+    ] {
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert!(ended.stderr.contains(told), "{ended:?}");
+        assert!(ended.stderr.contains("--anew"), "{ended:?}");
+    }
+    assert_eq!(steps(&result(&anew)), ["fix"; 9], "{anew:?}");
+}
+
+#[test]
+fn what_is_left_behind_is_told() {
+    let project = killed();
+    let script = Script::new().plans(&["DL-001"]).passes(&["DL-001"]);
+
+    let run = crate::support::autonoe::scripted(&project, &script, &["run"]);
+    let anew = goes_on(&project, &[]);
+
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let told = "a run of the flow fix-bug that broke off, ";
+    assert!(run.stderr.contains(told), "{run:?}");
+    assert!(
+        run.stderr.contains("is left as it is; a new run begins"),
+        "{run:?}"
+    );
+    // The run came after it, so that the flow is not the last one any more.
+    assert!(!anew.stderr.contains("broke off"), "{anew:?}");
+    assert_eq!(steps(&result(&anew)), ["fix"; 5], "{anew:?}");
+}
