@@ -1,15 +1,16 @@
 //! What a flow needs beside agents: who runs its commands, and the keys of its webhooks.
 
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use autonoe_core::{CredentialPlaces, Project, Sandbox, SandboxSwitch, SystemClock};
 use autonoe_flow::{
-    Check, Completion, ExpectedAction, ExternalStateSource, FlowDefinition, Notifiers,
-    ProcessCommands, SigningKeys, StepsRegistry, WebhookNotifier,
+    Check, Completion, Escalation, ExpectedAction, ExternalStateSource, FlowDefinition,
+    NotificationMethod, Notifiers, ProcessCommands, SigningKeys, StepsRegistry, WebhookNotifier,
 };
-use autonoe_model::{KeyPlaces, command_environment};
+use autonoe_model::{KeyPlaces, SystemAuthorities, Trust, command_environment};
 use autonoe_process::{OsSandbox, SandboxError, find_program};
 
 use super::ModelsFile;
@@ -145,15 +146,23 @@ fn credentials(home: &Path) -> Vec<PathBuf> {
     whole.collect()
 }
 
-/// Returns who tells of escalations, with the keys that the steps name.
+/// Returns who tells of escalations, with the keys that the steps name and the authorities that
+/// connections to models trust.
 pub(crate) fn flow_notifiers(
     registry: &StepsRegistry,
+    project: &Project,
+    models: &ModelsFile,
     surroundings: &Surroundings,
 ) -> Result<Notifiers, CliError> {
-    let escalations = registry.steps.values().filter_map(|step| step.work());
-    let escalations = escalations.filter_map(|work| work.escalation.as_ref());
+    let steps = registry.steps.values().filter_map(|step| step.work());
+    let escalations = steps.filter_map(|work| work.escalation.as_ref());
+    let is_webhook = |it: &&Escalation| it.notification_method == NotificationMethod::Webhook;
+    let webhooks: Vec<_> = escalations.filter(is_webhook).collect();
+    if webhooks.is_empty() {
+        return Ok(Notifiers::default());
+    }
     let mut keys = SigningKeys::default();
-    for name in escalations.filter_map(|escalation| escalation.signing_key.as_deref()) {
+    for name in webhooks.iter().filter_map(|it| it.signing_key.as_deref()) {
         let variable = key_variable(name);
         // Whoever builds the flow tells of a key that is not there.
         let Some(key) = surroundings.variable(&variable) else {
@@ -164,8 +173,37 @@ pub(crate) fn flow_notifiers(
             .map_err(|error| CliError::failure(format!("{variable}: {error}")))?;
         keys = keys.with(name, key);
     }
-    let webhooks = WebhookNotifier::new(keys, Arc::new(SystemClock));
-    Ok(Notifiers::default().with_webhook(Arc::new(webhooks)))
+    let mut notifier = WebhookNotifier::new(keys, Arc::new(SystemClock));
+    for (place, pem) in authorities(project, &models.trust, surroundings)? {
+        let trusting = notifier.trusting(&pem);
+        notifier =
+            trusting.map_err(|error| CliError::failure(format!("{place}: {}", whole(&error))))?;
+    }
+    Ok(Notifiers::default().with_webhook(Arc::new(notifier)))
+}
+
+/// Reads the authorities that may vouch for a service, with where each of them stands. If there
+/// are none, whoever builds the flow says so.
+fn authorities(
+    project: &Project,
+    trust: &Trust,
+    surroundings: &Surroundings,
+) -> Result<Vec<(String, Vec<u8>)>, CliError> {
+    let own = trust.files.iter().map(|file| project.root().join(file));
+    let system = match trust.system {
+        SystemAuthorities::Trusted => Trust::system_bundle(&surroundings.environment),
+        SystemAuthorities::Ignored => None,
+    };
+    let mut found = Vec::new();
+    for file in own.chain(system) {
+        let place = file.display().to_string();
+        let pem = fs::read(&file)
+            .map_err(|error| CliError::failure(format!("{place} cannot be read: {error}")))?;
+        found.push((place, pem));
+    }
+    let pem = trust.pem.iter().map(|pem| pem.clone().into_bytes());
+    found.extend(pem.map(|pem| ("trust.pem of models.json".to_owned(), pem)));
+    Ok(found)
 }
 
 /// Returns the variable of the key that a definition calls `name`.

@@ -98,3 +98,44 @@ fn a_key_that_is_missing_or_none_is_told_before_anything_begins() {
         assert_eq!(journal.unwrap_or_default(), "", "nothing was begun");
     }
 }
+
+#[test]
+fn a_service_that_nobody_could_vouch_for_is_told_before_anything_begins() {
+    let project = with_webhook("https://hooks.example.com/flows");
+    for (trust, told) in [
+        (json!({"system": "ignored"}), "no authorities are given"),
+        (
+            json!({"system": "ignored", "files": ["missing.pem"]}),
+            "missing.pem cannot be read",
+        ),
+        (
+            json!({"system": "ignored", "pem": "no certificate"}),
+            "trust.pem of models.json: ",
+        ),
+    ] {
+        let models = json!({"trust": trust});
+        project.write(".autonoe/models.json", &models.to_string());
+
+        let ended = run(&project, Some(&key()));
+
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert!(ended.stderr.contains(told), "{ended:?}");
+        let journal = std::fs::read_to_string(project.path(".autonoe/journal.jsonl"));
+        assert_eq!(journal.unwrap_or_default(), "", "nothing was begun");
+    }
+}
+
+#[test]
+fn a_service_that_the_authorities_of_the_project_vouch_for_can_be_told() {
+    let authority = rcgen::generate_simple_self_signed(["hooks.example.com".to_owned()]);
+    let authority = authority.expect("a certificate").cert.pem();
+    let project = with_webhook("https://hooks.example.com/flows");
+    // It is not told: the tests pass.
+    npm_fails(&project, 0);
+    let models = json!({"trust": {"system": "ignored", "pem": authority}});
+    project.write(".autonoe/models.json", &models.to_string());
+
+    let ended = run(&project, Some(&key()));
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}

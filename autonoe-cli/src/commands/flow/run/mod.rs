@@ -47,10 +47,11 @@ fn play(
 ) -> Result<ExitCode, CliError> {
     let agent = args.agent();
     let switch = sandbox_switch(agent.no_sandbox, surroundings);
-    let notifiers = flow_notifiers(flow.definition().registry(), surroundings)?;
+    let models = ModelsFile::load(&project)?.unwrap_or_default();
+    let registry = flow.definition().registry();
+    let notifiers = flow_notifiers(registry, &project, &models, surroundings)?;
     // From here on nobody needs the keys of webhooks.
     let surroundings = &without_keys(surroundings);
-    let models = ModelsFile::load(&project)?.unwrap_or_default();
     let commands = flow_commands(flow.definition(), &project, &models, switch, surroundings)?;
     let backend = &agent.backend;
     let built = backend.build(&project, Mode::Run, agent.model.as_deref(), surroundings)?;
