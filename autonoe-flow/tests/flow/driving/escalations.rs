@@ -170,7 +170,7 @@ async fn a_key_that_a_definition_names_and_nobody_has_is_an_error_with_its_name(
 
     let bench = Bench::new([]);
     let a = fragile(json!({
-        "escalateTo": "https://example.com/", "notificationMethod": "webhook", "signingKey": "ops"}));
+        "escalateTo": "http://127.0.0.1:9/", "notificationMethod": "webhook", "signingKey": "ops"}));
     let flow = definition(
         agent(json!({})),
         json!({"entryStep": "a", "steps": {"a": a}}),
