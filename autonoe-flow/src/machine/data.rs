@@ -78,9 +78,11 @@ impl FlowMachine {
         context.insert("iteration".to_owned(), iteration.into());
         context.insert("visit".to_owned(), at.visit.into());
         context.insert("retry".to_owned(), at.retry.into());
-        if let Some(text) = &self.context.carry().previous_response {
-            context.insert("previous_response".to_owned(), text.as_str().into());
-        }
+        // Blank before the first answer: a prompt that names it is fine in every step.
+        context.insert(
+            "previous_response".to_owned(),
+            self.previous_response().into(),
+        );
         let bottom = self.frames.first().map(|frame| &frame.role);
         if let Some(Role::Called(call)) = bottom {
             context.insert("failure".to_owned(), call.failure.told().into());

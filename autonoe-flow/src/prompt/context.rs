@@ -9,7 +9,10 @@ pub const CONTEXT_VARIABLES: &[(&str, &str)] = &[
     ("iteration", "how many iterations there were, with this one"),
     ("visit", "how often the step was visited, with this time"),
     ("retry", "how often the step was tried again in this visit"),
-    ("previous_response", "the text of the answer before"),
+    (
+        "previous_response",
+        "the text of the answer before; blank if there is none",
+    ),
     ("response", "the text of the answer that a check judges"),
     ("failure", "why the step that is escalated failed"),
 ];

@@ -87,6 +87,17 @@ fn variables_come_from_the_step_then_outputs_then_parameters_then_the_flow() {
 }
 
 #[test]
+fn before_the_first_answer_the_answer_before_is_blank() {
+    let mut script = Script::of(json!({"a": step("end")}));
+
+    let FlowAction::Prompt(order) = script.begin() else {
+        panic!("a flow begins with a prompt")
+    };
+
+    assert_eq!(order.variables["previous_response"], "");
+}
+
+#[test]
 fn a_check_gets_the_answer_and_the_calls_of_all_its_try() {
     let mut a = checked("end", json!({}));
     a["subSteps"] = json!(["p"]);
