@@ -1,5 +1,6 @@
 //! What a flow needs beside agents: who runs its commands, and the keys of its webhooks.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -154,10 +155,7 @@ pub(crate) fn flow_notifiers(
     models: &ModelsFile,
     surroundings: &Surroundings,
 ) -> Result<Notifiers, CliError> {
-    let steps = registry.steps.values().filter_map(|step| step.work());
-    let escalations = steps.filter_map(|work| work.escalation.as_ref());
-    let is_webhook = |it: &&Escalation| it.notification_method == NotificationMethod::Webhook;
-    let webhooks: Vec<_> = escalations.filter(is_webhook).collect();
+    let webhooks: Vec<_> = webhooks(registry).collect();
     if webhooks.is_empty() {
         return Ok(Notifiers::default());
     }
@@ -180,6 +178,20 @@ pub(crate) fn flow_notifiers(
             trusting.map_err(|error| CliError::failure(format!("{place}: {}", whole(&error))))?;
     }
     Ok(Notifiers::default().with_webhook(Arc::new(notifier)))
+}
+
+fn webhooks(registry: &StepsRegistry) -> impl Iterator<Item = &Escalation> {
+    let steps = registry.steps.values().filter_map(|step| step.work());
+    let escalations = steps.filter_map(|work| work.escalation.as_ref());
+    escalations.filter(|it| it.notification_method == NotificationMethod::Webhook)
+}
+
+/// Returns the variables of keys that steps name and that are not set.
+pub(crate) fn missing_keys(registry: &StepsRegistry, surroundings: &Surroundings) -> Vec<String> {
+    let names = webhooks(registry).filter_map(|it| it.signing_key.as_deref());
+    let variables: BTreeSet<_> = names.map(key_variable).collect();
+    let is_missing = |variable: &String| surroundings.variable(variable).is_none();
+    variables.into_iter().filter(is_missing).collect()
 }
 
 /// Reads the authorities that may vouch for a service, with where each of them stands. If there
@@ -207,7 +219,7 @@ fn authorities(
 }
 
 /// Returns the variable of the key that a definition calls `name`.
-pub(crate) fn key_variable(name: &str) -> String {
+fn key_variable(name: &str) -> String {
     let spelled = name.chars().map(|c| match c.is_ascii_alphanumeric() {
         true => c.to_ascii_uppercase(),
         false => '_',

@@ -12,7 +12,7 @@ mod written_keys;
 
 pub(crate) use announced::listed_keys;
 pub(crate) use backend::BackendChoice;
-pub(crate) use flow_parts::{flow_commands, flow_notifiers, key_variable, without_keys};
+pub(crate) use flow_parts::{flow_commands, flow_notifiers, missing_keys, without_keys};
 pub(crate) use model::{ChosenModel, NoModel, Origin};
 pub(crate) use model_name::ModelName;
 pub(crate) use models_file::ModelsFile;

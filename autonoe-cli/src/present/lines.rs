@@ -26,9 +26,9 @@ pub(super) enum Level {
 
 /// A line that stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Line {
+pub(crate) struct Line {
     pub(super) level: Level,
-    pub(super) text: String,
+    pub(crate) text: String,
 }
 
 impl Line {
@@ -45,10 +45,11 @@ pub(super) fn line(event: &RunEventKind<'_>, tools: u32) -> Option<Line> {
             Level::Info,
             format!("Run {run} started ({mode})"),
         )),
-        RunEventKind::FlowStarted { run, flow } => Some(Line::new(
-            Level::Info,
-            format!("Flow {} started ({run})", shorten(flow)),
-        )),
+        RunEventKind::FlowStarted { run, flow, resumed } => {
+            let begins = if *resumed { "goes on" } else { "started" };
+            let text = format!("Flow {} {begins} ({run})", shorten(flow));
+            Some(Line::new(Level::Info, text))
+        }
         RunEventKind::SessionStarted {
             number,
             instruction,

@@ -3,6 +3,7 @@
 mod activity;
 mod debug_lines;
 mod flow_lines;
+mod flow_words;
 mod harmless;
 mod json_lines;
 mod keyboard;
@@ -17,6 +18,7 @@ mod summary;
 mod waiting;
 
 pub(crate) use flow_lines::FlowLines;
+pub(crate) use flow_words::{FlowWords, prompt_sent};
 pub(crate) use harmless::{harmless, harmless_line};
 pub(crate) use json_lines::JsonLines;
 pub(crate) use keyboard::QuietKeyboard;

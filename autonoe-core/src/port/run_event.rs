@@ -52,6 +52,8 @@ pub enum RunEventKind<'a> {
         run: &'a RunId,
         /// The name of the flow.
         flow: &'a str,
+        /// Whether it had broken off and goes on.
+        resumed: bool,
     },
     /// A session is about to begin.
     SessionStarted {

@@ -65,7 +65,7 @@ impl RunObserver for RunSpans {
                 let span = opening::run(run, &mode.to_string());
                 open.insert(at, ids(span, at));
             }
-            RunEventKind::FlowStarted { run, flow } => {
+            RunEventKind::FlowStarted { run, flow, .. } => {
                 let span = opening::run(run, flow);
                 open.insert(at, ids(span, at));
             }

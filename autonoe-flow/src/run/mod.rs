@@ -14,6 +14,7 @@ mod project_flow;
 mod replay;
 
 pub use self::factory::FlowFactory;
+pub use self::fingerprint::fingerprint;
 pub use self::flow::{Created, Flow, Started};
 pub use self::lifecycle::FlowLifecycle;
 pub use self::observer::{FlowEvent, FlowObserver};

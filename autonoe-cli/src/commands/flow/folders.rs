@@ -19,7 +19,7 @@ pub(super) struct FlowFolder {
 }
 
 /// Returns the folder that holds the flows of a project.
-pub(super) fn flows_dir(project: &Project) -> PathBuf {
+pub(in crate::commands) fn flows_dir(project: &Project) -> PathBuf {
     project.state_dir().join("flows")
 }
 

@@ -4,12 +4,15 @@ mod findings;
 mod folders;
 mod graph;
 mod list;
+mod replayed;
 mod run;
 mod validate;
 
 use std::process::ExitCode;
 
+pub(super) use self::folders::flows_dir;
 pub(super) use self::list::Flows;
+pub(super) use self::replayed::Replayed;
 pub(super) use self::run::{FlowOutcome, FlowPlan};
 pub(super) use self::validate::Validation;
 use crate::args::{FlowArgs, FlowCommand};

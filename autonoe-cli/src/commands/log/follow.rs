@@ -22,7 +22,7 @@ pub(super) fn follow(
     surroundings: &Surroundings,
 ) -> Result<ExitCode, CliError> {
     let mut tail = JournalTail::new(project.journal_path());
-    let mut narrator = Narrator::default();
+    let mut narrator = Narrator::of(project);
     // Looked at before the journal is: what is written after that is read below.
     let mut is_under_way = RunLock::held(project)?.is_some();
     let mut entries = of_last_run(tail.read_new()?);

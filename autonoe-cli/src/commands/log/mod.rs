@@ -1,5 +1,6 @@
 //! `autonoe log`.
 
+mod flow_teller;
 mod follow;
 mod narrator;
 mod select;
@@ -53,7 +54,7 @@ pub(crate) fn log(args: &LogArgs, surroundings: &Surroundings) -> Result<ExitCod
         if index > 0 {
             text.push('\n');
         }
-        let mut narrator = Narrator::default();
+        let mut narrator = Narrator::of(&project);
         for entry in entries.iter().filter(|entry| entry.run == story.run) {
             narrator.tell(entry, &mut text);
         }

@@ -4,17 +4,20 @@ use std::collections::BTreeMap;
 
 use autonoe_core::{
     Budget, DeliverableStatus, GivenLimits, InstructionName, JournalEntry, JournalLine, OnQuota,
-    RunAction, RunFact, SessionResult, StatusChange, WaitReason, format_duration, format_time,
+    Project, RunAction, RunFact, SessionResult, StatusChange, WaitReason, format_duration,
+    format_time,
 };
 
+use super::flow_teller::{FlowTeller, why_ended};
 use crate::present::{shorten, summary};
 
 /// Tells a run line by line.
 ///
 /// It knows nothing of what comes, so that it can follow a run that is under way.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Narrator {
     sessions: BTreeMap<u32, Tally>,
+    flow: FlowTeller,
 }
 
 /// What happened in a session so far.
@@ -25,6 +28,14 @@ struct Tally {
 }
 
 impl Narrator {
+    /// Begins to tell a run of `project`.
+    pub(super) fn of(project: &Project) -> Self {
+        Self {
+            sessions: BTreeMap::new(),
+            flow: FlowTeller::of(project),
+        }
+    }
+
     /// Adds what `entry` tells to `text`, if it tells a person anything.
     pub(super) fn tell(&mut self, entry: &JournalEntry, text: &mut String) {
         let JournalEntry { run, at, line, .. } = entry;
@@ -35,8 +46,19 @@ impl Narrator {
             JournalLine::RunStarted { limits, .. } => {
                 say(format!("Run {} started ({})", run, limits.mode));
             }
-            JournalLine::FlowStarted { flow, .. } => {
+            JournalLine::FlowStarted {
+                flow,
+                definition,
+                parameters,
+                ..
+            } => {
                 say(format!("Flow {} started ({run})", shorten(flow)));
+                self.flow.starts(flow, definition, parameters);
+            }
+            JournalLine::FlowFact { fact } => {
+                for told in self.flow.tell(fact) {
+                    say(told);
+                }
             }
             JournalLine::RunResumed { .. } | JournalLine::FlowResumed { .. } => {
                 say("It goes on".to_owned());
@@ -46,7 +68,10 @@ impl Narrator {
                 instruction,
             } => say(self.started(*number, instruction)),
             JournalLine::SessionEnded { number, result } => say(self.ended(*number, result)),
-            JournalLine::FlowEnded { report, .. } => {
+            JournalLine::FlowEnded { report, result } => {
+                if let Some(why) = why_ended(result) {
+                    say(why);
+                }
                 for line in report.to_string().lines() {
                     say(shorten(line));
                 }

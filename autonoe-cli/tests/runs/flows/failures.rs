@@ -96,6 +96,45 @@ fn a_program_that_a_check_needs_and_nobody_has_is_told_before_anything_begins() 
         ended.stderr.contains("there is no program \"npm\""),
         "{ended:?}"
     );
+    assert!(!ended.stderr.contains("SIGNING_KEY"), "{ended:?}");
+}
+
+#[test]
+fn a_flow_that_its_own_agents_could_change_is_not_run() {
+    let project = project();
+    npm_fails(&project, 0);
+    let (home, open) = (".autonoe/flows/fix-bug", "flows/fix-bug");
+    fs::create_dir(project.path("flows")).expect("writable");
+    fs::rename(project.path(home), project.path(open)).expect("writable");
+    std::os::unix::fs::symlink("../../flows/fix-bug", project.path(home)).expect("writable");
+    let backend = backend(&project, &speaks_often(1));
+    let run = |name: &str, options: &[&str]| {
+        let words = [&[name, &backend], options, &BUG].concat();
+        Ended::of(flow(&project, &words))
+    };
+
+    for (name, options) in [
+        ("./flows/fix-bug", &[][..]),
+        ("./flows/fix-bug", &["--dry-run"]),
+        ("./flows/fix-bug", &["--no-sandbox"]),
+        ("fix-bug", &[]),
+    ] {
+        let ended = run(name, options);
+
+        assert_eq!(ended.code, Some(1), "{name}: {ended:?}");
+        let told = "its own agents could change it there";
+        assert!(ended.stderr.contains(told), "{name}: {ended:?}");
+        assert!(ended.stderr.contains(home), "{name}: {ended:?}");
+    }
+    assert!(!project.path(".autonoe/journal.jsonl").exists());
+    let validated = ["flow", "validate", "./flows/fix-bug"];
+    let validated = Ended::of(crate::support::autonoe::autonoe(&project, &validated));
+    assert_eq!(validated.code, Some(0), "{validated:?}");
+
+    fs::rename(project.path(open), project.beside("fix-bug")).expect("writable");
+    let outside = project.beside("fix-bug");
+    let outside = run(outside.to_str().expect("a plain name"), &[]);
+    assert_eq!(outside.code, Some(0), "{outside:?}");
 }
 
 #[test]
@@ -229,7 +268,43 @@ fn the_flow_is_told_by_the_log_and_leaves_the_project_free() {
         &["--release", "1.0.0", "--since", "v0"],
     );
 
-    assert!(log.stdout.contains("Flow fix-bug started"), "{log:?}");
-    assert!(log.stdout.contains("it is complete"), "{log:?}");
+    let mut rest = log.stdout.as_str();
+    for told in [
+        "Flow fix-bug started",
+        "Step fix\n",
+        "Session 1 completed",
+        "[FAIL] fix: the command `npm` ended with exit code 1",
+        "Step fix, try 2\n",
+        "Session 2 completed",
+        "[PASS] fix: every action was as expected",
+        "It is complete: the steps have come to their end",
+    ] {
+        let (_, after) = rest
+            .split_once(told)
+            .unwrap_or_else(|| panic!("{told}: {log:?}"));
+        rest = after;
+    }
     assert_ne!(again.code, Some(2), "{again:?}");
+}
+
+#[test]
+fn the_log_tells_checks_also_when_the_definition_is_another_one_by_now() {
+    let project = project();
+    npm_fails(&project, 99);
+    let failed = Ended::of(fix_bug(&project, &speaks_often(9), &[]));
+    assert_eq!(failed.code, Some(1), "{failed:?}");
+    let file = ".autonoe/flows/fix-bug/steps_registry.json";
+    let changed = project
+        .read(file)
+        .replace("\"maxRetries\": 4", "\"maxRetries\": 8");
+    project.write(file, &changed);
+
+    let log = Ended::of(crate::support::autonoe::autonoe(&project, &["log"]));
+
+    let told = "[FAIL] the command `npm` ended with exit code 1";
+    assert_eq!(log.stdout.matches(told).count(), 5, "{log:?}");
+    assert!(
+        log.stdout.contains("It failed at the step fix: "),
+        "{log:?}"
+    );
 }

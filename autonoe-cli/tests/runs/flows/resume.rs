@@ -1,7 +1,9 @@
 //! Flows that were killed.
 
+use serde_json::json;
+
 use super::examples::steps;
-use super::setting::{backend, flow, npm_fails, project, result, speaks};
+use super::setting::{backend, calls, flow, npm_fails, project, result, speaks};
 use crate::support::autonoe::Ended;
 use crate::support::killed::UnderWay;
 use crate::support::project::Project;
@@ -59,6 +61,9 @@ fn a_killed_flow_goes_on_at_its_step_and_its_tries_are_counted() {
             .contains("going on with a run of the flow fix-bug"),
         "{ended:?}"
     );
+    let told = "Flow fix-bug goes on (";
+    assert!(ended.stderr.contains(told), "{ended:?}");
+    assert!(!ended.stderr.contains("Flow fix-bug started"), "{ended:?}");
     assert!(ended.stderr.contains("Step fix, try 3"), "{ended:?}");
     assert!(!ended.stderr.contains("Step fix, try 2"), "{ended:?}");
 }
@@ -68,6 +73,8 @@ fn limits_are_those_of_the_first_start_unless_others_are_given() {
     for (options, code, iterations) in [
         // A quarter of a dollar for each try that came to its end.
         (&[][..], 6, 3),
+        (&["--wait-for-quota"], 6, 3),
+        (&["--max-tokens", "99999999"], 6, 3),
         (&["--max-cost", "1.00"], 6, 4),
         (&["--max-cost", "9"], 1, 5),
     ] {
@@ -91,6 +98,69 @@ fn a_dry_run_tells_that_it_would_go_on() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.stdout.contains("goes on with"), "{ended:?}");
     assert_eq!(project.read(".autonoe/journal.jsonl"), before);
+}
+
+#[test]
+fn a_dry_run_tells_the_step_at_which_it_would_go_on_and_why_it_would_not() {
+    let project = project();
+    npm_fails(&project, 0);
+    let changes = json!({"changes": "fixed: the clock", "breaking": false});
+    let script = Script::new()
+        .session(calls("set_outputs", changes))
+        .session([says("I write it."), hangs()]);
+    let option = backend(&project, &script);
+    let words = |release| ["--release", release, "--since", "v1.3.2"];
+    let command = flow(
+        &project,
+        &[&["prepare-release", &option][..], &words("1.4.0")].concat(),
+    );
+    UnderWay::until_journal_has(command, &project, "\"number\":2").kill();
+    let dry_run = |release| {
+        let words = [&["prepare-release", "--dry-run"][..], &words(release)].concat();
+        Ended::of(flow(&project, &words))
+    };
+
+    let (same, other) = (dry_run("1.4.0"), dry_run("2.0.0"));
+
+    assert!(same.stdout.contains("goes on with"), "{same:?}");
+    assert!(same.stdout.contains("at the step"), "{same:?}");
+    assert!(same.stdout.contains(" changelog"), "{same:?}");
+    assert!(!same.stdout.contains("first step"), "{same:?}");
+    assert!(!other.stdout.contains("goes on with"), "{other:?}");
+    assert!(other.stdout.contains("cannot go on"), "{other:?}");
+    assert!(
+        other.stdout.contains("it had other parameters"),
+        "{other:?}"
+    );
+}
+
+#[test]
+fn a_flow_that_is_under_way_is_not_said_to_have_broken_off() {
+    let project = project();
+    npm_fails(&project, 0);
+    let script = Script::new().session([says("I look."), hangs()]);
+    let option = backend(&project, &script);
+    let command = flow(&project, &[&["fix-bug", &option][..], &BUG].concat());
+    let under_way = UnderWay::until_journal_has(command, &project, "\"number\":1");
+
+    for words in [
+        &["fix-bug", &option, BUG[0], BUG[1]][..],
+        &[
+            "prepare-release",
+            &option,
+            "--release",
+            "1.0.0",
+            "--since",
+            "v0",
+        ],
+    ] {
+        let other = Ended::of(flow(&project, words));
+
+        assert_eq!(other.code, Some(1), "{other:?}");
+        assert!(other.stderr.contains("is held by another run"), "{other:?}");
+        assert!(!other.stderr.contains("broke off"), "{other:?}");
+    }
+    under_way.kill();
 }
 
 #[test]

@@ -57,6 +57,11 @@ fn a_service_is_told_with_a_signature_that_it_can_verify() {
         ended.stderr.contains("The failure of fix was told"),
         "{ended:?}"
     );
+    let log = Ended::of(crate::support::autonoe::autonoe(&project, &["log"]));
+    for told in [&ended.stderr, &log.stdout] {
+        assert!(told.contains("Escalation of fix: "), "{told}");
+        assert!(told.contains("The failure of fix was told"), "{told}");
+    }
     let requests = service.at("/hooks/flows");
     let [request] = requests.as_slice() else {
         panic!("{requests:?}");
@@ -85,6 +90,7 @@ fn a_key_that_is_missing_or_none_is_told_before_anything_begins() {
     let project = with_webhook("http://127.0.0.1:9/hook");
     for (key, told) in [
         (None, "there is no signing key `ops-hook`"),
+        (None, "set AUTONOE_SIGNING_KEY_OPS_HOOK"),
         (
             Some("secret"),
             "AUTONOE_SIGNING_KEY_OPS_HOOK: a signing key is",

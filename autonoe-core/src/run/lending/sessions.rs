@@ -117,6 +117,7 @@ impl Sessions {
         setting.events.emit(RunEventKind::FlowStarted {
             run: &setting.run,
             flow: &flow,
+            resumed: matches!(beginning, Beginning::Again),
         });
         let mut open = OpenSessions::unprepared(setting, recorded);
         match self.prepare(&mut open, beginning).await {

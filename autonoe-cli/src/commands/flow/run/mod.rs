@@ -1,28 +1,34 @@
 //! `autonoe flow run`.
 
+mod limits;
 mod outcome;
 mod parameters;
+mod place;
 mod plan;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use autonoe_core::{AgentConfig, Budget, EffectiveConfig, Mode, Project, RunControl};
+use autonoe_core::{
+    AgentConfig, EffectiveConfig, Mode, Project, ProjectError, RunControl, RunLock,
+};
 use autonoe_flow::{
-    FlowErrorKind, FlowLimits, FlowRun, FlowRunError, OnBrokenOff, ParameterValues, ValidatedFlow,
+    FlowErrorKind, FlowRun, FlowRunError, OnBrokenOff, ParameterValues, ValidatedFlow,
 };
 
+use self::limits::limits;
 pub(in crate::commands) use self::outcome::FlowOutcome;
 use self::outcome::{code, code_of, shown};
 use self::parameters::values;
+use self::place::out_of_reach;
 pub(in crate::commands) use self::plan::FlowPlan;
 use super::findings::examine;
 use super::folders::named;
-use crate::args::{AgentArgs, FlowRunArgs, OutputFormat};
+use crate::args::{FlowRunArgs, OutputFormat};
 use crate::commands::broke_off::BrokeOff;
 use crate::commands::stage::Stage;
 use crate::compose::{
-    ModelsFile, flow_commands, flow_notifiers, key_variable, sandbox_switch, without_keys,
+    ModelsFile, flow_commands, flow_notifiers, missing_keys, sandbox_switch, without_keys,
 };
 use crate::error::{CliError, whole};
 use crate::surroundings::Surroundings;
@@ -31,6 +37,7 @@ use crate::surroundings::Surroundings;
 pub(super) fn run(args: &FlowRunArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
     let project = args.project.find(surroundings)?;
     let flow = valid(args, &project, surroundings)?;
+    out_of_reach(flow.definition(), &project)?;
     let values = values(flow.definition().agent(), &args.parameters)?;
     if args.dry_run {
         return dry_run(args, &project, &flow, &values, surroundings);
@@ -45,11 +52,16 @@ fn play(
     values: ParameterValues,
     surroundings: &Surroundings,
 ) -> Result<ExitCode, CliError> {
+    // Looked at first: what is under way has not broken off.
+    if let Some(held) = RunLock::held(&project)? {
+        return Err(ProjectError::Locked(held).into());
+    }
     let agent = args.agent();
     let switch = sandbox_switch(agent.no_sandbox, surroundings);
     let models = ModelsFile::load(&project)?.unwrap_or_default();
     let registry = flow.definition().registry();
     let notifiers = flow_notifiers(registry, &project, &models, surroundings)?;
+    let missing_keys = missing_keys(registry, surroundings);
     // From here on nobody needs the keys of webhooks.
     let surroundings = &without_keys(surroundings);
     let commands = flow_commands(flow.definition(), &project, &models, switch, surroundings)?;
@@ -60,9 +72,20 @@ fn play(
     for finding in flow.warnings() {
         stage.warn(&finding.to_string());
     }
-    if let Some(warning) = about_what_broke_off(args, &project, &flow) {
-        stage.warn(&warning);
+    let broke_off = BrokeOff::find(&project);
+    let name = flow.definition().agent().name.as_str();
+    let goes_on = broke_off.as_ref().filter(|_| !args.anew);
+    let goes_on = goes_on.and_then(|broke_off| broke_off.flow(name));
+    match (&broke_off, goes_on) {
+        (_, Some(recorded)) => stage.warn(&format!(
+            "going on with a run of the flow {name} that broke off, {}; limits that are not given \
+             now are those that it was started with",
+            recorded.run
+        )),
+        (Some(left), None) => stage.warn(&format!("{}; a new one of {name} begins", left.left())),
+        (None, None) => {}
     }
+    let limits = limits(&agent, goes_on);
     let control = RunControl::new();
     let mut run = FlowRun::new(project, flow, built.agents)
         .parameters(values)
@@ -76,12 +99,12 @@ fn play(
         .notifiers(notifiers)
         .observer(stage.flow_lines())
         .configure(stage.configuration(&agent, surroundings));
-    if let Some(limits) = limits(&agent) {
+    if let Some(limits) = limits {
         run = run.limits(limits);
     }
 
     let result = stage.play(&control, run.start(&control))?;
-    let result = result.map_err(not_begun)?;
+    let result = result.map_err(|error| not_begun(error, &missing_keys))?;
     let told = match args.json {
         true => surroundings.say_json(&FlowOutcome::of(&result)),
         false => stage.tell(&shown(&result), surroundings),
@@ -90,39 +113,10 @@ fn play(
     Ok(code(&result).into())
 }
 
-/// Returns the limits, if the command line gives any: a flow that broke off has its own.
-fn limits(agent: &AgentArgs) -> Option<FlowLimits> {
-    let given = agent.limits();
-    let are_given = given.on_quota.is_some() || given.budget != Budget::default();
-    are_given.then(|| FlowLimits {
-        budget: given.budget,
-        on_quota: given.on_quota.unwrap_or_default(),
-        ..FlowLimits::default()
-    })
-}
-
-/// Says what becomes of what broke off here, if anything did.
-fn about_what_broke_off(
-    args: &FlowRunArgs,
-    project: &Project,
-    flow: &ValidatedFlow,
-) -> Option<String> {
-    let broke_off = BrokeOff::find(project)?;
-    let name = flow.definition().agent().name.as_str();
-    Some(match broke_off.flow(name) {
-        Some(recorded) if !args.anew => {
-            format!(
-                "going on with a run of the flow {name} that broke off, {}; its limits are those \
-                 that it was started with, unless others are given now",
-                recorded.run
-            )
-        }
-        _ => format!("{}; a new one of {name} begins", broke_off.left()),
-    })
-}
-
 /// Says why a flow could not begin.
-fn not_begun(error: FlowRunError) -> CliError {
+///
+/// `missing_keys` are variables that hold no signing key although the flow needs them.
+fn not_begun(error: FlowRunError, missing_keys: &[String]) -> CliError {
     match error {
         FlowRunError::Project(error) => error.into(),
         FlowRunError::Flow(error) => {
@@ -131,10 +125,9 @@ fn not_begun(error: FlowRunError) -> CliError {
                 FlowErrorKind::ConfigurationValidation | FlowErrorKind::Parameter => {
                     told.with_hint("--anew leaves it as it is and starts anew")
                 }
-                FlowErrorKind::DependencyResolution => told.with_hint(format!(
-                    "a signing key NAME is in the variable {}",
-                    key_variable("NAME")
-                )),
+                FlowErrorKind::DependencyResolution if !missing_keys.is_empty() => {
+                    told.with_hint(format!("set {}", missing_keys.join(", ")))
+                }
                 _ => told,
             }
         }
@@ -168,7 +161,7 @@ fn dry_run(
     let config = AgentConfig::load(project.config_path())?;
     let switch = sandbox_switch(args.agent().no_sandbox, surroundings);
     let config = EffectiveConfig::merge(config, Mode::Run, switch)?;
-    let plan = FlowPlan::of(args, project, flow.definition(), values, &config)?;
+    let plan = FlowPlan::of(args, project, flow, values, &config)?;
     match args.json || args.output.output == OutputFormat::Json {
         true => surroundings.say_json(&plan)?,
         false => surroundings.say(&plan.shown())?,

@@ -1,7 +1,10 @@
 //! `autonoe flow run --dry-run`.
 
-use autonoe_core::{EffectiveConfig, Journal, Project, RunLock};
-use autonoe_flow::{FlowDefinition, ParameterValues, PermissionMode, PromptResolver, Variables};
+use autonoe_core::{EffectiveConfig, Journal, Project, RecordedFlow, RunLock};
+use autonoe_flow::{
+    FlowDefinition, ParameterValues, PermissionMode, PromptResolver, StepId, ValidatedFlow,
+    Variables,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -10,6 +13,7 @@ use super::parameters::{Given, Source, given};
 use crate::args::FlowRunArgs;
 use crate::columns::columns;
 use crate::commands::dry_run::{Setting, flow_settings};
+use crate::commands::flow::replayed::{Differs, Replayed};
 use crate::error::{CliError, whole};
 use crate::present::shorten;
 
@@ -27,9 +31,11 @@ pub(crate) struct FlowPlan {
     held: Option<String>,
     /// The run that broke off and would be gone on with.
     resumes: Option<String>,
+    /// Why a run of this flow that broke off cannot be gone on with: nothing would be started.
+    refused: Option<String>,
     /// The parameters.
     parameters: Vec<Given>,
-    /// The step to start with, unless something is gone on with.
+    /// The step that would come first: where what broke off goes on, or the entry.
     first: FirstStep,
     /// When the flow is complete, as a stable name.
     completion: &'static str,
@@ -41,7 +47,7 @@ pub(crate) struct FlowPlan {
     settings: Vec<Setting>,
 }
 
-/// The step that a flow starts with.
+/// The step that comes first.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct FirstStep {
@@ -59,24 +65,40 @@ impl FlowPlan {
     pub(super) fn of(
         args: &FlowRunArgs,
         project: &Project,
-        definition: &FlowDefinition,
+        flow: &ValidatedFlow,
         values: &ParameterValues,
         config: &EffectiveConfig,
     ) -> Result<Self, CliError> {
+        let definition = flow.definition();
         let agent = definition.agent();
         let journal = Journal::read(&project.journal_path())?;
-        let resumes = journal
+        let recorded = journal
             .broken_off_flow()
             .filter(|flow| !args.anew && flow.start.flow == agent.name.as_str());
+        let (mut resumes, mut refused, mut next) = (None, None, None);
+        if let Some(recorded) = recorded {
+            match Replayed::begin(&recorded.start, flow, values) {
+                Ok(mut replayed) => {
+                    replayed.apply_all(&recorded.facts);
+                    next = replayed.next_step();
+                    resumes = Some(recorded.run.to_string());
+                }
+                Err(differs) => refused = Some(why_not(&recorded, differs)),
+            }
+        }
+        let (step, variables) =
+            next.unwrap_or_else(|| (definition.registry().entry_step.clone(), None));
+        let variables = variables.unwrap_or_else(|| values.variables());
         let folder = definition.folder().unwrap_or(project.root());
         Ok(Self {
             flow: agent.name.to_string(),
             version: agent.version.clone(),
             folder: folder.display().to_string(),
             held: RunLock::held(project)?.map(|held| held.to_string()),
-            resumes: resumes.map(|broke_off| broke_off.run.to_string()),
+            resumes,
+            refused,
             parameters: given(agent, &args.parameters, values),
-            first: FirstStep::of(definition, values)?,
+            first: FirstStep::of(definition, &step, &variables)?,
             completion: agent.behavior.completion.completion_type().name(),
             allowed_tools: agent.behavior.allowed_tools.clone(),
             permission_mode: match agent.behavior.permission_mode {
@@ -109,7 +131,12 @@ impl FlowPlan {
         ];
         rows.extend(optional("in the way", &self.held));
         rows.extend(optional("goes on with", &self.resumes));
-        rows.push(("first step", first));
+        rows.extend(optional("cannot go on", &self.refused));
+        let at = match self.resumes {
+            Some(_) => "at the step",
+            None => "first step",
+        };
+        rows.push((at, first));
         rows.push(("prompt", prompt));
         rows.push(("complete by", self.completion.to_owned()));
         rows.push(("tools", tools(&self.allowed_tools)));
@@ -131,6 +158,14 @@ impl FlowPlan {
             columns(2, &settings)
         )
     }
+}
+
+fn why_not(recorded: &RecordedFlow, differs: Differs) -> String {
+    let what = match differs {
+        Differs::Definition => "its definition was changed since",
+        Differs::Parameters => "it had other parameters",
+    };
+    format!("{} broke off, and {what}; use --anew", recorded.run)
 }
 
 fn tools(allowed: &[String]) -> String {
@@ -165,20 +200,21 @@ fn parameters(parameters: &[Given]) -> String {
 }
 
 impl FirstStep {
-    fn of(definition: &FlowDefinition, values: &ParameterValues) -> Result<Self, CliError> {
-        let registry = definition.registry();
-        let entry = &registry.entry_step;
-        let step = registry.step(entry);
+    fn of(
+        definition: &FlowDefinition,
+        id: &StepId,
+        variables: &Variables,
+    ) -> Result<Self, CliError> {
+        let step = definition.registry().step(id);
         let mut first = Self {
-            step: entry.to_string(),
+            step: id.to_string(),
             name: step.and_then(|step| step.name()).map(str::to_owned),
             prompt: None,
             lines: 0,
         };
         let work = step.and_then(|step| step.work());
         if let Some(reference) = work.and_then(|work| work.prompt.as_ref()) {
-            let variables: Variables = values.variables();
-            let resolved = PromptResolver::new(definition).resolve(reference, &variables);
+            let resolved = PromptResolver::new(definition).resolve(reference, variables);
             let resolved = resolved.map_err(|error| CliError::failure(whole(&error)))?;
             first.prompt = Some(resolved.file.display().to_string());
             first.lines = resolved.text.lines().count();
