@@ -74,7 +74,7 @@ fn limits_are_those_of_the_first_start_unless_others_are_given() {
         // A quarter of a dollar for each try that came to its end.
         (&[][..], 6, 3),
         (&["--wait-for-quota"], 6, 3),
-        (&["--max-tokens", "99999999"], 6, 3),
+        (&["--max-time", "99h"], 6, 3),
         (&["--max-cost", "1.00"], 6, 4),
         (&["--max-cost", "9"], 1, 5),
     ] {
