@@ -13,7 +13,7 @@ use std::process::ExitCode;
 pub(super) use self::folders::flows_dir;
 pub(super) use self::list::Flows;
 pub(super) use self::replayed::Replayed;
-pub(super) use self::run::{FlowOutcome, FlowPlan};
+pub(super) use self::run::{FlowOutcome, FlowPlan, why};
 pub(super) use self::validate::Validation;
 use crate::args::{FlowArgs, FlowCommand};
 use crate::error::CliError;

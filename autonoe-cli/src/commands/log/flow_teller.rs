@@ -3,13 +3,10 @@
 use std::path::PathBuf;
 
 use autonoe_core::{FlowStart, Project};
-use autonoe_flow::{
-    FlowAction, FlowEnd, FlowFact, FlowResult, ParameterValues, SessionChoice, load,
-};
+use autonoe_flow::{FlowAction, FlowFact, FlowResult, ParameterValues, SessionChoice, load};
 use serde_json::Value;
 
-use crate::commands::flow::{Replayed, flows_dir};
-use crate::error::whole;
+use crate::commands::flow::{Replayed, flows_dir, why};
 use crate::present::{FlowWords, harmless_line, prompt_sent};
 
 /// Tells a flow fact by fact.
@@ -80,12 +77,7 @@ impl FlowTeller {
 /// Says why a flow ended, if its result can be understood.
 pub(super) fn why_ended(result: &Value) -> Option<String> {
     let result: FlowResult = serde_json::from_value(result.clone()).ok()?;
-    let why = match &result.end {
-        FlowEnd::Complete { reason, .. } => format!("It is complete: {reason}"),
-        FlowEnd::Failed { failure } => match &failure.step {
-            Some(step) => format!("It failed at the step {step}: {}", whole(failure)),
-            None => format!("It failed: {}", whole(failure)),
-        },
-    };
-    Some(harmless_line(&why))
+    let (flow, run) = (&result.flow, &result.run);
+    let text = format!("Flow {flow} ({run}) ended: {}", why(&result.end));
+    Some(harmless_line(&text))
 }

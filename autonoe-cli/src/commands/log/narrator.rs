@@ -69,10 +69,14 @@ impl Narrator {
             } => say(self.started(*number, instruction)),
             JournalLine::SessionEnded { number, result } => say(self.ended(*number, result)),
             JournalLine::FlowEnded { report, result } => {
-                if let Some(why) = why_ended(result) {
-                    say(why);
+                let told = report.to_string();
+                let mut lines = told.lines();
+                if let Some(ended) = why_ended(result) {
+                    // In the place of the first line, which knows less.
+                    lines.next();
+                    say(ended);
                 }
-                for line in report.to_string().lines() {
+                for line in lines {
                     say(shorten(line));
                 }
             }

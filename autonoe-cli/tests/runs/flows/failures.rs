@@ -277,7 +277,7 @@ fn the_flow_is_told_by_the_log_and_leaves_the_project_free() {
         "Step fix, try 2\n",
         "Session 2 completed",
         "[PASS] fix: every action was as expected",
-        "It is complete: the steps have come to their end",
+        "ended: it is complete: the steps have come to their end",
     ] {
         let (_, after) = rest
             .split_once(told)
@@ -304,7 +304,7 @@ fn the_log_tells_checks_also_when_the_definition_is_another_one_by_now() {
     let told = "[FAIL] the command `npm` ended with exit code 1";
     assert_eq!(log.stdout.matches(told).count(), 5, "{log:?}");
     assert!(
-        log.stdout.contains("It failed at the step fix: "),
+        log.stdout.contains("ended: it failed at the step fix: "),
         "{log:?}"
     );
 }

@@ -17,7 +17,7 @@ use autonoe_flow::{
 };
 
 use self::limits::limits;
-pub(in crate::commands) use self::outcome::FlowOutcome;
+pub(in crate::commands) use self::outcome::{FlowOutcome, why};
 use self::outcome::{code, code_of, shown};
 use self::parameters::values;
 use self::place::out_of_reach;

@@ -144,16 +144,21 @@ impl<'a> Step<'a> {
     }
 }
 
-/// Writes for people why a flow ended and what it took.
-pub(super) fn shown(result: &FlowResult) -> String {
-    let (flow, run) = (&result.flow, &result.run);
-    let why = match &result.end {
+/// Says why a flow ended.
+pub(in crate::commands) fn why(end: &FlowEnd) -> String {
+    match end {
         FlowEnd::Complete { reason, .. } => format!("it is complete: {reason}"),
         FlowEnd::Failed { failure } => match &failure.step {
             Some(step) => format!("it failed at the step {step}: {}", whole(failure)),
             None => format!("it failed: {}", whole(failure)),
         },
-    };
+    }
+}
+
+/// Writes for people why a flow ended and what it took.
+pub(super) fn shown(result: &FlowResult) -> String {
+    let (flow, run) = (&result.flow, &result.run);
+    let why = why(&result.end);
     let counted = |number: u64, what: &str| match number {
         1 => format!("1 {what}"),
         number => format!("{number} {what}s"),
