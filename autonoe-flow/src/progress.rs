@@ -32,7 +32,7 @@ pub use self::watched::Watched;
 pub struct FlowProgress {
     /// How many prompts were sent for steps, new tries and sub-steps included.
     pub iterations: u64,
-    /// How many checks of steps were made, whatever they found.
+    /// How many checks of steps came to a verdict, whatever it is.
     pub checks: u64,
     /// Which of the words that are waited for the agent has said.
     pub keywords_seen: BTreeSet<String>,
@@ -61,7 +61,7 @@ impl FlowProgress {
         self.signals.extend(signals);
     }
 
-    /// Counts a check of a step, whatever it found.
+    /// Counts a check of a step that came to a verdict, whatever it is.
     pub fn note_check(&mut self) {
         self.checks = self.checks.saturating_add(1);
     }

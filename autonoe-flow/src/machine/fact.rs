@@ -89,7 +89,11 @@ pub enum FlowFact {
         limits: FlowLimits,
     },
     /// The prompt or the check that was under way was lost with the process that ran it.
-    Lost,
+    Lost {
+        /// What it took, as far as the journal tells; `None` if nobody knows.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        spent: Option<Expense>,
+    },
     /// A person wants the flow to end at once.
     Cancelled,
     /// The flow cannot go on.
@@ -208,5 +212,23 @@ impl Expense {
     pub fn merge(&mut self, other: Self) {
         self.cost.merge(other.cost);
         self.tokens += other.tokens;
+    }
+
+    /// Returns what this is more than another.
+    pub(crate) fn beyond(self, other: Self) -> Self {
+        let (all, part) = (self.tokens, other.tokens);
+        Self {
+            cost: CostTotal {
+                known_usd: self.cost.known_usd.saturating_sub(other.cost.known_usd),
+                unknown_parts: (self.cost.unknown_parts).saturating_sub(other.cost.unknown_parts),
+            },
+            tokens: TokenUsage {
+                input: all.input.saturating_sub(part.input),
+                output: all.output.saturating_sub(part.output),
+                cache_read: all.cache_read.saturating_sub(part.cache_read),
+                cache_write: all.cache_write.saturating_sub(part.cache_write),
+                reasoning: all.reasoning.saturating_sub(part.reasoning),
+            },
+        }
     }
 }

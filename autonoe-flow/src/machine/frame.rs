@@ -1,5 +1,7 @@
 //! A step that is being run.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +17,9 @@ pub(super) struct Frame {
     pub(super) at: StepTry,
     pub(super) role: Role,
     pub(super) stage: Stage,
-    /// How many of its sub-steps were begun in this visit; a new try of them is no visit.
-    pub(super) parts_begun: usize,
+    /// At the bottom: which sub-steps were begun in this visit, by their place in those around them.
+    /// To begin one again is no visit of it.
+    pub(super) parts_begun: BTreeSet<Vec<usize>>,
     /// The last answer of this try.
     pub(super) text: String,
     /// The calls of tools in this try.
@@ -67,9 +70,17 @@ impl Frame {
             },
             role,
             stage: Stage::Prompt,
-            parts_begun: 0,
+            parts_begun: BTreeSet::new(),
             text: String::new(),
             actions: Vec::new(),
+        }
+    }
+
+    /// Returns the number of the sub-step that comes next or is being run.
+    pub(super) fn part(&self) -> Option<usize> {
+        match self.stage {
+            Stage::Part(number) => Some(number),
+            Stage::Prompt | Stage::Check => None,
         }
     }
 

@@ -35,7 +35,7 @@ use self::frame::{Call, Frame, Settled};
 pub use self::limits::FlowLimits;
 use self::limits::{between, later};
 pub use self::result::FlowResult;
-use crate::definition::{Escalation, FlowName, StepId, StepsRegistry, WorkStep};
+use crate::definition::{Check, Escalation, FlowName, StepId, StepsRegistry, WorkStep};
 use crate::parameters::ParameterValues;
 use crate::progress::{FlowProgress, Watched};
 use crate::validate::ValidatedFlow;
@@ -241,8 +241,29 @@ impl FlowMachine {
     }
 
     /// Tells whether a prompt or a check is under way, which a process that ends takes with it.
-    pub fn has_session_under_way(&self) -> bool {
+    pub fn is_at_work(&self) -> bool {
         matches!(self.doing, Doing::Prompting | Doing::Checking)
+    }
+
+    /// Tells whether a session is under way: that of a prompt, or of a model that judges.
+    pub fn has_session_under_way(&self) -> bool {
+        match self.doing {
+            Doing::Prompting => true,
+            Doing::Checking => self
+                .top()
+                .is_some_and(|(_, work)| matches!(work.check, Some(Check::Prompt(_)))),
+            _ => false,
+        }
+    }
+
+    /// Returns what the sessions of the flow took so far.
+    pub(crate) fn expense(&self) -> Expense {
+        self.spent
+    }
+
+    /// Tells whether the agent has answered. Nothing is complete before.
+    fn has_answer(&self) -> bool {
+        self.context.carry().previous_response.is_some()
     }
 
     /// Returns the step that is being run.

@@ -20,7 +20,7 @@ impl FlowMachine {
                 self.unasked = true;
             }
         }
-        match self.unasked && self.context.iteration() > 0 {
+        match self.unasked && self.has_answer() {
             true => self.ask(Then::Settle(settled)),
             false => self.settled(settled),
         }

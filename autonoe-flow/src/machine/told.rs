@@ -83,10 +83,14 @@ impl FlowMachine {
                 self.limits = limits;
                 self.action()
             }
-            FlowFact::Lost => {
-                if self.has_session_under_way() {
-                    // It may have cost something; nobody will ever know what.
-                    self.spent.cost.add(None);
+            FlowFact::Lost { spent } => {
+                if self.is_at_work() {
+                    match spent {
+                        Some(spent) => self.spent.merge(spent),
+                        // It may have cost something; nobody will ever know what.
+                        None if self.has_session_under_way() => self.spent.cost.add(None),
+                        None => {}
+                    }
                     // Whoever wanted it stopped has got that.
                     self.cancelled = false;
                 }
@@ -94,7 +98,7 @@ impl FlowMachine {
             }
             FlowFact::Cancelled => {
                 self.cancelled = true;
-                match self.has_session_under_way() {
+                match self.is_at_work() {
                     true => FlowAction::Stop,
                     false => self.interrupted(),
                 }
@@ -193,8 +197,10 @@ impl FlowMachine {
     fn checked(&mut self, verdict: Result<CheckVerdict, FlowFailure>) -> FlowAction {
         self.doing = Doing::Nothing;
         self.rate_limits_in_a_row = 0;
-        self.progress.note_check();
-        self.unasked = true;
+        if verdict.is_ok() {
+            self.progress.note_check();
+            self.unasked = true;
+        }
         if self.cancelled {
             return self.interrupted();
         }

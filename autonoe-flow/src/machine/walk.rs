@@ -68,14 +68,13 @@ impl FlowMachine {
             let Some((frame, work)) = self.top() else {
                 return FlowAction::Continue;
             };
-            let (stage, parts_begun) = (frame.stage, frame.parts_begun);
-            match stage {
+            match frame.stage {
                 Stage::Prompt if work.prompt.is_some() => return self.begin(Doing::Prompting),
                 Stage::Prompt => self.set_stage(Stage::Part(0)),
                 Stage::Part(number) => match work.sub_steps.get(number).cloned() {
                     None => self.set_stage(Stage::Check),
                     Some(part) => {
-                        if let Err(failure) = self.begin_part(part, number, parts_begun) {
+                        if let Err(failure) = self.begin_part(part) {
                             return self.fail(failure);
                         }
                     }
@@ -107,7 +106,7 @@ impl FlowMachine {
         self.action()
     }
 
-    fn begin_part(&mut self, part: StepId, number: usize, begun: usize) -> Result<(), FlowFailure> {
+    fn begin_part(&mut self, part: StepId) -> Result<(), FlowFailure> {
         let is_work = self
             .registry
             .step(&part)
@@ -115,14 +114,13 @@ impl FlowMachine {
         if !is_work {
             return Err(no_such_step(&part));
         }
-        let visit = match number < begun {
-            // A new try of the parent is no visit of it, and so none of its parts.
-            true => self.steps.get(&part).map_or(1, |record| record.visits),
-            false => self.count_visit(&part)?,
+        let place: Vec<usize> = self.frames.iter().filter_map(Frame::part).collect();
+        let bottom = self.frames.first_mut();
+        let visit = match bottom.is_some_and(|bottom| bottom.parts_begun.insert(place)) {
+            true => self.count_visit(&part)?,
+            // A new try of what is around it is no visit of that, and so none of its parts.
+            false => self.steps.get(&part).map_or(1, |record| record.visits),
         };
-        if let Some(parent) = self.frames.last_mut() {
-            parent.parts_begun = parent.parts_begun.max(number + 1);
-        }
         self.frames.push(Frame::new(part, visit, Role::Part));
         Ok(())
     }
@@ -168,6 +166,9 @@ impl FlowMachine {
         self.frames.clear();
         if self.context.iteration() == 0 {
             return self.ended_incomplete("no prompt was sent");
+        }
+        if !self.has_answer() {
+            return self.ended_incomplete("the agent has not answered once");
         }
         self.progress.note_end();
         self.ask(Then::End)

@@ -1,44 +1,59 @@
 //! Does what the machine of a flow asks for.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use autonoe_core::{Durability, InstructionName, SessionOrder, SessionWait, Support, WaitReason};
+use autonoe_core::{
+    BudgetKind, Clock, Durability, InstructionName, SessionOrder, SessionWait, Support, WaitReason,
+};
 
 use super::flow::Started;
 use super::judging::check;
 use super::observer::{FlowEvent, tell as tell_observers};
 use super::outcome::{expense, failure, outcome};
 use crate::definition::{PromptRef, StepId, VariableName};
-use crate::error::FlowErrorKind;
+use crate::error::{FlowErrorKind, FlowLayer};
 use crate::escalation::{Notice, NoticeFailure, Notifier};
 use crate::machine::{
-    CompletionOrder, CompletionVerdict, FlowAction, FlowEnd, FlowFact, FlowFailure, FlowWait,
-    NotifyOrder, PromptOrder, PromptOutcome, SessionChoice,
+    CompletionOrder, CompletionVerdict, Expense, FlowAction, FlowEnd, FlowFact, FlowFailure,
+    FlowWait, NotifyOrder, PromptOrder, PromptOutcome, SessionChoice,
 };
 use crate::port::{CompletionContext, CompletionResult};
 use crate::prompt::{ResolvedPrompt, Variables};
 use crate::tools::{IterationSlot, iteration_tools};
 
+/// A prompt is not there or cannot be used. The flow goes on once it is mended, so nothing of this
+/// is written down.
+pub(super) struct BrokenPrompt(pub(super) FlowFailure);
+
 /// Runs a flow to its end.
 pub(super) async fn run(flow: &mut Started) -> FlowEnd {
+    flow.broke_off = None;
     let mut action = begin(flow);
     loop {
         if flow.control.is_cancelled() && !matches!(action, FlowAction::Finish(_)) {
             action = cancel(flow);
         }
-        let fact = match action {
+        let done = match action {
             FlowAction::Finish(end) => return end,
             FlowAction::Prompt(order) => prompt(flow, order).await,
             FlowAction::Check(order) => check(flow, order).await,
-            FlowAction::AskCompletion(order) => complete(flow, order).await,
-            FlowAction::Notify(order) => notify(flow, order).await,
-            FlowAction::Wait { reason, until } => wait(flow, reason, until).await,
-            FlowAction::Continue | FlowAction::Stop => FlowFact::Failed {
+            FlowAction::AskCompletion(order) => Ok(complete(flow, order).await),
+            FlowAction::Notify(order) => Ok(notify(flow, order).await),
+            FlowAction::Wait { reason, until } => Ok(wait(flow, reason, until).await),
+            FlowAction::Continue | FlowAction::Stop => Ok(FlowFact::Failed {
                 failure: FlowFailure::new(
                     FlowErrorKind::Record,
                     "the flow stands still: its journal does not fit its definition",
                 ),
-            },
+            }),
+        };
+        let fact = match done {
+            Ok(fact) => fact,
+            Err(BrokenPrompt(failure)) => {
+                flow.broke_off = Some(failure.clone());
+                return FlowEnd::Failed { failure };
+            }
         };
         let durability = match fact {
             FlowFact::Prompted { .. } | FlowFact::Notified { .. } => Durability::Synced,
@@ -67,10 +82,17 @@ fn begin(flow: &mut Started) -> FlowAction {
             Durability::Written,
         );
     }
-    match flow.machine.has_session_under_way() {
-        true => tell(flow, FlowFact::Lost, Durability::Written),
-        false => flow.machine.action(),
+    if !flow.machine.is_at_work() {
+        return flow.machine.action();
     }
+    // The journal of the sessions may know more than the facts: one may have ended, or not begun.
+    let known = flow.open.spent();
+    let known = Expense {
+        cost: known.cost,
+        tokens: known.tokens,
+    };
+    let spent = Some(known.beyond(flow.machine.expense()));
+    tell(flow, FlowFact::Lost { spent }, Durability::Written)
 }
 
 /// Ends a flow that was cancelled while nothing was under way.
@@ -110,11 +132,16 @@ pub(super) fn tell(flow: &mut Started, fact: FlowFact, durability: Durability) -
     action
 }
 
-async fn prompt(flow: &mut Started, order: PromptOrder) -> FlowFact {
+async fn prompt(flow: &mut Started, order: PromptOrder) -> Result<FlowFact, BrokenPrompt> {
     let slot = IterationSlot::default();
     let session = match session_order(flow, &order, &slot) {
         Ok(session) => session,
-        Err(failure) => return FlowFact::Failed { failure },
+        Err(mut failure) if failure.kind.layer() == FlowLayer::Prompt => {
+            failure.iteration = Some(order.iteration);
+            failure.step = Some(order.at.step);
+            return Err(BrokenPrompt(failure));
+        }
+        Err(failure) => return Ok(FlowFact::Failed { failure }),
     };
     let performed = flow.open.run(session).await;
     let at = flow.parts.options.clock.now();
@@ -124,12 +151,12 @@ async fn prompt(flow: &mut Started, order: PromptOrder) -> FlowFact {
     {
         answer.agent_session = None;
     }
-    FlowFact::Prompted {
+    Ok(FlowFact::Prompted {
         at,
         iteration: order.iteration,
         outcome,
         spent: expense(&performed),
-    }
+    })
 }
 
 fn session_order(
@@ -213,10 +240,12 @@ async fn complete(flow: &mut Started, order: CompletionOrder) -> FlowFact {
         return FlowFact::Failed { failure };
     };
     let now = now.with_text(&order.text).with_data(&data);
+    let time = until(flow.parts.options.clock.clone(), flow.machine.deadline());
     let checked = tokio::select! {
         biased;
         () = flow.control.cancelled() => return FlowFact::Cancelled,
         checked = flow.parts.completion.check(&now) => checked,
+        () = time => return time_is_up(),
     };
     let verdict = match checked {
         Ok(result) => Ok(CompletionVerdict {
@@ -246,10 +275,12 @@ async fn notify(flow: &mut Started, order: NotifyOrder) -> FlowFact {
         return_flow: order.escalation.return_flow,
         at: order.failed_at,
     };
+    let time = until(options.clock.clone(), flow.machine.deadline());
     let notified = tokio::select! {
         biased;
         () = flow.control.cancelled() => return FlowFact::Cancelled,
         notified = options.notifiers.notify(&order.escalation, &notice) => notified,
+        () = time => return time_is_up(),
     };
     FlowFact::Notified {
         at: options.clock.now(),
@@ -263,17 +294,39 @@ async fn wait(flow: &mut Started, reason: FlowWait, until: jiff::Timestamp) -> F
         FlowWait::RateLimitBackoff => WaitReason::QuotaBackoff,
         _ => WaitReason::RetryAfter,
     };
-    match flow.open.wait(reason, until).await {
+    let deadline = flow.machine.deadline();
+    let end = deadline.map_or(until, |deadline| deadline.min(until));
+    match flow.open.wait(reason, end).await {
         SessionWait::Cancelled => FlowFact::Cancelled,
+        SessionWait::Over if end < until => time_is_up(),
         SessionWait::Over => FlowFact::WaitOver {
             // A clock that is a little early has waited nevertheless.
             at: flow.parts.options.clock.now().max(until),
         },
-        SessionWait::TimeIsUp => FlowFact::Failed {
-            failure: FlowFailure::new(
-                FlowErrorKind::BudgetExceeded,
-                "the time budget of the flow is spent",
-            ),
-        },
+        SessionWait::TimeIsUp => time_is_up(),
     }
+}
+
+/// Waits until the time of a flow is up; for ever if it has no end.
+pub(super) async fn until(clock: Arc<dyn Clock>, deadline: Option<jiff::Timestamp>) {
+    match deadline {
+        Some(deadline) => {
+            let left = deadline.duration_since(clock.now());
+            clock.sleep(left.try_into().unwrap_or_default()).await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// The time of the flow is up.
+pub(super) fn time_is_up() -> FlowFact {
+    let failure = budget_spent(BudgetKind::Time);
+    FlowFact::Failed { failure }
+}
+
+fn budget_spent(budget: BudgetKind) -> FlowFailure {
+    let message = format!("the {budget} budget of the flow is spent");
+    let mut failure = FlowFailure::new(FlowErrorKind::BudgetExceeded, message);
+    failure.budget = Some(budget);
+    failure
 }

@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use autonoe_core::{
-    Durability, FlowExit, FlowStart, NotOpened, OpenSessions, SessionAccess, Support,
-};
+use autonoe_core::{Durability, FlowExit, FlowStart, NotOpened, OpenSessions, SessionAccess};
 use serde_json::Value;
 
 use super::driver;
@@ -85,6 +83,8 @@ pub struct Started {
     pub(super) machine: FlowMachine,
     pub(super) system_prompt: Option<String>,
     pub(super) control: autonoe_core::RunControl,
+    /// Why the flow cannot go on for now; it can once that is mended.
+    pub(super) broke_off: Option<FlowFailure>,
 }
 
 impl Flow<Created> {
@@ -105,38 +105,32 @@ impl Flow<Created> {
     ///
     /// The sessions cannot be had, the system prompt cannot be used, or the flow
     /// that is to be gone on with was another one: its name, its definition or
-    /// its parameters are different.
+    /// its parameters are different. A flow that broke off stays as it was then.
     pub async fn start(self, start: StartOptions) -> Result<Flow<Started>, FlowError> {
         let parts = self.state.0;
         let agent = parts.flow.definition().agent();
         let mut machine = FlowMachine::new(&parts.flow, &start.parameters);
         let system_prompt = system_prompt(&parts, &start.parameters)?;
-        let sessions = &parts.options.sessions;
+        let sessions = |machine: &FlowMachine| {
+            let limits = parts.options.limits.unwrap_or(*machine.limits());
+            parts.options.sessions.clone().keeping(limits.budget)
+        };
         let opened = match start.recorded {
             Some(recorded) => {
                 let parameters = json(&start.parameters)?;
                 is_the_same(&parts, &recorded.start, &parameters)?;
                 replay(&mut machine, &recorded)?;
+                let sessions = sessions(&machine);
                 sessions.reopen(recorded, &start.control).await
             }
             None => {
                 let begins = FlowStart::new(agent.name.as_str())
                     .definition(&parts.fingerprint)
                     .parameters(json(&start.parameters)?);
-                sessions.open(begins, &start.control).await
+                sessions(&machine).open(begins, &start.control).await
             }
         };
         let open = opened.map_err(not_opened)?;
-        let limits = parts.options.limits.unwrap_or(*machine.limits());
-        let money = limits.budget.cost_usd.is_some();
-        if money && open.capabilities().cost == Support::No {
-            let message =
-                "the backend does not tell what a session costs, so a money budget cannot be kept";
-            let error = FlowError::new(FlowErrorKind::SdkRefused, message);
-            let failure = autonoe_core::Failure::permanent("cost_not_reported", message);
-            open.close(FlowExit::Failed { error: failure }, Value::Null);
-            return Err(error);
-        }
         if let Some(book) = open.book() {
             parts.ledger.open(book);
         }
@@ -147,6 +141,7 @@ impl Flow<Created> {
                 machine,
                 system_prompt,
                 control: start.control,
+                broke_off: None,
             },
         })
     }
@@ -159,18 +154,25 @@ impl Flow<Started> {
     }
 
     /// Runs the flow to its end. One that has ended stays as it is.
+    ///
+    /// A prompt that is not there or cannot be read breaks the flow off: that is told as its end, and
+    /// the flow can be gone on with once the prompt is mended.
     pub async fn run(&mut self) -> FlowEnd {
         driver::run(&mut self.state).await
     }
 
     /// Stops the flow: writes its end down, releases everything, and returns the result.
     ///
-    /// One that has not come to its end was interrupted.
+    /// One that has not come to its end was interrupted. One that broke off is not ended: its
+    /// journal stays open.
     pub fn stop(mut self) -> FlowResult {
         let started = &mut self.state;
-        let end = match started.machine.action() {
-            FlowAction::Finish(end) => end,
-            _ => {
+        let broke_off = started.broke_off.take();
+        let is_broken_off = broke_off.is_some();
+        let end = match (started.machine.action(), broke_off) {
+            (FlowAction::Finish(end), _) => end,
+            (_, Some(failure)) => FlowEnd::Failed { failure },
+            (_, None) => {
                 let message = "the flow was stopped before its end";
                 let failure = FlowFailure::new(FlowErrorKind::Interrupted, message);
                 let fact = FlowFact::Failed {
@@ -191,6 +193,10 @@ impl Flow<Started> {
         let now = parts.options.clock.now();
         let result = machine.ended(open.run_id(), end, now);
         let exit = exit(&result.end);
+        if is_broken_off {
+            open.break_off(exit);
+            return result;
+        }
         // It is made of names, texts and numbers alone.
         let told = serde_json::to_value(&result).unwrap_or(Value::Null);
         open.close(exit, told);

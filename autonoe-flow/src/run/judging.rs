@@ -3,27 +3,27 @@
 use std::sync::{Mutex as Slot, PoisonError};
 
 use async_trait::async_trait;
-use autonoe_core::{SessionAccess, SessionOrder};
+use autonoe_core::{BudgetKind, SessionAccess, SessionOrder};
 use jiff::Timestamp;
 use tokio::sync::Mutex;
 
-use super::driver::{interrupted, resolve};
+use super::driver::{BrokenPrompt, interrupted, resolve, time_is_up, until};
 use super::flow::Started;
 use super::outcome::{expense, outcome};
 use crate::check::{Judge, PerformedAction, StepCheckContext, StepChecker, Verdict};
 use crate::definition::PromptRef;
-use crate::error::{FlowError, FlowErrorKind};
+use crate::error::{FlowError, FlowErrorKind, FlowLayer};
 use crate::machine::{CheckOrder, CheckVerdict, Expense, FlowFact, FlowFailure, PromptOutcome};
 use crate::tools::{Collected, VerdictSlot, verdict_tool};
 
 /// Checks a step.
-pub(super) async fn check(flow: &mut Started, order: CheckOrder) -> FlowFact {
+pub(super) async fn check(flow: &mut Started, order: CheckOrder) -> Result<FlowFact, BrokenPrompt> {
     let registry = flow.parts.flow.definition().registry();
     let work = registry.step(&order.at.step).and_then(|step| step.work());
     let Some(check) = work.and_then(|work| work.check.clone()) else {
         let message = format!("the step `{}` has no check", order.at.step);
         let failure = FlowFailure::new(FlowErrorKind::UnknownStep, message);
-        return FlowFact::Failed { failure };
+        return Ok(FlowFact::Failed { failure });
     };
     let actions = order.actions.iter().map(|action| PerformedAction {
         tool: &action.tool,
@@ -33,6 +33,7 @@ pub(super) async fn check(flow: &mut Started, order: CheckOrder) -> FlowFact {
     let commands = flow.parts.options.commands.clone();
     let clock = flow.parts.options.clock.clone();
     let control = flow.control.clone();
+    let time = until(clock.clone(), flow.machine.deadline());
     let judge = SessionJudge {
         flow: Mutex::new(flow),
         order: &order,
@@ -45,27 +46,39 @@ pub(super) async fn check(flow: &mut Started, order: CheckOrder) -> FlowFact {
         biased;
         () = control.cancelled(), if !is_session => Err(interrupted().into()),
         checked = checker.check(&check, &answer) => checked,
+        // So it does when its time is up.
+        () = time, if !is_session => return Ok(time_is_up()),
     };
     let heard = judge.heard();
     let at = clock.now();
     if let Some(Limited { resets_at }) = heard.limited {
-        return FlowFact::CheckLimited {
+        return Ok(FlowFact::CheckLimited {
             at,
             resets_at,
             spent: heard.spent,
-        };
+        });
     }
-    FlowFact::Checked {
+    let verdict = match checked {
+        Ok(result) => Ok(CheckVerdict {
+            passed: result.passed,
+            reason: result.reason,
+        }),
+        Err(error) => {
+            let mut failure = FlowFailure::from(error);
+            failure.budget = heard.budget;
+            if is_session && failure.kind.layer() == FlowLayer::Prompt {
+                failure.iteration = Some(order.iteration);
+                failure.step = Some(order.at.step.clone());
+                return Err(BrokenPrompt(failure));
+            }
+            Err(failure)
+        }
+    };
+    Ok(FlowFact::Checked {
         at,
-        verdict: match checked {
-            Ok(result) => Ok(CheckVerdict {
-                passed: result.passed,
-                reason: result.reason,
-            }),
-            Err(error) => Err(FlowFailure::from(error)),
-        },
+        verdict,
         spent: heard.spent,
-    }
+    })
 }
 
 /// What came of the session of a judge, beside its verdict.
@@ -73,6 +86,8 @@ pub(super) async fn check(flow: &mut Started, order: CheckOrder) -> FlowFact {
 struct Heard {
     spent: Expense,
     limited: Option<Limited>,
+    /// The part of the budget that is spent.
+    budget: Option<BudgetKind>,
 }
 
 /// The service behind the judge asks to wait.
@@ -118,6 +133,7 @@ impl Judge for SessionJudge<'_> {
         let mut heard = Heard {
             spent: expense(&performed),
             limited: None,
+            budget: None,
         };
         let outcome = outcome(&performed, &self.order.budget, Collected::default);
         let judged = match outcome {
@@ -127,10 +143,13 @@ impl Judge for SessionJudge<'_> {
                 heard.limited = Some(Limited { resets_at });
                 Ok(None)
             }
-            PromptOutcome::BudgetSpent { budget } => Err(FlowError::new(
-                FlowErrorKind::BudgetExceeded,
-                format!("the {budget} budget of the flow is spent"),
-            )),
+            PromptOutcome::BudgetSpent { budget } => {
+                heard.budget = Some(budget);
+                Err(FlowError::new(
+                    FlowErrorKind::BudgetExceeded,
+                    format!("the {budget} budget of the flow is spent"),
+                ))
+            }
             PromptOutcome::Cancelled => Err(interrupted().into()),
         };
         self.hear(heard);

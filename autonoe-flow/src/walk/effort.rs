@@ -37,12 +37,16 @@ fn within<'a>(
     let mut so_far = Extremes::nothing();
     let mut fail = Extremes::default();
     if work.prompt.is_some() {
-        so_far = Extremes::only(Happened {
-            iterations: 1,
-            ..Happened::default()
-        });
+        let prompted = |is_answered| {
+            Extremes::only(Happened {
+                iterations: 1,
+                is_answered,
+                ..Happened::default()
+            })
+        };
+        so_far = prompted(true);
         // The agent may break off.
-        fail = so_far.clone();
+        fail = prompted(false);
     }
     for id in &work.sub_steps {
         let sub = registry.step(id).and_then(|step| step.work());
@@ -58,6 +62,8 @@ fn within<'a>(
         so_far = so_far.then(&inner.done(sub));
     }
     if work.check.is_some() {
+        // It may come to no verdict.
+        fail = fail.or(&so_far);
         so_far = so_far.then(&Extremes::only(Happened {
             checks: 1,
             ..Happened::default()

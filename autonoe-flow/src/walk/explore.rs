@@ -36,6 +36,8 @@ struct Situation {
     checks: u64,
     /// Which of the phases were reached, by bit.
     phases: u64,
+    /// Whether the agent has answered.
+    is_answered: bool,
 }
 
 /// Explores every walk through `registry` for a flow that is complete by `formula`.
@@ -96,10 +98,11 @@ impl<'a> Explorer<'a> {
             formula,
             steps,
             index,
-            // Without counts, a visit in a row that reaches no new phase changes nothing.
+            // Without counts, a visit in a row changes nothing that reaches no new phase and is not the
+            // first with an answer.
             counts_rows: iterations > 0
                 || checks > 0
-                || registry.limits.step_loop as usize <= phases.len() + 2,
+                || registry.limits.step_loop as usize <= phases.len() + 3,
             phases: phases.into_iter().take(64).collect(),
             // A walk that counts further than all steps together goes round in
             // a circle, and can do so as often as it likes.
@@ -118,6 +121,7 @@ impl<'a> Explorer<'a> {
             iterations: 0,
             checks: 0,
             phases: 0,
+            is_answered: false,
         };
         let mut known = HashMap::from([(first, 0)]);
         let mut all = vec![first];
@@ -217,12 +221,13 @@ impl<'a> Explorer<'a> {
                 now.phases |= 1 << bit;
             }
         }
+        now.is_answered |= happened.is_answered;
         now
     }
 
     fn holds(&self, then: Situation, place: Where, foresight: Foresight) -> bool {
-        // Nothing is complete before the first iteration.
-        then.iterations > 0
+        // Nothing is complete before the first answer.
+        then.is_answered
             && self.formula.holds(&|leaf| match leaf {
                 Formula::End => place == Where::AtEnd,
                 Formula::Iterations(number) => {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-/// What happened: iterations, checks, and phases that were reached.
+/// What happened: iterations, checks, phases that were reached, and whether the agent answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Happened {
     pub(super) iterations: u64,
     pub(super) checks: u64,
     pub(super) phases: BTreeSet<String>,
+    pub(super) is_answered: bool,
 }
 
 impl Happened {
@@ -16,6 +17,7 @@ impl Happened {
             iterations: self.iterations.saturating_add(other.iterations),
             checks: self.checks.saturating_add(other.checks),
             phases: self.phases.union(&other.phases).cloned().collect(),
+            is_answered: self.is_answered || other.is_answered,
         }
     }
 
@@ -23,6 +25,7 @@ impl Happened {
         self.iterations <= other.iterations
             && self.checks <= other.checks
             && self.phases.is_subset(&other.phases)
+            && self.is_answered <= other.is_answered
     }
 }
 

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::machine_properties::is_complete;
-use crate::machine_script::{breaks, says};
+use crate::machine_script::{breaks, failure, says};
 use crate::reference_walk::{Flow, Step};
 use crate::registries::{any_flow, completion, registry};
 use crate::support::{agent, definition};
@@ -55,15 +55,15 @@ fn answers(flow: &Flow, machine: &FlowMachine) -> Vec<FlowFact> {
             outcomes.into_iter().map(told).collect()
         }
         FlowAction::Check(_) => {
-            let told = |passed| FlowFact::Checked {
-                at,
-                verdict: Ok(CheckVerdict {
+            let found = |passed| {
+                Ok(CheckVerdict {
                     passed,
                     reason: None,
-                }),
-                spent,
+                })
             };
-            [true, false].into_iter().map(told).collect()
+            let told = |verdict| FlowFact::Checked { at, verdict, spent };
+            let nothing = Err(failure(FlowErrorKind::StepCheck));
+            [found(true), found(false), nothing].map(told).into()
         }
         FlowAction::AskCompletion(_) => {
             let complete = is_complete(&flow.complete, machine.progress());
@@ -88,6 +88,9 @@ fn situation(machine: &FlowMachine) -> String {
         state["progress"][count] = number.into();
     }
     strip(&mut state);
+    // Nothing is complete before the first answer.
+    let answer = &machine.context().carry().previous_response;
+    state["isAnswered"] = answer.is_some().into();
     state.to_string()
 }
 

@@ -84,6 +84,7 @@ struct Facts {
     iterations: u32,
     checks: u32,
     phases: u8,
+    is_answered: bool,
 }
 
 /// More than any count that a flow asks for.
@@ -300,9 +301,9 @@ impl Flow {
         let mut ends = Ends::new();
         let mut now = HashSet::from([facts]);
         if *has_prompt {
-            now = self.iterated(now, may_complete);
-            // The agent breaks off.
-            ends.extend(now.iter().map(|facts| (Ended::Failed, *facts)));
+            let broken = self.iterated(&now, false, may_complete);
+            ends.extend(broken.into_iter().map(|facts| (Ended::Failed, facts)));
+            now = self.iterated(&now, true, may_complete);
         }
         for part in parts {
             let mut next = HashSet::new();
@@ -327,8 +328,10 @@ impl Flow {
 
     fn part(&self, part: &Part, facts: Facts, may_complete: &mut bool) -> Ends {
         let mut ends = Ends::new();
-        for facts in self.iterated(HashSet::from([facts]), may_complete) {
-            ends.insert((Ended::Failed, facts));
+        let before = HashSet::from([facts]);
+        let broken = self.iterated(&before, false, may_complete);
+        ends.extend(broken.into_iter().map(|facts| (Ended::Failed, facts)));
+        for facts in self.iterated(&before, true, may_complete) {
             self.judge(facts, part.has_check, part.phase, may_complete, &mut ends);
         }
         ends
@@ -343,6 +346,8 @@ impl Flow {
         ends: &mut Ends,
     ) {
         if has_check {
+            // It comes to no verdict.
+            ends.insert((Ended::Failed, facts));
             facts.checks = (facts.checks + 1).min(MOST);
             self.ask(facts, may_complete);
             if !self.is_complete(facts) {
@@ -358,11 +363,18 @@ impl Flow {
         }
     }
 
-    /// Sends a prompt; what is complete by then goes no further.
-    fn iterated(&self, before: HashSet<Facts>, may_complete: &mut bool) -> HashSet<Facts> {
+    /// Sends a prompt, which is answered or breaks off; what is complete by then goes no further.
+    fn iterated(
+        &self,
+        before: &HashSet<Facts>,
+        is_answered: bool,
+        may_complete: &mut bool,
+    ) -> HashSet<Facts> {
         let mut after = HashSet::new();
-        for mut facts in before {
+        for facts in before {
+            let mut facts = *facts;
             facts.iterations = (facts.iterations + 1).min(MOST);
+            facts.is_answered |= is_answered;
             self.ask(facts, may_complete);
             if !self.is_complete(facts) {
                 after.insert(facts);
@@ -376,11 +388,11 @@ impl Flow {
     }
 
     fn may_be_complete(&self, facts: Facts, at_end: bool) -> bool {
-        facts.iterations > 0 && holds(&self.complete, facts, at_end, true)
+        facts.is_answered && holds(&self.complete, facts, at_end, true)
     }
 
     fn is_complete(&self, facts: Facts) -> bool {
-        facts.iterations > 0 && holds(&self.complete, facts, false, false)
+        facts.is_answered && holds(&self.complete, facts, false, false)
     }
 }
 

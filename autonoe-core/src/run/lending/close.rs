@@ -25,6 +25,12 @@ impl OpenSessions {
         })
     }
 
+    /// Leaves the flow as one that broke off: tells observers and reports, and writes nothing down.
+    /// It can be gone on with.
+    pub fn break_off(self, exit: FlowExit) -> FlowReport {
+        self.report(exit)
+    }
+
     /// Reports, for a flow that could not begin: nothing of it is written down, and it can be tried
     /// again later.
     pub(super) fn report(self, exit: FlowExit) -> FlowReport {

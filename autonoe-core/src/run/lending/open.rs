@@ -210,7 +210,7 @@ impl OpenSessions {
 }
 
 /// Returns what both budgets leave.
-fn tighter(one: Budget, other: Budget) -> Budget {
+pub(super) fn tighter(one: Budget, other: Budget) -> Budget {
     Budget {
         cost_usd: least(one.cost_usd, other.cost_usd),
         tokens: least(one.tokens, other.tokens),

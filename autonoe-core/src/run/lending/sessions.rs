@@ -3,9 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::open::tighter;
 use super::{FlowStart, OpenSessions, RecordedFlow};
 use crate::domain::quota::{between, later};
-use crate::domain::{BudgetKind, Failure, FlowExit, FlowReport};
+use crate::domain::{Budget, BudgetKind, Failure, FlowExit, FlowReport};
 use crate::port::{DeliverableRepository, RunEventKind};
 use crate::run::prepare::NotReady;
 use crate::run::runner::Parts;
@@ -55,6 +56,8 @@ use crate::run::{Durability, JournalLine, RunControl, take_over, take_over_again
 pub struct Sessions {
     parts: Arc<Parts>,
     repository: Option<Arc<dyn DeliverableRepository>>,
+    /// What the caller keeps to by itself.
+    kept: Budget,
 }
 
 impl Sessions {
@@ -62,7 +65,21 @@ impl Sessions {
         parts: Arc<Parts>,
         repository: Option<Arc<dyn DeliverableRepository>>,
     ) -> Self {
-        Self { parts, repository }
+        Self {
+            parts,
+            repository,
+            kept: Budget::default(),
+        }
+    }
+
+    /// Lets flows begin only where `budget`, which the caller keeps to by itself, can be kept to.
+    ///
+    /// A backend that does not tell what a session costs is refused for a budget of money, before
+    /// anything is written down.
+    #[must_use]
+    pub fn keeping(mut self, budget: Budget) -> Self {
+        self.kept = budget;
+        self
     }
 
     /// Tells whether there is a repository, and so a ledger of deliverables.
@@ -144,7 +161,8 @@ impl Sessions {
             };
             Ok(Some(book))
         };
-        let prepared = setting.prepare(&limits.budget, time_left, take_hold).await;
+        let budget = tighter(limits.budget, self.kept);
+        let prepared = setting.prepare(&budget, time_left, take_hold).await;
         let failed = |error| FlowExit::Failed { error };
         let (capabilities, book) = prepared.map_err(|not_ready| match not_ready {
             NotReady::Cancelled => FlowExit::Interrupted,

@@ -1,9 +1,13 @@
 //! What ends a flow before its steps do: persons, budgets, quotas.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{Budget, CostUsd, OnQuota, SessionOutcome, Support};
-use autonoe_flow::{FlowErrorKind, FlowLimits};
+use autonoe_core::{Budget, BudgetKind, CostUsd, OnQuota, SessionOutcome, Support};
+use autonoe_flow::{
+    CommandEnd, CommandRunner, Escalation, FlowError, FlowErrorKind, FlowLimits, Notice, Notifier,
+    Notifiers,
+};
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 use serde_json::{Value, json};
 
@@ -226,5 +230,96 @@ async fn every_end_of_a_session_means_something_to_a_flow() {
         let result = bench.run_with(flow, bench.options().limits(limits)).await;
 
         assert_eq!(codes(&result), expected, "{outcome:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_budget_that_a_judge_spends_is_told_by_its_kind() {
+    let judge = SessionScript::new("judges")
+        .says("x")
+        .ends_with(SessionOutcome::BudgetExceeded);
+    let bench = Bench::new([costs(10), judge]);
+    let a = checked("end", json!({"type": "prompt", "prompt": "prompts/a.md"}));
+    let flow = definition(
+        agent(json!({})),
+        json!({"entryStep": "a", "steps": {"a": a}}),
+    );
+
+    let result = bench
+        .run_with(flow, bench.options().limits(money(30)))
+        .await;
+
+    let failure = result.end.failure().expect("it is spent");
+    assert_eq!(
+        (failure.kind, failure.budget),
+        (FlowErrorKind::BudgetExceeded, Some(BudgetKind::Cost))
+    );
+}
+
+/// Runs commands that never end.
+struct Endless;
+
+#[async_trait::async_trait]
+impl CommandRunner for Endless {
+    async fn run(
+        &self,
+        _: &[String],
+        _: Duration,
+    ) -> Result<CommandEnd, Box<dyn std::error::Error + Send + Sync>> {
+        std::future::pending().await
+    }
+}
+
+/// Takes notices and never says so.
+struct Mute;
+
+#[async_trait::async_trait]
+impl Notifier for Mute {
+    async fn notify(&self, _: &Escalation, _: &Notice) -> Result<(), FlowError> {
+        std::future::pending().await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_runs_out_in_a_check_a_completion_and_a_notification_too() {
+    let command = json!({"type": "command", "command": ["true"]});
+    let by_command = checked(
+        "end",
+        json!({"type": "action", "actions": [command.clone()]}),
+    );
+    let mut told = checked("end", json!({"type": "keyword", "keywords": ["never"]}));
+    told["escalation"] = json!({
+        "escalateTo": "https://example.com/",
+        "notificationMethod": "webhook",
+        "returnFlow": "resume",
+    });
+    let outside = json!({"behavior": {
+        "completionType": "externalState",
+        "completionConfig": {"source": command},
+    }});
+    for (fields, a) in [
+        (json!({}), by_command),
+        (outside, step("end")),
+        (json!({}), told),
+    ] {
+        let bench = Bench::new([says("done")]);
+        let registry = json!({"entryStep": "a", "steps": {"a": a}});
+        let limits = FlowLimits {
+            budget: Budget::default().with_time(MINUTE),
+            ..FlowLimits::default()
+        };
+        let options = bench
+            .options()
+            .limits(limits)
+            .commands(Arc::new(Endless))
+            .notifiers(Notifiers::default().with_webhook(Arc::new(Mute)));
+
+        let result = bench
+            .run_with(definition(agent(fields), registry), options)
+            .await;
+
+        let failure = result.end.failure().expect("its time is up");
+        assert_eq!(failure.budget, Some(BudgetKind::Time), "{failure:?}");
+        assert_eq!(result.elapsed, MINUTE);
     }
 }

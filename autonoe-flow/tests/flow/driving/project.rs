@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{Budget, CostUsd, JournalLine, ProjectGround, RunControl};
+use autonoe_core::{Budget, CostUsd, JournalLine, ProjectGround, RunControl, Support};
 use autonoe_flow::{
     FlowErrorKind, FlowLimits, FlowResult, FlowRun, FlowRunError, OnBrokenOff, ParameterValues,
     ValidatedFlow, load,
@@ -286,5 +286,94 @@ async fn a_flow_that_goes_on_keeps_its_limits_or_takes_those_that_are_given() {
         let result = start(run).await.expect("it goes on");
 
         assert_eq!(codes(&result), expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_budget_leaves_a_flow_that_broke_off_as_it_was() {
+    let project = project(&steps());
+    break_off(
+        &project,
+        vec![says("one"), SessionScript::new("lost").hangs()],
+    )
+    .await;
+    let before = project.journal_text();
+    let agents = ScriptedAgents::new([]);
+    let silent = agents.capabilities().clone().with_cost(Support::No);
+    let budget = Budget::default().with_cost(CostUsd::from_cents(100));
+    let limits = FlowLimits {
+        budget,
+        ..FlowLimits::default()
+    };
+    let refused = flow_run(&project, agents.with_capabilities(silent)).limits(limits);
+
+    let error = start(refused).await.expect_err("it cannot be kept");
+    let untouched = project.journal_text();
+    let agents = ScriptedAgents::resuming_at(2, [says(""), says("OK")]);
+    let result = start(flow_run(&project, agents)).await.expect("it goes on");
+
+    assert_eq!(kind_of(error), FlowErrorKind::SdkRefused);
+    assert_eq!(untouched, before);
+    assert!(result.is_success(), "{result:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_ended_just_before_a_kill_costs_what_the_journal_says() {
+    let costs = |text: &str| says(text).costs(CostUsd::from_cents(10));
+    let project = project(&steps());
+    let agents = ScriptedAgents::new([costs("one"), costs("OK")]);
+    let _ = start(flow_run(&project, agents)).await.expect("it begins");
+    let journal = project.journal_text();
+    let lines: Vec<&str> = journal.lines().collect();
+    let ended = |line: &&str| line.contains("session_ended");
+    let first_end = lines.iter().position(ended).expect("it ended");
+    let text: String = lines[..=first_end]
+        .iter()
+        .map(|line| format!("{line}\n"))
+        .collect();
+    std::fs::write(project.project().journal_path(), text).expect("writable");
+    let agents = ScriptedAgents::resuming_at(2, [says(""), costs("one"), costs("OK")]);
+
+    let result = start(flow_run(&project, agents)).await.expect("it goes on");
+
+    assert!(result.is_success(), "{result:?}");
+    let cost = result.spent.cost;
+    assert_eq!(
+        (cost.known_usd, cost.unknown_parts),
+        (CostUsd::from_cents(30), 0)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_whose_prompt_is_gone_breaks_off_and_goes_on_once_it_is_mended() {
+    let by_judge = json!({"type": "prompt", "prompt": "prompts/judge.md"});
+    for (gone, answers, sessions) in [("a", 0, 1), ("judge", 1, 2)] {
+        let registry = json!({
+            "entryStep": "a",
+            "steps": {"a": super::checked("end", by_judge.clone())},
+        });
+        let path = format!(".autonoe/flows/review/prompts/{gone}.md");
+        let project = project(&registry).file(".autonoe/flows/review/prompts/judge.md", "Judge.");
+        let scripts = [says("one"), super::judges(true)];
+        let run = flow_run(
+            &project,
+            ScriptedAgents::new(scripts.clone().into_iter().take(answers)),
+        );
+        std::fs::remove_file(project.path().join(&path)).expect("it is there");
+
+        let broke_off = start(run).await.expect("it begins");
+
+        assert_eq!(codes(&broke_off), ["prompt_not_found"]);
+        let journal = project.journal();
+        assert!(journal.broken_off_flow().is_some(), "{gone}");
+        assert!(!project.journal_text().contains("\"failed\""), "{gone}");
+        let project = project.file(&path, "Mended.");
+        let agents = ScriptedAgents::resuming_at(sessions, scripts);
+        let result = start(flow_run(&project, agents)).await.expect("it goes on");
+        assert!(result.is_success(), "{result:?}");
+        assert_eq!(
+            (result.iterations(), result.spent.cost.unknown_parts),
+            (1, 0)
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Visits, money, time, rate limits, persons who stop a flow, and facts that do not fit.
 
-use autonoe_core::{Budget, BudgetKind, CostUsd, OnQuota};
+use autonoe_core::{Budget, BudgetKind, CostTotal, CostUsd, OnQuota};
 use autonoe_flow::{
     CheckVerdict, Expense, FlowAction, FlowEnd, FlowErrorKind, FlowFact, FlowLimits, PromptOutcome,
 };
@@ -126,10 +126,7 @@ fn a_wait_that_would_outlast_the_time_budget_is_not_begun() {
         .prompts([breaks(FlowErrorKind::SdkConnection)])
         .run();
 
-    assert_eq!(
-        script.told,
-        ["prompt 1: a", "complete?", "failed: budget_exceeded"]
-    );
+    assert_eq!(script.told, ["prompt 1: a", "failed: budget_exceeded"]);
 }
 
 #[test]
@@ -238,7 +235,7 @@ fn a_prompt_that_was_lost_with_its_process_is_sent_again_under_its_number() {
     let at = script.now;
     let sent = script.begin();
 
-    let again = script.tell(FlowFact::Lost);
+    let again = script.tell(FlowFact::Lost { spent: None });
 
     assert_eq!(sent, again);
     let result = |script: &Script| script.machine.result(&autonoe_core::RunId::new("r"), at);
@@ -338,4 +335,45 @@ fn a_judge_that_is_told_to_wait_is_asked_again_and_the_step_not_run_again() {
 
     assert!(matches!(action, FlowAction::Check(_)), "{action:?}");
     assert_eq!(script.machine.progress().checks, 0);
+}
+
+#[test]
+fn only_what_has_a_session_costs_something_when_it_is_lost() {
+    let judged = json!({"type": "prompt", "prompt": "prompts/a.md", "onPass": {"next": "end"}});
+    let said = json!({"type": "keyword", "keywords": ["OK"], "onPass": {"next": "end"}});
+    let known = Expense {
+        cost: CostTotal::known(CostUsd::from_cents(7)),
+        ..Expense::default()
+    };
+    for (check, spent, expected) in [
+        (&judged, None, (1, 1)),
+        (&judged, Some(known), (8, 0)),
+        (&said, None, (1, 0)),
+    ] {
+        let a = json!({"prompt": "prompts/a.md", "check": check});
+        let mut script = Script::of(json!({"a": a}));
+        let action = script.begin();
+        let check = script.step(action);
+
+        let mut action = script.tell(FlowFact::Lost { spent });
+
+        assert_eq!(action, check);
+        while !matches!(action, FlowAction::Finish(_)) {
+            action = script.step(action);
+        }
+        let run = autonoe_core::RunId::new("r");
+        let cost = script.machine.result(&run, script.now).expect("it ended");
+        let cost = cost.spent.cost;
+        assert_eq!(
+            (cost.known_usd, cost.unknown_parts),
+            (CostUsd::from_cents(expected.0), expected.1)
+        );
+    }
+}
+
+#[test]
+fn a_lost_session_of_an_older_journal_is_read_as_one_that_nobody_knows_the_cost_of() {
+    let read: FlowFact = serde_json::from_value(json!({"fact": "lost"})).expect("a fact");
+
+    assert_eq!(read, FlowFact::Lost { spent: None });
 }

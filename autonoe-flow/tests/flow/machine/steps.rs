@@ -207,7 +207,8 @@ fn a_check_that_finds_nothing_out_is_a_failed_step_and_never_a_pass() {
             "failed: step_failed"
         ]
     );
-    assert_eq!(script.machine.progress().checks, 2);
+    // Only a verdict is a check that was made.
+    assert_eq!(script.machine.progress().checks, 0);
 }
 
 #[test]
@@ -345,4 +346,45 @@ fn a_gateway_branches_on_data_and_joins() {
         ]
     );
     assert_eq!(script.machine.steps()["g"].visits, 2);
+}
+
+#[test]
+fn nothing_is_complete_before_the_agent_has_answered_once() {
+    let mut a = checked(
+        "end",
+        json!({"retry": {"maxRetries": 2, "onExhausted": "skip"}}),
+    );
+    let broken = || [(); 3].map(|()| breaks(FlowErrorKind::SdkSession));
+    let mut skipped = Script::of(json!({"a": a})).prompts(broken());
+    skipped.completions = [Ok(true); 9].into();
+    a["retry"] = json!({"maxRetries": 2});
+    let mut failed = Script::of(json!({"a": a})).prompts(broken());
+    failed.completions = [Ok(true); 9].into();
+
+    let (skipped, failed) = (skipped.run(), failed.run());
+
+    assert_eq!(skipped.machine.context().iteration(), 3);
+    for (script, expected) in [
+        (skipped, "failed: ended_incomplete"),
+        (failed, "failed: step_failed"),
+    ] {
+        assert!(!script.told.iter().any(|told| told.starts_with("complete")));
+        assert_eq!(script.steps().last(), Some(&expected));
+    }
+}
+
+#[test]
+fn sub_steps_of_sub_steps_are_visited_once_however_often_those_around_them_are_tried() {
+    let mut a = checked("end", json!({"retry": {"maxRetries": 2}}));
+    a["subSteps"] = json!(["p"]);
+    let p = part(json!({"subSteps": ["q"]}));
+    let q = part(json!({"subSteps": ["r", "r"]}));
+    let steps = json!({"a": a, "p": p, "q": q, "r": part(json!({}))});
+
+    let script = Script::of(steps).checks([false, false, true]).run();
+
+    assert_eq!(script.steps().last(), Some(&"complete"));
+    assert_eq!(script.machine.context().iteration(), 3 * 5);
+    let visits = |step: &str| script.machine.steps()[step].visits;
+    assert_eq!(["a", "p", "q", "r"].map(visits), [1, 1, 1, 2]);
 }
