@@ -92,7 +92,15 @@ impl<'de> Deserializer<'de> for Strict {
     }
 
     fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        self.0.deserialize_u32(visitor)
+        match self.0.as_u64() {
+            Some(number) if number > u64::from(u32::MAX) => {
+                let most = u32::MAX;
+                let message =
+                    format!("expected a whole number from 0 to {most}, found the number {number}");
+                Err(Error::custom(message))
+            }
+            _ => self.0.deserialize_u32(visitor),
+        }
     }
 
     fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {

@@ -1,5 +1,7 @@
 //! Questions whether the flow is complete, waits, and ends.
 
+use std::collections::BTreeMap;
+
 use autonoe_core::BudgetKind;
 use jiff::Timestamp;
 
@@ -25,7 +27,7 @@ impl FlowMachine {
                     }),
                     (None, Then::GoOn) => self.advance(),
                     (None, Then::Settle(settled)) => self.settled(settled),
-                    (None, Then::End) => self.ended_incomplete("the flow is not complete"),
+                    (None, Then::End) => self.ended_incomplete(&not_complete(&verdict.states)),
                 }
             }
             Err(failure) => self.ask_again(failure, asked),
@@ -124,5 +126,21 @@ impl FlowMachine {
     fn finish(&mut self, end: FlowEnd) -> FlowAction {
         self.doing = Doing::Finished(end);
         self.action()
+    }
+}
+
+/// Says that a flow is not complete, and which of its conditions do not hold.
+fn not_complete(states: &BTreeMap<String, bool>) -> String {
+    let missing: Vec<String> = states
+        .iter()
+        .filter(|(_, holds)| !**holds)
+        .map(|(name, _)| format!("`{name}`"))
+        .collect();
+    match missing.is_empty() {
+        true => "the flow is not complete".to_owned(),
+        false => format!(
+            "the flow is not complete: what does not hold is {}",
+            missing.join(", ")
+        ),
     }
 }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
 use super::FlowMachine;
 use super::action::StepTry;
 use super::frame::Role;
 use crate::definition::{StepId, VariableName, VariableValue, WorkStep};
+use crate::parameters::ParameterValue;
 use crate::prompt::Variables;
 
 /// What is known of a step that was visited.
@@ -105,7 +106,7 @@ impl FlowMachine {
             let text = match value {
                 VariableValue::Text(text) => Some(text.clone()),
                 VariableValue::Bool(truth) => Some(truth.to_string()),
-                VariableValue::Number(number) => Some(number.to_string()),
+                VariableValue::Number(number) => Some(number_as_written(number)),
                 VariableValue::Data(data_path) => data_path.from.find(&data).and_then(written),
             };
             match text {
@@ -124,7 +125,8 @@ fn set(variables: &mut Variables, name: &str, value: &Value) {
     }
 }
 
-/// Returns a value as a prompt shows it: a text as it is, a list of texts with commas, the rest as JSON.
+/// Returns a value as a prompt shows it: a text as it is, a list of texts with commas, a number as
+/// parameters are spelled, the rest as JSON.
 fn written(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
@@ -133,6 +135,15 @@ fn written(value: &Value) -> Option<String> {
             let texts: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
             Some(texts.join(", "))
         }
+        Value::Number(number) => Some(number_as_written(number)),
         other => Some(other.to_string()),
+    }
+}
+
+/// Writes a number as the value of a parameter is written: `4` and not `4.0`.
+fn number_as_written(number: &Number) -> String {
+    match number.as_f64().filter(|_| number.is_f64()) {
+        Some(float) => ParameterValue::Number(float).to_string(),
+        None => number.to_string(),
     }
 }

@@ -87,10 +87,13 @@ fn begin(flow: &mut Started) -> FlowAction {
     }
     // The journal of the sessions may know more than the facts: one may have ended, or not begun.
     let known = flow.open.spent();
-    let known = Expense {
+    let mut known = Expense {
         cost: known.cost,
         tokens: known.tokens,
     };
+    if flow.open.is_cut_off() {
+        known.cost.add(None);
+    }
     let spent = Some(known.beyond(flow.machine.expense()));
     tell(flow, FlowFact::Lost { spent }, Durability::Written)
 }

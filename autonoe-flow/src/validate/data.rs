@@ -6,21 +6,28 @@ use crate::definition::{DataPath, Step, VariableName, VariableValue};
 use crate::finding::FindingKind::UnknownData;
 use crate::prompt::CONTEXT_VARIABLES;
 use crate::suggest::did_you_mean;
+use crate::walk::called;
 
 pub(super) fn check(found: &mut Findings<'_>) {
-    for (_, step, at) in found.steps() {
+    let called = called(found.registry);
+    for (id, step, at) in found.steps() {
         match step {
             Step::Gateway(gateway) => {
                 for (index, branch) in gateway.branches.iter().enumerate() {
                     let pointer = format!("{at}/branches/{index}/when/data");
-                    place(found, &branch.when.data, pointer);
+                    let never = ["failure", "response"];
+                    place(found, &branch.when.data, pointer, &never);
                 }
             }
             Step::Normal(work) | Step::SubStep(work) => {
+                let never: &[&str] = match called.contains(id) {
+                    true => &[],
+                    false => &["failure"],
+                };
                 for (name, value) in &work.variables {
                     if let VariableValue::Data(data) = value {
                         let at = below(&format!("{at}/variables"), name.as_str());
-                        place(found, &data.from, format!("{at}/from"));
+                        place(found, &data.from, format!("{at}/from"), never);
                     }
                 }
             }
@@ -28,13 +35,22 @@ pub(super) fn check(found: &mut Findings<'_>) {
     }
 }
 
-fn place(found: &mut Findings<'_>, path: &DataPath, pointer: String) {
+/// `never` are the values of the context that nothing sets there.
+fn place(found: &mut Findings<'_>, path: &DataPath, pointer: String, never: &[&str]) {
     let names: Vec<String> = path.names().collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let unknown = match names.as_slice() {
         ["parameters", name, ..] => {
             let known = found.agent.parameters.keys().map(VariableName::as_str);
             unless_known("parameter", name, known)
+        }
+        ["context", name, ..] if never.contains(name) => {
+            let message = format!("nothing sets the value `{name}` of the context here");
+            let hint = match *name {
+                "response" => "only the prompt of a check has it",
+                _ => "only steps that are run for an escalation have it",
+            };
+            Some((message, hint.to_owned()))
         }
         ["context", name, ..] => {
             let known = CONTEXT_VARIABLES.iter().map(|(name, _)| *name);

@@ -9,7 +9,7 @@ use crate::finding::FindingKind::{NeverUsed, UndefinedVariable, UnsetVariable};
 use crate::load::{PromptFile, PromptUse, prompt_uses};
 use crate::prompt::{candidates, is_context_variable};
 use crate::suggest::suggest;
-use crate::walk::{calls, edges, steps_within};
+use crate::walk::{called, calls, edges, steps_within};
 
 pub(super) fn check(found: &mut Findings<'_>) {
     let before = Before::of(found.registry);
@@ -74,6 +74,8 @@ fn variable(found: &mut Findings<'_>, used: &PromptUse, name: &VariableName, bef
     }
     let is_set_here = match (name.as_str(), &used.step) {
         ("response", _) => is_check,
+        // It is why another step failed, for which this one is run.
+        ("failure", Some(step)) => before.called.contains(step),
         (name, Some(_)) => is_context_variable(name),
         // It is told once, before the first step.
         (name, None) => name == "flow",
@@ -120,6 +122,8 @@ fn never_used(found: &mut Findings<'_>, used: &BTreeMap<StepId, Option<BTreeSet<
 struct Before<'a> {
     registry: &'a StepsRegistry,
     parents: BTreeMap<&'a StepId, Vec<&'a StepId>>,
+    /// The steps that are run for an escalation.
+    called: BTreeSet<StepId>,
     /// The steps from which a way leads to each step.
     on_the_way: BTreeMap<StepId, BTreeSet<StepId>>,
 }
@@ -134,12 +138,12 @@ impl<'a> Before<'a> {
             }
             let targets = edges(id, step, registry).into_iter();
             let next = targets.filter_map(|edge| edge.to.step().cloned());
-            let called = calls(step);
+            let runs = calls(step);
             // What was called has been run before what comes after the call.
-            for next in next.chain(called.clone()) {
+            for next in next.chain(runs.clone()) {
                 let before = direct.entry(next).or_default();
                 before.push(id.clone());
-                before.extend(called.clone());
+                before.extend(runs.clone());
             }
         }
         let on_the_way = registry
@@ -159,6 +163,7 @@ impl<'a> Before<'a> {
         Self {
             registry,
             parents,
+            called: called(registry),
             on_the_way,
         }
     }

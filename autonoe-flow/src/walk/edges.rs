@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::effort::steps_within;
 use crate::definition::{
     AfterFailure, NotificationMethod, ReturnFlow, Step, StepId, StepsRegistry, Target,
 };
@@ -84,6 +85,17 @@ pub(crate) fn calls(step: &Step) -> Option<StepId> {
         }
         _ => None,
     }
+}
+
+/// Returns the steps that are run for an escalation, with their sub-steps.
+pub(crate) fn called(registry: &StepsRegistry) -> BTreeSet<StepId> {
+    let mut found = BTreeSet::new();
+    for id in registry.steps.values().filter_map(calls) {
+        let work = registry.step(&id).and_then(|step| step.work());
+        found.extend(work.map_or_else(BTreeSet::new, |work| steps_within(work, registry)));
+        found.insert(id);
+    }
+    found
 }
 
 /// The steps that some walk comes to.

@@ -7,7 +7,7 @@ mod formula;
 mod happened;
 mod node;
 
-pub(crate) use edges::{Edge, EdgeKind, calls, edges, reach};
+pub(crate) use edges::{Edge, EdgeKind, called, calls, edges, reach};
 pub(crate) use effort::{most_that_happens, steps_within};
 pub(crate) use explore::{Verdict, explore};
 pub(crate) use formula::Formula;

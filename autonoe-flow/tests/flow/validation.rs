@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use autonoe_flow::{FindingKind, FlowDefinition, FlowError, ValidationReport, validate};
+use autonoe_flow::{
+    FindingKind, FlowDefinition, FlowError, StepsRegistry, ValidationReport, validate,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -570,6 +572,57 @@ fn every_mistake_is_told_with_its_place_and_a_hint() {
     }
 
     insta::assert_snapshot!(listed);
+}
+
+#[test]
+fn why_a_step_failed_is_known_where_an_escalation_leads_and_nowhere_else() {
+    let why = |ask: Value| {
+        let mut a = step("end");
+        a["escalation"] = json!({"escalateTo": "ask", "returnFlow": "resume"});
+        let part = json!({"type": "subStep", "prompt": "prompts/why.md"});
+        let steps = json!({"a": a, "ask": ask, "part": part, "b": step("end")});
+        let flow = definition(agent(json!({})), json!({"entryStep": "a", "steps": steps}));
+        validate(&flow.with_prompt("prompts/why.md", "Why: {uv-failure}"))
+    };
+    let kinds = |report: &ValidationReport| -> Vec<FindingKind> {
+        report.errors.iter().map(|finding| finding.kind).collect()
+    };
+    let from = |place: &str| {
+        let mut a = step("end");
+        a["variables"] = json!({"why": {"from": place}});
+        validated(json!({"entryStep": "a", "steps": {"a": a}}))
+    };
+
+    let called = why(json!({"prompt": "prompts/why.md", "subSteps": ["part"]}));
+    let not_called = with_prompt("{uv-topic} {uv-failure}", json!({}));
+
+    assert!(called.is_valid(), "{called}");
+    assert_eq!(kinds(&not_called), [FindingKind::UndefinedVariable]);
+    assert_eq!(kinds(&from("/context/failure")), [FindingKind::UnknownData]);
+    for place in ["/context/failure", "/context/response"] {
+        let branch = json!({"when": {"data": place, "exists": true}, "next": "a"});
+        let report = gateway(json!({"branches": [branch], "default": "end"}));
+
+        assert_eq!(kinds(&report), [FindingKind::UnknownData], "{report}");
+        assert!(
+            report.errors[0].message.contains("nothing sets"),
+            "{report}"
+        );
+    }
+}
+
+#[test]
+fn a_number_that_is_too_large_is_told_with_its_bound() {
+    let registry = json!({
+        "entryStep": "a",
+        "steps": {"a": step("end")},
+        "limits": {"maxVisits": 5_000_000_000_u64},
+    });
+
+    let error = serde_json::from_value::<StepsRegistry>(registry).expect_err("too large");
+
+    let told = "expected a whole number from 0 to 4294967295, found the number 5000000000";
+    assert!(error.to_string().contains(told), "{error}");
 }
 
 #[test]

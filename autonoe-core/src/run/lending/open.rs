@@ -114,6 +114,12 @@ impl OpenSessions {
         }
     }
 
+    /// Tells whether the last session was cut off: nobody knows what it cost, and
+    /// [`spent`](Self::spent) has no part for it yet.
+    pub fn is_cut_off(&self) -> bool {
+        self.is_under_way
+    }
+
     /// Returns what is left of the builder's budget.
     pub fn budget_left(&self) -> Budget {
         self.setting.parts.limits.budget.remaining(&self.spent())

@@ -24,7 +24,7 @@ pub struct IterationBudget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CheckBudget {
-    /// How many, whatever they found.
+    /// How many, whatever their verdict.
     pub max_checks: u32,
 }
 

@@ -323,3 +323,25 @@ async fn time_runs_out_in_a_check_a_completion_and_a_notification_too() {
         assert_eq!(result.elapsed, MINUTE);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_was_cut_off_is_sent_again_and_its_cost_is_unknown_once() {
+    let hangs = || SessionScript::new("hangs").hangs();
+    let agents = ScriptedAgents::new([hangs(), costs(10), costs(10)]).unverified();
+    let bench = Bench::with(agents);
+    let created = build(definition(agent(json!({})), two_steps()), bench.options());
+    let created = created.expect("everything is there");
+    let mut started = created.start(bench.start()).await.expect("it starts");
+
+    let cut_off = tokio::time::timeout(MINUTE, started.run()).await;
+    started.run().await;
+
+    assert!(cut_off.is_err(), "it was to hang");
+    let result = started.stop();
+    assert!(result.is_success(), "{result:?}");
+    let cost = result.spent.cost;
+    assert_eq!(
+        (cost.known_usd, cost.unknown_parts),
+        (CostUsd::from_cents(20), 1)
+    );
+}

@@ -138,3 +138,19 @@ fn an_answer_is_carried_to_the_next_iteration_and_a_failed_one_is_not() {
     assert_eq!(failed, [true, false, false]);
     assert_eq!(context.summaries().len() as u64, context.iteration());
 }
+
+#[test]
+fn a_number_is_spelled_the_same_wherever_it_stands() {
+    let parameters = json!({"parameters": {"rate": {"type": "number"}}});
+    let mut a = step("end");
+    a["variables"] = json!({"own": 4.0, "read": {"from": "/parameters/rate"}, "half": 0.5});
+    let registry = json!({"entryStep": "a", "steps": {"a": a}});
+
+    let mut script = Script::with_parameters(parameters, registry, json!({"rate": 4.0}));
+    let FlowAction::Prompt(order) = script.begin() else {
+        panic!("it begins with a prompt");
+    };
+
+    let spelled = ["rate", "own", "read", "half"].map(|name| order.variables[name].as_str());
+    assert_eq!(spelled, ["4", "4", "4", "0.5"]);
+}

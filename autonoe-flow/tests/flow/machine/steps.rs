@@ -1,6 +1,6 @@
 //! Steps, new tries, checks, completion, sub-steps and gateways.
 
-use autonoe_flow::{FlowAction, FlowEnd, FlowErrorKind};
+use autonoe_flow::{CompletionVerdict, FlowAction, FlowEnd, FlowErrorKind, FlowFact};
 use serde_json::json;
 
 use super::{checked, part};
@@ -387,4 +387,34 @@ fn sub_steps_of_sub_steps_are_visited_once_however_often_those_around_them_are_t
     assert_eq!(script.machine.context().iteration(), 3 * 5);
     let visits = |step: &str| script.machine.steps()[step].visits;
     assert_eq!(["a", "p", "q", "r"].map(visits), [1, 1, 1, 2]);
+}
+
+#[test]
+fn an_end_that_is_not_complete_names_what_does_not_hold() {
+    let mut script = Script::of(json!({"a": step("end")}));
+    let at = script.now;
+    let action = script.begin();
+    let action = script.step(action);
+    let _ = script.step(action);
+    let states = [("tested", true), ("released", false), ("told", false)];
+    let states = states.map(|(name, holds)| (name.to_owned(), holds));
+
+    let _ = script.tell(FlowFact::CompletionChecked {
+        at,
+        verdict: Ok(CompletionVerdict {
+            complete: None,
+            states: states.into(),
+        }),
+    });
+
+    assert_eq!(
+        script
+            .end()
+            .failure()
+            .map(|failure| failure.message.as_str()),
+        Some(
+            "the steps have come to their end, and the flow is not complete: \
+             what does not hold is `released`, `told`"
+        )
+    );
 }
