@@ -3,13 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use autonoe_flow::{
-    FindingKind, FlowDefinition, FlowError, StepsRegistry, ValidationReport, validate,
-};
+use autonoe_flow::{FindingKind, FlowDefinition, FlowError, ValidationReport, load, validate};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::support::{agent, definition, one_step, step, validated, validated_step};
+use crate::support::{Folder, agent, definition, one_step, step, validated, validated_step};
 
 /// A step that a check judges.
 fn judged(pass: &str, on_fail: Value) -> Value {
@@ -619,7 +617,10 @@ fn a_number_that_is_too_large_is_told_with_its_bound() {
         "limits": {"maxVisits": 5_000_000_000_u64},
     });
 
-    let error = serde_json::from_value::<StepsRegistry>(registry).expect_err("too large");
+    let folder = Folder::new();
+    folder.write("steps_registry.json", &registry.to_string());
+
+    let error = load(&folder.dir).expect_err("too large");
 
     let told = "expected a whole number from 0 to 4294967295, found the number 5000000000";
     assert!(error.to_string().contains(told), "{error}");
