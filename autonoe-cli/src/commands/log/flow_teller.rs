@@ -56,7 +56,9 @@ impl FlowTeller {
         };
         let action = self.replayed.as_mut().map(|it| it.apply(fact.clone()));
         let mut told: Vec<String> = match &fact {
-            FlowFact::Lost => vec!["What was under way was lost with its process".to_owned()],
+            FlowFact::Lost { .. } => {
+                vec!["What was under way was lost with its process".to_owned()]
+            }
             FlowFact::LimitsChanged { .. } => {
                 // What is under way comes again, which is not told twice.
                 return vec!["Other limits".to_owned()];

@@ -44,7 +44,8 @@ async fn tools_of_servers_are_offered_and_called_by_the_names_that_the_gate_know
             ("b", ToolStatus::Denied),
             ("c", ToolStatus::Error),
             ("d", ToolStatus::Error),
-        ]
+        ],
+        "{responses:?}"
     );
     assert_eq!(responses[0].1, "hello");
     assert!(responses[2].1.starts_with("VALIDATION_ERROR"));

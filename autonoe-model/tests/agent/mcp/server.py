@@ -22,9 +22,11 @@ def send(message):
 
 
 def note(name, text=""):
-    with open(name + ".part", "w") as file:
+    # Two servers may take the same note at the same time.
+    part = f"{name}.{os.getpid()}.part"
+    with open(part, "w") as file:
         file.write(text)
-    os.rename(name + ".part", name)
+    os.rename(part, name)
 
 
 def tool(name, schema=None, **more):
