@@ -116,6 +116,10 @@ async fn children_that_start_at_the_same_time_get_nothing_of_each_other() {
             let name = fs::read_to_string(format!("/proc/{}/comm", process.pid()));
             name.expect("it lives") == "sleep\n"
         });
+        // A program that starts has its libraries open for a moment.
+        eventually("its own descriptors alone", || {
+            open_files(process.pid()).len() == 4
+        });
         let open = open_files(process.pid());
         let numbers: Vec<_> = open.keys().copied().collect();
         let [0, 1, 2, own @ 100..=u32::MAX] = numbers[..] else {
