@@ -55,13 +55,16 @@ impl Keeper {
         let (hand_over, handed_over) = channel::<(Child, Option<SessionFolder>)>();
         let Launch { marker, ladder, .. } = launch;
         let span = tracing::Span::current();
+        // Before the child, and not when this thread comes to it: whoever kills everything must
+        // find every child that was started.
+        let living = Living::begin(marker.clone());
         let keep = move || {
+            let _living = living;
             // Without a child, its start has failed.
             let Ok((mut child, folder)) = handed_over.recv() else {
                 return;
             };
             let pid = Pid::from_child(&child);
-            let _living = Living::begin(marker.clone());
             let watch = Watch::new(child.stderr.take(), exit, hang_up.pipe);
             let keeper = Self {
                 child,
