@@ -21,6 +21,7 @@ const TABLE: &[(&str, Allowed)] = &[
         Only(&["autonoe-core", "autonoe-security"]),
     ),
     ("autonoe-claude", Only(&["autonoe-core", "autonoe-process"])),
+    ("autonoe-codex", Only(&["autonoe-core", "autonoe-process"])),
     ("autonoe-flow", Only(&["autonoe-core", "autonoe-process"])),
     ("autonoe-mcp", Only(&["autonoe-core"])),
     // The testkit only for its conformance suite, behind a feature.

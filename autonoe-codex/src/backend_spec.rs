@@ -1,0 +1,181 @@
+//! Codex from a configuration file.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{AgentClientFactory, BackendSpec, McpServer, SpecContext, SpecError};
+use autonoe_process::OsSandbox;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::agents::CodexAgents;
+use crate::launch::{CodexHome, CodexOptions, CodexProvider};
+
+/// Describes Codex in a configuration file: `{"type": "codex", ..}`.
+///
+/// Everything can be left out. What the program starts with, its key among it, is the environment
+/// of the [`SpecContext`], and nothing else.
+///
+/// ```
+/// use autonoe_codex as _;
+/// use autonoe_core::BackendSpec;
+///
+/// let json = r#"{"type": "codex", "model": "gpt-5.5", "bubblewrap": "/usr/bin/bwrap"}"#;
+/// let backend: Box<dyn BackendSpec> = serde_json::from_str(json)?;
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct CodexBackend {
+    /// The program; without it, `codex` is looked for by `PATH`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<PathBuf>,
+    /// The model of sessions that name none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Where the model is; without it, the service that the login is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<CodexProvider>,
+    /// Where the program finds its login and its conversations.
+    pub home: CodexHome,
+    /// The program bubblewrap. With it, every session runs in a sandbox that it makes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bubblewrap: Option<PathBuf>,
+    /// What is hidden in that sandbox.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<PathBuf>,
+    /// MCP servers that every session has, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub mcp_servers: BTreeMap<String, McpServer>,
+    /// Where the temporary folders of sessions are made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temporary: Option<PathBuf>,
+    /// How many seconds the program may say nothing while it works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub silence_seconds: Option<u64>,
+}
+
+impl CodexBackend {
+    const TAG: &str = "codex";
+
+    /// Says the same as options, for a program that starts with the environment of `context`.
+    ///
+    /// # Errors
+    ///
+    /// No program is named, and none is found; or something is hidden in a sandbox that is not made.
+    pub fn options(&self, context: &SpecContext) -> Result<CodexOptions, SpecError> {
+        let spec = self.clone();
+        let environment = context.environment.clone();
+        let mut options = match spec.program {
+            Some(program) => CodexOptions::new(program, environment),
+            None => CodexOptions::found_on_path(environment)
+                .map_err(|error| SpecError::new(Self::TAG, error.to_string()))?,
+        };
+        options.model = spec.model;
+        options.provider = spec.provider;
+        options.home = spec.home;
+        options.outer_sandbox = match spec.bubblewrap {
+            Some(program) => {
+                let sandbox = OsSandbox::new(program);
+                Some(spec.hidden.into_iter().fold(sandbox, OsSandbox::hidden))
+            }
+            None if spec.hidden.is_empty() => None,
+            None => {
+                let message = "nothing is hidden without a sandbox; name bubblewrap too";
+                return Err(SpecError::new(Self::TAG, message));
+            }
+        };
+        options.mcp_servers = spec.mcp_servers;
+        options.temporary = spec.temporary.unwrap_or(options.temporary);
+        let silence = spec.silence_seconds.map(Duration::from_secs);
+        options.silence_limit = silence.unwrap_or(options.silence_limit);
+        Ok(options)
+    }
+}
+
+#[typetag::serde(name = "codex")]
+impl BackendSpec for CodexBackend {
+    fn build(&self, context: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
+        Ok(Arc::new(CodexAgents::new(self.options(context)?)))
+    }
+}
+
+autonoe_core::register_spec!(Backend, CodexBackend, "codex", {
+    "model": "gpt-5.5",
+    "provider": {"baseUrl": "https://api.openai.com/v1", "keyVariable": "OPENAI_API_KEY"},
+    "bubblewrap": "/usr/bin/bwrap"
+});
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::{Places, SpecPort, registered_specs};
+    use serde_json::json;
+
+    use super::*;
+
+    fn context() -> SpecContext {
+        SpecContext::new(Places::new("/srv/project"))
+            .with_environment([("PATH".into(), "/nowhere".into())])
+    }
+
+    #[test]
+    fn everything_can_be_left_out_but_the_program_must_be_there() {
+        let spec: CodexBackend = serde_json::from_value(json!({})).expect("all is optional");
+
+        let error = spec.options(&context()).expect_err("there is none");
+
+        assert!(error.to_string().contains("PATH"), "{error}");
+    }
+
+    #[test]
+    fn what_a_file_says_is_in_the_options() {
+        let spec = json!({
+            "program": "/opt/codex", "model": "gpt-5.5", "home": {"kept": "/var/codex"},
+            "provider": {"baseUrl": "http://x/v1", "keyVariable": "K", "maxRetries": 1},
+            "bubblewrap": "/usr/bin/bwrap", "hidden": ["/home"],
+            "mcpServers": {"search": {"command": "search"}},
+            "temporary": "/var/tmp", "silenceSeconds": 60,
+        });
+        let spec: CodexBackend = serde_json::from_value(spec).expect("a spec");
+
+        let options = spec.options(&context()).expect("it is named");
+
+        assert_eq!(options.program, PathBuf::from("/opt/codex"));
+        assert_eq!(options.model.as_deref(), Some("gpt-5.5"));
+        assert_eq!(options.home, CodexHome::Kept("/var/codex".into()));
+        let provider = CodexProvider::new("http://x/v1", "K").with_max_retries(1);
+        assert_eq!(options.provider, Some(provider));
+        let sandbox = OsSandbox::new("/usr/bin/bwrap").hidden("/home");
+        assert_eq!(options.outer_sandbox, Some(sandbox));
+        assert_eq!(options.mcp_servers.len(), 1);
+        assert_eq!(options.temporary, PathBuf::from("/var/tmp"));
+        assert_eq!(options.silence_limit, Duration::from_secs(60));
+    }
+
+    #[test]
+    fn a_file_with_a_mistake_is_an_error() {
+        for mistake in [
+            json!({"modle": "gpt-5.5"}),
+            json!({"provider": {"baseUrl": "http://x/v1"}}),
+            json!({"home": "mine"}),
+        ] {
+            assert!(serde_json::from_value::<CodexBackend>(mistake).is_err());
+        }
+        let hidden = json!({"program": "/opt/codex", "hidden": ["/home"]});
+        let spec: CodexBackend = serde_json::from_value(hidden).expect("a spec");
+        assert!(spec.options(&context()).is_err());
+    }
+
+    #[test]
+    fn the_registered_example_is_a_spec() {
+        let entries = registered_specs(SpecPort::Backend);
+        let entry = entries.iter().find(|entry| entry.tag == "codex");
+        let example = (entry.expect("it is registered").example)();
+
+        let spec: Box<dyn BackendSpec> = serde_json::from_value(example).expect("a spec");
+
+        assert_eq!(spec.typetag_name(), "codex");
+    }
+}

@@ -1,0 +1,135 @@
+//! The configuration that a session has.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::Path;
+
+use super::CodexOptions;
+
+/// What an unattended session does not have.
+///
+/// The first would wait forever on a dead network. The others offer the agent tools that nobody
+/// is asked about, load code from elsewhere, or talk to services that a run does not need.
+const OFF: &[&str] = &[
+    "unbounded_connection_retries",
+    "apps",
+    "browser_use",
+    "computer_use",
+    "goals",
+    "guardian_approval",
+    "hooks",
+    "image_generation",
+    "multi_agent",
+    "plugins",
+    "remote_plugin",
+    "shell_snapshot",
+    "skill_mcp_dependency_install",
+    "skill_search",
+    "sleep_tool",
+    "tool_suggest",
+    "view_image",
+];
+
+/// Returns the text of `config.toml` for a session in `cwd`.
+pub(super) fn config_file(options: &CodexOptions, cwd: &Path) -> String {
+    let mut text = String::new();
+    let mut line = |parts: std::fmt::Arguments<'_>| {
+        // Writing to a text does not fail.
+        let _ = writeln!(text, "{parts}");
+    };
+    if options.provider.is_some() {
+        line(format_args!("model_provider = \"autonoe\""));
+    }
+    line(format_args!("web_search = \"disabled\""));
+    line(format_args!("check_for_update_on_startup = false"));
+    // Newer models have sub-agents whatever the features say.
+    line(format_args!("\n[agents]\nenabled = false"));
+    line(format_args!("\n[analytics]\nenabled = false"));
+    line(format_args!("\n[history]\npersistence = \"none\""));
+    line(format_args!("\n[features]"));
+    for feature in OFF {
+        line(format_args!("{feature} = false"));
+    }
+    let key = options
+        .provider
+        .iter()
+        .map(|provider| provider.key_variable.as_str());
+    let hidden: Vec<String> = ["*KEY*", "*SECRET*", "*TOKEN*"]
+        .into_iter()
+        .chain(key)
+        .map(quoted)
+        .collect();
+    line(format_args!("\n[shell_environment_policy]"));
+    line(format_args!("inherit = \"all\""));
+    line(format_args!("ignore_default_excludes = false"));
+    line(format_args!("exclude = [{}]", hidden.join(", ")));
+    if let Some(provider) = &options.provider {
+        line(format_args!("\n[model_providers.autonoe]"));
+        line(format_args!("name = \"the provider of this run\""));
+        line(format_args!("base_url = {}", quoted(&provider.base_url)));
+        line(format_args!("env_key = {}", quoted(&provider.key_variable)));
+        line(format_args!("wire_api = \"responses\""));
+        if let Some(retries) = provider.max_retries {
+            line(format_args!("request_max_retries = {retries}"));
+            line(format_args!("stream_max_retries = {retries}"));
+        }
+    }
+    // Otherwise the program trusts the project by itself, and starts the servers and hooks that
+    // files in it name. An agent can write such files.
+    for project in places(cwd) {
+        line(format_args!("\n[projects.{}]", quoted(&project)));
+        line(format_args!("trust_level = \"untrusted\""));
+    }
+    text
+}
+
+/// Returns the project and all folders that it is in, by each of its names.
+fn places(cwd: &Path) -> BTreeSet<String> {
+    let canonical = cwd.canonicalize().ok();
+    [Some(cwd), canonical.as_deref()]
+        .into_iter()
+        .flatten()
+        .flat_map(Path::ancestors)
+        .map(|path| path.to_string_lossy().into_owned())
+        .collect()
+}
+
+/// Returns `text` as a string of TOML. Every string of JSON is one.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::CodexProvider;
+
+    #[test]
+    fn a_project_is_not_trusted_and_the_key_is_hidden_from_commands() {
+        let options = CodexOptions::new("/opt/codex", []).with_provider(
+            CodexProvider::new("http://[::1]:9/v1", "PASSE_PARTOUT").with_max_retries(2),
+        );
+
+        let text = config_file(&options, Path::new("/srv/a \"b\"/c"));
+
+        for expected in [
+            "model_provider = \"autonoe\"\n",
+            "[agents]\nenabled = false\n",
+            "[features]\nunbounded_connection_retries = false\n",
+            "exclude = [\"*KEY*\", \"*SECRET*\", \"*TOKEN*\", \"PASSE_PARTOUT\"]\n",
+            "base_url = \"http://[::1]:9/v1\"\nenv_key = \"PASSE_PARTOUT\"\n",
+            "request_max_retries = 2\nstream_max_retries = 2\n",
+            "[projects.\"/srv/a \\\"b\\\"/c\"]\ntrust_level = \"untrusted\"\n",
+            "[projects.\"/srv\"]\ntrust_level = \"untrusted\"\n",
+        ] {
+            assert!(text.contains(expected), "{expected}\nis not in\n{text}");
+        }
+    }
+
+    #[test]
+    fn without_a_provider_the_program_uses_its_own() {
+        let text = config_file(&CodexOptions::new("/opt/codex", []), Path::new("/srv"));
+
+        assert!(!text.contains("model_provider"), "{text}");
+    }
+}

@@ -1,0 +1,166 @@
+//! What can be chosen about the program.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use autonoe_core::{AgentError, AgentErrorKind, McpServer};
+use autonoe_process::{OsSandbox, find_program};
+
+use super::{CodexHome, CodexProvider};
+
+/// What can be chosen about the program, the same for all sessions.
+///
+/// What a [`SessionSpec`](autonoe_core::SessionSpec) says for itself, such as the model, wins over
+/// what is said here.
+///
+/// ```
+/// use autonoe_codex::{CodexOptions, CodexProvider};
+/// use autonoe_process::OsSandbox;
+///
+/// let options = CodexOptions::new("/usr/local/bin/codex", [("PATH".into(), "/usr/bin".into())])
+///     .with_model("gpt-5.5")
+///     .with_provider(CodexProvider::new("https://api.openai.com/v1", "OPENAI_API_KEY"))
+///     .with_outer_sandbox(OsSandbox::new("/usr/bin/bwrap"));
+///
+/// assert_eq!(options.model.as_deref(), Some("gpt-5.5"));
+/// ```
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct CodexOptions {
+    /// The program: the native one, not the script that npm installs as `codex`, which leaves it
+    /// running when it is killed.
+    pub program: PathBuf,
+    /// The environment that it starts with: at least `PATH`, and the key of the provider.
+    pub environment: BTreeMap<OsString, OsString>,
+    /// The model of sessions that name none; `None` leaves the choice to the program.
+    pub model: Option<String>,
+    /// Where the model is; `None` is the service that the login is for.
+    pub provider: Option<CodexProvider>,
+    /// Where the program finds its login and its conversations.
+    pub home: CodexHome,
+    /// The sandbox that the whole program runs in, with all that it starts.
+    ///
+    /// The project and the folder of the session are writable in it, `.autonoe` in the project is
+    /// not; the rest is as it says. Its network is always shared, because the program asks the
+    /// model itself.
+    pub outer_sandbox: Option<OsSandbox>,
+    /// MCP servers that every session has, by name.
+    pub mcp_servers: BTreeMap<String, McpServer>,
+    /// Where the temporary folders of sessions are made.
+    pub temporary: PathBuf,
+    /// How long the answer to a question about a call may take. Then the call is refused.
+    pub answer_limit: Duration,
+    /// How long the program may take to start.
+    pub start_limit: Duration,
+    /// How long the program may say nothing while it works.
+    pub silence_limit: Duration,
+}
+
+impl CodexOptions {
+    /// Makes the options for `program`, which starts with `environment`.
+    pub fn new(
+        program: impl Into<PathBuf>,
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Self {
+        Self {
+            program: program.into(),
+            environment: environment.into_iter().collect(),
+            model: None,
+            provider: None,
+            home: CodexHome::default(),
+            outer_sandbox: None,
+            mcp_servers: BTreeMap::new(),
+            temporary: PathBuf::from("/tmp"),
+            answer_limit: Duration::from_secs(60),
+            start_limit: Duration::from_secs(120),
+            silence_limit: Duration::from_secs(20 * 60),
+        }
+    }
+
+    /// Makes the options for the program `codex` that is found by `PATH` in `environment`.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    pub fn found_on_path(
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<Self, AgentError> {
+        let mut options = Self::new("codex", environment);
+        let path = options.environment.get(OsStr::new("PATH"));
+        let found = path.and_then(|path| find_program("codex", path));
+        options.program = found.ok_or_else(|| {
+            AgentError::new(
+                AgentErrorKind::NotAvailable,
+                "the program codex is in no folder of PATH; install Codex, or say where it is",
+            )
+        })?;
+        Ok(options)
+    }
+
+    /// Sets the model of sessions that name none.
+    #[must_use]
+    pub fn with_model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Sets where the model is.
+    #[must_use]
+    pub fn with_provider(mut self, provider: CodexProvider) -> Self {
+        self.provider = Some(provider);
+        self
+    }
+
+    /// Sets where the program finds its login and its conversations.
+    #[must_use]
+    pub fn with_home(mut self, home: CodexHome) -> Self {
+        self.home = home;
+        self
+    }
+
+    /// Puts the whole program into a sandbox.
+    #[must_use]
+    pub fn with_outer_sandbox(mut self, sandbox: OsSandbox) -> Self {
+        self.outer_sandbox = Some(sandbox);
+        self
+    }
+
+    /// Adds an MCP server that every session has.
+    #[must_use]
+    pub fn with_mcp_server(mut self, name: impl Into<String>, server: McpServer) -> Self {
+        self.mcp_servers.insert(name.into(), server);
+        self
+    }
+
+    /// Sets where the temporary folders of sessions are made.
+    #[must_use]
+    pub fn with_temporary(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.temporary = folder.into();
+        self
+    }
+
+    /// Sets how long the program may say nothing while it works.
+    #[must_use]
+    pub fn with_silence_limit(mut self, limit: Duration) -> Self {
+        self.silence_limit = limit;
+        self
+    }
+}
+
+impl fmt::Debug for CodexOptions {
+    // Environment and servers may hold secrets, so only their names are shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CodexOptions")
+            .field("program", &self.program)
+            .field("environment", &self.environment.keys())
+            .field("model", &self.model)
+            .field("provider", &self.provider)
+            .field("home", &self.home)
+            .field("outer_sandbox", &self.outer_sandbox)
+            .field("mcp_servers", &self.mcp_servers.keys())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,61 @@
+//! What a conversation is begun with.
+
+use autonoe_core::{AgentError, AgentErrorKind, McpServer, RemoteTransport, SessionSpec};
+use serde_json::{Map, Value, json};
+
+use super::{CodexHome, CodexOptions};
+use crate::events::offered;
+use crate::wire::ThreadSettings;
+
+/// Returns what the conversation of a session is begun with.
+///
+/// # Errors
+///
+/// The session has an MCP server that the program cannot reach.
+pub(crate) fn thread_settings(
+    options: &CodexOptions,
+    spec: &SessionSpec,
+) -> Result<ThreadSettings, AgentError> {
+    let mut servers = Map::new();
+    for (name, server) in &spec.mcp_servers {
+        servers.insert(name.clone(), entry(name, server)?);
+    }
+    let mut settings = ThreadSettings::default();
+    settings.cwd.clone_from(&spec.cwd);
+    settings.model.clone_from(&spec.model);
+    settings
+        .developer_instructions
+        .clone_from(&spec.system_prompt);
+    settings.tools = offered(&spec.tools);
+    settings.is_ephemeral = options.home == CodexHome::PerSession;
+    if !servers.is_empty() {
+        settings.config = json!({"mcp_servers": servers});
+    }
+    Ok(settings)
+}
+
+/// Returns a server as the program's configuration has it: one that does not start is an error,
+/// and each call is asked about.
+fn entry(name: &str, server: &McpServer) -> Result<Value, AgentError> {
+    let mut entry = match server {
+        McpServer::Stdio {
+            command, args, env, ..
+        } => json!({"command": command, "args": args, "env": env}),
+        McpServer::Remote {
+            transport: RemoteTransport::Http,
+            url,
+            headers,
+        } => json!({"url": url, "http_headers": headers}),
+        _ => {
+            return Err(AgentError::new(
+                AgentErrorKind::Unsupported,
+                format!(
+                    "Codex does not reach the MCP server {name} in this way; use HTTP or pipes"
+                ),
+            ));
+        }
+    };
+    entry["required"] = true.into();
+    entry["default_tools_approval_mode"] = "prompt".into();
+    Ok(entry)
+}

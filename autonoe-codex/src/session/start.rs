@@ -1,0 +1,207 @@
+//! From nothing to a program that waits for a prompt.
+
+use std::time::Duration;
+
+use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, StreamEvent};
+use autonoe_process::Started;
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+
+use super::answers::{Answers, Refused};
+use super::expectation::begun;
+use super::pending::{Answer, Pending};
+use super::talk::{Silence, Talk};
+use crate::events::Translator;
+use crate::launch::{CodexOptions, LaunchPlan, sweep, thread_settings};
+use crate::probe::unstartable;
+use crate::wire::{Message, Outgoing};
+
+/// How long a program that closed its output may take to end.
+const LAST_BREATH: Duration = Duration::from_secs(5);
+
+/// A program that lives, and all that belongs to the talk with it.
+pub(super) struct Live {
+    pub(super) talk: Talk,
+    pub(super) pending: Pending,
+    pub(super) conversation: Option<Conversation>,
+    /// Answers, once there is a conversation that can ask anything.
+    pub(super) answers: Option<Answers>,
+    refused: mpsc::UnboundedReceiver<Refused>,
+    tell_refused: mpsc::UnboundedSender<Refused>,
+}
+
+/// A conversation that began as it was asked to.
+pub(super) struct Conversation {
+    pub(super) thread: String,
+    pub(super) translator: Translator,
+}
+
+impl Live {
+    /// Starts the program. It must be [ready](Self::ready) before it is asked anything.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started. Nothing of it lives then.
+    pub(super) async fn launch(
+        options: &CodexOptions,
+        spec: &SessionSpec,
+    ) -> Result<Self, AgentError> {
+        let temporary = options.temporary.clone();
+        // A killed host could not do it. If it fails, that is no reason not to start.
+        let _ = tokio::task::spawn_blocking(move || sweep(&temporary)).await;
+        let launch = LaunchPlan::launch(options, spec)?;
+        let Started {
+            process,
+            stdin,
+            stdout,
+        } = launch
+            .start()
+            .await
+            .map_err(|error| unstartable(&options.program, error))?;
+        let (tell_refused, refused) = mpsc::unbounded_channel();
+        Ok(Self {
+            talk: Talk::new(process, stdin, stdout),
+            pending: Pending::default(),
+            conversation: None,
+            answers: None,
+            refused,
+            tell_refused,
+        })
+    }
+
+    /// Waits until the program is ready for a prompt, and is what was asked for.
+    ///
+    /// # Errors
+    ///
+    /// It is not. It may still live then.
+    pub(super) async fn ready(
+        &mut self,
+        options: &CodexOptions,
+        spec: &SessionSpec,
+    ) -> Result<(), AgentError> {
+        let limit = options.start_limit;
+        let greeted = tokio::time::timeout(limit, self.greet(options, spec)).await;
+        greeted.unwrap_or_else(|_elapsed| {
+            Err(AgentError::new(
+                AgentErrorKind::Timeout,
+                format!("Codex was not ready after {limit:?}"),
+            ))
+        })
+    }
+
+    async fn greet(
+        &mut self,
+        options: &CodexOptions,
+        spec: &SessionSpec,
+    ) -> Result<(), AgentError> {
+        self.ask(Outgoing::initialize).await?;
+        self.talk.send(Outgoing::initialized());
+        let settings = thread_settings(options, spec)?;
+        let answer = match &spec.resume {
+            None => self.ask(|id| Outgoing::start_thread(id, &settings)).await?,
+            Some(thread) => {
+                self.ask(|id| Outgoing::resume_thread(id, thread.as_str(), &settings))
+                    .await?
+            }
+        };
+        let begun = begun(&answer)?;
+        self.answers = Some(Answers::new(
+            spec.clone(),
+            begun.thread.clone(),
+            self.talk.writer(),
+            self.tell_refused.clone(),
+            options.answer_limit,
+        ));
+        self.conversation = Some(Conversation {
+            translator: Translator::new(spec.clone(), &begun.thread, begun.model),
+            thread: begun.thread,
+        });
+        Ok(())
+    }
+
+    /// Asks the program something before the first prompt, and waits for the answer.
+    async fn ask(&mut self, make: impl FnOnce(i64) -> Outgoing) -> Result<Value, AgentError> {
+        let mut answer = self.request(make);
+        loop {
+            match self.talk.next().await {
+                Ok(message) => self.take(message, &mut Vec::new()),
+                Err(silence) => return Err(self.broke_off(&silence).await),
+            }
+            if let Ok(answer) = answer.try_recv() {
+                return answer.map_err(|error| {
+                    AgentError::new(
+                        AgentErrorKind::Configuration,
+                        format!("Codex does not begin a session: {}", error.message),
+                    )
+                });
+            }
+        }
+    }
+
+    /// Sends a request, and returns where its answer comes.
+    pub(super) fn request(
+        &mut self,
+        make: impl FnOnce(i64) -> Outgoing,
+    ) -> oneshot::Receiver<Answer> {
+        let (id, answer) = self.pending.ask();
+        self.talk.send(make(id));
+        answer
+    }
+
+    /// Takes note of a message, and adds what it means to `events`.
+    pub(super) fn take(&mut self, message: Message, events: &mut Vec<StreamEvent>) {
+        match message {
+            Message::Answer { id, result } => {
+                if let Some(answers) = &self.answers {
+                    answers.answered(&id);
+                }
+                self.pending.answered(&id, result);
+            }
+            Message::Question { id, question } => match &mut self.answers {
+                Some(answers) => answers.answer(id, question),
+                None => self.talk.send(Outgoing::not_known(&id)),
+            },
+            Message::Notice(notice) => {
+                if let Some(answers) = &mut self.answers {
+                    answers.notice(&notice);
+                }
+                if let Some(Conversation { translator, .. }) = &mut self.conversation {
+                    while let Ok(Refused { call, reason }) = self.refused.try_recv() {
+                        translator.refused(call, reason);
+                    }
+                    translator.observe(&notice, events);
+                }
+            }
+            Message::Other(_) => tracing::debug!("a message that is neither told nor asked"),
+        }
+    }
+
+    /// Returns why the program is not there any more.
+    async fn broke_off(&self, silence: &Silence) -> AgentError {
+        match silence {
+            Silence::TooLong => too_long(),
+            Silence::Ended => AgentError::new(
+                AgentErrorKind::Crashed,
+                format!("Codex ended before it began: {}", self.last_words().await),
+            ),
+        }
+    }
+
+    /// Waits a moment for the program to end, and returns what is known of its end.
+    pub(super) async fn last_words(&self) -> String {
+        let exited = tokio::time::timeout(LAST_BREATH, self.talk.process.exited()).await;
+        let stderr = self.talk.process.stderr_tail();
+        match exited {
+            Ok(exit) => format!("{exit:?} {}", stderr.trim()),
+            Err(_elapsed) => stderr.trim().to_owned(),
+        }
+    }
+}
+
+/// Says that a line is too long to be read.
+pub(super) fn too_long() -> AgentError {
+    AgentError::new(
+        AgentErrorKind::Protocol,
+        "Codex wrote a line that is too long to be read",
+    )
+}

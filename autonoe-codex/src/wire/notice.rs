@@ -1,0 +1,150 @@
+//! What the program tells by itself.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Item, RateLimits, TokenTotals, TurnError};
+
+/// Something that the program tells.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Notice {
+    /// A turn begins.
+    TurnStarted(Turn),
+    /// A turn is over.
+    TurnCompleted(Turn),
+    /// A part of a turn begins.
+    ItemStarted(Item),
+    /// A part of a turn is over.
+    ItemCompleted(Item),
+    /// A piece of what the agent says.
+    TextDelta {
+        /// The message that it belongs to.
+        item: String,
+        /// The piece.
+        delta: String,
+    },
+    /// A piece of what the agent thinks.
+    ThinkingDelta {
+        /// The thought that it belongs to.
+        item: String,
+        /// The piece.
+        delta: String,
+    },
+    /// What the conversation has used.
+    TokenUsage {
+        /// The conversation.
+        thread: String,
+        /// The turn that it is about; that of an earlier one when a conversation is resumed.
+        turn: String,
+        /// All turns together.
+        total: TokenTotals,
+        /// The last call of the model.
+        last: TokenTotals,
+    },
+    /// How much of the subscription is used.
+    RateLimits(RateLimits),
+    /// Something went wrong.
+    Error(Retried),
+    /// Anything else, as it came.
+    Other {
+        /// Its name.
+        method: String,
+        /// What it says.
+        params: Value,
+    },
+}
+
+/// A turn, and how it stands.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Turn {
+    /// Its id.
+    pub id: String,
+    /// How it stands.
+    pub status: TurnStatus,
+    /// Why it failed.
+    pub error: Option<TurnError>,
+}
+
+/// How a turn stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum TurnStatus {
+    /// It is under way.
+    InProgress,
+    /// The agent finished it.
+    Completed,
+    /// It was stopped.
+    Interrupted,
+    /// It failed.
+    Failed,
+    /// What this means is not known.
+    #[default]
+    #[serde(other)]
+    Unknown,
+}
+
+/// An error, and whether the program tries again.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct Retried {
+    /// What went wrong.
+    pub error: TurnError,
+    /// Whether the program tries again by itself. An error is not the end of a turn.
+    pub will_retry: bool,
+}
+
+impl Notice {
+    /// Reads a notice. One that is not known, or not in a known shape, is kept as it is.
+    pub fn read(method: &str, params: &Value) -> Self {
+        let known = match method {
+            "turn/started" => Turn::deserialize(&params["turn"])
+                .map(Self::TurnStarted)
+                .ok(),
+            "turn/completed" => Turn::deserialize(&params["turn"])
+                .map(Self::TurnCompleted)
+                .ok(),
+            "item/started" => params
+                .get("item")
+                .map(|item| Self::ItemStarted(Item::read(item))),
+            "item/completed" => params
+                .get("item")
+                .map(|item| Self::ItemCompleted(Item::read(item))),
+            "item/agentMessage/delta" => {
+                delta(params).map(|(item, delta)| Self::TextDelta { item, delta })
+            }
+            "item/reasoning/summaryTextDelta" | "item/reasoning/textDelta" => {
+                delta(params).map(|(item, delta)| Self::ThinkingDelta { item, delta })
+            }
+            "thread/tokenUsage/updated" => token_usage(params),
+            "account/rateLimits/updated" => RateLimits::deserialize(&params["rateLimits"])
+                .map(Self::RateLimits)
+                .ok(),
+            "error" => Retried::deserialize(params).map(Self::Error).ok(),
+            _ => None,
+        };
+        known.unwrap_or_else(|| Self::Other {
+            method: method.to_owned(),
+            params: params.clone(),
+        })
+    }
+}
+
+fn delta(params: &Value) -> Option<(String, String)> {
+    let text = |name: &str| params[name].as_str().map(str::to_owned);
+    Some((text("itemId")?, text("delta")?))
+}
+
+fn token_usage(params: &Value) -> Option<Notice> {
+    let usage = params.get("tokenUsage")?;
+    Some(Notice::TokenUsage {
+        thread: params["threadId"].as_str()?.to_owned(),
+        turn: params["turnId"].as_str()?.to_owned(),
+        total: TokenTotals::deserialize(&usage["total"]).ok()?,
+        last: TokenTotals::deserialize(&usage["last"]).ok()?,
+    })
+}

@@ -1,0 +1,134 @@
+//! What the program asks.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A request of the program. Its turn waits for the answer.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Question {
+    /// May this command run?
+    Command(CommandQuestion),
+    /// May this patch be applied?
+    FileChange(FileChangeQuestion),
+    /// May this tool of an MCP server be called, or: what does a person say?
+    Elicitation(ElicitationQuestion),
+    /// What does this tool of ours say?
+    Tool(ToolQuestion),
+    /// Anything else, as it came; also one of the above in a shape that is not known.
+    Other {
+        /// Its name.
+        method: String,
+        /// What it says.
+        params: Value,
+    },
+}
+
+/// A command that waits for its approval.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CommandQuestion {
+    /// The call.
+    pub item_id: String,
+    /// The turn.
+    pub turn_id: String,
+    /// What is to be approved: `command`, or `writeStdin`.
+    #[serde(default = "command_kind")]
+    pub kind: String,
+    /// The command with its shell, as one text.
+    #[serde(default)]
+    pub command: Option<String>,
+    /// Where it is to run.
+    #[serde(default)]
+    pub cwd: Option<PathBuf>,
+    /// More rights than the command would have.
+    #[serde(default)]
+    pub additional_permissions: Option<Value>,
+    /// The network that it wants to reach.
+    #[serde(default)]
+    pub network_approval_context: Option<Value>,
+}
+
+fn command_kind() -> String {
+    "command".to_owned()
+}
+
+/// A patch that waits for its approval. What it changes is told where it begins.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct FileChangeQuestion {
+    /// The call.
+    pub item_id: String,
+    /// The turn.
+    pub turn_id: String,
+    /// A folder that is to be writable from now on.
+    #[serde(default)]
+    pub grant_root: Option<PathBuf>,
+}
+
+/// A call of a tool of an MCP server that waits for its approval, or a question of a server.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ElicitationQuestion {
+    /// The server.
+    pub server_name: String,
+    /// The turn.
+    #[serde(default)]
+    pub turn_id: Option<String>,
+    /// What it is about.
+    #[serde(default, rename = "_meta")]
+    pub meta: Value,
+}
+
+impl ElicitationQuestion {
+    /// Returns what the tool is to be called with, if this is about a call.
+    pub fn tool_arguments(&self) -> Option<&Value> {
+        let is_call = self.meta["codex_approval_kind"] == "mcp_tool_call";
+        is_call.then(|| &self.meta["tool_params"])
+    }
+}
+
+/// A call of a tool of ours.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ToolQuestion {
+    /// The call.
+    pub call_id: String,
+    /// The namespace of the tool.
+    #[serde(default)]
+    pub namespace: Option<String>,
+    /// The tool.
+    pub tool: String,
+    /// What it is called with.
+    #[serde(default)]
+    pub arguments: Value,
+}
+
+impl Question {
+    /// Reads a question. One that is not known, or not in a known shape, is kept as it is.
+    pub fn read(method: &str, params: &Value) -> Self {
+        let known = match method {
+            "item/commandExecution/requestApproval" => {
+                CommandQuestion::deserialize(params).map(Self::Command).ok()
+            }
+            "item/fileChange/requestApproval" => FileChangeQuestion::deserialize(params)
+                .map(Self::FileChange)
+                .ok(),
+            "mcpServer/elicitation/request" => ElicitationQuestion::deserialize(params)
+                .map(Self::Elicitation)
+                .ok(),
+            "item/tool/call" => ToolQuestion::deserialize(params).map(Self::Tool).ok(),
+            _ => None,
+        };
+        known.unwrap_or_else(|| Self::Other {
+            method: method.to_owned(),
+            params: params.clone(),
+        })
+    }
+}

@@ -1,0 +1,57 @@
+//! Tokens that a conversation has used.
+
+use autonoe_core::TokenUsage;
+use serde::Deserialize;
+
+/// Tokens that a conversation has used so far, all turns together, or in one call of the model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct TokenTotals {
+    /// Tokens of prompts, cached ones included.
+    pub input_tokens: u64,
+    /// Tokens of prompts that came from a cache.
+    pub cached_input_tokens: u64,
+    /// Tokens of prompts that went into a cache.
+    pub cache_write_input_tokens: u64,
+    /// Generated tokens, reasoning included.
+    pub output_tokens: u64,
+    /// Generated tokens of reasoning.
+    pub reasoning_output_tokens: u64,
+}
+
+impl TokenTotals {
+    /// Returns what came since `before`. What has become less counts as nothing.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            input_tokens: self.input_tokens.saturating_sub(before.input_tokens),
+            cached_input_tokens: self
+                .cached_input_tokens
+                .saturating_sub(before.cached_input_tokens),
+            cache_write_input_tokens: self
+                .cache_write_input_tokens
+                .saturating_sub(before.cache_write_input_tokens),
+            output_tokens: self.output_tokens.saturating_sub(before.output_tokens),
+            reasoning_output_tokens: self
+                .reasoning_output_tokens
+                .saturating_sub(before.reasoning_output_tokens),
+        }
+    }
+}
+
+impl From<TokenTotals> for TokenUsage {
+    /// Tells apart what the totals put together.
+    fn from(totals: TokenTotals) -> Self {
+        let cached = totals.cached_input_tokens + totals.cache_write_input_tokens;
+        Self {
+            input: totals.input_tokens.saturating_sub(cached),
+            output: totals
+                .output_tokens
+                .saturating_sub(totals.reasoning_output_tokens),
+            cache_read: totals.cached_input_tokens,
+            cache_write: totals.cache_write_input_tokens,
+            reasoning: totals.reasoning_output_tokens,
+        }
+    }
+}
