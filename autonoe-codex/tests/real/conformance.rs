@@ -1,0 +1,140 @@
+//! The backend keeps the contract of every backend.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_codex::CodexAgents;
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, Capabilities, HookCoverage, SessionSpec,
+};
+use autonoe_testkit::conformance::{self, AgentHarness, Scenario};
+use autonoe_testkit::model_server::{Message, Place, Prompt, Refusal, Script, StreamFault, Turn};
+
+use crate::model::{calls, shell};
+use crate::setting::{PATIENCE, Setting};
+
+/// What the suite leaves out, because the backend says that it does not ask about every call.
+///
+/// For the calls that it does ask about, the other test here makes these checks too.
+const ALLOWED_SKIPS: &[&str] = &[
+    "the gate is asked once about every call, before its answer",
+    "the gate is told name, input, session, directory and mode",
+    "a shell command is put to the gate as one",
+    "a denied call is answered as denied",
+    "the reason of a denial reaches the agent",
+    "a denied command does not run",
+    "a denied tool of ours does not run",
+    "a tool runs although nobody polls while the gate thinks",
+];
+
+/// Plays the scenarios of the suite with the real program and a scripted model.
+struct RealCodex {
+    claims: HookCoverage,
+    project: tempfile::TempDir,
+}
+
+impl RealCodex {
+    fn new(claims: HookCoverage) -> Self {
+        let project = tempfile::tempdir().expect("a directory can be made");
+        Self { claims, project }
+    }
+}
+
+#[async_trait]
+impl AgentHarness for RealCodex {
+    async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
+        let scenario = scenario.clone();
+        let script = Script::by(move |prompt| answer(&scenario, prompt));
+        let setting = Setting::new(script).unverified().sandboxed();
+        Some(Arc::new(Served {
+            claims: self.claims,
+            agents: setting.agents(),
+            _setting: setting,
+        }))
+    }
+
+    fn project(&self) -> PathBuf {
+        self.project.path().canonicalize().expect("it is there")
+    }
+
+    fn time_limit(&self) -> Duration {
+        PATIENCE
+    }
+}
+
+/// Says what the model does next.
+fn answer(scenario: &Scenario, prompt: &Prompt) -> Turn {
+    if !prompt.tool_results().is_empty() {
+        return Turn::text("Done.");
+    }
+    match scenario {
+        Scenario::Says { text } => Turn::text(text),
+        Scenario::RunsCommand { command } => shell(command),
+        Scenario::UsesTools { calls: wanted } => {
+            let called = wanted.iter().fold(Message::new(), |message, call| {
+                calls(message, "autonoe", &call.tool, &call.input)
+            });
+            called.into()
+        }
+        Scenario::Hangs => Message::new()
+            .says("working on it")
+            .breaks(Place::AfterBlock(0), StreamFault::Hang)
+            .into(),
+        Scenario::Fails => Refusal::forbidden().into(),
+        Scenario::HitsQuota { resets_at } => quota_spent(*resets_at).into(),
+        _ => Turn::text("I do not know this scenario."),
+    }
+}
+
+/// What the service answers when a subscription is spent.
+pub(crate) fn quota_spent(resets_at: jiff::Timestamp) -> Refusal {
+    let second = resets_at.as_second();
+    Refusal::new(
+        429,
+        "usage_limit_reached",
+        "The usage limit has been reached",
+    )
+    .with_field("plan_type", "plus".into())
+    .with_field("resets_at", second.into())
+    .with_header("x-codex-primary-used-percent", "100")
+    .with_header("x-codex-primary-window-minutes", "300")
+    .with_header("x-codex-primary-reset-at", &second.to_string())
+}
+
+/// Agents whose model lives as long as they do.
+struct Served {
+    claims: HookCoverage,
+    agents: CodexAgents,
+    _setting: Setting,
+}
+
+#[async_trait]
+impl AgentClientFactory for Served {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        let capabilities = self.agents.probe().await?;
+        Ok(capabilities.with_hooks(self.claims))
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        self.agents.create(spec)
+    }
+}
+
+#[tokio::test]
+async fn the_contract_of_backends_is_kept() {
+    let report = conformance::agent_client(&RealCodex::new(HookCoverage::AskedOnly)).await;
+
+    report.assert();
+    let skipped: Vec<_> = report.skipped().iter().map(|skip| &skip.check).collect();
+    assert_eq!(skipped, ALLOWED_SKIPS, "{report}");
+}
+
+#[tokio::test]
+async fn the_calls_that_are_asked_about_keep_the_contract_of_the_gate() {
+    let report = conformance::agent_client(&RealCodex::new(HookCoverage::EveryTool)).await;
+
+    report.assert();
+    assert!(report.skipped().is_empty(), "{report}");
+}

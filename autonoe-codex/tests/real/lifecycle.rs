@@ -1,0 +1,87 @@
+//! Programs that do not start, and sessions that are let go.
+
+use autonoe_codex::{CodexAgents, CodexOptions};
+use autonoe_core::{AgentClientFactory, AgentErrorKind};
+use autonoe_testkit::model_server::{Script, Turn};
+use futures::StreamExt;
+use rustix::process::Signal;
+
+use crate::model::shell;
+use crate::setting::{Setting, events_of, send, within};
+
+const ENDLESS: &str = "(setsid sleep 601 &); echo 1 > begun; sleep 602";
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_said() {
+    let setting = Setting::new(Script::by(|_| Turn::text("Hello."))).unverified();
+    for program in ["/nowhere/codex", "/bin/false"] {
+        let mut options: CodexOptions = setting.options();
+        options.program = program.into();
+
+        let error = CodexAgents::new(options)
+            .probe()
+            .await
+            .expect_err("it is not Codex");
+
+        assert_eq!(
+            error.kind(),
+            AgentErrorKind::NotAvailable,
+            "{program}: {error}"
+        );
+    }
+    setting.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_disposed_session_leaves_nothing_not_even_what_went_its_own_way() {
+    let setting = Setting::new(Script::new([shell(ENDLESS)]));
+    let mut client = setting.client(setting.spec([]));
+    {
+        let mut stream = client.query("Wait.".into());
+        let listened = async { while stream.next().await.is_some() {} };
+        tokio::select! {
+            () = listened => panic!("it does not end"),
+            () = setting.written("begun") => {}
+        }
+    }
+
+    within(client.dispose()).await.expect("it ends");
+
+    setting.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_client_that_is_dropped_leaves_nothing() {
+    let setting = Setting::new(Script::new([shell(ENDLESS)]));
+    let mut client = setting.client(setting.spec([]));
+    {
+        let mut stream = client.query("Wait.".into());
+        let listened = async { while stream.next().await.is_some() {} };
+        tokio::select! {
+            () = listened => panic!("it does not end"),
+            () = setting.written("begun") => {}
+        }
+    }
+
+    drop(client);
+
+    setting.eventually_nothing_is_left().await;
+}
+
+#[tokio::test]
+async fn a_program_that_is_killed_ends_the_turn_as_crashed() {
+    let setting = Setting::new(Script::new([shell(ENDLESS)]));
+    let mut client = setting.client(setting.spec([]));
+
+    let asked = events_of(client.as_mut(), "Wait.");
+    let killed = async {
+        setting.written("begun").await;
+        send(Signal::KILL, setting.program().await);
+    };
+    let ((events, error), ()) = within(async { tokio::join!(asked, killed) }).await;
+    client.dispose().await.expect("it ends");
+
+    let error = error.unwrap_or_else(|| panic!("{events:?}"));
+    assert_eq!(error.kind(), AgentErrorKind::Crashed, "{error}");
+    setting.assert_nothing_is_left();
+}

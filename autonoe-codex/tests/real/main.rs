@@ -1,0 +1,15 @@
+//! The backend on the pinned real program, offline: the model is scripted.
+
+mod asking;
+mod build;
+mod conformance;
+mod host_death;
+mod lifecycle;
+mod model;
+mod project_files;
+mod resume;
+mod runs;
+mod sandbox;
+mod schema;
+mod setting;
+mod turns;

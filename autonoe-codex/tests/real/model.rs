@@ -1,0 +1,51 @@
+//! What the scripted model does.
+
+use autonoe_testkit::model_server::{Message, Turn};
+use serde_json::{Value, json};
+
+/// Runs a command.
+pub(crate) fn shell(command: &str) -> Turn {
+    Turn::tool("exec_command", json!({"cmd": command}))
+}
+
+/// Adds a call of a tool of ours, or of an MCP server, to a message.
+pub(crate) fn calls(message: Message, namespace: &str, tool: &str, input: &Value) -> Message {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    message.with_raw_block(json!({
+        "type": "function_call",
+        "id": format!("fc_raw_{number}"),
+        "call_id": format!("call_raw_{number}"),
+        "status": "completed",
+        "namespace": namespace,
+        "name": tool,
+        "arguments": input.to_string(),
+    }))
+}
+
+/// Calls a tool of ours.
+pub(crate) fn ours(tool: &str, input: &Value) -> Turn {
+    calls(Message::new(), "autonoe", tool, input).into()
+}
+
+/// Applies a patch that adds a file.
+pub(crate) fn adds(file: &str, line: &str) -> Turn {
+    patch(&format!(
+        "*** Begin Patch\n*** Add File: {file}\n+{line}\n*** End Patch\n"
+    ))
+}
+
+/// Applies a patch.
+pub(crate) fn patch(text: &str) -> Turn {
+    Message::new()
+        .with_raw_block(json!({
+            "type": "custom_tool_call",
+            "id": "ctc_patch",
+            "call_id": format!("call_patch_{}", text.len()),
+            "status": "completed",
+            "name": "apply_patch",
+            "input": text,
+        }))
+        .into()
+}

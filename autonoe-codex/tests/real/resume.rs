@@ -1,0 +1,90 @@
+//! A conversation that is gone on with.
+
+use std::sync::Arc;
+
+use autonoe_codex::{CodexAgents, CodexHome};
+use autonoe_core::{AgentClientFactory, AgentErrorKind, StreamEvent, TokenUsage};
+use autonoe_testkit::model_server::{Script, Turn};
+
+use crate::setting::{Setting, events_of};
+
+#[tokio::test]
+async fn a_conversation_is_gone_on_with_by_its_id_and_guarded_as_before() {
+    let script = Script::new([
+        Turn::text("I keep the word walnut."),
+        crate::model::shell("touch trace.txt"),
+        Turn::text("The word was walnut."),
+    ]);
+    let setting = Setting::new(script);
+    let kept = setting.folder.join("kept");
+    let agents = CodexAgents::new(setting.options().with_home(CodexHome::Kept(kept.clone())));
+
+    let mut first = agents.create(setting.spec([])).expect("it can be made");
+    let (events, error) = events_of(first.as_mut(), "Keep the word walnut.").await;
+    first.dispose().await.expect("it ends");
+    assert!(error.is_none(), "{error:?} {events:?}");
+    let Some(StreamEvent::Started { session, .. }) = events.first() else {
+        panic!("{events:?}");
+    };
+    let spent = used(&events);
+    setting.assert_nothing_is_left();
+
+    let mut spec = setting.spec([]);
+    spec.gate = autonoe_core::Gate::new(
+        autonoe_core::Places::new(setting.project()),
+        autonoe_core::Grants::none(),
+    );
+    spec.resume = Some(session.clone());
+    let mut second = agents.create(spec).expect("it can be made");
+    let (events, error) = events_of(second.as_mut(), "Which word was it?").await;
+    second.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    assert!(
+        events.contains(&StreamEvent::text("The word was walnut.")),
+        "{events:?}"
+    );
+    assert_eq!(
+        events.first(),
+        Some(&StreamEvent::started(
+            session.clone(),
+            Some("gpt-5.5".into())
+        ))
+    );
+    assert!(!setting.file("trace.txt").exists());
+    // Two calls of the model, each as much as the one before: what came earlier is not counted again.
+    assert_eq!(used(&events).total(), 2 * spent.total(), "{events:?}");
+    let requests = setting.server.log().main_requests();
+    let told = format!("{:?}", requests[1].messages);
+    let places = [
+        "Keep the word walnut.",
+        "I keep the word walnut.",
+        "Which word was it?",
+    ]
+    .map(|text| told.find(text));
+    assert!(places.iter().all(Option::is_some), "{told}");
+    assert!(places.is_sorted(), "{told}");
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+    assert!(kept.join("sessions").exists());
+}
+
+fn used(events: &[StreamEvent]) -> TokenUsage {
+    let used = events.iter().filter_map(|event| match event {
+        StreamEvent::Usage { tokens, .. } => Some(*tokens),
+        _ => None,
+    });
+    used.fold(TokenUsage::default(), |sum, tokens| sum + tokens)
+}
+
+#[tokio::test]
+async fn a_conversation_that_was_not_kept_is_not_gone_on_with() {
+    let setting = Setting::new(Script::by(|_| Turn::text("Hello."))).unverified();
+    let mut spec = setting.spec([]);
+    spec.resume = Some(autonoe_core::AgentSessionId::new("gone"));
+    let agents: Arc<dyn AgentClientFactory> = Arc::new(setting.agents());
+
+    let refused = agents.create(spec).expect_err("nothing was kept");
+
+    assert_eq!(refused.kind(), AgentErrorKind::Unsupported);
+}

@@ -1,0 +1,79 @@
+//! Runs that are disturbed.
+
+use autonoe_core::{ExitReason, RunControl};
+use autonoe_testkit::model_server::{Message, Place, Script, StreamFault, Turn};
+use rustix::process::Signal;
+
+use super::{Run, passing, planning, status_on_disk};
+use crate::model::shell;
+use crate::setting::{Setting, send};
+
+/// A command that does not end by itself, and tells that it has begun.
+const ENDLESS: &str = "echo 1 > begun && sleep 600";
+
+#[tokio::test]
+async fn an_interrupted_run_ends_and_leaves_nothing() {
+    let script = planning().into_iter().chain([shell(ENDLESS)]);
+    let setting = Setting::new(Script::new(script)).sandboxed();
+    let control = RunControl::new();
+
+    let run = Run::in_project_of(&setting).controlled_by(&control);
+    let interrupted = async {
+        setting.written("begun").await;
+        control.cancel();
+    };
+    let ((report, ended), ()) = tokio::join!(run, interrupted);
+
+    assert_eq!(report.exit, ExitReason::Interrupted, "{report} {ended:?}");
+    assert_eq!(report.sessions, 2);
+    assert_eq!(status_on_disk(&setting)["passed"], false);
+    setting.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_run_goes_on_after_its_program_was_killed_in_a_tool() {
+    let turns = planning()
+        .into_iter()
+        .chain([shell(ENDLESS)])
+        .chain(passing());
+    let setting = Setting::new(Script::new(turns)).sandboxed();
+
+    let run = Run::in_project_of(&setting).until_it_ends();
+    let killed = async {
+        setting.written("begun").await;
+        send(Signal::KILL, setting.program().await);
+    };
+    let ((report, ended), ()) = tokio::join!(run, killed);
+
+    assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
+    assert_eq!(report.sessions, 3);
+    let crashed = ended[1].to_string();
+    assert!(crashed.contains("crashed"), "{crashed}");
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_run_goes_on_after_the_network_was_cut() {
+    let cut = || -> Turn {
+        Message::new()
+            .says("half an answer, and then")
+            .breaks(Place::AfterBlock(0), StreamFault::Cut)
+            .into()
+    };
+    // The program tries once more by itself.
+    let turns = planning()
+        .into_iter()
+        .chain([cut(), cut()])
+        .chain(passing());
+    let setting = Setting::new(Script::new(turns)).sandboxed();
+
+    let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
+    assert_eq!(report.sessions, 3, "{ended:?}");
+    let failed = ended[1].to_string();
+    assert!(failed.contains("stream disconnected"), "{failed}");
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+}

@@ -1,0 +1,82 @@
+//! A quota that is spent, and comes back.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use autonoe_core::{Clock, ExitReason, OnQuota, SystemClock};
+use autonoe_testkit::model_server::Script;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+
+use super::{Run, passing, planning, status_on_disk};
+use crate::conformance::quota_spent;
+use crate::setting::Setting;
+
+/// A clock on which a nap of up to a second takes no time.
+///
+/// A run waits for its quota in such naps; whatever guards a program is longer.
+#[derive(Default)]
+struct HastyClock {
+    ahead: Arc<Mutex<Duration>>,
+}
+
+impl Clock for HastyClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::now() + *self.ahead.lock().expect("no panic")
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        if duration > Duration::from_secs(1) {
+            return SystemClock.sleep(duration);
+        }
+        let ahead = self.ahead.clone();
+        async move {
+            *ahead.lock().expect("no panic") += duration;
+            tokio::task::yield_now().await;
+        }
+        .boxed()
+    }
+}
+
+#[tokio::test]
+async fn a_run_waits_for_its_quota_and_goes_on() {
+    const WAIT: Duration = Duration::from_secs(5 * 3600);
+    let resets_at = Timestamp::now() + WAIT;
+    let script = Script::new(planning()).then(quota_spent(resets_at));
+    let script = passing().into_iter().fold(script, Script::then);
+    let setting = Setting::new(script).sandboxed();
+
+    let run = Run::in_project_of(&setting)
+        .with(|run| run.clock(Arc::new(HastyClock::default())))
+        .configure(|runner| runner.on_quota(OnQuota::Wait));
+    let log = run.log.clone();
+    let (report, ended) = run.until_it_ends().await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
+    assert_eq!((report.sessions, report.iterations), (3, 2));
+    let slack = Duration::from_secs(120);
+    assert!(report.elapsed >= WAIT - slack, "{report}");
+    assert!(report.elapsed < WAIT + slack, "{report}");
+    let waited =
+        |event: &serde_json::Value| event["event"] == "wait_started" && event["reason"] == "quota";
+    assert_eq!(log.json().into_iter().filter(waited).count(), 1);
+    assert_eq!(status_on_disk(&setting)["passed"], true);
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_run_that_may_not_wait_ends() {
+    let resets_at = Timestamp::now() + Duration::from_secs(5 * 3600);
+    let script = Script::new(planning()).then(quota_spent(resets_at));
+    let setting = Setting::new(script).sandboxed();
+
+    let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
+
+    assert_eq!(report.exit, ExitReason::QuotaExceeded, "{report} {ended:?}");
+    assert_eq!(status_on_disk(&setting)["passed"], false);
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+}

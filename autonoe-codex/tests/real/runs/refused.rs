@@ -1,0 +1,29 @@
+//! Runs that do not start.
+
+use autonoe_core::{Project, ProjectRun, RunControl};
+use autonoe_testkit::model_server::Script;
+use std::fs;
+use std::sync::Arc;
+
+use super::planning;
+use crate::setting::{Setting, within};
+
+#[tokio::test]
+async fn a_run_without_an_outer_sandbox_does_not_start() {
+    let setting = Setting::new(Script::new(planning())).unverified();
+    fs::write(setting.file("SPEC.md"), "# A greeting\n").expect("writable");
+    let project = Project::find(&setting.project(), None).expect("a project");
+    let run = ProjectRun::new(project, Arc::new(setting.agents()));
+
+    let report = within(run.start(&RunControl::new()))
+        .await
+        .expect("a report");
+
+    let why = report.to_string();
+    assert!(
+        format!("{report:?}").contains("guards_not_enforced"),
+        "{why}"
+    );
+    assert!(setting.server.log().main_requests().is_empty());
+    setting.assert_nothing_is_left();
+}

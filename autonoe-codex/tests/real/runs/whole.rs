@@ -1,0 +1,40 @@
+//! A whole run: planning, coding, and what is not allowed, in a sandbox.
+
+use std::fs;
+
+use autonoe_core::ExitReason;
+use autonoe_testkit::model_server::Script;
+
+use super::{Run, passing, planning, status_on_disk};
+use crate::model::{adds, shell};
+use crate::setting::Setting;
+
+#[tokio::test]
+async fn a_project_is_planned_and_built() {
+    let building = [
+        shell("curl example.com"),
+        adds("hello.txt", "hello"),
+        shell("echo more >> hello.txt"),
+    ];
+    let turns = planning().into_iter().chain(building).chain(passing());
+    let setting = Setting::new(Script::new(turns)).sandboxed();
+
+    let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
+    let greeting = fs::read_to_string(setting.file("hello.txt"));
+    assert_eq!(greeting.expect("it was written"), "hello\nmore\n");
+    assert_eq!(status_on_disk(&setting)["passed"], true);
+    let requests = setting.server.log().main_requests();
+    let told = requests
+        .last()
+        .expect("there are some")
+        .user_texts()
+        .join("\n");
+    assert!(
+        told.contains("Command 'curl' is not in the allowlist"),
+        "{told}"
+    );
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+}

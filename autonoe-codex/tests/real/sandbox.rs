@@ -1,0 +1,114 @@
+//! Commands that are allowed stay in the sandbox that they were allowed in.
+
+use std::path::PathBuf;
+
+use autonoe_core::{AgentClientFactory, AgentErrorKind, Sandbox, StreamEvent, ToolStatus};
+use autonoe_testkit::model_server::{Script, Turn};
+
+use crate::model::{adds, shell};
+use crate::setting::{Setting, events_of};
+
+/// How often it is tried: an approval of the program's own sandbox let a command out in most runs.
+const TIMES: usize = 30;
+
+/// A path that is not in the project, nor in a folder that is private in the sandbox.
+fn outside(setting: &Setting, number: usize) -> PathBuf {
+    let name = setting.folder.file_name().unwrap_or_default();
+    let name = format!("autonoe-escape-{}-{number}", name.to_string_lossy());
+    PathBuf::from("/var/tmp").join(name)
+}
+
+fn responses(events: &[StreamEvent]) -> Vec<(String, ToolStatus)> {
+    let responses = events.iter().filter_map(|event| match event {
+        StreamEvent::ToolResponse { output, status, .. } => Some((output.clone(), *status)),
+        _ => None,
+    });
+    responses.collect()
+}
+
+#[tokio::test]
+async fn an_allowed_command_never_leaves_the_sandbox() {
+    let folder = std::sync::Arc::new(std::sync::OnceLock::<PathBuf>::new());
+    let known = folder.clone();
+    let script = Script::by(move |prompt| match prompt.tool_results().len() {
+        done @ 0..TIMES => {
+            let path = format!("{}{done}", known.get().expect("it is set").display());
+            shell(&format!("touch {path}"))
+        }
+        TIMES => shell("touch inside.txt"),
+        _ => Turn::text("That was all."),
+    });
+    let setting = Setting::new(script).unverified().sandboxed();
+    let prefix = outside(&setting, 0).with_extension("");
+    let prefix = prefix.to_string_lossy().trim_end_matches('0').to_owned();
+    folder.set(PathBuf::from(&prefix)).expect("once");
+    let mut spec = setting.spec([]);
+    spec.sandbox = Sandbox::Required;
+    let mut client = setting.client(spec);
+
+    let (events, error) = events_of(client.as_mut(), "Do it.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    let responses = responses(&events);
+    assert_eq!(responses.len(), TIMES + 1, "{events:?}");
+    for (output, status) in &responses[..TIMES] {
+        assert_eq!(*status, ToolStatus::Error, "{output}");
+        assert!(output.contains("Read-only file system"), "{output}");
+    }
+    for number in 0..TIMES {
+        let path = outside(&setting, number);
+        assert!(!path.exists(), "{} was left", path.display());
+    }
+    assert_eq!(setting.files(), ["inside.txt"]);
+    setting.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn an_allowed_patch_never_leaves_the_sandbox() {
+    let setting = Setting::new(Script::by(|_| Turn::text("That was all."))).unverified();
+    let path = outside(&setting, 0);
+    let file = path.display().to_string();
+    let script = Script::new([adds(&file, "1"), Turn::text("That was all.")]);
+    let setting = Setting::new(script).sandboxed();
+    let mut client = setting.client(setting.spec([]));
+
+    let (events, error) = events_of(client.as_mut(), "Do it.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    let responses = responses(&events);
+    assert_eq!(responses.len(), 1, "{events:?}");
+    assert_eq!(responses[0].1, ToolStatus::Error, "{events:?}");
+    assert!(!path.exists());
+    setting.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_session_that_needs_a_sandbox_is_not_made_without_one() {
+    let setting = Setting::new(Script::by(|_| Turn::text("Hello."))).unverified();
+    let mut spec = setting.spec([]);
+    spec.sandbox = Sandbox::Required;
+
+    let refused = setting.agents().create(spec).expect_err("there is none");
+
+    assert_eq!(refused.kind(), AgentErrorKind::Unsupported);
+    let capabilities = setting.agents().probe().await.expect("it is there");
+    assert!(!capabilities.sandbox.is_yes());
+    assert!(capabilities.sandbox_remedy.is_some());
+    assert_eq!(capabilities.version.as_deref(), Some("0.166.0"));
+}
+
+#[tokio::test]
+async fn no_command_sees_the_key() {
+    let setting = Setting::new(Script::new([shell("env"), Turn::text("Done.")]));
+    let mut client = setting.client(setting.spec([]));
+
+    let (events, error) = events_of(client.as_mut(), "Do it.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    let responses = responses(&events);
+    assert!(responses[0].0.contains("PATH="), "{responses:?}");
+    assert!(!responses[0].0.contains("PASSE_PARTOUT"), "{responses:?}");
+}

@@ -1,0 +1,269 @@
+//! A project, a scripted model, and a session of the real program between them.
+
+use std::fs;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use autonoe_codex::{CodexAgents, CodexOptions, CodexProvider};
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, Gate, Grants, PermissionRule, Places, RunId,
+    Sandbox, SessionKey, SessionSpec, StreamEvent, Tool, Toolbox,
+};
+use autonoe_process::{Marker, OsSandbox, ProcessInfo};
+use autonoe_testkit::model_server::Script;
+use autonoe_testkit::model_server::openai::OpenAiServer;
+use futures::StreamExt;
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+use tokio::time::timeout;
+
+use crate::build::program;
+
+/// How long anything may take on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A variable that everything inherits which a test starts.
+const MARKER: &str = "AUTONOE_TEST_SETTING";
+
+/// A project, and a model that follows a script.
+pub(crate) struct Setting {
+    _at_last: AtLast,
+    _folders: TempDir,
+    pub(crate) server: OpenAiServer,
+    place: Place,
+}
+
+/// Where sessions take place: the folders, and how the program gets to its model.
+///
+/// It is apart from the setting because a process that a test starts works there too.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) folder: PathBuf,
+    pub(crate) model: String,
+    /// Whether the program runs in a sandbox of ours.
+    pub(crate) is_sandboxed: bool,
+}
+
+impl Setting {
+    /// Puts the program into a sandbox.
+    pub(crate) fn sandboxed(mut self) -> Self {
+        self.place.is_sandboxed = true;
+        self
+    }
+
+    /// Makes a setting whose model may be asked less than its script has.
+    pub(crate) fn unverified(mut self) -> Self {
+        self.server = self.server.unverified();
+        self
+    }
+
+    pub(crate) fn new(script: impl Into<Script>) -> Self {
+        let folders = tempfile::tempdir().expect("a directory can be made");
+        for name in ["tmp", "project"] {
+            fs::create_dir(folders.path().join(name)).expect("it can be made");
+        }
+        let server = OpenAiServer::start(script);
+        let place = Place {
+            folder: folders.path().canonicalize().expect("it is there"),
+            model: server.api_url(),
+            is_sandboxed: false,
+        };
+        Self {
+            _at_last: AtLast(place.marker()),
+            _folders: folders,
+            server,
+            place,
+        }
+    }
+}
+
+impl Deref for Setting {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        &self.place
+    }
+}
+
+/// Ends what a test that has failed left running.
+struct AtLast(Marker);
+
+impl Drop for AtLast {
+    fn drop(&mut self) {
+        self.0.kill_all(PATIENCE);
+    }
+}
+
+impl Place {
+    pub(crate) fn project(&self) -> PathBuf {
+        self.folder.join("project")
+    }
+
+    /// Returns the path of a file in the project.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.project().join(name)
+    }
+
+    /// Returns the files of the project, in order, without those of Autonoe.
+    ///
+    /// Folders do not count.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let (project, mut files) = (self.project(), Vec::new());
+        let mut folders = vec![project.clone()];
+        while let Some(folder) = folders.pop() {
+            for name in names_in(&folder) {
+                match folder.join(name) {
+                    path if path == self.file(".autonoe") => {}
+                    path if path.is_dir() => folders.push(path),
+                    path => files.extend(path.strip_prefix(&project).map(Path::to_owned)),
+                }
+            }
+        }
+        let mut names: Vec<_> = files
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        names.sort();
+        names
+    }
+
+    pub(crate) fn options(&self) -> CodexOptions {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let environment = [
+            ("PATH".into(), path),
+            (MARKER.into(), self.folder.clone().into()),
+            ("PASSE_PARTOUT".into(), "dummy".into()),
+        ];
+        let provider = CodexProvider::new(&self.model, "PASSE_PARTOUT").with_max_retries(1);
+        let options = CodexOptions::new(program(), environment)
+            .with_model("gpt-5.5")
+            .with_provider(provider)
+            .with_temporary(self.folder.join("tmp"));
+        match self.is_sandboxed {
+            true => options.with_outer_sandbox(OsSandbox::new("/usr/bin/bwrap")),
+            false => options,
+        }
+    }
+
+    pub(crate) fn agents(&self) -> CodexAgents {
+        CodexAgents::new(self.options())
+    }
+
+    /// A spec without a sandbox, in which every built-in tool is granted.
+    pub(crate) fn spec(&self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> SessionSpec {
+        let key = SessionKey {
+            run: RunId::new("run"),
+            number: 1,
+        };
+        let tools = Toolbox::new(tools);
+        let rules = ["Bash", "Read", "Write", "Edit"].map(|rule| rule.parse::<PermissionRule>());
+        let grants = Grants::none().with_rules(rules.into_iter().flatten());
+        let gate = Gate::new(Places::new(self.project()), tools.granted_in(grants));
+        let mut spec = SessionSpec::new(key, self.project(), gate, tools);
+        spec.sandbox = Sandbox::Off;
+        spec
+    }
+
+    pub(crate) fn client(&self, spec: SessionSpec) -> Box<dyn AgentClient> {
+        self.agents().create(spec).expect("it can be made")
+    }
+
+    /// Returns what everything has that was started here.
+    fn marker(&self) -> Marker {
+        Marker::new(MARKER, self.folder.to_string_lossy()).expect("it can be one")
+    }
+
+    /// Returns what runs of all that was started here, by the environment that it inherited.
+    pub(crate) fn processes(&self) -> Vec<ProcessInfo> {
+        self.marker().processes()
+    }
+
+    /// Waits for the program to be there, and returns its number.
+    pub(crate) async fn program(&self) -> u32 {
+        let program = program();
+        let is_it = |process: &ProcessInfo| {
+            let executable = fs::read_link(format!("/proc/{}/exe", process.pid));
+            executable.is_ok_and(|executable| executable == program)
+        };
+        let find = || self.processes().into_iter().find(is_it);
+        eventually("the program", || find().is_some()).await;
+        find().expect("it was there").pid
+    }
+
+    /// Waits for a tool to write the file `name` of the project.
+    pub(crate) async fn written(&self, name: &str) {
+        let file = self.file(name);
+        eventually(name, || file.exists()).await;
+    }
+
+    /// Fails if a process or a folder of a session is left.
+    pub(crate) fn assert_nothing_is_left(&self) {
+        assert_eq!(self.processes(), []);
+        assert_eq!(self.session_folders(), Vec::<String>::new());
+    }
+
+    /// Waits until no process and no folder of a session is left.
+    pub(crate) async fn eventually_nothing_is_left(&self) {
+        eventually("the end of the last process", || {
+            self.processes().is_empty()
+        })
+        .await;
+        eventually("the end of the last folder", || {
+            self.session_folders().is_empty()
+        })
+        .await;
+    }
+
+    /// Returns the folders of sessions that are there.
+    pub(crate) fn session_folders(&self) -> Vec<String> {
+        names_in(&self.folder.join("tmp"))
+    }
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("it is there").flatten();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Waits until `is_so`, and fails when that takes too long.
+pub(crate) async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// Waits for `future`, and fails when that takes too long.
+pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
+    let answer = timeout(PATIENCE, future).await;
+    answer.expect("it does not take as long as that")
+}
+
+/// Asks one thing and returns all that comes of it.
+pub(crate) async fn events_of(
+    client: &mut dyn AgentClient,
+    prompt: &str,
+) -> (Vec<StreamEvent>, Option<AgentError>) {
+    let (mut events, mut error) = (Vec::new(), None);
+    let mut stream = client.query(prompt.into());
+    while let Some(item) = timeout(PATIENCE, stream.next()).await.expect("it goes on") {
+        match item {
+            Ok(event) => events.push(event),
+            Err(failed) => error = Some(failed),
+        }
+    }
+    (events, error)
+}
+
+/// Sends a signal to one process.
+pub(crate) fn send(signal: Signal, process: u32) {
+    let process = Pid::from_raw(process.try_into().expect("small"));
+    kill_process(process.expect("not zero"), signal).expect("it lives");
+}

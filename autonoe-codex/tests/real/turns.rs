@@ -1,0 +1,207 @@
+//! Turns that are disturbed, and what is told of them.
+
+use std::time::Duration;
+
+use autonoe_core::{SessionOutcome, StreamEvent, TokenUsage};
+use autonoe_testkit::model_server::{Message, Refusal, Script, Turn, Usage};
+use futures::StreamExt;
+
+use crate::model::shell;
+use crate::setting::{Setting, events_of, eventually, within};
+
+fn outcome(events: &[StreamEvent]) -> Option<&SessionOutcome> {
+    events.iter().find_map(|event| match event {
+        StreamEvent::End { outcome, .. } => Some(outcome),
+        _ => None,
+    })
+}
+
+#[tokio::test]
+async fn an_interrupted_turn_ends_its_command_and_the_session_goes_on() {
+    let turns = [
+        shell("echo 1 > begun; sleep 600"),
+        Turn::text("Back again."),
+    ];
+    let setting = Setting::new(Script::new(turns));
+    let mut client = setting.client(setting.spec([]));
+    let control = client.control();
+
+    let mut events = Vec::new();
+    {
+        let mut stream = client.query("Wait.".into());
+        let listened = async {
+            while let Some(event) = stream.next().await {
+                events.push(event.expect("no error"));
+            }
+        };
+        let interrupted = async {
+            setting.written("begun").await;
+            control.interrupt().await.expect("it can be");
+        };
+        within(async { tokio::join!(listened, interrupted) }).await;
+    }
+    assert_eq!(
+        outcome(&events),
+        Some(&SessionOutcome::Interrupted),
+        "{events:?}"
+    );
+    let sleeps = || {
+        setting
+            .processes()
+            .iter()
+            .any(|process| process.name == "sleep")
+    };
+    eventually("the end of the command", || !sleeps()).await;
+
+    let (events, error) = events_of(client.as_mut(), "Go on.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?}");
+    assert!(
+        events.contains(&StreamEvent::text("Back again.")),
+        "{events:?}"
+    );
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_word_in_between_reaches_the_model() {
+    let turns = [
+        shell("echo 1 > begun; while [ ! -e go ]; do sleep 0.05; done"),
+        Turn::text("Yes."),
+    ];
+    let setting = Setting::new(Script::new(turns));
+    let mut client = setting.client(setting.spec([]));
+    let control = client.control();
+
+    {
+        let mut stream = client.query("Wait.".into());
+        let listened = async { while stream.next().await.is_some() {} };
+        let steered = async {
+            setting.written("begun").await;
+            control.steer("and hurry up").await.expect("it can be");
+            std::fs::write(setting.file("go"), "").expect("writable");
+        };
+        within(async { tokio::join!(listened, steered) }).await;
+    }
+    client.dispose().await.expect("it ends");
+
+    let requests = setting.server.log().main_requests();
+    let told = requests[1].user_texts();
+    assert!(
+        told.iter().any(|text| text.contains("and hurry up")),
+        "{told:?}"
+    );
+    setting.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn what_is_used_is_told_for_each_call_of_the_model() {
+    let said = |text: &str| Message::new().says(text).with_usage(Usage::new(100, 10));
+    let setting = Setting::new(Script::new([said("One."), said("Two.")]));
+    let mut client = setting.client(setting.spec([]));
+
+    for _ in 0..2 {
+        let (events, error) = events_of(client.as_mut(), "Go on.").await;
+
+        assert!(error.is_none(), "{error:?}");
+        let used: Vec<_> = events
+            .iter()
+            .filter(|event| matches!(event, StreamEvent::Usage { .. }))
+            .collect();
+        let tokens = TokenUsage {
+            input: 100,
+            output: 10,
+            ..TokenUsage::default()
+        };
+        assert_eq!(used, [&StreamEvent::usage(tokens, None)]);
+    }
+    client.dispose().await.expect("it ends");
+}
+
+#[tokio::test]
+async fn thoughts_are_told() {
+    let turn = Message::new().thinks("Let me see.").says("Hello.");
+    let setting = Setting::new(Script::new([turn]));
+    let mut client = setting.client(setting.spec([]));
+
+    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?}");
+    let expected = [
+        StreamEvent::thinking("Let me see."),
+        StreamEvent::text("Hello."),
+    ];
+    let said: Vec<_> = events
+        .iter()
+        .filter(|event| expected.contains(event))
+        .cloned()
+        .collect();
+    assert_eq!(said, expected, "{events:?}");
+}
+
+#[tokio::test]
+async fn a_session_calls_the_model_as_often_as_it_may() {
+    let setting = Setting::new(Script::by(|_| shell("true"))).unverified();
+    let mut spec = setting.spec([]);
+    spec.max_turns = Some(3);
+    let mut client = setting.client(spec);
+
+    let (events, error) = events_of(client.as_mut(), "Go on.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(
+        outcome(&events),
+        Some(&SessionOutcome::MaxTurns),
+        "{events:?}"
+    );
+    setting.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn failures_of_the_service_have_their_kinds() {
+    for (refusal, code) in [
+        (Refusal::unauthorized(), "authentication"),
+        (Refusal::server_error(), "overloaded"),
+        (Refusal::rate_limited(), "overloaded"),
+        (Refusal::model_not_found("gpt-5.5"), "configuration"),
+    ] {
+        let again = refusal.clone();
+        let script = Script::by(move |_| again.clone().into());
+        let setting = Setting::new(script).unverified();
+        let mut client = setting.client(setting.spec([]));
+
+        let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+        client.dispose().await.expect("it ends");
+
+        let error = error.map(|error| error.code());
+        assert_eq!(error, Some(code), "{refusal:?} {events:?}");
+        setting.assert_nothing_is_left();
+    }
+}
+
+#[tokio::test]
+async fn a_service_that_is_not_there_ends_the_turn() {
+    let setting = Setting::new(Script::by(|_| Turn::text("Nobody hears this."))).unverified();
+    let mut options = setting.options();
+    let provider = options.provider.as_mut().expect("there is one");
+    // Nothing listens on this port.
+    provider.base_url = "http://127.0.0.1:9/v1".to_owned();
+    let agents = autonoe_codex::CodexAgents::new(options);
+    let mut client = autonoe_core::AgentClientFactory::create(&agents, setting.spec([]))
+        .expect("it can be made");
+
+    let ended = tokio::time::timeout(
+        Duration::from_secs(60),
+        events_of(client.as_mut(), "Hello?"),
+    );
+    let (events, error) = ended.await.expect("it does not wait forever");
+    client.dispose().await.expect("it ends");
+
+    let error = error.unwrap_or_else(|| panic!("{events:?}"));
+    assert!(error.is_retryable(), "{error:?}");
+    setting.assert_nothing_is_left();
+}
