@@ -68,6 +68,9 @@ mod guides {
     #[doc = include_str!("../../docs/guides/claude-code.md")]
     mod claude_code {}
 
+    #[doc = include_str!("../../docs/guides/codex.md")]
+    mod codex {}
+
     #[doc = include_str!("../../docs/guides/models.md")]
     mod models {}
 
