@@ -1,0 +1,139 @@
+//! Gemini CLI from a configuration file.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{AgentClientFactory, BackendSpec, McpServer, SpecContext, SpecError};
+use autonoe_process::find_program;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::sandbox::SandboxSpec;
+use crate::agents::AcpAgents;
+use crate::launch::{AcpOptions, HomeFolder};
+
+/// Describes Gemini CLI in a configuration file: `{"type": "gemini", ..}`.
+///
+/// Everything can be left out. What the program starts with, its key among it, is the environment
+/// of the [`SpecContext`], and nothing else.
+///
+/// ```
+/// use autonoe_acp as _;
+/// use autonoe_core::BackendSpec;
+///
+/// let json = r#"{"type": "gemini", "model": "gemini-2.5-flash"}"#;
+/// let backend: Box<dyn BackendSpec> = serde_json::from_str(json)?;
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct GeminiBackend {
+    /// Its script `gemini.js`; without it, `gemini` is looked for by `PATH`. Node.js always is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub script: Option<PathBuf>,
+    /// The model of sessions that name none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// MCP servers that every session has, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub mcp_servers: BTreeMap<String, McpServer>,
+    /// Where it keeps its login and conversations; without it, each session has a fresh home.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub home: Option<HomeFolder>,
+    /// How the outer sandbox is made, for a run that has one.
+    pub sandbox: SandboxSpec,
+    /// Where the temporary folders of sessions are made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temporary: Option<PathBuf>,
+    /// How many seconds it may say nothing while it works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub silence_seconds: Option<u64>,
+}
+
+impl GeminiBackend {
+    const TAG: &str = "gemini";
+
+    /// Says the same as options, for a program that starts with the environment of `context`.
+    ///
+    /// # Errors
+    ///
+    /// Gemini CLI or Node.js is not found.
+    pub fn options(&self, context: &SpecContext) -> Result<AcpOptions, SpecError> {
+        let spec = self.clone();
+        let environment = context.environment.clone();
+        let error = |message: String| SpecError::new(Self::TAG, message);
+        let mut options = match spec.script {
+            None => AcpOptions::gemini_on_path(environment)
+                .map_err(|missing| error(missing.to_string()))?,
+            Some(script) => {
+                let path = environment.get(std::ffi::OsStr::new("PATH"));
+                let node = path.and_then(|path| find_program("node", path));
+                let node = node.ok_or_else(|| error("node is in no folder of PATH".to_owned()))?;
+                AcpOptions::gemini(node, script, environment)
+            }
+        };
+        options.model = spec.model;
+        options.mcp_servers = spec.mcp_servers;
+        options.home = spec.home.unwrap_or(options.home);
+        spec.sandbox.apply(&mut options.walls);
+        options.temporary = spec.temporary.unwrap_or(options.temporary);
+        let silence = spec.silence_seconds.map(Duration::from_secs);
+        options.silence_limit = silence.unwrap_or(options.silence_limit);
+        Ok(options)
+    }
+}
+
+#[typetag::serde(name = "gemini")]
+impl BackendSpec for GeminiBackend {
+    fn build(&self, context: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
+        Ok(Arc::new(AcpAgents::new(self.options(context)?)))
+    }
+}
+
+autonoe_core::register_spec!(Backend, GeminiBackend, "gemini", {
+    "model": "gemini-2.5-flash",
+    "sandbox": {"network": "shared"}
+});
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::{Places, SpecPort, registered_specs};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_program_must_be_there() {
+        let context = SpecContext::new(Places::new("/srv/project"))
+            .with_environment([("PATH".into(), "/nowhere".into())]);
+        for spec in [json!({}), json!({"script": "/opt/gemini.js"})] {
+            let spec: GeminiBackend = serde_json::from_value(spec).expect("a spec");
+
+            let error = spec.options(&context).expect_err("there is none");
+
+            assert!(error.to_string().contains("node"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_file_with_a_mistake_is_an_error() {
+        for mistake in [json!({"modle": "x"}), json!({"home": "mine"})] {
+            assert!(serde_json::from_value::<GeminiBackend>(mistake).is_err());
+        }
+    }
+
+    #[test]
+    fn the_registered_examples_are_specs() {
+        let entries = registered_specs(SpecPort::Backend);
+        for tag in ["acp", "gemini"] {
+            let entry = entries.iter().find(|entry| entry.tag == tag);
+            let example = (entry.expect("it is registered").example)();
+
+            let spec: Box<dyn BackendSpec> = serde_json::from_value(example).expect("a spec");
+
+            assert_eq!(spec.typetag_name(), tag);
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! What the agent's messages mean as they come. Pure.
+
+mod calls;
+mod dialect;
+mod translator;
+mod usage;
+
+pub(crate) use dialect::Dialect;
+pub(crate) use translator::Translator;
+pub(crate) use usage::Spending;

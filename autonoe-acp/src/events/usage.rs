@@ -1,0 +1,122 @@
+//! What a turn used, in the dialects of agents.
+
+use autonoe_core::TokenUsage;
+use serde_json::Value;
+
+/// What the turns of a session used. Some agents tell each turn, others the sum of all.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spending {
+    /// The last sum that was told.
+    total: TokenUsage,
+}
+
+impl Spending {
+    /// Returns what the turn used that `answer` ended; `None` if it does not tell.
+    pub(crate) fn of_turn(&mut self, answer: &Value) -> Option<TokenUsage> {
+        if let Some(total) = standard(&answer["usage"]) {
+            let turn = since(total, self.total);
+            self.total = total;
+            return Some(turn);
+        }
+        let counts = &answer["_meta"]["quota"]["token_count"];
+        gemini(counts).or_else(|| codex(counts))
+    }
+}
+
+/// The protocol's own words, a draft: sums over the session.
+fn standard(usage: &Value) -> Option<TokenUsage> {
+    let count = |field: &str| usage[field].as_u64();
+    Some(TokenUsage {
+        input: count("inputTokens")?,
+        output: count("outputTokens")?,
+        cache_read: count("cachedReadTokens").unwrap_or_default(),
+        cache_write: count("cachedWriteTokens").unwrap_or_default(),
+        reasoning: count("thoughtTokens").unwrap_or_default(),
+    })
+}
+
+/// Gemini CLI: one turn. What came from a cache is in the input and not told apart, and tokens of
+/// thoughts are not told.
+fn gemini(counts: &Value) -> Option<TokenUsage> {
+    Some(TokenUsage {
+        input: counts["input_tokens"].as_u64()?,
+        output: counts["output_tokens"].as_u64()?,
+        ..TokenUsage::default()
+    })
+}
+
+/// The adapter of Codex, where the standard words are left out.
+fn codex(counts: &Value) -> Option<TokenUsage> {
+    let count = |field: &str| counts[field].as_u64();
+    let reasoning = count("reasoningOutputTokens").unwrap_or_default();
+    Some(TokenUsage {
+        input: count("inputTokens")?,
+        output: count("outputTokens")?.saturating_sub(reasoning),
+        cache_read: count("cachedInputTokens").unwrap_or_default(),
+        cache_write: 0,
+        reasoning,
+    })
+}
+
+fn since(total: TokenUsage, before: TokenUsage) -> TokenUsage {
+    TokenUsage {
+        input: total.input.saturating_sub(before.input),
+        output: total.output.saturating_sub(before.output),
+        cache_read: total.cache_read.saturating_sub(before.cache_read),
+        cache_write: total.cache_write.saturating_sub(before.cache_write),
+        reasoning: total.reasoning.saturating_sub(before.reasoning),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_dialect_is_understood_and_silence_is_not_zero() {
+        let tokens = |input, output, cache_read, reasoning| TokenUsage {
+            input,
+            output,
+            cache_read,
+            reasoning,
+            ..TokenUsage::default()
+        };
+        for (answer, expected) in [
+            (json!({"stopReason": "end_turn"}), None),
+            (json!({"_meta": {"quota": {"token_count": {}}}}), None),
+            (
+                json!({"_meta": {"quota": {"token_count":
+                    {"input_tokens": 3500, "output_tokens": 170}, "model_usage": []}}}),
+                Some(tokens(3500, 170, 0, 0)),
+            ),
+            (
+                json!({"_meta": {"quota": {"token_count": {"totalTokens": 130, "inputTokens": 20,
+                    "cachedInputTokens": 80, "outputTokens": 30, "reasoningOutputTokens": 10}}}}),
+                Some(tokens(20, 20, 80, 10)),
+            ),
+            (
+                json!({"usage": {"totalTokens": 9, "inputTokens": 4, "cachedReadTokens": 2,
+                    "outputTokens": 2, "thoughtTokens": 1}}),
+                Some(tokens(4, 2, 2, 1)),
+            ),
+        ] {
+            assert_eq!(Spending::default().of_turn(&answer), expected, "{answer}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn sums_become_turns_that_add_up(turns in proptest::collection::vec(0_u64..1000, 1..9)) {
+            let (mut spending, mut sum, mut told) = (Spending::default(), 0, 0);
+            for turn in &turns {
+                sum += turn;
+                let answer = json!({"usage": {"inputTokens": sum, "outputTokens": 0}});
+                told += spending.of_turn(&answer).expect("it is told").input;
+            }
+            prop_assert_eq!(told, sum);
+        }
+    }
+}

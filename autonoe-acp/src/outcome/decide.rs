@@ -1,0 +1,213 @@
+//! How a turn ended.
+
+use autonoe_core::{AgentError, AgentErrorKind, SessionOutcome};
+use serde_json::Value;
+
+use super::error_text::{says_invalid_key, sentence};
+
+/// What is known at the end of a turn.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Ending {
+    /// The agent said why it stopped.
+    Stopped {
+        /// In the protocol's words, such as `end_turn`.
+        reason: String,
+        /// It neither said anything nor used a tool, or fell silent after one.
+        is_wordless: bool,
+    },
+    /// The agent answered the prompt with an error.
+    Refused {
+        /// A code of JSON-RPC, or the status of HTTP that a service gave.
+        code: i32,
+        /// What it says.
+        message: String,
+        /// What it adds.
+        data: Value,
+    },
+    /// The agent is not there any more.
+    Gone {
+        /// How its program ended, and what it said last.
+        how: String,
+    },
+}
+
+/// Says how a turn ended. `was_stopped` means that we asked for its end.
+///
+/// Only a turn that the agent itself calls finished is completed, and not one without a word.
+pub(crate) fn decide(ending: &Ending, was_stopped: bool) -> Result<SessionOutcome, AgentError> {
+    match ending {
+        Ending::Stopped {
+            reason,
+            is_wordless,
+        } => Ok(stopped(reason, *is_wordless, was_stopped)),
+        Ending::Refused { .. } | Ending::Gone { .. } if was_stopped => {
+            Ok(SessionOutcome::Interrupted)
+        }
+        Ending::Refused {
+            code,
+            message,
+            data,
+        } => refused(*code, message, data),
+        Ending::Gone { how } => Err(AgentError::new(AgentErrorKind::Crashed, how)),
+    }
+}
+
+fn stopped(reason: &str, is_wordless: bool, was_stopped: bool) -> SessionOutcome {
+    let failed = |message: String| SessionOutcome::ExecutionError {
+        messages: vec![message],
+    };
+    match reason {
+        "end_turn" if !is_wordless => SessionOutcome::Completed,
+        _ if was_stopped => SessionOutcome::Interrupted,
+        "end_turn" => failed("the agent ended its turn without a word".to_owned()),
+        "max_turn_requests" => SessionOutcome::MaxTurns,
+        "cancelled" => failed("the agent broke its turn off by itself".to_owned()),
+        "max_tokens" => failed("the model came to the limit of its tokens".to_owned()),
+        "refusal" => failed("the model refused to go on".to_owned()),
+        other => failed(format!("the agent stopped for a reason of its own: {other:?}")),
+    }
+}
+
+fn refused(code: i32, message: &str, data: &Value) -> Result<SessionOutcome, AgentError> {
+    let said = match data["details"].as_str() {
+        Some(details) => format!("{}: {details}", sentence(message)),
+        None => sentence(message),
+    };
+    let error = |kind| Err(AgentError::new(kind, format!("the agent failed: {said}")));
+    let quota = SessionOutcome::QuotaExceeded {
+        message: said.clone(),
+        resets_at: None,
+    };
+    match code {
+        // The adapter of Codex tells what it knows beside the code.
+        -32603 => match data["codexErrorInfo"].as_str() {
+            Some("usageLimitExceeded") => Ok(quota),
+            Some("unauthorized") => error(AgentErrorKind::Authentication),
+            _ => error(AgentErrorKind::Other),
+        },
+        // Agents try again by themselves before they tell it.
+        429 => Ok(quota),
+        -32000 | 401 | 403 => error(AgentErrorKind::Authentication),
+        400 if says_invalid_key(message) => error(AgentErrorKind::Authentication),
+        402 => error(AgentErrorKind::Billing),
+        400 | 404 | 413 | -32602 => error(AgentErrorKind::Configuration),
+        408 | 500..=599 => error(AgentErrorKind::Overloaded),
+        -32600 | -32601 | -32700 => error(AgentErrorKind::Protocol),
+        _ => error(AgentErrorKind::Other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn stop(reason: &str, is_wordless: bool) -> Ending {
+        Ending::Stopped {
+            reason: reason.to_owned(),
+            is_wordless,
+        }
+    }
+
+    /// Returns the tag of an outcome, or the code of an error.
+    fn told(ending: &Ending, was_stopped: bool) -> String {
+        match decide(ending, was_stopped) {
+            Ok(outcome) => {
+                let json = serde_json::to_value(outcome).expect("JSON");
+                json["outcome"].as_str().expect("it has a tag").to_owned()
+            }
+            Err(error) => format!("error {}", error.code()),
+        }
+    }
+
+    #[test]
+    fn a_reason_to_stop_means_one_thing() {
+        for (reason, is_wordless, was_stopped, expected) in [
+            ("end_turn", false, false, "completed"),
+            ("end_turn", false, true, "completed"),
+            ("end_turn", true, false, "execution_error"),
+            ("end_turn", true, true, "interrupted"),
+            ("cancelled", true, true, "interrupted"),
+            ("cancelled", false, true, "interrupted"),
+            ("cancelled", false, false, "execution_error"),
+            ("max_turn_requests", false, false, "max_turns"),
+            ("max_tokens", false, false, "execution_error"),
+            ("refusal", false, false, "execution_error"),
+            ("something_new", false, false, "execution_error"),
+            ("", false, false, "execution_error"),
+        ] {
+            let ending = stop(reason, is_wordless);
+
+            assert_eq!(told(&ending, was_stopped), expected, "{ending:?} {was_stopped}");
+        }
+    }
+
+    #[test]
+    fn an_error_means_one_thing() {
+        let bad_key = r#"{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}"#;
+        for (code, message, data, expected) in [
+            (429, "You have exhausted your daily quota on this model.", json!(null), "quota_exceeded"),
+            (429, "Rate limit exceeded. Try again later.", json!(null), "quota_exceeded"),
+            (-32603, "usage limit", json!({"codexErrorInfo": "usageLimitExceeded"}), "quota_exceeded"),
+            (-32603, "who?", json!({"codexErrorInfo": "unauthorized"}), "error authentication"),
+            (-32603, "Internal error", json!({"details": "No previous sessions found"}), "error other"),
+            (401, r#"{"error":{"code":401,"message":"bad key"}}"#, json!(null), "error authentication"),
+            (403, "no", json!(null), "error authentication"),
+            (-32000, "Authentication required", json!(null), "error authentication"),
+            (400, bad_key, json!(null), "error authentication"),
+            (400, "nonsense", json!(null), "error configuration"),
+            (402, "pay", json!(null), "error billing"),
+            (404, "no such model", json!(null), "error configuration"),
+            (-32602, "Session not found: x", json!(null), "error configuration"),
+            (500, "models/x is not found", json!(null), "error overloaded"),
+            (503, "overloaded", json!(null), "error overloaded"),
+            (-32601, "Method not found", json!(null), "error protocol"),
+            (7, "what?", json!(null), "error other"),
+        ] {
+            let message = message.to_owned();
+            let ending = Ending::Refused { code, message, data };
+
+            assert_eq!(told(&ending, false), expected, "{ending:?}");
+            assert_eq!(told(&ending, true), "interrupted", "{ending:?}");
+        }
+    }
+
+    #[test]
+    fn an_agent_that_is_gone_has_crashed_unless_it_was_stopped() {
+        let gone = Ending::Gone {
+            how: "it ended".to_owned(),
+        };
+
+        assert_eq!(told(&gone, false), "error crashed");
+        assert_eq!(told(&gone, true), "interrupted");
+    }
+
+    #[test]
+    fn people_read_the_sentence_and_not_the_json_around_it() {
+        let ending = Ending::Refused {
+            code: 401,
+            message: r#"{"error":{"code":401,"message":"bad key","status":"UNAUTHENTICATED"}}"#.into(),
+            data: Value::Null,
+        };
+
+        let error = decide(&ending, false).expect_err("it failed");
+
+        assert_eq!(error.to_string(), "the agent failed: bad key");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn only_a_finished_turn_is_completed(
+            reason in "[a-z_]{0,20}", is_wordless: bool, was_stopped: bool, code: i32, text: String,
+        ) {
+            let completed = Some(SessionOutcome::Completed);
+            let same = |decided: Result<SessionOutcome, AgentError>| decided.ok() == completed;
+            if reason != "end_turn" || is_wordless {
+                proptest::prop_assert!(!same(decide(&stop(&reason, is_wordless), was_stopped)));
+            }
+            let refused = Ending::Refused { code, message: text, data: Value::Null };
+            proptest::prop_assert!(!same(decide(&refused, was_stopped)));
+        }
+    }
+}

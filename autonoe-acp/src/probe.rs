@@ -1,0 +1,79 @@
+//! Whether a program is an agent of the protocol, and which.
+
+use autonoe_core::{AgentError, AgentErrorKind, Capabilities, HookCoverage, Support, ToldEvents};
+use serde_json::Value;
+
+use crate::events::Translator;
+use crate::launch::{AcpOptions, HomeFolder, Preset, missing_credentials, probe_launch};
+use crate::session::{Live, late};
+
+/// Starts the program, greets it and ends it.
+pub(crate) async fn probe(options: &AcpOptions) -> Result<Capabilities, AgentError> {
+    if options.preset == Preset::Gemini
+        && options.home == HomeFolder::PerSession
+        && let Some(remedy) = missing_credentials(&options.environment)
+    {
+        let message = "Gemini CLI has no credentials";
+        let error = AgentError::new(AgentErrorKind::Authentication, message);
+        return Err(error.with_remedy(remedy));
+    }
+    let launch = probe_launch(options)?;
+    let translator = Translator::new(options.preset.dialect(), Vec::new());
+    let mut live = Live::start(options, launch, translator).await?;
+    let greeted = tokio::time::timeout(options.start_limit, live.greet(options)).await;
+    live.end().await;
+    let told = greeted.unwrap_or_else(|_elapsed| Err(late(options)))?;
+    Ok(capabilities(options, &told))
+}
+
+/// Says what an agent can do that told `told` of itself.
+fn capabilities(options: &AcpOptions, told: &Value) -> Capabilities {
+    let loads = told["agentCapabilities"]["loadSession"] == true;
+    let resume = match loads && options.home != HomeFolder::PerSession {
+        true => Support::Yes,
+        false => Support::No,
+    };
+    let capabilities = Capabilities::new(&options.name)
+        // It asks about what it chooses to, and nobody can tell what that is.
+        .with_hooks(HookCoverage::AskedOnly)
+        .with_sandbox(Support::No)
+        .with_sandbox_remedy("run it in an outer sandbox")
+        .with_cost(Support::No)
+        .with_quota_reset(Support::No)
+        .with_resume(resume)
+        .with_in_process_tools(Support::No)
+        .with_steering(Support::No)
+        .with_events(ToldEvents::default());
+    match told["agentInfo"]["version"].as_str() {
+        Some(version) => capabilities.with_version(version),
+        None => capabilities,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn nothing_is_claimed_that_is_not_so() {
+        let told = json!({
+            "protocolVersion": 1,
+            "agentInfo": {"name": "x", "version": "1.2"},
+            "agentCapabilities": {"loadSession": true},
+        });
+        for (home, resume) in [
+            (HomeFolder::PerSession, Support::No),
+            (HomeFolder::Kept("/h".into()), Support::Yes),
+        ] {
+            let options = AcpOptions::new("x", "/bin/x", []).with_home(home);
+
+            let can = capabilities(&options, &told);
+
+            assert_eq!(can.hooks, HookCoverage::AskedOnly);
+            assert_eq!((can.sandbox, can.in_process_tools), (Support::No, Support::No));
+            assert_eq!((can.resume, can.version.as_deref()), (resume, Some("1.2")));
+        }
+    }
+}

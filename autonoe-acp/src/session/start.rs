@@ -1,0 +1,238 @@
+//! From nothing to an agent that waits for a prompt.
+
+use std::time::Duration;
+
+use agent_client_protocol::schema::ProtocolVersion;
+use agent_client_protocol::v1::schema::{
+    Implementation, InitializeRequest, LoadSessionRequest, NewSessionRequest,
+};
+use agent_client_protocol::Error;
+use autonoe_core::{AgentError, AgentErrorKind, AgentSessionId, SessionSpec};
+use autonoe_process::{Action, Ladder, Launch, Process, Signal, Started};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::connection::{Answered, Connection, Incoming};
+use crate::events::{Spending, Translator};
+use crate::launch::{AcpOptions, launch, sweep};
+use crate::outcome::{Ending, decide};
+use crate::wire::mcp_servers;
+
+/// How long a program that closed its output may take to end.
+const LAST_BREATH: Duration = Duration::from_secs(5);
+
+/// How long an agent must be silent after a conversation was loaded. Some tell of it later than
+/// they say that it is loaded.
+const HISTORY_IS_OVER: Duration = Duration::from_millis(500);
+
+/// An agent that lives, and all that belongs to the talk with it.
+pub(crate) struct Live {
+    pub(super) process: Process,
+    pub(super) connection: Connection,
+    pub(super) translator: Translator,
+    pub(super) spending: Spending,
+    pub(super) session: Option<AgentSessionId>,
+    pub(super) model: Option<String>,
+}
+
+impl Live {
+    /// Starts the agent of a session. It must be [ready](Self::ready) before it is asked anything.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started. Nothing of it lives then.
+    pub(super) async fn launch(
+        options: &AcpOptions,
+        spec: &SessionSpec,
+    ) -> Result<Self, AgentError> {
+        let temporary = options.temporary.clone();
+        // A killed host could not do it. If it fails, that is no reason not to start.
+        let _ = tokio::task::spawn_blocking(move || sweep(&temporary)).await;
+        let servers = options.servers(&spec.mcp_servers).into_keys().collect();
+        let translator = Translator::new(options.preset.dialect(), servers);
+        Self::start(options, launch(options, spec)?, translator).await
+    }
+
+    /// Starts an agent by `launch`.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started. Nothing of it lives then.
+    pub(crate) async fn start(
+        options: &AcpOptions,
+        launch: Launch,
+        translator: Translator,
+    ) -> Result<Self, AgentError> {
+        let Started {
+            process,
+            stdin,
+            stdout,
+        } = launch.start().await.map_err(|error| {
+            let message = format!("the program of the agent {} cannot be started", options.name);
+            AgentError::new(AgentErrorKind::NotAvailable, message).because(error)
+        })?;
+        let Some(connection) = Connection::open(stdin, stdout).await else {
+            let message = "nobody can talk to the agent";
+            return Err(AgentError::new(AgentErrorKind::Crashed, message));
+        };
+        Ok(Self {
+            process,
+            connection,
+            translator,
+            spending: Spending::default(),
+            session: None,
+            model: None,
+        })
+    }
+
+    /// Waits until the agent is ready for a prompt.
+    ///
+    /// # Errors
+    ///
+    /// It is not. It may still live then.
+    pub(super) async fn ready(
+        &mut self,
+        options: &AcpOptions,
+        spec: &SessionSpec,
+    ) -> Result<(), AgentError> {
+        let limit = options.start_limit;
+        let ready = timeout(limit, async {
+            let told = self.greet(options).await?;
+            self.begin(options, spec, &told).await
+        });
+        ready.await.unwrap_or_else(|_elapsed| Err(late(options)))
+    }
+
+    /// Greets the agent, and returns what it says of itself.
+    ///
+    /// # Errors
+    ///
+    /// It is none, or speaks another version of the protocol.
+    pub(crate) async fn greet(&mut self, options: &AcpOptions) -> Result<Value, AgentError> {
+        // No file system and no terminal are offered: an agent that has them works past its own
+        // questions.
+        let us = Implementation::new("autonoe", env!("CARGO_PKG_VERSION"));
+        let initialize = InitializeRequest::new(ProtocolVersion::V1).client_info(us);
+        let answer = self.connection.ask("initialize", initialize);
+        let told = self.answer(answer).await?;
+        if told["protocolVersion"] != 1 {
+            let version = &told["protocolVersion"];
+            let message = format!(
+                "the agent {} speaks version {version} of the protocol, and not version 1",
+                options.name
+            );
+            return Err(AgentError::new(AgentErrorKind::Protocol, message));
+        }
+        Ok(told)
+    }
+
+    async fn begin(
+        &mut self,
+        options: &AcpOptions,
+        spec: &SessionSpec,
+        told: &Value,
+    ) -> Result<(), AgentError> {
+        let servers = mcp_servers(&options.servers(&spec.mcp_servers), told)
+            .map_err(|error| AgentError::new(AgentErrorKind::Unsupported, error.to_string()))?;
+        let answer = match &spec.resume {
+            None => {
+                let new = NewSessionRequest::new(&spec.cwd).mcp_servers(servers);
+                self.connection.ask("session/new", new)
+            }
+            Some(_) if told["agentCapabilities"]["loadSession"] != true => {
+                let message = "the agent cannot go on with an earlier conversation";
+                return Err(AgentError::new(AgentErrorKind::Unsupported, message));
+            }
+            Some(earlier) => {
+                let load = LoadSessionRequest::new(earlier.as_str().to_owned(), &spec.cwd);
+                self.connection.ask("session/load", load.mcp_servers(servers))
+            }
+        };
+        let begun = self.answer(answer).await?;
+        let id = match (&spec.resume, begun["sessionId"].as_str()) {
+            (Some(earlier), _) => earlier.clone(),
+            (None, Some(id)) => AgentSessionId::new(id),
+            (None, None) => {
+                let message = "the agent began a session without a name";
+                return Err(AgentError::new(AgentErrorKind::Protocol, message));
+            }
+        };
+        if spec.resume.is_some() {
+            while let Ok(Incoming::Update(_) | Incoming::Permission(..)) =
+                timeout(HISTORY_IS_OVER, self.connection.next()).await
+            {}
+        }
+        let model = begun["models"]["currentModelId"].as_str();
+        self.model = model.map(str::to_owned).or_else(|| spec.model.clone());
+        self.session = Some(id);
+        Ok(())
+    }
+
+    /// Waits for the answer to something that is asked before the first prompt.
+    async fn answer(&mut self, answer: Answered) -> Result<Value, AgentError> {
+        match answer.await {
+            Ok(answer) => Ok(answer),
+            Err(error) => Err(match decide(&self.ending(error).await, false) {
+                Err(error) => error,
+                Ok(outcome) => {
+                    let message = format!("the agent could not begin: it {outcome}");
+                    AgentError::new(AgentErrorKind::Overloaded, message)
+                }
+            }),
+        }
+    }
+
+    /// Says what an error means that a request was answered with.
+    pub(super) async fn ending(&self, error: Error) -> Ending {
+        let is_gone = agent_client_protocol::is_incoming_transport_closed(&error)
+            || agent_client_protocol::is_connection_terminated(&error);
+        if is_gone {
+            return self.gone().await;
+        }
+        Ending::Refused {
+            code: error.code.into(),
+            message: error.message,
+            data: error.data.unwrap_or_default(),
+        }
+    }
+
+    /// Ends the agent, and everything that it started.
+    pub(crate) async fn end(self) {
+        // Nothing is answered any more, so nothing is allowed.
+        drop(self.connection);
+        let report = self.process.shut_down(goodbye()).await;
+        if !report.is_complete() {
+            tracing::error!(?report, "something of an agent is left");
+        }
+    }
+
+    /// Says how the agent ended that closed its output.
+    pub(super) async fn gone(&self) -> Ending {
+        let exited = timeout(LAST_BREATH, self.process.exited()).await;
+        let mut how = match exited {
+            Ok(exit) => format!("the agent broke off ({exit:?})"),
+            Err(_elapsed) => "the agent closed its output and lives".to_owned(),
+        };
+        let stderr = self.process.stderr_tail();
+        if let Some(last) = stderr.lines().rev().find(|line| !line.trim().is_empty()) {
+            let last: String = last.chars().take(300).collect();
+            how = format!("{how}; it said last: {last}");
+        }
+        Ending::Gone { how }
+    }
+}
+
+/// How an agent is ended. The end of its input is enough for most, and not always for any.
+fn goodbye() -> Ladder {
+    Ladder::kill_at_once()
+        .then(Action::CloseStdin, Duration::from_secs(3))
+        .then(Action::Signal(Signal::Interrupt), Duration::from_secs(2))
+        .then(Action::Signal(Signal::Terminate), Duration::from_secs(2))
+}
+
+/// Says that an agent did not get ready in time.
+pub(crate) fn late(options: &AcpOptions) -> AgentError {
+    let (name, limit) = (&options.name, options.start_limit);
+    let message = format!("the agent {name} was not ready after {limit:?}");
+    AgentError::new(AgentErrorKind::Timeout, message)
+}

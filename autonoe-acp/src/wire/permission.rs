@@ -1,0 +1,108 @@
+//! A question whether a tool may be used, and what it can be answered with.
+
+use agent_client_protocol::v1::schema::{
+    RequestPermissionOutcome, RequestPermissionResponse, SelectedPermissionOutcome,
+};
+use serde_json::Value;
+
+use super::update::CallNews;
+
+/// A question whether a tool may be used.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Permission {
+    /// The call; `None` if nobody can tell which one is meant.
+    pub(crate) call: Option<CallNews>,
+    /// The option that allows this call and no other.
+    allow_once: Option<String>,
+    /// The option that refuses this call and no other.
+    reject_once: Option<String>,
+}
+
+/// What a question is answered with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// This call may happen. Never more than that: what is allowed for good is not asked again.
+    Allow,
+    /// This call must not happen.
+    Reject,
+}
+
+impl Permission {
+    /// Reads the parameters of a `session/request_permission`.
+    pub(crate) fn read(params: &Value) -> Self {
+        let options = || params["options"].as_array().into_iter().flatten();
+        let id_of = |kind: &str| {
+            let option = options().find(|option| option["kind"] == kind)?;
+            option["optionId"].as_str().map(str::to_owned)
+        };
+        Self {
+            call: CallNews::read(&params["toolCall"]),
+            allow_once: id_of("allow_once"),
+            reject_once: id_of("reject_once"),
+        }
+    }
+
+    /// Tells whether one call can be allowed without allowing others.
+    pub(crate) fn can_allow_once(&self) -> bool {
+        self.allow_once.is_some()
+    }
+
+    /// Makes the response. An option that is not offered is not made up: the question is
+    /// cancelled then, which allows nothing.
+    pub(crate) fn response(&self, answer: Answer) -> RequestPermissionResponse {
+        let option = match answer {
+            Answer::Allow => &self.allow_once,
+            Answer::Reject => &self.reject_once,
+        };
+        let outcome = match option {
+            Some(id) => {
+                let selected = SelectedPermissionOutcome::new(id.clone());
+                RequestPermissionOutcome::Selected(selected)
+            }
+            None => RequestPermissionOutcome::Cancelled,
+        };
+        RequestPermissionResponse::new(outcome)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn asked(kinds: &[&str]) -> Permission {
+        let options = kinds
+            .iter()
+            .map(|kind| json!({"optionId": format!("id-{kind}"), "name": kind, "kind": kind}));
+        let options: Vec<_> = options.collect();
+        Permission::read(&json!({"options": options, "toolCall": {"toolCallId": "c"}}))
+    }
+
+    #[test]
+    fn nothing_is_ever_allowed_or_refused_for_good() {
+        let all = ["allow_always", "allow_once", "reject_always", "reject_once"];
+        let always = ["allow_always", "reject_always"];
+        let selected = |id: &str| json!({"outcome": {"outcome": "selected", "optionId": id}});
+        let cancelled = json!({"outcome": {"outcome": "cancelled"}});
+        for (offered, answer, expected) in [
+            (&all[..], Answer::Allow, selected("id-allow_once")),
+            (&all[..], Answer::Reject, selected("id-reject_once")),
+            (&always[..], Answer::Allow, cancelled.clone()),
+            (&always[..], Answer::Reject, cancelled.clone()),
+            (&[], Answer::Allow, cancelled),
+        ] {
+            let response = asked(offered).response(answer);
+
+            assert_eq!(serde_json::to_value(response).expect("JSON"), expected);
+        }
+    }
+
+    #[test]
+    fn a_question_about_nothing_is_read() {
+        let permission = Permission::read(&json!("nonsense"));
+
+        assert_eq!(permission.call, None);
+        assert!(!permission.can_allow_once());
+    }
+}
