@@ -41,7 +41,7 @@ impl Dialect {
         };
         let name = match &kind {
             ToolKind::Mcp { server, tool } => format!("mcp__{server}__{tool}"),
-            _ => named.unwrap_or(sort).to_owned(),
+            _ => usual_name(sort, named).to_owned(),
         };
         Described {
             input: input(news, &kind),
@@ -100,6 +100,21 @@ impl Dialect {
             (None, _) => ToolKind::Other,
             (Some(_), Some(_)) => malformed("the call can be meant for two MCP servers"),
         }
+    }
+}
+
+/// Returns the name under which rules and hooks know such a tool, or the agent's own.
+fn usual_name<'a>(sort: &'a str, named: Option<&'a str>) -> &'a str {
+    match (sort, named) {
+        ("execute", _) => "Bash",
+        ("edit", Some("replace")) => "Edit",
+        ("edit" | "delete" | "move", _) => "Write",
+        ("read", _) => "Read",
+        ("search", Some("list_directory")) => "LS",
+        ("search", Some("glob")) => "Glob",
+        ("search", _) => "Grep",
+        ("fetch", _) => "WebFetch",
+        (sort, named) => named.unwrap_or(sort),
     }
 }
 
@@ -174,9 +189,9 @@ mod tests {
             tool: tool.into(),
         };
         for (id, kind, title, expected) in [
-            ("run_shell_command__1", "execute", "rm -f x", ("run_shell_command", shell("rm -f x"))),
+            ("run_shell_command__1", "execute", "rm -f x", ("Bash", shell("rm -f x"))),
             // A model that names its calls as it likes changes nothing about the sort of tool.
-            ("mcp_autonoe_create__1", "execute", "rm x", ("mcp_autonoe_create", shell("rm x"))),
+            ("mcp_autonoe_create__1", "execute", "rm x", ("Bash", shell("rm x"))),
             ("mcp_autonoe_set_status__1", "other", "t", ("mcp__autonoe__set_status", mcp("autonoe", "set_status"))),
             ("mcp_elsewhere_x__1", "other", "t", ("mcp_elsewhere_x", ToolKind::Other)),
             ("mcp_autonoe___1", "other", "t", ("mcp_autonoe", ToolKind::Other)),

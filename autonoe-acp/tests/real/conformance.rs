@@ -1,0 +1,87 @@
+//! The real program keeps the contract of every backend, as far as it can.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_acp::AcpAgents;
+use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
+use autonoe_testkit::conformance::{self, AgentHarness, Scenario};
+use autonoe_testkit::model_server::{Message, Place, Prompt, Refusal, Script, StreamFault, Turn};
+
+use crate::setting::{PATIENCE, Setting, shell};
+
+/// What the program cannot do, or cannot be asked to show: it asks the gate about some calls only,
+/// reaches our tools as a server that a run starts, and does not tell when a quota comes back.
+const SKIPPED: &str = include_str!("conformance_skips.txt");
+
+struct RealGemini {
+    project: tempfile::TempDir,
+}
+
+#[async_trait]
+impl AgentHarness for RealGemini {
+    async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
+        let scenario = scenario.clone();
+        let script = Script::by(move |request| answer(&scenario, request));
+        let setting = Setting::new(script).unverified();
+        Some(Arc::new(Served {
+            agents: setting.agents(),
+            _setting: setting,
+        }))
+    }
+
+    fn project(&self) -> PathBuf {
+        self.project.path().canonicalize().expect("it is there")
+    }
+
+    fn time_limit(&self) -> Duration {
+        PATIENCE
+    }
+}
+
+/// Says what the model does next.
+fn answer(scenario: &Scenario, request: &Prompt) -> Turn {
+    if !request.tool_results().is_empty() {
+        return Turn::text("Done.");
+    }
+    match scenario {
+        Scenario::Says { text } => Turn::text(text),
+        Scenario::RunsCommand { command } => shell(command),
+        Scenario::Hangs => Message::new()
+            .says("working on it")
+            .breaks(Place::AfterBlock(0), StreamFault::Hang)
+            .into(),
+        Scenario::Fails => Refusal::forbidden().into(),
+        _ => Turn::text("I do not know this scenario."),
+    }
+}
+
+/// Agents whose model lives as long as they do.
+struct Served {
+    agents: AcpAgents,
+    _setting: Setting,
+}
+
+#[async_trait]
+impl AgentClientFactory for Served {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        self.agents.probe().await
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        self.agents.create(spec)
+    }
+}
+
+#[tokio::test]
+async fn the_contract_of_backends_is_kept() {
+    let project = tempfile::tempdir().expect("a directory can be made");
+
+    let report = conformance::agent_client(&RealGemini { project }).await;
+
+    report.assert();
+    let skipped: Vec<_> = report.skipped().iter().map(|skipped| skipped.check.as_str()).collect();
+    assert_eq!(skipped.join("\n"), SKIPPED.trim_end(), "{report:#?}");
+}

@@ -1,0 +1,98 @@
+//! A host that is killed. The test is the host too: it starts itself again in that role.
+
+use std::fs::File;
+use std::process::{Child, Command, Stdio};
+
+use autonoe_acp::Walls;
+use autonoe_testkit::model_server::{Script, Turn};
+use futures::StreamExt;
+
+use crate::setting::{Place, Setting, events_of, eventually, shell, within};
+
+const FOLDER: &str = "AUTONOE_TEST_HOST_FOLDER";
+const MODEL: &str = "AUTONOE_TEST_HOST_MODEL";
+const WALLS: &str = "AUTONOE_TEST_HOST_WALLS";
+
+/// In a process that [`Host::start`] started, lets a session run for ever.
+async fn as_host() -> bool {
+    let (Some(folder), Ok(model)) = (std::env::var_os(FOLDER), std::env::var(MODEL)) else {
+        return false;
+    };
+    let place = Place {
+        folder: folder.into(),
+        model,
+    };
+    let mut spec = place.spec();
+    if std::env::var_os(WALLS).is_some() {
+        spec.outer_sandbox = Some(Walls::outer_sandbox());
+    }
+    let mut client = place.client(spec);
+    let mut stream = client.query("Wait.".into());
+    while stream.next().await.is_some() {}
+    true
+}
+
+/// This program as a host in a process of its own, killed at the latest when it is dropped.
+struct Host(Child);
+
+impl Host {
+    fn start(setting: &Setting, test: &str, has_walls: bool) -> Self {
+        let log = File::create(setting.folder.join("host.log")).expect("writable");
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        command
+            .arg(format!("host_death::{test}"))
+            .args(["--exact", "--nocapture"])
+            .env(FOLDER, &setting.folder)
+            .env(MODEL, &setting.model)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().expect("open"))
+            .stderr(log);
+        if has_walls {
+            command.env(WALLS, "1");
+        }
+        Self(command.spawn().expect("it starts"))
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        // It may be gone already, which is as good.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+async fn nothing_is_left_of_a_killed_host(test: &str, has_walls: bool) {
+    let endless = shell("echo 1 > begun && sleep 600");
+    let setting = Setting::new(Script::new([endless, Turn::text("Hello.")]));
+    let host = Host::start(&setting, test, has_walls);
+    setting.written("begun").await;
+    assert_ne!(setting.processes(), []);
+
+    drop(host);
+
+    let sleeps = || setting.processes().into_iter().any(|process| process.name != "sleep");
+    eventually("the end of the program", || !sleeps()).await;
+    // What a dead host cannot do, the next session does.
+    let mut client = setting.client(setting.spec());
+    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    within(client.dispose()).await.expect("it ends");
+    assert!(error.is_none(), "{error:?} {events:?}");
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_host_that_is_killed() {
+    if !as_host().await {
+        nothing_is_left_of_a_killed_host("a_host_that_is_killed", false).await;
+    }
+}
+
+#[tokio::test]
+async fn a_host_that_is_killed_with_its_agent_in_a_sandbox() {
+    if !as_host().await {
+        let test = "a_host_that_is_killed_with_its_agent_in_a_sandbox";
+        nothing_is_left_of_a_killed_host(test, true).await;
+    }
+}

@@ -1,0 +1,9 @@
+//! The backend on the pinned build of the real Gemini CLI, offline: the model is scripted.
+
+mod conformance;
+mod host_death;
+mod outer_sandbox;
+mod resume;
+mod runs;
+mod setting;
+mod turns;

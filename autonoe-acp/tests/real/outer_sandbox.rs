@@ -1,0 +1,133 @@
+//! The outer sandbox, tried with the real program.
+
+use std::time::Duration;
+
+use autonoe_acp::{AcpAgents, AcpOptions, SandboxNetwork, Walls};
+use autonoe_core::{
+    AgentClientFactory, AgentErrorKind, Grants, Sandbox, SessionSpec, StreamEvent, ToolStatus,
+};
+use autonoe_testkit::model_server::{Script, Turn};
+
+use crate::setting::{Setting, events_of, shell, within, write};
+
+fn sandboxed(mut spec: SessionSpec) -> SessionSpec {
+    spec.sandbox = Sandbox::Required;
+    spec.outer_sandbox = Some(Walls::outer_sandbox());
+    spec
+}
+
+/// Returns what came of the calls of a stream.
+fn outputs(events: &[StreamEvent]) -> Vec<(&str, ToolStatus)> {
+    let outputs = events.iter().filter_map(|event| match event {
+        StreamEvent::ToolResponse { output, status, .. } => Some((output.as_str(), *status)),
+        _ => None,
+    });
+    outputs.collect()
+}
+
+/// Plays a session in which everything that is asked is refused, and returns what its calls gave.
+async fn unasked(setting: &Setting, options: AcpOptions, spec: SessionSpec) -> Vec<StreamEvent> {
+    let mut client = AcpAgents::new(options).create(spec).expect("it can be made");
+    let (events, error) = events_of(client.as_mut(), "Look around.").await;
+    within(client.dispose()).await.expect("it ends");
+    assert!(error.is_none(), "{error:?}");
+    setting.assert_nothing_is_left();
+    events
+}
+
+#[tokio::test]
+async fn a_session_that_needs_a_sandbox_is_not_made_without_one() {
+    let setting = Setting::new(Script::new::<Turn>([]));
+    let mut spec = setting.spec();
+    spec.sandbox = Sandbox::Required;
+    let error = setting.agents().create(spec).err().expect("there is none");
+    assert_eq!(error.kind(), AgentErrorKind::Unsupported);
+
+    let agents = AcpAgents::new(setting.options().with_walls(Walls::new(None)));
+    let spec = sandboxed(setting.spec());
+    let error = agents.create(spec).err().expect("there is none");
+
+    assert_eq!(error.kind(), AgentErrorKind::NotAvailable);
+}
+
+#[tokio::test]
+async fn an_echo_that_nobody_is_asked_about_sees_no_more_than_the_sandbox_shows() {
+    for is_inside in [false, true] {
+        let folders = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+        let secrets = folders.path().canonicalize().expect("it is there");
+        std::fs::write(secrets.join("a-secret-name"), "").expect("writable");
+        let look = shell(&format!("echo {}/*", secrets.display()));
+        let setting = Setting::new(Script::new([look, Turn::text("Seen.")]));
+        let mut options = setting.options();
+        options.walls.hidden.push(secrets);
+        let mut spec = setting.spec_with(Grants::none());
+        if is_inside {
+            spec = sandboxed(spec);
+        }
+
+        let events = unasked(&setting, options, spec).await;
+
+        let [(output, status)] = outputs(&events)[..] else {
+            panic!("{events:?}");
+        };
+        // Nothing is granted: had it been asked about, it would not have run.
+        assert_eq!(status, ToolStatus::Ok);
+        assert_eq!(output.contains("a-secret-name"), !is_inside, "{output}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_allowed_writes_the_project_and_nothing_else() {
+    let elsewhere = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let outside = elsewhere.path().join("outside.txt");
+    let setting = Setting::new(Script::new([
+        write("inside.txt", "1\n"),
+        shell(&format!("echo 1 > {}", outside.display())),
+        shell("echo 1 > .autonoe/status.json"),
+        shell("echo 1 > /tmp/private.txt && cat /tmp/private.txt > copied.txt"),
+        Turn::text("Done."),
+    ]));
+    std::fs::create_dir(setting.file(".autonoe")).expect("it can be made");
+    let mut client = setting.client(sandboxed(setting.spec()));
+
+    let (events, error) = events_of(client.as_mut(), "Write everywhere.").await;
+    within(client.dispose()).await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(outputs(&events).len(), 4, "{events:?}");
+    assert_eq!(setting.names(), [".autonoe", "copied.txt", "inside.txt"]);
+    assert!(!outside.exists());
+    assert!(!setting.file(".autonoe/status.json").exists());
+    assert!(!std::path::Path::new("/tmp/private.txt").exists());
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn without_a_network_nobody_is_reached() {
+    let setting = Setting::new(Script::by(|_| Turn::text("I am here."))).unverified();
+    let mut options = setting.options().with_silence_limit(Duration::from_secs(8));
+    options.walls.network = SandboxNetwork::Off;
+    let agents = AcpAgents::new(options);
+    let mut client = agents.create(sandboxed(setting.spec())).expect("it can be made");
+
+    let (events, error) = events_of(client.as_mut(), "Are you there?").await;
+    within(client.dispose()).await.expect("it ends");
+
+    assert!(error.is_some(), "{events:?}");
+    assert!(setting.server.log().main_requests().is_empty());
+    setting.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_tool_that_goes_its_own_way_ends_with_the_sandbox() {
+    let stray = "(setsid sleep 600 >/dev/null 2>&1 &) ; echo 1 > begun";
+    let setting = Setting::new(Script::new([shell(stray), Turn::text("Done.")]));
+    let mut client = setting.client(sandboxed(setting.spec()));
+
+    let (events, error) = events_of(client.as_mut(), "Leave something.").await;
+    assert!(setting.file("begun").exists(), "{events:?} {error:?}");
+    within(client.dispose()).await.expect("it ends");
+
+    setting.assert_nothing_is_left();
+}

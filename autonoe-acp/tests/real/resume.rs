@@ -1,0 +1,69 @@
+//! A conversation that goes on in another session.
+
+use std::fs;
+
+use autonoe_acp::{AcpAgents, HomeFolder};
+use autonoe_core::{AgentClientFactory, AgentErrorKind, SessionOutcome, StreamEvent};
+use autonoe_testkit::model_server::{Script, Turn};
+
+use crate::setting::{Setting, events_of, within};
+
+#[tokio::test]
+async fn a_conversation_goes_on_and_its_history_is_no_news() {
+    let setting = Setting::new(Script::new([Turn::text("First."), Turn::text("Second.")]));
+    let home = setting.folder.join("home");
+    let agents = AcpAgents::new(setting.options().with_home(HomeFolder::Kept(home.clone())));
+    let mut client = agents.create(setting.spec()).expect("it can be made");
+    let (events, _) = events_of(client.as_mut(), "Remember the sunflower.").await;
+    within(client.dispose()).await.expect("it ends");
+    let Some(StreamEvent::Started { session, .. }) = events.first() else {
+        panic!("{events:?}");
+    };
+    make_older(&home);
+    let mut spec = setting.spec();
+    spec.resume = Some(session.clone());
+
+    let mut client = agents.create(spec).expect("it can be made");
+    let (events, error) = events_of(client.as_mut(), "What was it?").await;
+    within(client.dispose()).await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?}");
+    let texts: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            StreamEvent::Text { text, .. } => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(texts, ["Second."], "{events:?}");
+    assert_eq!(events.last(), Some(&StreamEvent::end(SessionOutcome::Completed, None)));
+    let requests = setting.server.log().main_requests();
+    let asked = requests.last().expect("there are some").user_texts().concat();
+    assert!(asked.contains("sunflower"), "{asked}");
+    setting.assert_nothing_is_left();
+}
+
+/// Makes the conversations of a home an hour old. The program keeps them by the minute, and loses
+/// one that is resumed in the minute in which it began.
+fn make_older(home: &std::path::Path) {
+    let projects = fs::read_dir(home.join(".gemini/tmp")).expect("it is there").flatten();
+    for chats in projects.map(|project| project.path().join("chats")) {
+        for chat in fs::read_dir(chats).into_iter().flatten().flatten() {
+            let name = chat.file_name().to_string_lossy().into_owned();
+            let id = name.rsplit_once('-').expect("it has an id").1.to_owned();
+            let older = chat.path().with_file_name(format!("session-2026-01-01T00-00-{id}"));
+            fs::rename(chat.path(), older).expect("ours");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_whose_home_went_with_it_is_refused_at_once() {
+    let setting = Setting::new(Script::new::<Turn>([]));
+    let mut spec = setting.spec();
+    spec.resume = Some(autonoe_core::AgentSessionId::new("some"));
+
+    let error = setting.agents().create(spec).err().expect("it cannot");
+
+    assert_eq!(error.kind(), AgentErrorKind::Unsupported);
+}

@@ -1,0 +1,57 @@
+//! Runs that are disturbed.
+
+use autonoe_core::{ExitReason, RunControl};
+use autonoe_testkit::model_server::{Message, Place, Refusal, Script, StreamFault, Turn};
+
+use super::{Run, passing, planning, status_on_disk};
+use crate::setting::{Setting, shell};
+
+#[tokio::test]
+async fn an_interrupted_run_ends_and_leaves_nothing() {
+    let endless = shell("echo 1 > begun && sleep 600");
+    let script = planning().into_iter().chain([endless]);
+    let setting = Setting::new(Script::new(script));
+    let control = RunControl::new();
+
+    let run = Run::in_project_of(&setting).controlled_by(&control);
+    let interrupted = async {
+        setting.written("begun").await;
+        control.cancel();
+    };
+    let ((report, ended), ()) = tokio::join!(run, interrupted);
+
+    assert_eq!(report.exit, ExitReason::Interrupted, "{report} {ended:?}");
+    assert_eq!(report.sessions, 2);
+    assert_eq!(status_on_disk(&setting)["passed"], false);
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_spent_quota_ends_a_run_that_does_not_wait() {
+    let script = Script::new(planning()).rest_by(|_| Refusal::quota_spent().into());
+    let setting = Setting::new(script).unverified();
+
+    let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
+
+    assert!(matches!(report.exit, ExitReason::QuotaExceeded { .. }), "{report} {ended:?}");
+    setting.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_run_goes_on_after_the_network_was_cut() {
+    let cut = || {
+        let cut = Message::new().says("I will").breaks(Place::AfterEvents(0), StreamFault::Cut);
+        Turn::from(cut)
+    };
+    // The program tries again by itself.
+    let script = Script::new(planning()).then(cut());
+    let script = passing().into_iter().fold(script, Script::then);
+    let setting = Setting::new(script);
+
+    let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
+    assert_eq!(status_on_disk(&setting)["passed"], true);
+    setting.assert_nothing_is_left();
+}

@@ -1,0 +1,46 @@
+//! A whole run: planning, coding, and what is not allowed.
+
+use std::fs;
+
+use autonoe_core::ExitReason;
+use autonoe_testkit::model_server::{Script, Turn};
+
+use super::{Run, passing, planning, status_on_disk};
+use crate::setting::{Setting, shell, write};
+
+#[tokio::test]
+async fn a_project_is_planned_and_built_and_what_is_refused_leaves_no_trace() {
+    let building = [
+        shell("touch trace.txt"),
+        shell("curl example.com > trace.txt"),
+        write(".autonoe/trace.txt", "1"),
+        write("hello.txt", "hello\n"),
+    ];
+    let turns = planning().into_iter().chain(building).chain(passing());
+    let setting = Setting::new(Script::new(turns));
+
+    let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?} {:?}", setting.told());
+    let greeting = fs::read_to_string(setting.file("hello.txt"));
+    assert_eq!(greeting.expect("it was written"), "hello\n");
+    assert!(!setting.file("trace.txt").exists());
+    assert!(!setting.file(".autonoe/trace.txt").exists());
+    assert_eq!(status_on_disk(&setting)["passed"], true);
+    let told = setting.told();
+    let refused = told.iter().filter(|told| told.contains("canceled by the user"));
+    assert!(refused.count() >= 3, "{told:?}");
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_run_without_an_outer_sandbox_does_not_start() {
+    let setting = Setting::new(Script::new::<Turn>([]));
+
+    let (report, ended) = Run::without_walls(&setting).until_it_ends().await;
+
+    assert!(report.to_string().contains("outer sandbox"), "{report}");
+    assert_eq!(ended, Vec::<serde_json::Value>::new());
+    setting.assert_nothing_is_left();
+}
