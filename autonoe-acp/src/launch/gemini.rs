@@ -2,31 +2,34 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// Set for every session.
+/// The folder of a project in which it looks for settings. In a folder that is trusted they start
+/// servers and allow tools that nobody is asked about, and an agent can write them.
+pub(super) const PROJECT_SETTINGS: &str = ".gemini";
+
+/// Set for every session. What is set, no file `.env` of a project sets.
 const ALWAYS: &[(&str, &str)] = &[
     // Otherwise it starts itself once more, and its parent hands no signal on.
     ("GEMINI_CLI_NO_RELAUNCH", "true"),
+    // In a folder that is not trusted there are no MCP servers, and so none of our tools.
+    ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
+    ("GEMINI_SYSTEM_MD", "false"),
     ("NO_COLOR", "1"),
 ];
 
-/// Never set. In a folder that is trusted, a settings file of the project (which an agent can
-/// write) starts servers and allows tools that nobody is asked about.
-const NEVER: &[&str] = &["GEMINI_CLI_TRUST_WORKSPACE", "GEMINI_SYSTEM_MD"];
-
-/// Makes `environment` that of Gemini CLI.
-pub(super) fn furnish(environment: &mut BTreeMap<OsString, OsString>) {
-    for name in NEVER {
-        environment.remove(OsStr::new(name));
-    }
+/// Makes `environment` that of Gemini CLI. The settings at `system_settings` win over all others.
+pub(super) fn furnish(environment: &mut BTreeMap<OsString, OsString>, system_settings: &Path) {
     for (name, value) in ALWAYS {
         environment.insert(name.into(), value.into());
     }
+    let name = "GEMINI_CLI_SYSTEM_SETTINGS_PATH";
+    environment.insert(name.into(), system_settings.into());
 }
 
-/// Returns its settings for a fresh home.
+/// Returns its settings.
 pub(super) fn settings(
     environment: &BTreeMap<OsString, OsString>,
     max_turns: Option<u32>,
@@ -85,13 +88,13 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_never_trusted() {
-        let trusted = ("GEMINI_CLI_TRUST_WORKSPACE".into(), "true".into());
-        let mut environment = BTreeMap::from([trusted]);
+    fn what_a_file_of_the_project_could_set_is_set() {
+        let mut environment = BTreeMap::from([("GEMINI_SYSTEM_MD".into(), "/evil.md".into())]);
 
-        furnish(&mut environment);
+        furnish(&mut environment, Path::new("/session/system.json"));
 
-        let names: Vec<_> = environment.keys().filter_map(|name| name.to_str()).collect();
-        assert_eq!(names, ["GEMINI_CLI_NO_RELAUNCH", "NO_COLOR"]);
+        let is = |name: &str, value: &str| environment[OsStr::new(name)] == OsStr::new(value);
+        assert!(is("GEMINI_SYSTEM_MD", "false"));
+        assert!(is("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "/session/system.json"));
     }
 }

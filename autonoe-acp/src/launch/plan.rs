@@ -18,6 +18,9 @@ const MARKER: &str = "AUTONOE_AGENT_SESSION";
 /// What the names of the folders of sessions begin with.
 const FOLDER: &str = "autonoe-acp-";
 
+/// The settings of Gemini CLI that win over all others, in the folder of a session.
+const SYSTEM_SETTINGS: &str = "system-settings.json";
+
 /// How long it may take at most to end what a killed host left running.
 const SWEEP: Duration = Duration::from_secs(5);
 
@@ -41,8 +44,7 @@ pub(crate) fn check(options: &AcpOptions, spec: &SessionSpec) -> Result<(), Agen
     if spec.thinking.is_some() {
         return refuse("an agent of this protocol cannot be told how much to think");
     }
-    // They are limited by a settings file, and another home has one of its own.
-    if spec.max_turns.is_some() && (is_plain || options.home != HomeFolder::PerSession) {
+    if spec.max_turns.is_some() && is_plain {
         return refuse("the turns of this agent cannot be limited");
     }
     if spec.system_prompt.is_some() && is_plain {
@@ -76,7 +78,7 @@ pub(crate) fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<Launch,
         environment.insert(name.into(), value.into());
     }
     if options.preset == Preset::Gemini {
-        gemini::furnish(&mut environment);
+        gemini::furnish(&mut environment, &place.system_settings());
         if let Some(prompt) = &spec.system_prompt {
             let file = place.folder.path().join("system.md");
             fs::write(&file, prompt).map_err(|error| no_folder(options, error))?;
@@ -95,7 +97,16 @@ pub(crate) fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<Launch,
         let walls = options.walls.around(&spec.cwd, &own).ok_or_else(|| {
             AgentError::new(AgentErrorKind::NotAvailable, "bubblewrap is not there")
         })?;
-        launch = launch.inside(walls);
+        let has_settings = options.preset == Preset::Gemini && settings_of(spec).exists();
+        launch = launch.inside(match has_settings {
+            true => walls.hidden(settings_of(spec)),
+            false => walls,
+        });
+    } else if options.preset == Preset::Gemini && settings_of(spec).exists() {
+        let message = "the project has a folder .gemini, whose settings could allow what the gate \
+                       refuses";
+        let error = AgentError::new(AgentErrorKind::Configuration, message);
+        return Err(error.with_remedy("remove it, or run the agent in bubblewrap, which hides it"));
     }
     if let Some(lock) = &spec.lock {
         launch = launch.inherit(lock.clone());
@@ -112,12 +123,17 @@ pub(crate) fn probe_launch(options: &AcpOptions) -> Result<Launch, AgentError> {
     let place = Place::furnish(options, None)?;
     let mut environment = place.environment(options);
     if options.preset == Preset::Gemini {
-        gemini::furnish(&mut environment);
+        gemini::furnish(&mut environment, &place.system_settings());
     }
     let launch = Launch::new(&options.program, place.folder.path(), place.marker.clone())
         .args(options.args.clone())
         .envs(environment);
     Ok(launch.folder(place.folder))
+}
+
+/// Returns where a project may have settings of Gemini CLI.
+fn settings_of(spec: &SessionSpec) -> PathBuf {
+    spec.cwd.join(gemini::PROJECT_SETTINGS)
 }
 
 fn model<'a>(options: &'a AcpOptions, spec: &'a SessionSpec) -> Option<&'a String> {
@@ -136,9 +152,9 @@ impl Place {
             };
             if let Some(home) = &home {
                 fs::create_dir_all(home)?;
-                if options.preset == Preset::Gemini {
-                    write_settings(home, options, max_turns)?;
-                }
+            }
+            if options.preset == Preset::Gemini {
+                write_settings(folder.path(), home.as_deref(), options, max_turns)?;
             }
             Ok((folder, home))
         };
@@ -153,6 +169,10 @@ impl Place {
         })
     }
 
+    fn system_settings(&self) -> PathBuf {
+        self.folder.path().join(SYSTEM_SETTINGS)
+    }
+
     fn environment(&self, options: &AcpOptions) -> BTreeMap<OsString, OsString> {
         let mut environment = options.environment.clone();
         environment.insert("TMPDIR".into(), self.folder.path().join("tmp").into());
@@ -163,16 +183,25 @@ impl Place {
     }
 }
 
-/// Writes the settings of Gemini CLI. What a person has chosen in a home that is kept stays.
-fn write_settings(home: &Path, options: &AcpOptions, max_turns: Option<u32>) -> io::Result<()> {
-    let folder = home.join(".gemini");
-    let file = folder.join("settings.json");
-    if matches!(options.home, HomeFolder::Kept(_)) && file.exists() {
-        return Ok(());
+/// Writes the settings of Gemini CLI. What a person has chosen in a home that is kept stays, as far
+/// as our settings say nothing of it.
+fn write_settings(
+    folder: &Path,
+    home: Option<&Path>,
+    options: &AcpOptions,
+    max_turns: Option<u32>,
+) -> io::Result<()> {
+    let settings = gemini::settings(&options.environment, max_turns).to_string();
+    fs::write(folder.join(SYSTEM_SETTINGS), &settings)?;
+    if let Some(home) = home {
+        let own = home.join(".gemini");
+        fs::create_dir_all(&own)?;
+        let file = own.join("settings.json");
+        if !file.exists() {
+            fs::write(file, settings)?;
+        }
     }
-    fs::create_dir_all(&folder)?;
-    let settings = gemini::settings(&options.environment, max_turns);
-    fs::write(file, settings.to_string())
+    Ok(())
 }
 
 /// Returns the marker of the session that a folder is for: its name.

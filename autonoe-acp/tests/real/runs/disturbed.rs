@@ -44,7 +44,7 @@ async fn a_run_goes_on_after_the_network_was_cut() {
         let cut = Message::new().says("I will").breaks(Place::AfterEvents(0), StreamFault::Cut);
         Turn::from(cut)
     };
-    // The program tries again by itself.
+    // The session fails, and the next one gets through.
     let script = Script::new(planning()).then(cut());
     let script = passing().into_iter().fold(script, Script::then);
     let setting = Setting::new(script);
