@@ -72,7 +72,10 @@ mod tests {
             let can = capabilities(&options, &told);
 
             assert_eq!(can.hooks, HookCoverage::AskedOnly);
-            assert_eq!((can.sandbox, can.in_process_tools), (Support::No, Support::No));
+            assert_eq!(
+                (can.sandbox, can.in_process_tools),
+                (Support::No, Support::No)
+            );
             assert_eq!((can.resume, can.version.as_deref()), (resume, Some("1.2")));
         }
     }

@@ -23,6 +23,7 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
 fn tests() -> HashSet<String> {
     let mut files = Vec::new();
     for folder in [
+        "autonoe-acp",
         "autonoe-claude",
         "autonoe-cli",
         "autonoe-core",

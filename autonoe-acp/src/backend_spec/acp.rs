@@ -77,15 +77,21 @@ impl AcpBackend {
             false => {
                 let path = context.environment.get(OsStr::new("PATH"));
                 let name = spec.command.to_str();
-                path.zip(name).and_then(|(path, name)| find_program(name, path))
+                path.zip(name)
+                    .and_then(|(path, name)| find_program(name, path))
             }
         };
         let program = program.ok_or_else(|| {
             let command = spec.command.display();
-            SpecError::new(Self::TAG, format!("the program {command} is in no folder of PATH"))
+            SpecError::new(
+                Self::TAG,
+                format!("the program {command} is in no folder of PATH"),
+            )
         })?;
         let stem = spec.command.file_stem().unwrap_or(OsStr::new(Self::TAG));
-        let name = spec.name.unwrap_or_else(|| stem.to_string_lossy().into_owned());
+        let name = spec
+            .name
+            .unwrap_or_else(|| stem.to_string_lossy().into_owned());
         let mut options = AcpOptions::new(name, program, context.environment.clone());
         options.args = spec.args.into_iter().map(Into::into).collect();
         options.model = spec.model;
@@ -138,7 +144,10 @@ mod tests {
 
         let options = spec.options(&context("/bin")).expect("it is named");
 
-        assert_eq!((options.name.as_str(), options.program), ("mine", "/opt/agent".into()));
+        assert_eq!(
+            (options.name.as_str(), options.program),
+            ("mine", "/opt/agent".into())
+        );
         assert_eq!(options.args, ["serve"]);
         assert_eq!(options.model.as_deref(), Some("m"));
         assert_eq!(options.model_argument, Some("-m".into()));
@@ -154,7 +163,9 @@ mod tests {
     fn a_program_that_is_not_there_is_an_error() {
         let spec: AcpBackend = serde_json::from_value(json!({"command": "nobody"})).expect("one");
 
-        let error = spec.options(&context("/nowhere")).expect_err("there is none");
+        let error = spec
+            .options(&context("/nowhere"))
+            .expect_err("there is none");
 
         assert!(error.to_string().contains("nobody"), "{error}");
     }

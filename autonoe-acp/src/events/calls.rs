@@ -44,15 +44,15 @@ impl Calls {
         };
         let all = &mut known.news;
         all.status = news.status.or(all.status);
-        for (field, told) in [
-            (&mut all.title, &news.title),
-            (&mut all.kind, &news.kind),
-        ] {
+        for (field, told) in [(&mut all.title, &news.title), (&mut all.kind, &news.kind)] {
             if told.is_some() {
                 field.clone_from(told);
             }
         }
-        for (field, told) in [(&mut all.input, &news.input), (&mut all.output, &news.output)] {
+        for (field, told) in [
+            (&mut all.input, &news.input),
+            (&mut all.output, &news.output),
+        ] {
             if told.is_some() {
                 field.clone_from(told);
             }

@@ -89,7 +89,9 @@ impl Dialect {
             return ToolKind::Other;
         };
         let mut meant = servers.iter().filter_map(|server| {
-            let tool = rest.strip_prefix(server.as_str())?.strip_prefix(separator)?;
+            let tool = rest
+                .strip_prefix(server.as_str())?
+                .strip_prefix(separator)?;
             (!tool.is_empty()).then(|| ToolKind::Mcp {
                 server: server.clone(),
                 tool: tool.to_owned(),
@@ -154,7 +156,10 @@ fn input(news: &CallNews, kind: &ToolKind) -> Value {
         ToolKind::Write { paths } | ToolKind::Read { paths } => json!({"paths": paths}),
         // Gemini CLI shows the input of such a tool as text, when it is short.
         ToolKind::Mcp { .. } => {
-            let shown = news.texts.first().and_then(|text| serde_json::from_str(text).ok());
+            let shown = news
+                .texts
+                .first()
+                .and_then(|text| serde_json::from_str(text).ok());
             let shown = shown.filter(Value::is_object);
             shown.unwrap_or_else(|| json!({}))
         }
@@ -189,14 +194,49 @@ mod tests {
             tool: tool.into(),
         };
         for (id, kind, title, expected) in [
-            ("run_shell_command__1", "execute", "rm -f x", ("Bash", shell("rm -f x"))),
+            (
+                "run_shell_command__1",
+                "execute",
+                "rm -f x",
+                ("Bash", shell("rm -f x")),
+            ),
             // A model that names its calls as it likes changes nothing about the sort of tool.
-            ("mcp_autonoe_create__1", "execute", "rm x", ("Bash", shell("rm x"))),
-            ("mcp_autonoe_set_status__1", "other", "t", ("mcp__autonoe__set_status", mcp("autonoe", "set_status"))),
-            ("mcp_elsewhere_x__1", "other", "t", ("mcp_elsewhere_x", ToolKind::Other)),
-            ("mcp_autonoe___1", "other", "t", ("mcp_autonoe", ToolKind::Other)),
-            ("update_topic__1", "other", "t", ("update_topic", ToolKind::Other)),
-            ("invoke_agent__1", "think", "t", ("invoke_agent", ToolKind::Other)),
+            (
+                "mcp_autonoe_create__1",
+                "execute",
+                "rm x",
+                ("Bash", shell("rm x")),
+            ),
+            (
+                "mcp_autonoe_set_status__1",
+                "other",
+                "t",
+                ("mcp__autonoe__set_status", mcp("autonoe", "set_status")),
+            ),
+            (
+                "mcp_elsewhere_x__1",
+                "other",
+                "t",
+                ("mcp_elsewhere_x", ToolKind::Other),
+            ),
+            (
+                "mcp_autonoe___1",
+                "other",
+                "t",
+                ("mcp_autonoe", ToolKind::Other),
+            ),
+            (
+                "update_topic__1",
+                "other",
+                "t",
+                ("update_topic", ToolKind::Other),
+            ),
+            (
+                "invoke_agent__1",
+                "think",
+                "t",
+                ("invoke_agent", ToolKind::Other),
+            ),
             ("no-name", "other", "t", ("other", ToolKind::Other)),
         ] {
             let described = Dialect::Gemini.describe(&news(id, kind, title), &servers());
@@ -211,8 +251,14 @@ mod tests {
         words.input = Some(json!({"command": ["rm", "x"]}));
         for (dialect, news) in [
             (Dialect::Gemini, news("mcp_a_b_c__1", "other", "t")),
-            (Dialect::Gemini, news("write_file__1", "edit", "Writing to x")),
-            (Dialect::Gemini, news("web_fetch__1", "fetch", "get http://x")),
+            (
+                Dialect::Gemini,
+                news("write_file__1", "edit", "Writing to x"),
+            ),
+            (
+                Dialect::Gemini,
+                news("web_fetch__1", "fetch", "get http://x"),
+            ),
             (Dialect::Gemini, words.clone()),
             (Dialect::Plain, words),
             (Dialect::Plain, news("c", "execute", "rm x")),
@@ -228,7 +274,10 @@ mod tests {
     #[test]
     fn a_plain_agent_is_believed_only_what_it_does_not_put_into_a_title() {
         let mut call = news("c", "other", "mcp.autonoe.create");
-        assert_eq!(Dialect::Plain.describe(&call, &servers()).kind, ToolKind::Other);
+        assert_eq!(
+            Dialect::Plain.describe(&call, &servers()).kind,
+            ToolKind::Other
+        );
 
         call.is_mcp = true;
         let described = Dialect::Plain.describe(&call, &servers());

@@ -123,3 +123,83 @@ fn output(news: &CallNews) -> String {
         _ => news.texts.join("\n"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::Spending;
+    use crate::wire::Permission;
+
+    /// Lines of the real program, as they came; the project is `/srv/project`.
+    const RECORDED: &str = include_str!("../../tests/recorded/gemini-cli-0.61.0.jsonl");
+
+    #[test]
+    fn recorded_lines_are_told_as_they_were_meant() {
+        let mut translator = Translator::new(Dialect::Gemini, vec!["autonoe".to_owned()]);
+        let (mut told, mut spending) = (Vec::new(), Spending::default());
+        for line in RECORDED.lines() {
+            let message: Value = serde_json::from_str(line).expect("JSON");
+            match message["method"].as_str() {
+                Some("session/update") => {
+                    told.extend(translator.observe(Update::read(&message["params"])));
+                }
+                Some(_) => {
+                    let asked = Permission::read(&message["params"]);
+                    assert!(asked.can_allow_once(), "{line}");
+                    let (_, events) = translator.asked(&asked.call.expect("a call"));
+                    told.extend(events);
+                }
+                None => {
+                    assert!(!translator.is_wordless());
+                    let tokens = spending.of_turn(&message["result"]);
+                    told.push(StreamEvent::usage(tokens.expect("they are told"), None));
+                    told.extend(translator.over());
+                    translator.prompted();
+                }
+            }
+        }
+
+        insta::assert_json_snapshot!(told);
+    }
+
+    #[test]
+    fn a_call_that_was_refused_has_one_end() {
+        let mut translator = Translator::new(Dialect::Plain, Vec::new());
+        let news = CallNews {
+            id: "c".to_owned(),
+            ..CallNews::default()
+        };
+        translator.asked(&news);
+
+        let denied = translator.denied("c", "no");
+        let ended = CallNews {
+            status: Some(CallStatus::Failed),
+            ..news
+        };
+        let late = translator.observe(Update::Call(ended));
+
+        assert_eq!(denied.len(), 1);
+        assert_eq!((late, translator.over()), (Vec::new(), Vec::new()));
+        assert!(!translator.is_calling());
+    }
+
+    #[test]
+    fn the_last_word_counts_only_after_the_last_call() {
+        let call = || {
+            Update::Call(CallNews {
+                id: "c".to_owned(),
+                ..CallNews::default()
+            })
+        };
+        for (dialect, after_the_call) in [(Dialect::Gemini, true), (Dialect::Plain, false)] {
+            let mut translator = Translator::new(dialect, Vec::new());
+            assert!(translator.is_wordless());
+            translator.observe(Update::Text("I will.".to_owned()));
+            assert!(!translator.is_wordless());
+
+            translator.observe(call());
+
+            assert_eq!(translator.is_wordless(), after_the_call, "{dialect:?}");
+        }
+    }
+}

@@ -57,7 +57,11 @@ pub(crate) fn missing_credentials(
 }
 
 fn login(environment: &BTreeMap<OsString, OsString>) -> Option<&'static str> {
-    let has = |name: &str| environment.get(OsStr::new(name)).is_some_and(|value| !value.is_empty());
+    let has = |name: &str| {
+        environment
+            .get(OsStr::new(name))
+            .is_some_and(|value| !value.is_empty())
+    };
     if has("GEMINI_API_KEY") {
         Some("gemini-api-key")
     } else if has("GOOGLE_GENAI_USE_VERTEXAI") {
@@ -82,7 +86,10 @@ mod tests {
 
             let settings = settings(&environment, None);
 
-            assert_eq!(settings["security"]["auth"]["selectedType"], login, "{name}");
+            assert_eq!(
+                settings["security"]["auth"]["selectedType"], login,
+                "{name}"
+            );
             assert_eq!(missing_credentials(&environment).is_some(), login.is_null());
         }
     }
@@ -95,6 +102,9 @@ mod tests {
 
         let is = |name: &str, value: &str| environment[OsStr::new(name)] == OsStr::new(value);
         assert!(is("GEMINI_SYSTEM_MD", "false"));
-        assert!(is("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "/session/system.json"));
+        assert!(is(
+            "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+            "/session/system.json"
+        ));
     }
 }

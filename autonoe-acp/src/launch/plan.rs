@@ -236,6 +236,9 @@ pub(crate) fn sweep(temporary: &Path) {
 }
 
 fn no_folder(options: &AcpOptions, error: io::Error) -> AgentError {
-    let message = format!("the folder of a session cannot be made in {:?}", options.temporary);
+    let message = format!(
+        "the folder of a session cannot be made in {:?}",
+        options.temporary
+    );
     AgentError::new(AgentErrorKind::Configuration, message).because(error)
 }

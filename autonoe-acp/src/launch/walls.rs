@@ -28,9 +28,7 @@ pub struct Walls {
 }
 
 /// Whether an agent in an outer sandbox has a network.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum SandboxNetwork {
     /// It has the one of this machine: its model and our tools are behind it.
@@ -142,7 +140,11 @@ mod tests {
 
             let needed = walls.are_needed(&spec(sandbox, outer));
 
-            assert_eq!(needed.ok(), expected, "{bubblewrap:?} {sandbox:?} {outer:?}");
+            assert_eq!(
+                needed.ok(),
+                expected,
+                "{bubblewrap:?} {sandbox:?} {outer:?}"
+            );
         }
     }
 }

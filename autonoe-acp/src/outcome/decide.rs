@@ -64,7 +64,9 @@ fn stopped(reason: &str, is_wordless: bool, was_stopped: bool) -> SessionOutcome
         "cancelled" => failed("the agent broke its turn off by itself".to_owned()),
         "max_tokens" => failed("the model came to the limit of its tokens".to_owned()),
         "refusal" => failed("the model refused to go on".to_owned()),
-        other => failed(format!("the agent stopped for a reason of its own: {other:?}")),
+        other => failed(format!(
+            "the agent stopped for a reason of its own: {other:?}"
+        )),
     }
 }
 
@@ -139,7 +141,11 @@ mod tests {
         ] {
             let ending = stop(reason, is_wordless);
 
-            assert_eq!(told(&ending, was_stopped), expected, "{ending:?} {was_stopped}");
+            assert_eq!(
+                told(&ending, was_stopped),
+                expected,
+                "{ending:?} {was_stopped}"
+            );
         }
     }
 
@@ -147,26 +153,75 @@ mod tests {
     fn an_error_means_one_thing() {
         let bad_key = r#"{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}"#;
         for (code, message, data, expected) in [
-            (429, "You have exhausted your daily quota on this model.", json!(null), "quota_exceeded"),
-            (429, "Rate limit exceeded. Try again later.", json!(null), "quota_exceeded"),
-            (-32603, "usage limit", json!({"codexErrorInfo": "usageLimitExceeded"}), "quota_exceeded"),
-            (-32603, "who?", json!({"codexErrorInfo": "unauthorized"}), "error authentication"),
-            (-32603, "Internal error", json!({"details": "No previous sessions found"}), "error other"),
-            (401, r#"{"error":{"code":401,"message":"bad key"}}"#, json!(null), "error authentication"),
+            (
+                429,
+                "You have exhausted your daily quota on this model.",
+                json!(null),
+                "quota_exceeded",
+            ),
+            (
+                429,
+                "Rate limit exceeded. Try again later.",
+                json!(null),
+                "quota_exceeded",
+            ),
+            (
+                -32603,
+                "usage limit",
+                json!({"codexErrorInfo": "usageLimitExceeded"}),
+                "quota_exceeded",
+            ),
+            (
+                -32603,
+                "who?",
+                json!({"codexErrorInfo": "unauthorized"}),
+                "error authentication",
+            ),
+            (
+                -32603,
+                "Internal error",
+                json!({"details": "No previous sessions found"}),
+                "error other",
+            ),
+            (
+                401,
+                r#"{"error":{"code":401,"message":"bad key"}}"#,
+                json!(null),
+                "error authentication",
+            ),
             (403, "no", json!(null), "error authentication"),
-            (-32000, "Authentication required", json!(null), "error authentication"),
+            (
+                -32000,
+                "Authentication required",
+                json!(null),
+                "error authentication",
+            ),
             (400, bad_key, json!(null), "error authentication"),
             (400, "nonsense", json!(null), "error configuration"),
             (402, "pay", json!(null), "error billing"),
             (404, "no such model", json!(null), "error configuration"),
-            (-32602, "Session not found: x", json!(null), "error configuration"),
-            (500, "models/x is not found", json!(null), "error overloaded"),
+            (
+                -32602,
+                "Session not found: x",
+                json!(null),
+                "error configuration",
+            ),
+            (
+                500,
+                "models/x is not found",
+                json!(null),
+                "error overloaded",
+            ),
             (503, "overloaded", json!(null), "error overloaded"),
             (-32601, "Method not found", json!(null), "error protocol"),
             (7, "what?", json!(null), "error other"),
         ] {
             let message = message.to_owned();
-            let ending = Ending::Refused { code, message, data };
+            let ending = Ending::Refused {
+                code,
+                message,
+                data,
+            };
 
             assert_eq!(told(&ending, false), expected, "{ending:?}");
             assert_eq!(told(&ending, true), "interrupted", "{ending:?}");
@@ -187,7 +242,8 @@ mod tests {
     fn people_read_the_sentence_and_not_the_json_around_it() {
         let ending = Ending::Refused {
             code: 401,
-            message: r#"{"error":{"code":401,"message":"bad key","status":"UNAUTHENTICATED"}}"#.into(),
+            message: r#"{"error":{"code":401,"message":"bad key","status":"UNAUTHENTICATED"}}"#
+                .into(),
             data: Value::Null,
         };
 

@@ -5,7 +5,9 @@ use serde_json::Value;
 /// Returns the sentence of an error whose message may be the JSON of a service.
 pub(super) fn sentence(message: &str) -> String {
     let told = serde_json::from_str::<Value>(message).ok();
-    let inner = told.as_ref().and_then(|json| json["error"]["message"].as_str());
+    let inner = told
+        .as_ref()
+        .and_then(|json| json["error"]["message"].as_str());
     inner.unwrap_or(message).to_owned()
 }
 

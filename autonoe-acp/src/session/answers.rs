@@ -77,10 +77,7 @@ impl Answers {
     }
 
     /// Refuses a question that nobody can decide about.
-    pub(super) fn refuse(
-        asked: &Permission,
-        responder: Responder<RequestPermissionResponse>,
-    ) {
+    pub(super) fn refuse(asked: &Permission, responder: Responder<RequestPermissionResponse>) {
         let _ = responder.respond(asked.response(Answer::Reject));
     }
 

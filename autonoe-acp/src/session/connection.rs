@@ -64,14 +64,20 @@ impl Connection {
                 },
                 agent_client_protocol::on_receive_request!(),
             )
-            .connect_with(lines(stdin, stdout, tell), async move |to: ConnectionTo<Agent>| {
-                let _ = hand_out.send(to);
-                over.cancelled().await;
-                Ok(())
-            });
+            .connect_with(
+                lines(stdin, stdout, tell),
+                async move |to: ConnectionTo<Agent>| {
+                    let _ = hand_out.send(to);
+                    over.cancelled().await;
+                    Ok(())
+                },
+            );
         tokio::spawn(async move {
             if let Err(error) = talk.await {
-                tracing::debug!(code = i32::from(error.code), "the talk with an agent broke off");
+                tracing::debug!(
+                    code = i32::from(error.code),
+                    "the talk with an agent broke off"
+                );
             }
         });
         Some(Self {
@@ -94,7 +100,10 @@ impl Connection {
         let sent = UntypedMessage::new(method, params)
             .and_then(|message| self.to.send_notification(message));
         if let Err(error) = sent {
-            tracing::debug!(code = i32::from(error.code), "an agent cannot be told {method}");
+            tracing::debug!(
+                code = i32::from(error.code),
+                "an agent cannot be told {method}"
+            );
         }
     }
 

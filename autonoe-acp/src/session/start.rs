@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use agent_client_protocol::Error;
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::schema::{
     Implementation, InitializeRequest, LoadSessionRequest, NewSessionRequest,
 };
-use agent_client_protocol::Error;
 use autonoe_core::{AgentError, AgentErrorKind, AgentSessionId, SessionSpec};
 use autonoe_process::{Action, Ladder, Launch, Process, Signal, Started};
 use serde_json::Value;
@@ -68,7 +68,10 @@ impl Live {
             stdin,
             stdout,
         } = launch.start().await.map_err(|error| {
-            let message = format!("the program of the agent {} cannot be started", options.name);
+            let message = format!(
+                "the program of the agent {} cannot be started",
+                options.name
+            );
             AgentError::new(AgentErrorKind::NotAvailable, message).because(error)
         })?;
         let Some(connection) = Connection::open(stdin, stdout).await else {
@@ -145,7 +148,8 @@ impl Live {
             }
             Some(earlier) => {
                 let load = LoadSessionRequest::new(earlier.as_str().to_owned(), &spec.cwd);
-                self.connection.ask("session/load", load.mcp_servers(servers))
+                self.connection
+                    .ask("session/load", load.mcp_servers(servers))
             }
         };
         let begun = self.answer(answer).await?;

@@ -86,7 +86,10 @@ impl<'l> Turn<'l> {
         };
         self.forget_what_came_before();
         self.live.translator.prompted();
-        query.tell([StreamEvent::started(session.clone(), self.live.model.clone())]);
+        query.tell([StreamEvent::started(
+            session.clone(),
+            self.live.model.clone(),
+        )]);
         let text = ContentBlock::Text(TextContent::new(query.prompt.clone()));
         let prompt = PromptRequest::new(session.as_str().to_owned(), vec![text]);
         let mut answer = self.live.connection.ask("session/prompt", prompt);

@@ -32,7 +32,9 @@ pub(crate) fn mcp_servers(
             McpServer::Stdio {
                 command, args, env, ..
             } => {
-                let env = env.iter().map(|(name, value)| EnvVariable::new(name, value));
+                let env = env
+                    .iter()
+                    .map(|(name, value)| EnvVariable::new(name, value));
                 let stdio = McpServerStdio::new(name, command)
                     .args(args.clone())
                     .env(env.collect());
@@ -94,7 +96,10 @@ mod tests {
 
     #[test]
     fn a_server_that_the_agent_cannot_reach_is_an_error_and_not_left_out() {
-        for told in [json!({}), json!({"agentCapabilities": {"mcpCapabilities": {"http": false}}})] {
+        for told in [
+            json!({}),
+            json!({"agentCapabilities": {"mcpCapabilities": {"http": false}}}),
+        ] {
             let error = mcp_servers(&servers(), &told).expect_err("it cannot");
 
             assert!(error.to_string().contains("\"tools\""), "{error}");

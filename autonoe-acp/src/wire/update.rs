@@ -134,7 +134,10 @@ mod tests {
             json!({"update": {"sessionUpdate": "tool_call", "title": "without an id"}}),
             json!({"update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "image"}}}),
         ] {
-            assert!(matches!(Update::read(&update), Update::Other(_)), "{update}");
+            assert!(
+                matches!(Update::read(&update), Update::Other(_)),
+                "{update}"
+            );
         }
     }
 

@@ -82,6 +82,10 @@ async fn the_contract_of_backends_is_kept() {
     let report = conformance::agent_client(&RealGemini { project }).await;
 
     report.assert();
-    let skipped: Vec<_> = report.skipped().iter().map(|skipped| skipped.check.as_str()).collect();
+    let skipped: Vec<_> = report
+        .skipped()
+        .iter()
+        .map(|skipped| skipped.check.as_str())
+        .collect();
     assert_eq!(skipped.join("\n"), SKIPPED.trim_end(), "{report:#?}");
 }

@@ -28,7 +28,9 @@ fn outputs(events: &[StreamEvent]) -> Vec<(&str, ToolStatus)> {
 
 /// Plays a session in which everything that is asked is refused, and returns what its calls gave.
 async fn unasked(setting: &Setting, options: AcpOptions, spec: SessionSpec) -> Vec<StreamEvent> {
-    let mut client = AcpAgents::new(options).create(spec).expect("it can be made");
+    let mut client = AcpAgents::new(options)
+        .create(spec)
+        .expect("it can be made");
     let (events, error) = events_of(client.as_mut(), "Look around.").await;
     within(client.dispose()).await.expect("it ends");
     assert!(error.is_none(), "{error:?}");
@@ -110,7 +112,9 @@ async fn without_a_network_nobody_is_reached() {
     let mut options = setting.options().with_silence_limit(Duration::from_secs(8));
     options.walls.network = SandboxNetwork::Off;
     let agents = AcpAgents::new(options);
-    let mut client = agents.create(sandboxed(setting.spec())).expect("it can be made");
+    let mut client = agents
+        .create(sandboxed(setting.spec()))
+        .expect("it can be made");
 
     let (events, error) = events_of(client.as_mut(), "Are you there?").await;
     within(client.dispose()).await.expect("it ends");
@@ -153,7 +157,10 @@ async fn settings_of_the_project_open_nothing_in_the_sandbox() {
 
     let events = unasked(&setting, setting.options(), spec).await;
 
-    let statuses: Vec<_> = outputs(&events).into_iter().map(|(_, status)| status).collect();
+    let statuses: Vec<_> = outputs(&events)
+        .into_iter()
+        .map(|(_, status)| status)
+        .collect();
     assert_eq!(statuses, [ToolStatus::Denied], "{events:?}");
     assert_eq!(setting.names(), [".gemini"]);
 }
@@ -167,7 +174,10 @@ async fn a_project_with_settings_is_refused_without_a_sandbox() {
     let (_, error) = events_of(client.as_mut(), "Look.").await;
     within(client.dispose()).await.expect("it ends");
 
-    assert_eq!(error.expect("it is refused").kind(), AgentErrorKind::Configuration);
+    assert_eq!(
+        error.expect("it is refused").kind(),
+        AgentErrorKind::Configuration
+    );
     assert_eq!(setting.names(), [".gemini"]);
     setting.assert_nothing_is_left();
 }

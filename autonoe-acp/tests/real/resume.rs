@@ -36,9 +36,16 @@ async fn a_conversation_goes_on_and_its_history_is_no_news() {
         })
         .collect();
     assert_eq!(texts, ["Second."], "{events:?}");
-    assert_eq!(events.last(), Some(&StreamEvent::end(SessionOutcome::Completed, None)));
+    assert_eq!(
+        events.last(),
+        Some(&StreamEvent::end(SessionOutcome::Completed, None))
+    );
     let requests = setting.server.log().main_requests();
-    let asked = requests.last().expect("there are some").user_texts().concat();
+    let asked = requests
+        .last()
+        .expect("there are some")
+        .user_texts()
+        .concat();
     assert!(asked.contains("sunflower"), "{asked}");
     setting.assert_nothing_is_left();
 }
@@ -46,12 +53,16 @@ async fn a_conversation_goes_on_and_its_history_is_no_news() {
 /// Makes the conversations of a home an hour old. The program keeps them by the minute, and loses
 /// one that is resumed in the minute in which it began.
 fn make_older(home: &std::path::Path) {
-    let projects = fs::read_dir(home.join(".gemini/tmp")).expect("it is there").flatten();
+    let projects = fs::read_dir(home.join(".gemini/tmp"))
+        .expect("it is there")
+        .flatten();
     for chats in projects.map(|project| project.path().join("chats")) {
         for chat in fs::read_dir(chats).into_iter().flatten().flatten() {
             let name = chat.file_name().to_string_lossy().into_owned();
             let id = name.rsplit_once('-').expect("it has an id").1.to_owned();
-            let older = chat.path().with_file_name(format!("session-2026-01-01T00-00-{id}"));
+            let older = chat
+                .path()
+                .with_file_name(format!("session-2026-01-01T00-00-{id}"));
             fs::rename(chat.path(), older).expect("ours");
         }
     }

@@ -1,8 +1,8 @@
 //! Single turns: what is told of them, and how they end.
 
 use autonoe_core::{
-    AgentClientFactory, AgentErrorKind, Grants, HookCoverage, SessionOutcome, StreamEvent,
-    Support, TokenUsage, ToolStatus,
+    AgentClientFactory, AgentErrorKind, Grants, HookCoverage, SessionOutcome, StreamEvent, Support,
+    TokenUsage, ToolStatus,
 };
 use autonoe_testkit::model_server::{
     Message, Place, Refusal, Script, StopReason, StreamFault, Turn,
@@ -48,9 +48,15 @@ async fn the_program_is_found_and_claims_no_more_than_it_can() {
 
     let can = within(setting.agents().probe()).await.expect("it is there");
 
-    assert_eq!((can.backend.as_str(), can.version.as_deref()), ("gemini", Some("0.61.0")));
+    assert_eq!(
+        (can.backend.as_str(), can.version.as_deref()),
+        ("gemini", Some("0.61.0"))
+    );
     assert_eq!(can.hooks, HookCoverage::AskedOnly);
-    assert_eq!((can.sandbox, can.in_process_tools), (Support::No, Support::No));
+    assert_eq!(
+        (can.sandbox, can.in_process_tools),
+        (Support::No, Support::No)
+    );
     assert_eq!((can.resume, can.cost), (Support::No, Support::No));
     setting.assert_nothing_is_left();
 }
@@ -59,18 +65,26 @@ async fn the_program_is_found_and_claims_no_more_than_it_can() {
 async fn without_a_key_a_probe_says_what_is_missing() {
     let setting = Setting::new(Script::new::<Turn>([]));
     let mut options = setting.options();
-    options.environment.remove(std::ffi::OsStr::new("GEMINI_API_KEY"));
+    options
+        .environment
+        .remove(std::ffi::OsStr::new("GEMINI_API_KEY"));
 
     let error = within(autonoe_acp::AcpAgents::new(options).probe()).await;
 
     let error = error.expect_err("it has none");
     assert_eq!(error.kind(), AgentErrorKind::Authentication);
-    assert!(error.remedy().is_some_and(|remedy| remedy.contains("GEMINI_API_KEY")));
+    assert!(
+        error
+            .remedy()
+            .is_some_and(|remedy| remedy.contains("GEMINI_API_KEY"))
+    );
 }
 
 #[tokio::test]
 async fn words_thoughts_and_tokens_are_told() {
-    let said = Message::new().thinks("**Plan** first").says("Good morning.");
+    let said = Message::new()
+        .thinks("**Plan** first")
+        .says("Good morning.");
     let setting = Setting::new(Script::new([said]));
 
     let (events, error) = one_turn(&setting).await;
@@ -81,9 +95,15 @@ async fn words_thoughts_and_tokens_are_told() {
     };
     let model = "gemini-2.5-flash".to_owned();
     assert!(matches!(started, StreamEvent::Started { model: Some(told), .. } if *told == model));
-    assert!(matches!(thought, StreamEvent::Thinking { .. }), "{thought:?}");
+    assert!(
+        matches!(thought, StreamEvent::Thinking { .. }),
+        "{thought:?}"
+    );
     assert_eq!(*text, StreamEvent::text("Good morning."));
-    let StreamEvent::Usage { tokens, cost: None, .. } = usage else {
+    let StreamEvent::Usage {
+        tokens, cost: None, ..
+    } = usage
+    else {
         panic!("{usage:?}");
     };
     assert_ne!(*tokens, TokenUsage::default());
@@ -108,7 +128,11 @@ async fn calls_are_told_whichever_message_comes_first() {
     let expected = [
         ("Bash", json!({"command": "echo hello"}), ToolStatus::Ok),
         ("Write", json!({"file_path": made}), ToolStatus::Ok),
-        ("Bash", json!({"command": "cat made.txt > copy.txt"}), ToolStatus::Ok),
+        (
+            "Bash",
+            json!({"command": "cat made.txt > copy.txt"}),
+            ToolStatus::Ok,
+        ),
     ];
     for (call, (name, input, status)) in calls.iter().zip(expected) {
         assert_eq!(call, &(name.to_owned(), input, Some(status)));
@@ -169,14 +193,19 @@ async fn a_spent_quota_is_one() {
 #[tokio::test]
 async fn an_answer_that_breaks_off_is_no_success() {
     let cut = || {
-        let cut = Message::new().says("I will").breaks(Place::AfterEvents(0), StreamFault::End);
+        let cut = Message::new()
+            .says("I will")
+            .breaks(Place::AfterEvents(0), StreamFault::End);
         Turn::from(cut)
     };
     let blocked = || Turn::from(Message::new().says("").stops(StopReason::Refusal));
     for (what, script) in [
         ("cut", Script::by(move |_| cut())),
         ("blocked", Script::by(move |_| blocked())),
-        ("cut after a tool", Script::new([shell("echo 1")]).rest_by(move |_| cut())),
+        (
+            "cut after a tool",
+            Script::new([shell("echo 1")]).rest_by(move |_| cut()),
+        ),
     ] {
         let setting = Setting::new(script).unverified();
 
@@ -199,7 +228,11 @@ async fn a_limit_of_turns_and_a_system_prompt_are_kept() {
     within(client.dispose()).await.expect("it ends");
 
     assert!(error.is_none(), "{error:?}");
-    assert_eq!(outcome(&events), Some(&SessionOutcome::MaxTurns), "{events:?}");
+    assert_eq!(
+        outcome(&events),
+        Some(&SessionOutcome::MaxTurns),
+        "{events:?}"
+    );
     let requests = setting.server.log().main_requests();
     assert_eq!(requests.len(), 2);
     let system = requests[0].system_texts().concat();
@@ -224,11 +257,24 @@ async fn a_turn_that_is_interrupted_ends_its_tool() {
     };
     let (events, ()) = within(async { tokio::join!(heard, interrupt) }).await;
 
-    assert_eq!(outcome(&events), Some(&SessionOutcome::Interrupted), "{events:?}");
-    let sleeps = || setting.processes().into_iter().any(|process| process.name == "sleep");
+    assert_eq!(
+        outcome(&events),
+        Some(&SessionOutcome::Interrupted),
+        "{events:?}"
+    );
+    let sleeps = || {
+        setting
+            .processes()
+            .into_iter()
+            .any(|process| process.name == "sleep")
+    };
     crate::setting::eventually("the end of the tool", || !sleeps()).await;
     let (events, _) = events_of(client.as_mut(), "Are you there?").await;
-    assert_eq!(outcome(&events), Some(&SessionOutcome::Completed), "{events:?}");
+    assert_eq!(
+        outcome(&events),
+        Some(&SessionOutcome::Completed),
+        "{events:?}"
+    );
     within(client.dispose()).await.expect("it ends");
     setting.assert_nothing_is_left();
 }
@@ -252,7 +298,11 @@ async fn a_turn_that_waits_for_the_gate_can_be_interrupted() {
     within(client.dispose()).await.expect("it ends");
 
     assert!(error.is_none(), "{error:?}");
-    assert_eq!(outcome(&events), Some(&SessionOutcome::Interrupted), "{events:?}");
+    assert_eq!(
+        outcome(&events),
+        Some(&SessionOutcome::Interrupted),
+        "{events:?}"
+    );
     assert_eq!(setting.names(), Vec::<String>::new());
     setting.assert_nothing_is_left();
 }
@@ -274,7 +324,9 @@ impl autonoe_core::PreToolUseHook for Thinker {
 
 #[tokio::test]
 async fn a_silent_agent_is_given_up_and_ended() {
-    let hang = Message::new().says("Well..").breaks(Place::AfterBlock(0), StreamFault::Hang);
+    let hang = Message::new()
+        .says("Well..")
+        .breaks(Place::AfterBlock(0), StreamFault::Hang);
     let setting = Setting::new(Script::new([hang])).unverified();
     let options = setting.options();
     let options = options.with_silence_limit(std::time::Duration::from_secs(3));

@@ -34,14 +34,19 @@ async fn a_spent_quota_ends_a_run_that_does_not_wait() {
 
     let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
 
-    assert!(matches!(report.exit, ExitReason::QuotaExceeded { .. }), "{report} {ended:?}");
+    assert!(
+        matches!(report.exit, ExitReason::QuotaExceeded { .. }),
+        "{report} {ended:?}"
+    );
     setting.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_run_goes_on_after_the_network_was_cut() {
     let cut = || {
-        let cut = Message::new().says("I will").breaks(Place::AfterEvents(0), StreamFault::Cut);
+        let cut = Message::new()
+            .says("I will")
+            .breaks(Place::AfterEvents(0), StreamFault::Cut);
         Turn::from(cut)
     };
     // The session fails, and the next one gets through.

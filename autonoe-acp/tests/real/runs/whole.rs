@@ -21,14 +21,21 @@ async fn a_project_is_planned_and_built_and_what_is_refused_leaves_no_trace() {
 
     let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
 
-    assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?} {:?}", setting.told());
+    assert_eq!(
+        report.exit,
+        ExitReason::AllPassed,
+        "{report} {ended:?} {:?}",
+        setting.told()
+    );
     let greeting = fs::read_to_string(setting.file("hello.txt"));
     assert_eq!(greeting.expect("it was written"), "hello\n");
     assert!(!setting.file("trace.txt").exists());
     assert!(!setting.file(".autonoe/trace.txt").exists());
     assert_eq!(status_on_disk(&setting)["passed"], true);
     let told = setting.told();
-    let refused = told.iter().filter(|told| told.contains("canceled by the user"));
+    let refused = told
+        .iter()
+        .filter(|told| told.contains("canceled by the user"));
     assert!(refused.count() >= 3, "{told:?}");
     setting.server.verify();
     setting.assert_nothing_is_left();

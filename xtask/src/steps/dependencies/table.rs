@@ -20,6 +20,7 @@ const TABLE: &[(&str, Allowed)] = &[
         "autonoe-testkit",
         Only(&["autonoe-core", "autonoe-security"]),
     ),
+    ("autonoe-acp", Only(&["autonoe-core", "autonoe-process"])),
     ("autonoe-claude", Only(&["autonoe-core", "autonoe-process"])),
     ("autonoe-codex", Only(&["autonoe-core", "autonoe-process"])),
     ("autonoe-flow", Only(&["autonoe-core", "autonoe-process"])),
