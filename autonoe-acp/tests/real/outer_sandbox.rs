@@ -43,12 +43,12 @@ async fn a_session_that_needs_a_sandbox_is_not_made_without_one() {
     let setting = Setting::new(Script::new::<Turn>([]));
     let mut spec = setting.spec();
     spec.sandbox = Sandbox::Required;
-    let error = setting.agents().create(spec).err().expect("there is none");
+    let error = setting.agents().create(spec).expect_err("there is none");
     assert_eq!(error.kind(), AgentErrorKind::Unsupported);
 
     let agents = AcpAgents::new(setting.options().with_walls(Walls::new(None)));
     let spec = sandboxed(setting.spec());
-    let error = agents.create(spec).err().expect("there is none");
+    let error = agents.create(spec).expect_err("there is none");
 
     assert_eq!(error.kind(), AgentErrorKind::NotAvailable);
 }

@@ -74,7 +74,7 @@ async fn a_conversation_whose_home_went_with_it_is_refused_at_once() {
     let mut spec = setting.spec();
     spec.resume = Some(autonoe_core::AgentSessionId::new("some"));
 
-    let error = setting.agents().create(spec).err().expect("it cannot");
+    let error = setting.agents().create(spec).expect_err("it cannot");
 
     assert_eq!(error.kind(), AgentErrorKind::Unsupported);
 }

@@ -35,7 +35,7 @@ async fn a_spent_quota_ends_a_run_that_does_not_wait() {
     let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
 
     assert!(
-        matches!(report.exit, ExitReason::QuotaExceeded { .. }),
+        matches!(report.exit, ExitReason::QuotaExceeded),
         "{report} {ended:?}"
     );
     setting.assert_nothing_is_left();
