@@ -25,7 +25,7 @@ pub(super) enum Incoming {
     Update(Value),
     /// A question whether a tool may be used.
     Permission(Value, Responder<RequestPermissionResponse>),
-    /// It said its last word.
+    /// Its output is closed. What it sent before may still come.
     Closed,
 }
 
@@ -107,9 +107,10 @@ impl Connection {
         }
     }
 
-    /// Waits for what the agent sends next. Nothing is lost when the future is dropped.
-    pub(super) async fn next(&mut self) -> Incoming {
-        self.incoming.recv().await.unwrap_or(Incoming::Closed)
+    /// Waits for what the agent sends next; `None` if nothing can come any more. Nothing is lost
+    /// when the future is dropped.
+    pub(super) async fn next(&mut self) -> Option<Incoming> {
+        self.incoming.recv().await
     }
 
     /// Returns what the agent has sent, if there is anything.

@@ -162,7 +162,7 @@ impl Live {
             }
         };
         if spec.resume.is_some() {
-            while let Ok(Incoming::Update(_) | Incoming::Permission(..)) =
+            while let Ok(Some(Incoming::Update(_) | Incoming::Permission(..))) =
                 timeout(HISTORY_IS_OVER, self.connection.next()).await
             {}
         }

@@ -25,6 +25,9 @@ const END_OF_TURN: Duration = Duration::from_secs(10);
 /// How long an agent that is to be ended may take to end its tools by itself.
 const END_OF_TOOLS: Duration = Duration::from_secs(2);
 
+/// How long it may take to hear all that an agent said before it closed its output.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
 /// What is to be done after a query.
 #[derive(Debug)]
 pub(super) enum After {
@@ -46,12 +49,16 @@ pub(super) struct Turn<'l> {
     heard: Instant,
     /// When the turn must have ended, once it was stopped.
     ends_by: Option<Instant>,
+    /// When the last word must have come, once the output of the agent is closed.
+    closed: Option<Instant>,
+    /// Nothing can come any more.
+    is_silent: bool,
     is_dropped: bool,
 }
 
 /// What happened.
 enum Happened {
-    Sent(Incoming),
+    Sent(Option<Incoming>),
     Refused(Refused),
     Answered(Result<Value, Error>),
     Told(Option<Command>),
@@ -69,6 +76,8 @@ impl<'l> Turn<'l> {
             answers: Answers::new(spec.gate.clone(), options.answer_limit),
             heard: Instant::now(),
             ends_by: None,
+            closed: None,
+            is_silent: false,
             is_dropped: false,
         }
     }
@@ -96,12 +105,12 @@ impl<'l> Turn<'l> {
         self.heard = Instant::now();
         loop {
             match self.next(&query, commands, &mut answer).await {
-                Happened::Sent(Incoming::Closed) => {
-                    let gone = self.live.gone().await;
-                    self.finish(query, &gone, None);
-                    return After::Useless;
+                Happened::Sent(None) => self.is_silent = true,
+                // The answer to the prompt fails after all that was sent before.
+                Happened::Sent(Some(Incoming::Closed)) => {
+                    self.closed = Some(Instant::now() + LAST_WORDS);
                 }
-                Happened::Sent(incoming) => {
+                Happened::Sent(Some(incoming)) => {
                     self.heard = Instant::now();
                     self.take(incoming, &query);
                 }
@@ -145,6 +154,11 @@ impl<'l> Turn<'l> {
                     let _ = timeout(END_OF_TOOLS, answer).await;
                     return After::Useless;
                 }
+                Happened::Late if self.closed.is_some() => {
+                    let gone = self.live.gone().await;
+                    self.finish(query, &gone, None);
+                    return After::Useless;
+                }
                 Happened::Late => {
                     self.late(query);
                     return After::Useless;
@@ -160,14 +174,15 @@ impl<'l> Turn<'l> {
         answer: &mut Answered,
     ) -> Happened {
         let silent = self.heard + self.options.silence_limit;
-        let late = self.ends_by.unwrap_or(silent).min(silent);
+        let limits = [self.ends_by, self.closed].into_iter().flatten();
+        let late = limits.fold(silent, Instant::min);
         tokio::select! {
             biased;
             () = query.dropped.cancelled(), if !self.is_dropped => Happened::Dropped,
             command = commands.recv() => Happened::Told(command),
             refused = self.answers.refused() => Happened::Refused(refused),
             // What was sent before the answer comes before it.
-            incoming = self.live.connection.next() => Happened::Sent(incoming),
+            incoming = self.live.connection.next(), if !self.is_silent => Happened::Sent(incoming),
             answered = answer => Happened::Answered(answered),
             () = sleep_until(late) => Happened::Late,
         }

@@ -82,7 +82,7 @@ async fn post(
         }
         Reply::Answer(answer) => Ok(json(StatusCode::OK, &answer)),
         Reply::Call(call) => match accepted {
-            Accepted::Events => Ok(stream::respond(call, limits.keep_alive)),
+            Accepted::Events => Ok(stream::respond(*call, limits.keep_alive)),
             Accepted::Json => {
                 // Dropped with the connection, and then the call is cancelled.
                 let _guard = call.cancellation().drop_guard();

@@ -37,7 +37,7 @@ pub(crate) enum Reply {
     Nothing,
     Answer(Value),
     /// A tool is to be called.
-    Call(Call),
+    Call(Box<Call>),
 }
 
 impl Desk {
@@ -74,7 +74,7 @@ impl Desk {
             "ping" => Ok(json!({})),
             "tools/list" => self.list(&params),
             "tools/call" => match self.call(calls, &id, params) {
-                Ok(call) => return Reply::Call(call),
+                Ok(call) => return Reply::Call(Box::new(call)),
                 Err(error) => Err(error),
             },
             _ => Err(ErrorData::new(

@@ -83,7 +83,7 @@ impl Stand {
     fn call(&self, params: &Value) -> Call {
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
         match self.hear(&message) {
-            Reply::Call(call) => call,
+            Reply::Call(call) => *call,
             _ => panic!("no call came of {message}"),
         }
     }
