@@ -24,7 +24,7 @@ pub(super) enum Incoming {
     /// What it tells while it works.
     Update(Value),
     /// A question whether a tool may be used.
-    Permission(Value, Responder<RequestPermissionResponse>),
+    Permission(Value, Box<Responder<RequestPermissionResponse>>),
     /// Its output is closed. What it sent before may still come.
     Closed,
 }
@@ -59,7 +59,7 @@ impl Connection {
             .on_receive_request(
                 // It is answered elsewhere: this loop must not wait.
                 async move |asked: AskedPermission, responder, _cx| {
-                    let _ = questions.send(Incoming::Permission(asked.0, responder));
+                    let _ = questions.send(Incoming::Permission(asked.0, Box::new(responder)));
                     Ok(())
                 },
                 agent_client_protocol::on_receive_request!(),

@@ -193,7 +193,7 @@ impl<'l> Turn<'l> {
         while let Some(incoming) = self.live.connection.try_next() {
             match incoming {
                 Incoming::Permission(asked, responder) => {
-                    Answers::refuse(&Permission::read(&asked), responder);
+                    Answers::refuse(&Permission::read(&asked), *responder);
                 }
                 Incoming::Update(_) => {}
                 Incoming::Closed => break,
@@ -210,7 +210,7 @@ impl<'l> Turn<'l> {
             Incoming::Permission(params, responder) => {
                 let asked = Permission::read(&params);
                 let Some(news) = &asked.call else {
-                    Answers::refuse(&asked, responder);
+                    Answers::refuse(&asked, *responder);
                     return;
                 };
                 let (described, events) = self.live.translator.asked(news);
@@ -218,7 +218,7 @@ impl<'l> Turn<'l> {
                 let (name, input) = (described.name, described.input);
                 let call = self.spec.tool_call(&news.id, name, input);
                 let call = call.with_kind(described.kind);
-                self.answers.answer(asked, call, responder);
+                self.answers.answer(asked, call, *responder);
             }
             // It is seen before.
             Incoming::Closed => {}

@@ -51,7 +51,7 @@ pub(super) struct Turn<'l> {
 
 /// What happened.
 enum Happened {
-    Said(Message),
+    Said(Box<Message>),
     Fell(Silence),
     Told(Option<Command>),
     Dropped,
@@ -98,7 +98,7 @@ impl<'l> Turn<'l> {
                 Happened::Said(message) => {
                     self.heard = Instant::now();
                     let mut events = Vec::new();
-                    self.live.take(message, &mut events);
+                    self.live.take(*message, &mut events);
                     let has_news = !events.is_empty();
                     query.tell(events);
                     if let Some(error) = self.refusal() {
@@ -151,7 +151,7 @@ impl<'l> Turn<'l> {
             () = query.dropped.cancelled(), if !self.is_dropped => Happened::Dropped,
             command = commands.recv() => Happened::Told(command),
             message = self.live.talk.next() => match message {
-                Ok(message) => Happened::Said(message),
+                Ok(message) => Happened::Said(Box::new(message)),
                 Err(silence) => Happened::Fell(silence),
             },
             () = sleep_until(late) => Happened::Late,
