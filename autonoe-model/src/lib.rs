@@ -1,12 +1,12 @@
 //! Models behind one contract, and an agent that needs nothing but one of them.
 //!
 //! [`ModelClient`] asks a model and never hides a failure; [`Retrying`] asks again when that
-//! may help; [`PriceTable`] says what it cost, or that nobody knows. A [`ProviderSpec`] names a
-//! provider in a configuration, and where its key is. [`ModelAgents`] are agents on such a model;
-//! [`BuiltInTools`] are those that every one of them has, in a sandbox; [`McpOptions`] say how the
-//! MCP servers of a session are started. [`ModelBackend`] is all of it in a configuration file.
-//! Whoever writes another client tests it with the suite in `conformance`, behind the feature of
-//! this name.
+//! may help; [`PriceTable`] says what it cost, or that nobody knows, and [`PricedAgents`] say it
+//! for a backend that tells only tokens. A [`ProviderSpec`] names a provider in a configuration,
+//! and where its key is. [`ModelAgents`] are agents on such a model; [`BuiltInTools`] are those
+//! that every one of them has, in a sandbox; [`McpOptions`] say how the MCP servers of a session
+//! are started. [`ModelBackend`] is all of it in a configuration file. Whoever writes another
+//! client tests it with the suite in `conformance`, behind the feature of this name.
 
 mod agent;
 mod backend;
@@ -31,7 +31,7 @@ pub use contract::{
     ToolResult, WireItem, model_fn,
 };
 pub use mcp::McpOptions;
-pub use price::{LongPrompt, Price, PriceTable};
+pub use price::{LongPrompt, Price, PriceTable, PricedAgents, TokenCounts};
 pub use provider::{
     AnthropicSpec, GoogleSpec, HeaderSource, KeySource, OpenAiCompatibleSpec, OpenAiSpec,
     PROVIDER_PORT, Provider, ProviderContext, ProviderSpec, Proxy, provider_spec,

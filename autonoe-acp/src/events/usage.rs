@@ -24,15 +24,29 @@ impl Spending {
 }
 
 /// The protocol's own words, a draft: sums over the session.
+///
+/// It does not say whether what was cached is in the input, or what was thought in the output.
+/// The total tells: it is the sum of what does not overlap.
 fn standard(usage: &Value) -> Option<TokenUsage> {
     let count = |field: &str| usage[field].as_u64();
-    Some(TokenUsage {
+    let mut used = TokenUsage {
         input: count("inputTokens")?,
         output: count("outputTokens")?,
         cache_read: count("cachedReadTokens").unwrap_or_default(),
         cache_write: count("cachedWriteTokens").unwrap_or_default(),
         reasoning: count("thoughtTokens").unwrap_or_default(),
-    })
+    };
+    let cached = used.cache_read.saturating_add(used.cache_write);
+    let twice = used
+        .total()
+        .saturating_sub(count("totalTokens").unwrap_or(u64::MAX));
+    if twice > 0 && (twice == cached || twice == cached.saturating_add(used.reasoning)) {
+        used.input = used.input.saturating_sub(cached);
+    }
+    if twice > 0 && (twice == used.reasoning || twice == cached.saturating_add(used.reasoning)) {
+        used.output = used.output.saturating_sub(used.reasoning);
+    }
+    Some(used)
 }
 
 /// Gemini CLI: one turn. What came from a cache is in the input and not told apart, and tokens of
@@ -101,6 +115,32 @@ mod tests {
                 json!({"usage": {"totalTokens": 9, "inputTokens": 4, "cachedReadTokens": 2,
                     "outputTokens": 2, "thoughtTokens": 1}}),
                 Some(tokens(4, 2, 2, 1)),
+            ),
+            // What overlaps is counted once.
+            (
+                json!({"usage": {"totalTokens": 130, "inputTokens": 100, "cachedReadTokens": 80,
+                    "outputTokens": 30, "thoughtTokens": 10}}),
+                Some(tokens(20, 20, 80, 10)),
+            ),
+            (
+                json!({"usage": {"totalTokens": 140, "inputTokens": 100, "cachedReadTokens": 80,
+                    "outputTokens": 30, "thoughtTokens": 10}}),
+                Some(tokens(20, 30, 80, 10)),
+            ),
+            (
+                json!({"usage": {"totalTokens": 130, "inputTokens": 20, "cachedReadTokens": 80,
+                    "outputTokens": 30, "thoughtTokens": 10}}),
+                Some(tokens(20, 20, 80, 10)),
+            ),
+            // A total that fits nothing, or none, changes nothing.
+            (
+                json!({"usage": {"totalTokens": 5, "inputTokens": 4, "cachedReadTokens": 2,
+                    "outputTokens": 2, "thoughtTokens": 1}}),
+                Some(tokens(4, 2, 2, 1)),
+            ),
+            (
+                json!({"usage": {"inputTokens": 4, "cachedReadTokens": 2, "outputTokens": 2}}),
+                Some(tokens(4, 2, 2, 0)),
             ),
         ] {
             assert_eq!(Spending::default().of_turn(&answer), expected, "{answer}");

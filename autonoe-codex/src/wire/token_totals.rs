@@ -55,3 +55,34 @@ impl From<TokenTotals> for TokenUsage {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn recorded_counts_overlap_and_their_parts_do_not() {
+        let recorded = include_str!("../../tests/recorded/allowed.jsonl");
+        let mut seen = 0;
+        for line in recorded.lines() {
+            let line: Value = serde_json::from_str(line).expect("JSON");
+            let told = &line["got"]["params"]["tokenUsage"]["last"];
+            let Some(total) = told["totalTokens"].as_u64() else {
+                continue;
+            };
+            seen += 1;
+            let totals: TokenTotals = serde_json::from_value(told.clone()).expect("totals");
+
+            let used = TokenUsage::from(totals);
+
+            // What the program adds up is what was used, and nothing twice.
+            assert_eq!(used.total(), total, "{told}");
+            assert_eq!(used.prompt(), totals.input_tokens, "{told}");
+            assert_eq!(used.completion(), totals.output_tokens, "{told}");
+            assert!(used.cache_read > 0 && used.reasoning > 0, "{told}");
+        }
+        assert!(seen > 0, "nothing was told");
+    }
+}

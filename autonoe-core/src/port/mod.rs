@@ -49,7 +49,7 @@ pub use id_source::{IdSource, NoRandomness, RandomIds, SeededIds};
 pub use instruction_source::{FixedInstructions, InstructionError, InstructionSource};
 pub use mcp_server::{McpServer, RemoteTransport, StdioTransport};
 pub use memory_repository::MemoryRepository;
-pub use model_call::ModelCall;
+pub use model_call::{CallCosts, ModelCall};
 pub use model_event::{ModelAnswer, ModelAsked, ModelMessages, ModelPart};
 pub use observer::{Events, RunObserver};
 pub use permission::{Grants, InvalidRule, PermissionRule};

@@ -11,8 +11,8 @@ use serde_json::Value;
 use super::session_scope::OpenEnds;
 use super::signs_of_life::SignsOfLife;
 use super::{
-    Clock, IdSource, ModelAsked, ModelCall, ProgressNote, RunEvent, RunEventKind, SeededIds,
-    SystemClock,
+    CallCosts, Clock, IdSource, ModelAsked, ModelCall, ProgressNote, RunEvent, RunEventKind,
+    SeededIds, SystemClock,
 };
 use crate::domain::{SpanContext, SpanId, TraceContext, TraceId};
 
@@ -64,6 +64,7 @@ pub struct Events {
     span: SpanContext,
     open: Option<Arc<OpenEnds>>,
     signs: Arc<SignsOfLife>,
+    costs: Option<CallCosts>,
 }
 
 struct Shared {
@@ -101,6 +102,7 @@ impl Events {
             span,
             open: None,
             signs: Arc::default(),
+            costs: None,
         }
     }
 
@@ -118,6 +120,7 @@ impl Events {
             span: SpanContext::root(TraceId(1), SpanId(1)),
             open: None,
             signs: Arc::default(),
+            costs: None,
         }
     }
 
@@ -209,6 +212,31 @@ impl Events {
     /// Returns when something was last told from here or from a place below.
     pub(crate) fn signs(&self) -> &Arc<SignsOfLife> {
         &self.signs
+    }
+
+    /// Fills in what calls of models cost that are told from here, or from a place below,
+    /// without a cost.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use autonoe_core::{CostUsd, Events};
+    ///
+    /// // A backend that tells tokens and no money is given these.
+    /// let events = Events::default().with_costs(Arc::new(|model, tokens| {
+    ///     (model == "a-model").then(|| CostUsd::from_cents(tokens.total()))
+    /// }));
+    /// # drop(events);
+    /// ```
+    #[must_use]
+    pub fn with_costs(mut self, costs: CallCosts) -> Self {
+        self.costs = Some(costs);
+        self
+    }
+
+    /// Returns what calls of models cost that do not tell it.
+    pub(super) fn costs(&self) -> Option<&CallCosts> {
+        self.costs.as_ref()
     }
 
     /// Goes to another place of the same run.

@@ -1,5 +1,9 @@
 //! What tokens cost, as data.
 
+mod priced_agents;
+mod priced_client;
+mod report;
 mod table;
 
+pub use priced_agents::{PricedAgents, TokenCounts};
 pub use table::{LongPrompt, Price, PriceTable};

@@ -132,12 +132,27 @@ impl Price {
             (used.cache_write, self.cache_write.unwrap_or(self.input)),
             (used.completion(), self.output),
         ];
-        let picos: u128 = parts
-            .into_iter()
-            .map(|(tokens, price)| u128::from(tokens) * u128::from(price.picos()))
-            .sum();
-        CostUsd::from_picos(u64::try_from(picos.div_ceil(TOKENS_PER_PRICE)).unwrap_or(u64::MAX))
+        sum(parts)
     }
+
+    /// Returns the least that these tokens cost, however many calls they are of: as if no prompt
+    /// was long, and all of them came from the cache.
+    pub(super) fn least(&self, used: &TokenUsage) -> CostUsd {
+        let cheapest = [self.cache_read, self.cache_write]
+            .into_iter()
+            .flatten()
+            .fold(self.input, CostUsd::min);
+        sum([(used.prompt(), cheapest), (used.completion(), self.output)])
+    }
+}
+
+/// Adds up tokens at their prices, to the nearest pico-dollar above.
+fn sum(parts: impl IntoIterator<Item = (u64, CostUsd)>) -> CostUsd {
+    let picos: u128 = parts
+        .into_iter()
+        .map(|(tokens, price)| u128::from(tokens) * u128::from(price.picos()))
+        .sum();
+    CostUsd::from_picos(u64::try_from(picos.div_ceil(TOKENS_PER_PRICE)).unwrap_or(u64::MAX))
 }
 
 /// Returns a name without the date behind it; `None` if it has none.
@@ -156,6 +171,8 @@ fn without_date(name: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn usd(text: &str) -> CostUsd {
@@ -227,6 +244,29 @@ mod tests {
                 ..TokenUsage::default()
             };
             assert_eq!(price.cost(&used), usd(expected), "{input}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn several_calls_cost_no_less_than_the_least_of_their_sum(
+            calls in proptest::collection::vec((0_u64..300_000, 0_u64..300_000, 0_u64..9_000), 1..6),
+        ) {
+            let prices = PriceTable::built_in();
+            for (name, price) in &prices.0 {
+                let (mut told, mut cost) = (TokenUsage::default(), CostUsd::ZERO);
+                for (input, cache_read, output) in calls.iter().copied() {
+                    let used = TokenUsage { input, cache_read, output, ..TokenUsage::default() };
+                    cost = cost + price.cost(&used);
+                    // What came from a cache is not told apart.
+                    told += TokenUsage {
+                        input: input + cache_read,
+                        output,
+                        ..TokenUsage::default()
+                    };
+                }
+                prop_assert!(price.least(&told) <= cost, "{}", name);
+            }
         }
     }
 

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{AgentClientFactory, Clock, ToolOutput};
-use autonoe_model::{ModelError, ModelErrorCode, StopReason};
+use autonoe_model::{
+    ModelError, ModelErrorCode, PriceTable, PricedAgents, StopReason, TokenCounts,
+};
 use autonoe_testkit::VirtualClock;
 use autonoe_testkit::conformance::{AgentHarness, Scenario, agent_client};
 use serde_json::json;
@@ -79,4 +81,29 @@ async fn the_contract_of_backends_is_kept() {
 
     report.assert();
     assert!(report.skipped().is_empty(), "{:?}", report.skipped());
+}
+
+/// The same agents, with prices on top.
+struct Priced(TokenCounts);
+
+#[async_trait]
+impl AgentHarness for Priced {
+    async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
+        let agents = Harness.agents(scenario).await?;
+        Some(Arc::new(PricedAgents::new(
+            agents,
+            PriceTable::built_in(),
+            self.0,
+        )))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn prices_on_top_change_nothing_of_it() {
+    for counts in [TokenCounts::EachCall, TokenCounts::Partial] {
+        let report = agent_client(&Priced(counts)).await;
+
+        report.assert();
+        assert!(report.skipped().is_empty(), "{:?}", report.skipped());
+    }
 }

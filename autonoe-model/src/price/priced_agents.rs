@@ -1,0 +1,223 @@
+//! Agents that tell tokens, with what these cost.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, Capabilities, CostUsd, SessionSpec, Support,
+    TokenUsage,
+};
+
+use super::priced_client::PricedClient;
+use super::{Price, PriceTable};
+use crate::contract::ModelIdentity;
+
+/// How much the tokens say that a backend tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TokenCounts {
+    /// Each report is about one call of the model and leaves nothing out, so that its cost is
+    /// known. Codex tells them so.
+    EachCall,
+    /// A report may be about several calls, or leave something out, such as what came from a
+    /// cache or was thought, so that its cost is at least what the rest comes to. Gemini CLI and
+    /// other agents of the Agent Client Protocol tell them so.
+    Partial,
+}
+
+/// Any backend, with what its tokens cost where it does not tell that itself.
+///
+/// What the backend says of costs is left as it is. A model that is not in the table, and a
+/// session that names no model and does not say which one it has, cost an unknown amount, and
+/// never nothing. Where tokens are [partial](TokenCounts::Partial), a session costs at least so
+/// much, and the rest is unknown.
+///
+/// A run that limits money starts if every model that it uses has a price and its tokens are told
+/// for each call. Sessions that name no model have the one of the backend, which
+/// [`for_model`](Self::for_model) names.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::{AgentClientFactory, Support};
+/// use autonoe_model::{PriceTable, PricedAgents, TokenCounts};
+///
+/// fn with_prices(codex: Arc<dyn AgentClientFactory>) -> PricedAgents {
+///     PricedAgents::new(codex, PriceTable::built_in(), TokenCounts::EachCall)
+///         .by_provider("openai")
+///         .for_model("gpt-5.5")
+/// }
+/// # use autonoe_testkit::ScriptedAgents;
+/// # let agents = with_prices(Arc::new(ScriptedAgents::new([])));
+/// assert_eq!(agents.cost_of("gpt-5.5"), Some(Support::Yes));
+/// assert_eq!(agents.cost_of("somebody-elses-model"), Some(Support::No));
+/// ```
+#[derive(Clone)]
+pub struct PricedAgents {
+    inner: Arc<dyn AgentClientFactory>,
+    pricing: Arc<Pricing>,
+    model: Option<String>,
+    /// What the backend itself says of costs, once it was asked.
+    told: Arc<OnceLock<Support>>,
+}
+
+/// What is needed to say what a report costs.
+#[derive(Clone, Debug)]
+pub(super) struct Pricing {
+    prices: PriceTable,
+    provider: String,
+    pub(super) counts: TokenCounts,
+}
+
+impl PricedAgents {
+    /// Makes agents of `inner`, whose tokens cost what `prices` say.
+    pub fn new(
+        inner: Arc<dyn AgentClientFactory>,
+        prices: PriceTable,
+        counts: TokenCounts,
+    ) -> Self {
+        let provider = String::new();
+        Self {
+            inner,
+            pricing: Arc::new(Pricing {
+                prices,
+                provider,
+                counts,
+            }),
+            model: None,
+            told: Arc::default(),
+        }
+    }
+
+    /// Sets who runs the models, for prices by `provider/model`.
+    #[must_use]
+    pub fn by_provider(mut self, provider: impl Into<String>) -> Self {
+        Arc::make_mut(&mut self.pricing).provider = provider.into();
+        self
+    }
+
+    /// Sets the model of sessions that name none, as the backend is configured.
+    #[must_use]
+    pub fn for_model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Tells whether the cost of sessions on `model` is known.
+    fn is_priced(&self, model: &str) -> bool {
+        self.pricing.counts == TokenCounts::EachCall && self.pricing.price(model).is_some()
+    }
+}
+
+impl Pricing {
+    /// Returns the price of a model, by the name that a backend has for it: `gpt-5.5`, but also
+    /// `models/gemini-2.5-flash` and `openai/gpt-5.5`.
+    pub(super) fn price(&self, model: &str) -> Option<&Price> {
+        let name = model.strip_prefix("models/").unwrap_or(model);
+        let named = |provider: &str, model: &str| {
+            let identity = ModelIdentity::new(provider, model);
+            self.prices.price(&identity)
+        };
+        named(&self.provider, name).or_else(|| {
+            let (provider, model) = name.split_once('/')?;
+            named(provider, model)
+        })
+    }
+
+    /// Returns what one call of a model cost; `None` if nobody knows.
+    pub(super) fn cost(&self, model: &str, tokens: &TokenUsage) -> Option<CostUsd> {
+        // A call that used nothing was not counted.
+        let is_counted = self.counts == TokenCounts::EachCall && tokens.total() > 0;
+        let price = is_counted.then(|| self.price(model))?;
+        price.map(|price| price.cost(tokens))
+    }
+}
+
+#[async_trait]
+impl AgentClientFactory for PricedAgents {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        let capabilities = self.inner.probe().await?;
+        let _ = self.told.set(capabilities.cost);
+        let is_known = capabilities.cost.is_yes()
+            || self
+                .model
+                .as_deref()
+                .is_some_and(|model| self.is_priced(model));
+        Ok(capabilities.with_cost(if is_known { Support::Yes } else { Support::No }))
+    }
+
+    fn cost_of(&self, model: &str) -> Option<Support> {
+        match self.inner.cost_of(model) {
+            Some(Support::Yes) => Some(Support::Yes),
+            _ if self.is_priced(model) => Some(Support::Yes),
+            // Our own capability is about the model of the backend, and says nothing of this one.
+            None if self.told.get() != Some(&Support::Yes) => Some(Support::No),
+            told => told,
+        }
+    }
+
+    fn create(&self, mut spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        let pricing = self.pricing.clone();
+        spec.events = spec
+            .events
+            .with_costs(Arc::new(move |model, tokens| pricing.cost(model, tokens)));
+        let model = spec.model.clone().or_else(|| self.model.clone());
+        let inner = self.inner.create(spec)?;
+        Ok(Box::new(PricedClient::new(
+            inner,
+            self.pricing.clone(),
+            model,
+        )))
+    }
+}
+
+impl fmt::Debug for PricedAgents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PricedAgents")
+            .field("inner", &self.inner)
+            .field("counts", &self.pricing.counts)
+            .field("model", &self.model)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_is_found_by_the_names_that_backends_have_for_it() {
+        let prices: PriceTable = serde_json::from_str(
+            r#"{"gpt-5.5": {"input": "5", "output": "30"},
+                "gemini-2.5-flash": {"input": "0.3", "output": "2.5"},
+                "acme/gpt-5.5": {"input": "1", "output": "6"}}"#,
+        )
+        .expect("prices");
+        for (provider, name, input) in [
+            ("", "gpt-5.5", Some("5")),
+            ("openai", "gpt-5.5", Some("5")),
+            ("openai", "gpt-5.5-2026-04-23", Some("5")),
+            ("acme", "gpt-5.5", Some("1")),
+            ("", "acme/gpt-5.5", Some("1")),
+            ("", "openai/gpt-5.5", Some("5")),
+            ("google", "models/gemini-2.5-flash", Some("0.3")),
+            ("google", "auto", None),
+            ("google", "auto-gemini-2.5", None),
+            ("openai", "gpt-5.5-mini", None),
+            ("openai", "gpt-5.5/high", None),
+            ("openai", "unknown", None),
+            ("", "", None),
+        ] {
+            let pricing = Pricing {
+                prices: prices.clone(),
+                provider: provider.to_owned(),
+                counts: TokenCounts::EachCall,
+            };
+
+            let found = pricing.price(name).map(|price| price.input);
+
+            let expected = input.map(|input| input.parse().expect("an amount"));
+            assert_eq!(found, expected, "{provider} {name}");
+        }
+    }
+}
