@@ -37,7 +37,7 @@ fn capabilities(options: &AcpOptions, told: &Value) -> Capabilities {
         // It asks about what it chooses to, and nobody can tell what that is.
         .with_hooks(HookCoverage::AskedOnly)
         .with_sandbox(Support::No)
-        .with_sandbox_remedy("run it in an outer sandbox")
+        .with_sandbox_remedy(options.walls.remedy())
         .with_cost(Support::No)
         .with_quota_reset(Support::No)
         .with_resume(resume)

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use autonoe_backend::SandboxSpec;
 use autonoe_core::{
     AgentClientFactory, BackendSpec, CostUsd, McpServer, PermissionRule, Sandbox, SpecContext,
     SpecError, ThinkingBudget,
@@ -47,9 +48,11 @@ pub struct ClaudeBackend {
     /// What a session may cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost_usd: Option<CostUsd>,
-    /// Whether every session is in a sandbox, also one that does not ask for it.
+    /// Whether the program keeps its commands in its own sandbox in every session.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sandbox: Option<Sandbox>,
+    pub own_sandbox: Option<Sandbox>,
+    /// How the outer sandbox is made, for a run that has one.
+    pub sandbox: SandboxSpec,
     /// The built-in tools that the agent has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
@@ -91,7 +94,8 @@ impl ClaudeBackend {
         options.thinking = spec.thinking;
         options.max_turns = spec.max_turns;
         options.max_cost = spec.max_cost_usd;
-        options.sandbox = spec.sandbox.unwrap_or(options.sandbox);
+        options.own_sandbox = spec.own_sandbox.unwrap_or(options.own_sandbox);
+        spec.sandbox.apply(&mut options.walls);
         options.tools = spec.tools.unwrap_or(options.tools);
         options.deny = spec.deny;
         options.mcp_servers = spec.mcp_servers;
@@ -156,9 +160,10 @@ mod tests {
     fn what_a_file_says_is_in_the_options() {
         let spec = json!({
             "program": "/opt/claude", "model": "opus", "thinking": 2048, "maxTurns": 7,
-            "maxCostUsd": "1.5", "sandbox": "required", "tools": ["Read"],
+            "maxCostUsd": "1.5", "ownSandbox": "required", "tools": ["Read"],
             "deny": ["Write(/etc/**)"], "mcpServers": {"search": {"command": "search"}},
             "settingSources": "project", "config": {"kept": "/var/claude"},
+            "sandbox": {"bubblewrap": "/opt/bwrap", "network": "off", "hidden": ["/home"]},
             "temporary": "/var/tmp", "silenceSeconds": 60,
         });
         let spec: ClaudeBackend = serde_json::from_value(spec).expect("a spec");
@@ -177,7 +182,8 @@ mod tests {
             json!({"modle": "opus"}),
             json!({"thinking": 5}),
             json!({"deny": ["Fly(./**)"]}),
-            json!({"sandbox": "maybe"}),
+            json!({"ownSandbox": "maybe"}),
+            json!({"sandbox": "required"}),
         ] {
             assert!(serde_json::from_value::<ClaudeBackend>(mistake).is_err());
         }

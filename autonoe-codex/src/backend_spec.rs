@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use autonoe_backend::SandboxSpec;
 use autonoe_core::{AgentClientFactory, BackendSpec, McpServer, SpecContext, SpecError};
-use autonoe_process::OsSandbox;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ use crate::launch::{CodexHome, CodexOptions, CodexProvider};
 /// use autonoe_codex as _;
 /// use autonoe_core::BackendSpec;
 ///
-/// let json = r#"{"type": "codex", "model": "gpt-5.5", "bubblewrap": "/usr/bin/bwrap"}"#;
+/// let json = r#"{"type": "codex", "model": "gpt-5.5", "sandbox": {"hidden": ["/home/ada/.ssh"]}}"#;
 /// let backend: Box<dyn BackendSpec> = serde_json::from_str(json)?;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
@@ -40,12 +40,8 @@ pub struct CodexBackend {
     pub provider: Option<CodexProvider>,
     /// Where the program finds its login and its conversations.
     pub home: CodexHome,
-    /// The program bubblewrap. With it, every session runs in a sandbox that it makes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bubblewrap: Option<PathBuf>,
-    /// What is hidden in that sandbox.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub hidden: Vec<PathBuf>,
+    /// How the outer sandbox is made, for a run that has one.
+    pub sandbox: SandboxSpec,
     /// MCP servers that every session has, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub mcp_servers: BTreeMap<String, McpServer>,
@@ -64,7 +60,7 @@ impl CodexBackend {
     ///
     /// # Errors
     ///
-    /// No program is named, and none is found; or something is hidden in a sandbox that is not made.
+    /// No program is named, and none is found.
     pub fn options(&self, context: &SpecContext) -> Result<CodexOptions, SpecError> {
         let spec = self.clone();
         let environment = context.environment.clone();
@@ -76,17 +72,7 @@ impl CodexBackend {
         options.model = spec.model;
         options.provider = spec.provider;
         options.home = spec.home;
-        options.outer_sandbox = match spec.bubblewrap {
-            Some(program) => {
-                let sandbox = OsSandbox::new(program);
-                Some(spec.hidden.into_iter().fold(sandbox, OsSandbox::hidden))
-            }
-            None if spec.hidden.is_empty() => None,
-            None => {
-                let message = "nothing is hidden without a sandbox; name bubblewrap too";
-                return Err(SpecError::new(Self::TAG, message));
-            }
-        };
+        spec.sandbox.apply(&mut options.walls);
         options.mcp_servers = spec.mcp_servers;
         options.temporary = spec.temporary.unwrap_or(options.temporary);
         let silence = spec.silence_seconds.map(Duration::from_secs);
@@ -105,11 +91,12 @@ impl BackendSpec for CodexBackend {
 autonoe_core::register_spec!(Backend, CodexBackend, "codex", {
     "model": "gpt-5.5",
     "provider": {"baseUrl": "https://api.openai.com/v1", "keyVariable": "OPENAI_API_KEY"},
-    "bubblewrap": "/usr/bin/bwrap"
+    "sandbox": {"network": "shared"}
 });
 
 #[cfg(test)]
 mod tests {
+    use autonoe_backend::{SandboxNetwork, Walls};
     use autonoe_core::{Places, SpecPort, registered_specs};
     use serde_json::json;
 
@@ -134,7 +121,7 @@ mod tests {
         let spec = json!({
             "program": "/opt/codex", "model": "gpt-5.5", "home": {"kept": "/var/codex"},
             "provider": {"baseUrl": "http://x/v1", "keyVariable": "K", "maxRetries": 1},
-            "bubblewrap": "/usr/bin/bwrap", "hidden": ["/home"],
+            "sandbox": {"bubblewrap": "/opt/bwrap", "network": "off", "hidden": ["/home"]},
             "mcpServers": {"search": {"command": "search"}},
             "temporary": "/var/tmp", "silenceSeconds": 60,
         });
@@ -147,8 +134,10 @@ mod tests {
         assert_eq!(options.home, CodexHome::Kept("/var/codex".into()));
         let provider = CodexProvider::new("http://x/v1", "K").with_max_retries(1);
         assert_eq!(options.provider, Some(provider));
-        let sandbox = OsSandbox::new("/usr/bin/bwrap").hidden("/home");
-        assert_eq!(options.outer_sandbox, Some(sandbox));
+        let mut walls = Walls::new(Some("/opt/bwrap".into()));
+        walls.network = SandboxNetwork::Off;
+        walls.hidden.push("/home".into());
+        assert_eq!(options.walls, walls);
         assert_eq!(options.mcp_servers.len(), 1);
         assert_eq!(options.temporary, PathBuf::from("/var/tmp"));
         assert_eq!(options.silence_limit, Duration::from_secs(60));
@@ -160,12 +149,10 @@ mod tests {
             json!({"modle": "gpt-5.5"}),
             json!({"provider": {"baseUrl": "http://x/v1"}}),
             json!({"home": "mine"}),
+            json!({"sandbox": {"network": "maybe"}}),
         ] {
             assert!(serde_json::from_value::<CodexBackend>(mistake).is_err());
         }
-        let hidden = json!({"program": "/opt/codex", "hidden": ["/home"]});
-        let spec: CodexBackend = serde_json::from_value(hidden).expect("a spec");
-        assert!(spec.options(&context()).is_err());
     }
 
     #[test]

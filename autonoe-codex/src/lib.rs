@@ -8,7 +8,7 @@
 //! agent types into a command that still runs, and resources that it reads from MCP servers. So
 //! [`Capabilities`](autonoe_core::Capabilities) say that only some calls are asked about, and a
 //! run needs an outer sandbox. The program's own sandbox is never relied on: an approval may let a
-//! command leave it. [`CodexOptions::outer_sandbox`] puts the whole program into one of ours.
+//! command leave it. [`CodexOptions::walls`] put the whole program into one of ours.
 //!
 //! Underneath are parts without a process or a clock:
 //!

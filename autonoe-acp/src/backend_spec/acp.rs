@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use autonoe_backend::SandboxSpec;
 use autonoe_core::{AgentClientFactory, BackendSpec, McpServer, SpecContext, SpecError};
 use autonoe_process::find_program;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::sandbox::SandboxSpec;
 use crate::agents::AcpAgents;
 use crate::launch::{AcpOptions, HomeFolder};
 
@@ -121,11 +121,11 @@ autonoe_core::register_spec!(Backend, AcpBackend, "acp", {
 
 #[cfg(test)]
 mod tests {
+    use autonoe_backend::SandboxNetwork;
     use autonoe_core::Places;
     use serde_json::json;
 
     use super::*;
-    use crate::launch::SandboxNetwork;
 
     fn context(path: &str) -> SpecContext {
         SpecContext::new(Places::new("/srv/project"))

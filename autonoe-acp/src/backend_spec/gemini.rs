@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use autonoe_backend::SandboxSpec;
 use autonoe_core::{AgentClientFactory, BackendSpec, McpServer, SpecContext, SpecError};
 use autonoe_process::find_program;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::sandbox::SandboxSpec;
 use crate::agents::AcpAgents;
 use crate::launch::{AcpOptions, HomeFolder};
 

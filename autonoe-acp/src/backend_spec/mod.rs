@@ -2,8 +2,6 @@
 
 mod acp;
 mod gemini;
-mod sandbox;
 
 pub use acp::AcpBackend;
 pub use gemini::GeminiBackend;
-pub use sandbox::SandboxSpec;

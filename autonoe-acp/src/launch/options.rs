@@ -6,10 +6,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use autonoe_backend::Walls;
 use autonoe_core::{AgentError, AgentErrorKind, McpServer};
 use autonoe_process::find_program;
 
-use super::{HomeFolder, Walls};
+use super::HomeFolder;
 use crate::events::Dialect;
 
 /// What can be chosen about an agent, the same for all sessions.
@@ -89,7 +90,6 @@ impl AcpOptions {
         environment: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Self {
         let environment: BTreeMap<_, _> = environment.into_iter().collect();
-        let bubblewrap = on_path("bwrap", &environment);
         Self {
             name: name.into(),
             program: program.into(),
@@ -98,7 +98,7 @@ impl AcpOptions {
             model_argument: None,
             mcp_servers: BTreeMap::new(),
             home: HomeFolder::default(),
-            walls: Walls::new(bubblewrap),
+            walls: Walls::found_on_path(&environment),
             temporary: PathBuf::from("/tmp"),
             answer_limit: Duration::from_secs(60),
             start_limit: Duration::from_secs(120),
@@ -126,12 +126,8 @@ impl AcpOptions {
         script: impl Into<PathBuf>,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Self {
-        let script = script.into();
         let mut options = Self::new("gemini", node, environment);
-        // A script in `/tmp`, as those of `npx` are, must be seen in a sandbox.
-        let package = script.parent().and_then(Path::parent);
-        options.walls.readable.extend(package.map(Path::to_owned));
-        options.args = vec![script.into(), "--acp".into()];
+        options.args = vec![script.into().into(), "--acp".into()];
         options.model_argument = Some("--model".into());
         options.home = HomeFolder::PerSession;
         options.preset = Preset::Gemini;
@@ -200,6 +196,16 @@ impl AcpOptions {
     pub fn with_silence_limit(mut self, limit: Duration) -> Self {
         self.silence_limit = limit;
         self
+    }
+
+    /// Returns the package of a script that we know.
+    pub(crate) fn package(&self) -> Option<PathBuf> {
+        let script = match self.preset {
+            Preset::Plain => None,
+            Preset::Gemini => self.args.first().map(Path::new),
+        };
+        let package = script.and_then(Path::parent).and_then(Path::parent);
+        package.map(Path::to_owned)
     }
 
     /// Returns the MCP servers of a session with `others`.

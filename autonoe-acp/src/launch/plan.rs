@@ -5,32 +5,21 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, TraceContext};
-use autonoe_process::{InvalidMarker, Launch, Marker, SessionFolder};
+use autonoe_backend::{Inside, SessionPlace, session_environment};
+use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, Support};
+use autonoe_process::Launch;
 
 use super::{AcpOptions, HomeFolder, Preset, gemini};
 
-/// The variable by which everything that a session starts is found again.
-const MARKER: &str = "AUTONOE_AGENT_SESSION";
-
 /// What the names of the folders of sessions begin with.
-const FOLDER: &str = "autonoe-acp-";
+pub(crate) const FOLDER: &str = "autonoe-acp-";
 
 /// The settings of Gemini CLI that win over all others, in the folder of a session.
 const SYSTEM_SETTINGS: &str = "system-settings.json";
 
-/// How long it may take at most to end what a killed host left running.
-const SWEEP: Duration = Duration::from_secs(5);
-
-/// Where an agent keeps its own things in one session.
-pub(crate) struct Place {
-    folder: SessionFolder,
-    marker: Marker,
-    /// Its home, if it is not the user's.
-    home: Option<PathBuf>,
-}
+/// Nobody knows whether an agent of the protocol has a sandbox.
+const OWN_SANDBOX: Support = Support::No;
 
 /// Tells whether a session can be started at all.
 ///
@@ -39,7 +28,7 @@ pub(crate) struct Place {
 /// It asks for something that the agent cannot give.
 pub(crate) fn check(options: &AcpOptions, spec: &SessionSpec) -> Result<(), AgentError> {
     let refuse = |message: &str| Err(AgentError::new(AgentErrorKind::Unsupported, message));
-    options.walls.are_needed(spec)?;
+    options.walls.are_needed(spec, OWN_SANDBOX)?;
     let is_plain = options.preset == Preset::Plain;
     if spec.thinking.is_some() {
         return refuse("an agent of this protocol cannot be told how much to think");
@@ -67,51 +56,44 @@ pub(crate) fn check(options: &AcpOptions, spec: &SessionSpec) -> Result<(), Agen
 /// # Errors
 ///
 /// Its folder cannot be made, or the sandbox that it needs is not there.
-pub(crate) fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<Launch, AgentError> {
-    let place = Place::furnish(options, spec.max_turns)?;
-    let mut environment = place.environment(options);
-    let trace = spec.trace.iter().flat_map(TraceContext::environment);
-    for (name, value) in trace {
-        environment.insert(name.into(), value.into());
-    }
-    for (name, value) in &spec.environment {
-        environment.insert(name.into(), value.into());
-    }
+pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<Launch, AgentError> {
+    let place = furnish(options, spec.max_turns)?;
+    let mut environment = environment(options, place.path());
+    environment.extend(session_environment(spec));
     if options.preset == Preset::Gemini {
-        gemini::furnish(&mut environment, &place.system_settings());
+        gemini::furnish(&mut environment, &place.path().join(SYSTEM_SETTINGS));
         if let Some(prompt) = &spec.system_prompt {
-            let file = place.folder.path().join("system.md");
-            fs::write(&file, prompt).map_err(|error| no_folder(options, error))?;
+            let file = place.write("system.md", prompt)?;
             environment.insert("GEMINI_SYSTEM_MD".into(), file.into());
         }
     }
-    let mut launch = Launch::new(&options.program, &spec.cwd, place.marker.clone())
-        .args(options.args.clone())
-        .envs(environment);
-    if let (Some(argument), Some(model)) = (&options.model_argument, model(options, spec)) {
-        launch = launch.arg(argument).arg(model);
-    }
-    if options.walls.are_needed(spec)? {
-        let folder = place.folder.path().to_owned();
-        let own: Vec<_> = [folder].into_iter().chain(place.home.clone()).collect();
-        let walls = options.walls.around(&spec.cwd, &own).ok_or_else(|| {
-            AgentError::new(AgentErrorKind::NotAvailable, "bubblewrap is not there")
-        })?;
-        let has_settings = options.preset == Preset::Gemini && settings_of(spec).exists();
-        launch = launch.inside(match has_settings {
-            true => walls.hidden(settings_of(spec)),
-            false => walls,
-        });
-    } else if options.preset == Preset::Gemini && settings_of(spec).exists() {
+    let project_settings = match options.preset {
+        Preset::Plain => None,
+        Preset::Gemini => Some(spec.cwd.join(gemini::PROJECT_SETTINGS)),
+    };
+    let has_walls = options.walls.are_needed(spec, OWN_SANDBOX)?;
+    let has_settings = |folder: &PathBuf| folder.exists();
+    if !has_walls && project_settings.as_ref().is_some_and(has_settings) {
         let message = "the project has a folder .gemini, whose settings could allow what the gate \
                        refuses";
         let error = AgentError::new(AgentErrorKind::Configuration, message);
         return Err(error.with_remedy("remove it, or run the agent in bubblewrap, which hides it"));
     }
-    if let Some(lock) = &spec.lock {
-        launch = launch.inherit(lock.clone());
-    }
-    Ok(launch.folder(place.folder))
+    let inside = Inside {
+        program: options.program.clone(),
+        readable: options.package().into_iter().collect(),
+        writable: home(options, place.path()).into_iter().collect(),
+        hidden: project_settings.into_iter().collect(),
+    };
+    let launch = options
+        .walls
+        .launch(spec, OWN_SANDBOX, place, &inside)
+        .await?;
+    let launch = launch.args(options.args.clone()).envs(environment);
+    Ok(match (&options.model_argument, model(options, spec)) {
+        (Some(argument), Some(model)) => launch.arg(argument).arg(model),
+        _ => launch,
+    })
 }
 
 /// Makes the launch of an agent that is only asked what it is.
@@ -120,67 +102,54 @@ pub(crate) fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<Launch,
 ///
 /// Its folder cannot be made.
 pub(crate) fn probe_launch(options: &AcpOptions) -> Result<Launch, AgentError> {
-    let place = Place::furnish(options, None)?;
-    let mut environment = place.environment(options);
+    let place = furnish(options, None)?;
+    let folder = place.path().to_owned();
+    let mut environment = environment(options, &folder);
     if options.preset == Preset::Gemini {
-        gemini::furnish(&mut environment, &place.system_settings());
+        gemini::furnish(&mut environment, &folder.join(SYSTEM_SETTINGS));
     }
-    let launch = Launch::new(&options.program, place.folder.path(), place.marker.clone())
+    Ok(place
+        .launch(&options.program, &folder)
         .args(options.args.clone())
-        .envs(environment);
-    Ok(launch.folder(place.folder))
-}
-
-/// Returns where a project may have settings of Gemini CLI.
-fn settings_of(spec: &SessionSpec) -> PathBuf {
-    spec.cwd.join(gemini::PROJECT_SETTINGS)
+        .envs(environment))
 }
 
 fn model<'a>(options: &'a AcpOptions, spec: &'a SessionSpec) -> Option<&'a String> {
     spec.model.as_ref().or(options.model.as_ref())
 }
 
-impl Place {
-    fn furnish(options: &AcpOptions, max_turns: Option<u32>) -> Result<Self, AgentError> {
-        let made = || {
-            let folder = SessionFolder::create_in(&options.temporary, FOLDER)?;
-            fs::create_dir(folder.path().join("tmp"))?;
-            let home = match &options.home {
-                HomeFolder::OfTheUser => None,
-                HomeFolder::PerSession => Some(folder.path().join("home")),
-                HomeFolder::Kept(kept) => Some(kept.clone()),
-            };
-            if let Some(home) = &home {
-                fs::create_dir_all(home)?;
-            }
-            if options.preset == Preset::Gemini {
-                write_settings(folder.path(), home.as_deref(), options, max_turns)?;
-            }
-            Ok((folder, home))
-        };
-        let (folder, home) = made().map_err(|error| no_folder(options, error))?;
-        let marker = marker(&folder).map_err(|error| {
-            AgentError::new(AgentErrorKind::Other, "the session cannot be marked").because(error)
-        })?;
-        Ok(Self {
-            folder,
-            marker,
-            home,
-        })
-    }
-
-    fn system_settings(&self) -> PathBuf {
-        self.folder.path().join(SYSTEM_SETTINGS)
-    }
-
-    fn environment(&self, options: &AcpOptions) -> BTreeMap<OsString, OsString> {
-        let mut environment = options.environment.clone();
-        environment.insert("TMPDIR".into(), self.folder.path().join("tmp").into());
-        if let Some(home) = &self.home {
-            environment.insert("HOME".into(), home.clone().into());
+/// Makes a folder with all that the environment of the program speaks of.
+fn furnish(options: &AcpOptions, max_turns: Option<u32>) -> Result<SessionPlace, AgentError> {
+    SessionPlace::furnish(&options.temporary, FOLDER, |folder| {
+        fs::create_dir(folder.join("tmp"))?;
+        let home = home(options, folder);
+        if let Some(home) = &home {
+            fs::create_dir_all(home)?;
         }
-        environment
+        if options.preset == Preset::Gemini {
+            write_settings(folder, home.as_deref(), options, max_turns)?;
+        }
+        Ok(())
+    })
+}
+
+/// Returns the home of the agent, if it is not the user's.
+fn home(options: &AcpOptions, folder: &Path) -> Option<PathBuf> {
+    match &options.home {
+        HomeFolder::OfTheUser => None,
+        HomeFolder::PerSession => Some(folder.join("home")),
+        HomeFolder::Kept(kept) => Some(kept.clone()),
     }
+}
+
+/// Returns the environment of the program, whose own files are in `folder`.
+fn environment(options: &AcpOptions, folder: &Path) -> BTreeMap<OsString, OsString> {
+    let mut environment = options.environment.clone();
+    environment.insert("TMPDIR".into(), folder.join("tmp").into());
+    if let Some(home) = home(options, folder) {
+        environment.insert("HOME".into(), home.into());
+    }
+    environment
 }
 
 /// Writes the settings of Gemini CLI. What a person has chosen in a home that is kept stays, as far
@@ -202,43 +171,4 @@ fn write_settings(
         }
     }
     Ok(())
-}
-
-/// Returns the marker of the session that a folder is for: its name.
-fn marker(folder: &SessionFolder) -> Result<Marker, InvalidMarker> {
-    let name = folder.path().file_name().unwrap_or_default();
-    Marker::new(MARKER, name.to_string_lossy())
-}
-
-/// Ends what hosts that were killed left running, and removes the folders of their sessions
-/// in `temporary`.
-///
-/// It blocks the thread, but hardly if there is nothing to do.
-pub(crate) fn sweep(temporary: &Path) {
-    let abandoned = match SessionFolder::abandoned_in(temporary, FOLDER) {
-        Ok(abandoned) => abandoned,
-        Err(error) => {
-            tracing::warn!(%error, "left folders cannot be looked for");
-            return;
-        }
-    };
-    for folder in abandoned {
-        let path = folder.path().display();
-        let Ok(marker) = marker(&folder) else {
-            continue;
-        };
-        let swept = marker.kill_all(SWEEP);
-        tracing::info!(%path, killed = swept.killed.len(), "the session of a killed host was removed");
-        if !swept.left.is_empty() {
-            tracing::error!(left = ?swept.left, "something of a killed host still runs");
-        }
-    }
-}
-
-fn no_folder(options: &AcpOptions, error: io::Error) -> AgentError {
-    let message = format!(
-        "the folder of a session cannot be made in {:?}",
-        options.temporary
-    );
-    AgentError::new(AgentErrorKind::Configuration, message).because(error)
 }

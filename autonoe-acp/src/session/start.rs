@@ -7,6 +7,7 @@ use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::schema::{
     Implementation, InitializeRequest, LoadSessionRequest, NewSessionRequest,
 };
+use autonoe_backend::sweep;
 use autonoe_core::{AgentError, AgentErrorKind, AgentSessionId, SessionSpec};
 use autonoe_process::{Action, Ladder, Launch, Process, Signal, Started};
 use serde_json::Value;
@@ -14,7 +15,7 @@ use tokio::time::timeout;
 
 use super::connection::{Answered, Connection, Incoming};
 use crate::events::{Spending, Translator};
-use crate::launch::{AcpOptions, launch, sweep};
+use crate::launch::{AcpOptions, FOLDER, launch};
 use crate::outcome::{Ending, decide};
 use crate::wire::mcp_servers;
 
@@ -45,12 +46,11 @@ impl Live {
         options: &AcpOptions,
         spec: &SessionSpec,
     ) -> Result<Self, AgentError> {
-        let temporary = options.temporary.clone();
-        // A killed host could not do it. If it fails, that is no reason not to start.
-        let _ = tokio::task::spawn_blocking(move || sweep(&temporary)).await;
+        // A killed host could not do it.
+        sweep(&options.temporary, FOLDER).await;
         let servers = options.servers(&spec.mcp_servers).into_keys().collect();
         let translator = Translator::new(options.preset.dialect(), servers);
-        Self::start(options, launch(options, spec)?, translator).await
+        Self::start(options, launch(options, spec).await?, translator).await
     }
 
     /// Starts an agent by `launch`.

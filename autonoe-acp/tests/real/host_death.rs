@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::process::{Child, Command, Stdio};
 
-use autonoe_acp::Walls;
+use autonoe_core::OuterSandbox;
 use autonoe_testkit::model_server::{Script, Turn};
 use futures::StreamExt;
 
@@ -24,7 +24,7 @@ async fn as_host() -> bool {
     };
     let mut spec = place.spec();
     if std::env::var_os(WALLS).is_some() {
-        spec.outer_sandbox = Some(Walls::outer_sandbox());
+        spec.outer_sandbox = Some(OuterSandbox::bubblewrap());
     }
     let mut client = place.client(spec);
     let mut stream = client.query("Wait.".into());

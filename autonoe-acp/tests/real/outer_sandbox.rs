@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use autonoe_acp::{AcpAgents, AcpOptions, SandboxNetwork, Walls};
+use autonoe_acp::{AcpAgents, AcpOptions};
+use autonoe_backend::{SandboxNetwork, Walls};
 use autonoe_core::{
-    AgentClientFactory, AgentErrorKind, Grants, Sandbox, SessionSpec, StreamEvent, ToolStatus,
+    AgentClientFactory, AgentErrorKind, Grants, OuterSandbox, Sandbox, SessionSpec, StreamEvent,
+    ToolStatus,
 };
 use autonoe_testkit::model_server::{Script, Turn};
 use serde_json::json;
@@ -13,7 +15,7 @@ use crate::setting::{Setting, events_of, shell, within, write};
 
 fn sandboxed(mut spec: SessionSpec) -> SessionSpec {
     spec.sandbox = Sandbox::Required;
-    spec.outer_sandbox = Some(Walls::outer_sandbox());
+    spec.outer_sandbox = Some(OuterSandbox::bubblewrap());
     spec
 }
 
@@ -51,6 +53,22 @@ async fn a_session_that_needs_a_sandbox_is_not_made_without_one() {
     let error = agents.create(spec).expect_err("there is none");
 
     assert_eq!(error.kind(), AgentErrorKind::NotAvailable);
+}
+
+#[tokio::test]
+async fn a_session_does_not_start_where_its_sandbox_cannot_be_made() {
+    let setting = Setting::new(Script::new::<Turn>([]));
+    let broken = Walls::new(Some("/bin/false".into()));
+    let agents = AcpAgents::new(setting.options().with_walls(broken));
+    let spec = sandboxed(setting.spec());
+    let mut client = agents.create(spec).expect("it can be made");
+
+    let (events, error) = events_of(client.as_mut(), "Are you there?").await;
+    within(client.dispose()).await.expect("it ends");
+
+    let error = error.unwrap_or_else(|| panic!("{events:?}"));
+    assert_eq!(error.kind(), AgentErrorKind::NotAvailable, "{error}");
+    setting.assert_nothing_is_left();
 }
 
 #[tokio::test]

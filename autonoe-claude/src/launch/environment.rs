@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-use autonoe_core::{SessionSpec, TraceContext};
+use autonoe_backend::session_environment;
+use autonoe_core::SessionSpec;
 
 use super::{ClaudeOptions, ConfigFolder};
 
@@ -27,12 +28,7 @@ pub(super) fn environment(
     folder: &Path,
 ) -> BTreeMap<OsString, OsString> {
     let mut environment = bare_environment(options, folder);
-    for (name, value) in spec.trace.iter().flat_map(TraceContext::environment) {
-        environment.insert(name.into(), value.into());
-    }
-    for (name, value) in &spec.environment {
-        environment.insert(name.into(), value.into());
-    }
+    environment.extend(session_environment(spec));
     environment
 }
 

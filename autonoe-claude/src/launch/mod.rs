@@ -15,7 +15,7 @@ mod settings;
 pub use config_folder::ConfigFolder;
 pub(crate) use environment::bare_environment;
 pub use options::ClaudeOptions;
-pub(crate) use plan::{LaunchPlan, furnished_folder, sweep};
+pub(crate) use plan::{FOLDER, LaunchPlan, furnish};
 pub(crate) use session_defaults::completed;
 pub use setting_sources::SettingSources;
 pub(crate) use settings::Settings;

@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use autonoe_backend::Walls;
 use autonoe_core::{
     AgentError, AgentErrorKind, CostUsd, McpServer, PermissionRule, Sandbox, ThinkingBudget,
 };
@@ -59,8 +60,14 @@ pub struct ClaudeOptions {
     ///
     /// In plan mode build 2.1.325 refuses to write even what the gate allows; build 2.1.197 does not.
     pub permission_mode: PermissionMode,
-    /// Whether every session is in a sandbox, also one that does not ask for it.
-    pub sandbox: Sandbox,
+    /// Whether the program keeps its commands in its own sandbox in every session, also in one
+    /// that does not ask for it.
+    ///
+    /// It cannot be made inside of bubblewrap, so a session that asks for both is not made.
+    pub own_sandbox: Sandbox,
+    /// How the outer sandbox is made, for a run that has one. Without a network in it the program
+    /// cannot ask its model.
+    pub walls: Walls,
     /// The built-in tools that the agent has. Whether a call may happen is for the gate.
     pub tools: Vec<String>,
     /// Calls that the program itself refuses, as a second wall behind the gate.
@@ -94,15 +101,16 @@ impl ClaudeOptions {
         program: impl Into<PathBuf>,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Self {
+        let environment: BTreeMap<_, _> = environment.into_iter().collect();
         Self {
             program: program.into(),
-            environment: environment.into_iter().collect(),
             model: None,
             thinking: None,
             max_turns: None,
             max_cost: None,
             permission_mode: PermissionMode::DontAsk,
-            sandbox: Sandbox::Off,
+            own_sandbox: Sandbox::Off,
+            walls: Walls::found_on_path(&environment),
             tools: ["Read", "Write", "Edit", "Glob", "Grep", "Bash"]
                 .map(str::to_owned)
                 .into(),
@@ -116,6 +124,7 @@ impl ClaudeOptions {
             start_limit: Duration::from_secs(120),
             silence_limit: Duration::from_secs(20 * 60),
             task_limit: Duration::from_secs(5 * 60),
+            environment,
         }
     }
 
@@ -174,10 +183,17 @@ impl ClaudeOptions {
         self
     }
 
-    /// Sets whether every session is in a sandbox, also one that does not ask for it.
+    /// Sets whether the program keeps its commands in its own sandbox in every session.
     #[must_use]
-    pub fn with_sandbox(mut self, sandbox: Sandbox) -> Self {
-        self.sandbox = sandbox;
+    pub fn with_own_sandbox(mut self, sandbox: Sandbox) -> Self {
+        self.own_sandbox = sandbox;
+        self
+    }
+
+    /// Sets how the outer sandbox is made.
+    #[must_use]
+    pub fn with_walls(mut self, walls: Walls) -> Self {
+        self.walls = walls;
         self
     }
 
@@ -279,7 +295,8 @@ impl fmt::Debug for ClaudeOptions {
             .field("permission_mode", &self.permission_mode)
             .field("max_turns", &self.max_turns)
             .field("max_cost", &self.max_cost)
-            .field("sandbox", &self.sandbox)
+            .field("own_sandbox", &self.own_sandbox)
+            .field("walls", &self.walls)
             .field("tools", &self.tools)
             .field("deny", &rules)
             .field("mcp_servers", &self.mcp_servers.keys())

@@ -13,7 +13,7 @@ pub(crate) fn completed(options: &ClaudeOptions, mut spec: SessionSpec) -> Sessi
     spec.thinking = spec.thinking.or(options.thinking);
     spec.max_turns = smaller(spec.max_turns, options.max_turns);
     spec.budget.cost_usd = smaller(spec.budget.cost_usd, options.max_cost);
-    if options.sandbox == Sandbox::Required {
+    if options.own_sandbox == Sandbox::Required {
         spec.sandbox = Sandbox::Required;
     }
     for (name, server) in &options.mcp_servers {
@@ -101,7 +101,7 @@ mod tests {
         asked.max_turns = Some(50);
         asked.budget.cost_usd = Some(dollars("9"));
 
-        let spec = completed(&options().with_sandbox(Sandbox::Required), asked);
+        let spec = completed(&options().with_own_sandbox(Sandbox::Required), asked);
 
         assert_eq!(spec.max_turns, Some(20));
         assert_eq!(spec.budget.cost_usd, Some(dollars("2")));

@@ -38,7 +38,7 @@ impl Settings {
     /// The program cannot be told about one of the rules.
     pub(crate) fn of(options: &ClaudeOptions, spec: &SessionSpec) -> Result<Self, AgentError> {
         Ok(Self {
-            sandbox: SandboxSettings::of(spec.sandbox),
+            sandbox: SandboxSettings::of(own_sandbox(spec)),
             permissions: Permissions {
                 deny: deny_rules(&options.deny)?,
             },
@@ -68,6 +68,17 @@ impl Settings {
             .iter()
             .all(|rule| denied.contains(rule));
         (!all).then_some("a rule that refuses calls is not in force")
+    }
+}
+
+/// Says whether the program is to make a sandbox itself.
+///
+/// Inside of bubblewrap it cannot: the system lets nobody mount a list of processes there, and root
+/// not even make a namespace. All of the program is in a sandbox then.
+fn own_sandbox(spec: &SessionSpec) -> Sandbox {
+    match &spec.outer_sandbox {
+        Some(outer) if outer.is_bubblewrap() => Sandbox::Off,
+        _ => spec.sandbox,
     }
 }
 

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use autonoe_core::AgentError;
-use autonoe_process::{Ladder, Launch, Started};
+use autonoe_process::{Ladder, Started};
 use tokio::io::AsyncReadExt;
 
 use super::stranger::{Manner, stranger};
-use crate::launch::{ClaudeOptions, bare_environment, furnished_folder};
+use crate::launch::{ClaudeOptions, bare_environment, furnish};
 use crate::outcome::Exit;
 
 /// How long a program that closed its output may take to end.
@@ -49,12 +49,12 @@ pub(super) async fn ask(
     arguments: &[&str],
     limit: Duration,
 ) -> Result<Answer, AgentError> {
-    let (folder, marker) = furnished_folder(options)?;
-    let environment = bare_environment(options, folder.path());
-    let launch = Launch::new(&options.program, &options.temporary, marker)
+    let place = furnish(options)?;
+    let environment = bare_environment(options, place.path());
+    let launch = place
+        .launch(&options.program, &options.temporary)
         .args(arguments.iter().copied())
-        .envs(environment)
-        .folder(folder);
+        .envs(environment);
     let Started {
         process,
         stdin,

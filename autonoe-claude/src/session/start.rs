@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use autonoe_backend::sweep;
 use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, StreamEvent, Toolbox};
 use autonoe_process::Started;
 use jiff::Timestamp;
@@ -15,7 +16,7 @@ use super::expectation::Expectation;
 use super::pending::Pending;
 use super::talk::{Silence, Talk};
 use crate::events::{Busy, Translator};
-use crate::launch::{ClaudeOptions, LaunchPlan, sweep};
+use crate::launch::{ClaudeOptions, FOLDER, LaunchPlan};
 use crate::outcome::Exit;
 use crate::probe::{Manner, stranger};
 use crate::wire::{HookMatcher, Initialize, Line, Message, Request};
@@ -53,10 +54,9 @@ impl Live {
         spec: &SessionSpec,
     ) -> Result<Self, AgentError> {
         let expectation = Expectation::of(options, spec)?;
-        let temporary = options.temporary.clone();
-        // A killed host could not do it. If it fails, that is no reason not to start.
-        let _ = tokio::task::spawn_blocking(move || sweep(&temporary)).await;
-        let launch = LaunchPlan::launch(options, spec)?;
+        // A killed host could not do it.
+        sweep(&options.temporary, FOLDER).await;
+        let launch = LaunchPlan::launch(options, spec).await?;
         let Started {
             process,
             stdin,

@@ -6,6 +6,7 @@ mod conformance;
 mod endings;
 mod hook_answers;
 mod lifecycle;
+mod outer_sandbox;
 mod resume;
 mod run_lock;
 mod runs;

@@ -10,7 +10,7 @@ mod settings;
 
 pub use home::CodexHome;
 pub use options::CodexOptions;
-pub(crate) use plan::{LaunchPlan, bare_environment, furnished_folder, sweep};
+pub(crate) use plan::{FOLDER, LaunchPlan, bare_environment, furnish};
 pub use provider::CodexProvider;
 pub(crate) use session_defaults::completed;
 pub(crate) use settings::thread_settings;

@@ -6,8 +6,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use autonoe_backend::Walls;
 use autonoe_core::{AgentError, AgentErrorKind, McpServer};
-use autonoe_process::{OsSandbox, find_program};
+use autonoe_process::find_program;
 
 use super::{CodexHome, CodexProvider};
 
@@ -18,12 +19,10 @@ use super::{CodexHome, CodexProvider};
 ///
 /// ```
 /// use autonoe_codex::{CodexOptions, CodexProvider};
-/// use autonoe_process::OsSandbox;
 ///
 /// let options = CodexOptions::new("/usr/local/bin/codex", [("PATH".into(), "/usr/bin".into())])
 ///     .with_model("gpt-5.5")
-///     .with_provider(CodexProvider::new("https://api.openai.com/v1", "OPENAI_API_KEY"))
-///     .with_outer_sandbox(OsSandbox::new("/usr/bin/bwrap"));
+///     .with_provider(CodexProvider::new("https://api.openai.com/v1", "OPENAI_API_KEY"));
 ///
 /// assert_eq!(options.model.as_deref(), Some("gpt-5.5"));
 /// ```
@@ -41,12 +40,9 @@ pub struct CodexOptions {
     pub provider: Option<CodexProvider>,
     /// Where the program finds its login and its conversations.
     pub home: CodexHome,
-    /// The sandbox that the whole program runs in, with all that it starts.
-    ///
-    /// The project and the folder of the session are writable in it, `.autonoe` in the project is
-    /// not; the rest is as it says. Its network is always shared, because the program asks the
-    /// model itself.
-    pub outer_sandbox: Option<OsSandbox>,
+    /// How the outer sandbox is made, for a run that has one. Without a network in it the program
+    /// cannot ask its model.
+    pub walls: Walls,
     /// MCP servers that every session has, by name.
     pub mcp_servers: BTreeMap<String, McpServer>,
     /// Where the temporary folders of sessions are made.
@@ -65,18 +61,19 @@ impl CodexOptions {
         program: impl Into<PathBuf>,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Self {
+        let environment: BTreeMap<_, _> = environment.into_iter().collect();
         Self {
             program: program.into(),
-            environment: environment.into_iter().collect(),
             model: None,
             provider: None,
             home: CodexHome::default(),
-            outer_sandbox: None,
+            walls: Walls::found_on_path(&environment),
             mcp_servers: BTreeMap::new(),
             temporary: PathBuf::from("/tmp"),
             answer_limit: Duration::from_secs(60),
             start_limit: Duration::from_secs(120),
             silence_limit: Duration::from_secs(20 * 60),
+            environment,
         }
     }
 
@@ -121,10 +118,10 @@ impl CodexOptions {
         self
     }
 
-    /// Puts the whole program into a sandbox.
+    /// Sets how the outer sandbox is made.
     #[must_use]
-    pub fn with_outer_sandbox(mut self, sandbox: OsSandbox) -> Self {
-        self.outer_sandbox = Some(sandbox);
+    pub fn with_walls(mut self, walls: Walls) -> Self {
+        self.walls = walls;
         self
     }
 
@@ -159,7 +156,7 @@ impl fmt::Debug for CodexOptions {
             .field("model", &self.model)
             .field("provider", &self.provider)
             .field("home", &self.home)
-            .field("outer_sandbox", &self.outer_sandbox)
+            .field("walls", &self.walls)
             .field("mcp_servers", &self.mcp_servers.keys())
             .finish_non_exhaustive()
     }

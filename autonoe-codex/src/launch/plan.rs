@@ -6,25 +6,19 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::time::Duration;
 
-use autonoe_core::{AgentError, AgentErrorKind, Sandbox, SessionSpec, Toolbox, TraceContext};
-use autonoe_process::{Launch, Marker, Network, OsSandbox, SessionFolder};
+use autonoe_backend::{Inside, SessionPlace, session_environment};
+use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, Support, Toolbox};
+use autonoe_process::Launch;
 
 use super::config_file::config_file;
 use super::{CodexHome, CodexOptions, thread_settings};
 
-/// The variable by which everything that a session starts is found again.
-const MARKER: &str = "AUTONOE_AGENT_SESSION";
-
 /// What the names of the folders of sessions begin with.
-const FOLDER: &str = "autonoe-codex-";
+pub(crate) const FOLDER: &str = "autonoe-codex-";
 
-/// How long it may take at most to end what a killed host left running.
-const SWEEP: Duration = Duration::from_secs(5);
-
-/// The folder of the project that only Autonoe writes to.
-const OURS: &str = ".autonoe";
+/// A command that is approved may leave the sandbox of the program, so it is not used.
+const OWN_SANDBOX: Support = Support::No;
 
 /// All that is needed to start the program for one session.
 pub(crate) struct LaunchPlan;
@@ -37,14 +31,7 @@ impl LaunchPlan {
     /// The session asks for something that these options cannot give.
     pub(crate) fn check(options: &CodexOptions, spec: &SessionSpec) -> Result<(), AgentError> {
         let refuse = |kind, message: &str| Err(AgentError::new(kind, message));
-        let has_outer = options.outer_sandbox.is_some() || spec.outer_sandbox.is_some();
-        if spec.sandbox == Sandbox::Required && !has_outer {
-            return refuse(
-                AgentErrorKind::Unsupported,
-                "a command that is approved may leave the sandbox of Codex, so it is not used; \
-                 run Codex in an outer sandbox",
-            );
-        }
+        options.walls.are_needed(spec, OWN_SANDBOX)?;
         if spec.resume.is_some() && options.home == CodexHome::PerSession {
             return refuse(
                 AgentErrorKind::Unsupported,
@@ -65,52 +52,27 @@ impl LaunchPlan {
     ///
     /// # Errors
     ///
-    /// The folder cannot be made.
-    pub(crate) fn launch(options: &CodexOptions, spec: &SessionSpec) -> Result<Launch, AgentError> {
-        let (folder, marker) = furnished_folder(options, &spec.cwd)?;
-        let mut environment = bare_environment(options, folder.path());
-        for (name, value) in spec.trace.iter().flat_map(TraceContext::environment) {
-            environment.insert(name.into(), value.into());
-        }
-        for (name, value) in &spec.environment {
-            environment.insert(name.into(), value.into());
-        }
-        let mut launch = Launch::new(&options.program, &spec.cwd, marker)
-            .arg("app-server")
-            .envs(environment);
-        if let Some(sandbox) = &options.outer_sandbox {
-            launch = launch.inside(around(sandbox, options, spec, folder.path()));
-        }
-        if let Some(lock) = &spec.lock {
-            launch = launch.inherit(lock.clone());
-        }
-        Ok(launch.folder(folder))
-    }
-}
-
-/// Returns `sandbox` with what the session needs.
-fn around(
-    sandbox: &OsSandbox,
-    options: &CodexOptions,
-    spec: &SessionSpec,
-    folder: &Path,
-) -> OsSandbox {
-    let mut sandbox = sandbox
-        .clone()
-        .network(Network::Shared)
-        .writable(&spec.cwd)
-        .writable(folder);
-    if let CodexHome::Kept(kept) = &options.home {
-        sandbox = sandbox.writable(kept);
-    }
-    let ours = spec.cwd.join(OURS);
-    if ours.exists() {
-        sandbox = sandbox.read_only(ours);
-    }
-    // The program may be in a folder that the sandbox empties.
-    match options.program.starts_with("/tmp") {
-        true => sandbox.read_only(&options.program),
-        false => sandbox,
+    /// The folder cannot be made, or the sandbox that it needs is not there.
+    pub(crate) async fn launch(
+        options: &CodexOptions,
+        spec: &SessionSpec,
+    ) -> Result<Launch, AgentError> {
+        let place = furnish(options, &spec.cwd)?;
+        let mut environment = bare_environment(options, place.path());
+        environment.extend(session_environment(spec));
+        let inside = Inside {
+            program: options.program.clone(),
+            writable: match &options.home {
+                CodexHome::PerSession => Vec::new(),
+                CodexHome::Kept(kept) => vec![kept.clone()],
+            },
+            ..Inside::default()
+        };
+        let launch = options
+            .walls
+            .launch(spec, OWN_SANDBOX, place, &inside)
+            .await?;
+        Ok(launch.arg("app-server").envs(environment))
     }
 }
 
@@ -128,23 +90,18 @@ pub(crate) fn bare_environment(
     environment
 }
 
-/// Makes a folder with all that the environment of the program speaks of, and its marker.
+/// Makes a folder with all that the environment of the program speaks of.
 ///
 /// # Errors
 ///
 /// It cannot be made.
-pub(crate) fn furnished_folder(
-    options: &CodexOptions,
-    cwd: &Path,
-) -> Result<(SessionFolder, Marker), AgentError> {
-    let folder = SessionFolder::create_in(&options.temporary, FOLDER)
-        .map_err(|error| no_folder(options, error))?;
-    furnish(options, cwd, folder.path()).map_err(|error| no_folder(options, error))?;
-    let marker = marker(&folder)?;
-    Ok((folder, marker))
+pub(crate) fn furnish(options: &CodexOptions, cwd: &Path) -> Result<SessionPlace, AgentError> {
+    SessionPlace::furnish(&options.temporary, FOLDER, |folder| {
+        write_home(options, cwd, folder)
+    })
 }
 
-fn furnish(options: &CodexOptions, cwd: &Path, folder: &Path) -> io::Result<()> {
+fn write_home(options: &CodexOptions, cwd: &Path, folder: &Path) -> io::Result<()> {
     for name in ["home", "codex", "tmp"] {
         fs::create_dir(folder.join(name))?;
     }
@@ -157,45 +114,4 @@ fn furnish(options: &CodexOptions, cwd: &Path, folder: &Path) -> io::Result<()> 
         }
     }
     Ok(())
-}
-
-/// Returns the marker of the session that a folder is for: its name.
-fn marker(folder: &SessionFolder) -> Result<Marker, AgentError> {
-    let name = folder.path().file_name().unwrap_or_default();
-    Marker::new(MARKER, name.to_string_lossy()).map_err(|error| {
-        AgentError::new(AgentErrorKind::Other, "the session cannot be marked").because(error)
-    })
-}
-
-/// Ends what hosts that were killed left running, and removes the folders of their sessions
-/// in `temporary`.
-///
-/// It blocks the thread, but hardly if there is nothing to do.
-pub(crate) fn sweep(temporary: &Path) {
-    let abandoned = match SessionFolder::abandoned_in(temporary, FOLDER) {
-        Ok(abandoned) => abandoned,
-        Err(error) => {
-            tracing::warn!(%error, "left folders cannot be looked for");
-            return;
-        }
-    };
-    for folder in abandoned {
-        let path = folder.path().display();
-        let Ok(marker) = marker(&folder) else {
-            continue;
-        };
-        let swept = marker.kill_all(SWEEP);
-        tracing::info!(%path, killed = swept.killed.len(), "the session of a killed host was removed");
-        if !swept.left.is_empty() {
-            tracing::error!(left = ?swept.left, "something of a killed host still runs");
-        }
-    }
-}
-
-fn no_folder(options: &CodexOptions, error: io::Error) -> AgentError {
-    let message = format!(
-        "the folder of a session cannot be made in {:?}",
-        options.temporary
-    );
-    AgentError::new(AgentErrorKind::Configuration, message).because(error)
 }

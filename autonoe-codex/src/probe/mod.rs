@@ -4,10 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use autonoe_core::{AgentError, AgentErrorKind};
-use autonoe_process::{Ladder, Launch, LaunchError, Started};
+use autonoe_process::{Ladder, LaunchError, Started};
 use tokio::io::AsyncReadExt;
 
-use crate::launch::{CodexOptions, bare_environment, furnished_folder};
+use crate::launch::{CodexOptions, bare_environment, furnish};
 
 /// How long the program may take to say its version.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -21,12 +21,12 @@ const LONGEST: u64 = 4 * 1024;
 ///
 /// It cannot be started, or is not Codex.
 pub(crate) async fn version(options: &CodexOptions) -> Result<String, AgentError> {
-    let (folder, marker) = furnished_folder(options, &options.temporary)?;
-    let environment = bare_environment(options, folder.path());
-    let launch = Launch::new(&options.program, &options.temporary, marker)
+    let place = furnish(options, &options.temporary)?;
+    let environment = bare_environment(options, place.path());
+    let launch = place
+        .launch(&options.program, &options.temporary)
         .arg("--version")
-        .envs(environment)
-        .folder(folder);
+        .envs(environment);
     let Started {
         process,
         stdin,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use autonoe_backend::sweep;
 use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, StreamEvent};
 use autonoe_process::Started;
 use serde_json::Value;
@@ -12,7 +13,7 @@ use super::expectation::begun;
 use super::pending::{Answer, Pending};
 use super::talk::{Silence, Talk};
 use crate::events::Translator;
-use crate::launch::{CodexOptions, LaunchPlan, sweep, thread_settings};
+use crate::launch::{CodexOptions, FOLDER, LaunchPlan, thread_settings};
 use crate::probe::unstartable;
 use crate::wire::{Message, Outgoing};
 
@@ -46,10 +47,9 @@ impl Live {
         options: &CodexOptions,
         spec: &SessionSpec,
     ) -> Result<Self, AgentError> {
-        let temporary = options.temporary.clone();
-        // A killed host could not do it. If it fails, that is no reason not to start.
-        let _ = tokio::task::spawn_blocking(move || sweep(&temporary)).await;
-        let launch = LaunchPlan::launch(options, spec)?;
+        // A killed host could not do it.
+        sweep(&options.temporary, FOLDER).await;
+        let launch = LaunchPlan::launch(options, spec).await?;
         let Started {
             process,
             stdin,

@@ -51,7 +51,7 @@ impl AgentHarness for RealCodex {
         Some(Arc::new(Served {
             claims: self.claims,
             agents: setting.agents(),
-            _setting: setting,
+            setting,
         }))
     }
 
@@ -107,7 +107,7 @@ pub(crate) fn quota_spent(resets_at: jiff::Timestamp) -> Refusal {
 struct Served {
     claims: HookCoverage,
     agents: CodexAgents,
-    _setting: Setting,
+    setting: Setting,
 }
 
 #[async_trait]
@@ -117,7 +117,8 @@ impl AgentClientFactory for Served {
         Ok(capabilities.with_hooks(self.claims))
     }
 
-    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+    fn create(&self, mut spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        spec.outer_sandbox = self.setting.outer_sandbox();
         self.agents.create(spec)
     }
 }

@@ -1,12 +1,17 @@
 //! Commands that are allowed stay in the sandbox that they were allowed in.
 
+use std::net::TcpListener;
 use std::path::PathBuf;
 
-use autonoe_core::{AgentClientFactory, AgentErrorKind, Sandbox, StreamEvent, ToolStatus};
+use autonoe_backend::{SandboxNetwork, Walls};
+use autonoe_codex::{CodexAgents, CodexOptions};
+use autonoe_core::{
+    AgentClientFactory, AgentError, AgentErrorKind, Sandbox, StreamEvent, ToolStatus,
+};
 use autonoe_testkit::model_server::{Script, Turn};
 
 use crate::model::{adds, shell};
-use crate::setting::{Setting, events_of};
+use crate::setting::{Setting, events_of, within};
 
 /// How often it is tried: an approval of the program's own sandbox let a command out in most runs.
 const TIMES: usize = 30;
@@ -111,4 +116,90 @@ async fn no_command_sees_the_key() {
     let responses = responses(&events);
     assert!(responses[0].0.contains("PATH="), "{responses:?}");
     assert!(!responses[0].0.contains("PASSE_PARTOUT"), "{responses:?}");
+}
+
+/// Plays one turn of a session in the sandbox, and returns all that comes of it.
+async fn played(
+    setting: &Setting,
+    options: CodexOptions,
+) -> (Vec<StreamEvent>, Option<AgentError>) {
+    let agents = CodexAgents::new(options);
+    let mut spec = setting.spec([]);
+    spec.sandbox = Sandbox::Required;
+    let mut client = agents.create(spec).expect("it can be made");
+    let heard = events_of(client.as_mut(), "Do it.").await;
+    within(client.dispose()).await.expect("it ends");
+    setting.assert_nothing_is_left();
+    heard
+}
+
+#[tokio::test]
+async fn the_folder_of_autonoe_cannot_be_written_nor_moved() {
+    use ToolStatus::{Error, Ok};
+    let script = Script::new([
+        shell("echo 1 > inside.txt"),
+        shell("echo 1 > .autonoe/status.json"),
+        shell("mv .autonoe elsewhere"),
+        adds(".autonoe/agent.json", "{}"),
+        Turn::text("That was all."),
+    ]);
+    let setting = Setting::new(script).sandboxed();
+    std::fs::create_dir(setting.file(".autonoe")).expect("it can be made");
+
+    let (events, error) = played(&setting, setting.options()).await;
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    let statuses: Vec<_> = responses(&events)
+        .iter()
+        .map(|(_, status)| *status)
+        .collect();
+    assert_eq!(statuses, [Ok, Error, Error, Error], "{events:?}");
+    assert_eq!(setting.files(), ["inside.txt"]);
+    let ledger = std::fs::read_dir(setting.file(".autonoe")).expect("it is there");
+    assert_eq!(ledger.count(), 0);
+    setting.server.verify();
+}
+
+#[tokio::test]
+async fn a_command_reaches_the_network_that_the_program_has() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("it has one").port();
+    let connect = format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'");
+    let setting = Setting::new(Script::new([shell(&connect), Turn::text("Done.")])).sandboxed();
+
+    let (events, error) = played(&setting, setting.options()).await;
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    assert_eq!(responses(&events)[0].1, ToolStatus::Ok, "{events:?}");
+    listener.set_nonblocking(true).expect("it can be");
+    listener.accept().expect("somebody was there");
+}
+
+#[tokio::test]
+async fn without_a_network_nobody_is_reached() {
+    let setting = Setting::new(Script::by(|_| Turn::text("I am here.")));
+    let setting = setting.unverified().sandboxed();
+    let mut options = setting.options();
+    options.walls.network = SandboxNetwork::Off;
+
+    let (events, error) = played(&setting, options).await;
+
+    assert!(error.is_some(), "{events:?}");
+    assert!(setting.server.log().main_requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_session_does_not_start_where_its_sandbox_cannot_be_made() {
+    let setting = Setting::new(Script::new::<Turn>([])).sandboxed();
+    let none = setting.options().with_walls(Walls::new(None));
+    let error = CodexAgents::new(none).create(setting.spec([]));
+    let error = error.expect_err("there is none");
+    assert_eq!(error.kind(), AgentErrorKind::NotAvailable, "{error}");
+
+    // One that is there and cannot make anything.
+    let broken = Walls::new(Some("/bin/false".into()));
+    let (events, error) = played(&setting, setting.options().with_walls(broken)).await;
+
+    let error = error.unwrap_or_else(|| panic!("{events:?}"));
+    assert_eq!(error.kind(), AgentErrorKind::NotAvailable, "{error}");
 }

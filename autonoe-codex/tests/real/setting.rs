@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use autonoe_codex::{CodexAgents, CodexOptions, CodexProvider};
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Gate, Grants, PermissionRule, Places, RunId,
-    Sandbox, SessionKey, SessionSpec, StreamEvent, Tool, Toolbox,
+    AgentClient, AgentClientFactory, AgentError, Gate, Grants, OuterSandbox, PermissionRule,
+    Places, RunId, Sandbox, SessionKey, SessionSpec, StreamEvent, Tool, Toolbox,
 };
-use autonoe_process::{Marker, OsSandbox, ProcessInfo};
+use autonoe_process::{Marker, ProcessInfo};
 use autonoe_testkit::model_server::Script;
 use autonoe_testkit::model_server::openai::OpenAiServer;
 use futures::StreamExt;
@@ -137,21 +137,22 @@ impl Place {
             ("PASSE_PARTOUT".into(), "dummy".into()),
         ];
         let provider = CodexProvider::new(&self.model, "PASSE_PARTOUT").with_max_retries(1);
-        let options = CodexOptions::new(program(), environment)
+        CodexOptions::new(program(), environment)
             .with_model("gpt-5.5")
             .with_provider(provider)
-            .with_temporary(self.folder.join("tmp"));
-        match self.is_sandboxed {
-            true => options.with_outer_sandbox(OsSandbox::new("/usr/bin/bwrap")),
-            false => options,
-        }
+            .with_temporary(self.folder.join("tmp"))
     }
 
     pub(crate) fn agents(&self) -> CodexAgents {
         CodexAgents::new(self.options())
     }
 
-    /// A spec without a sandbox, in which every built-in tool is granted.
+    /// The sandbox around the program, if it has one.
+    pub(crate) fn outer_sandbox(&self) -> Option<OuterSandbox> {
+        self.is_sandboxed.then(OuterSandbox::bubblewrap)
+    }
+
+    /// A spec without a sandbox of the program, in which every built-in tool is granted.
     pub(crate) fn spec(&self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> SessionSpec {
         let key = SessionKey {
             run: RunId::new("run"),
@@ -163,6 +164,7 @@ impl Place {
         let gate = Gate::new(Places::new(self.project()), tools.granted_in(grants));
         let mut spec = SessionSpec::new(key, self.project(), gate, tools);
         spec.sandbox = Sandbox::Off;
+        spec.outer_sandbox = self.outer_sandbox();
         spec
     }
 

@@ -152,11 +152,39 @@ pub enum Sandbox {
 
 /// A sandbox around the whole backend, by the word of who embeds the run.
 ///
-/// With it a backend may be run whose hooks do not see every call.
+/// With it a backend may be run whose hooks do not see every call. A backend around a program makes
+/// [`bubblewrap`](Self::bubblewrap) itself, or does not start; any other is taken for one that is
+/// around it already, such as a container.
+///
+/// ```
+/// use autonoe_core::OuterSandbox;
+///
+/// let container = OuterSandbox { name: "container".to_owned() };
+///
+/// assert!(OuterSandbox::bubblewrap().is_bubblewrap());
+/// assert!(!container.is_bubblewrap());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OuterSandbox {
     /// Names it in reports, for example `bubblewrap`.
     pub name: String,
+}
+
+impl OuterSandbox {
+    /// The name of the sandbox that a backend around a program makes.
+    pub const BUBBLEWRAP: &str = "bubblewrap";
+
+    /// Returns the sandbox that a backend around a program makes.
+    pub fn bubblewrap() -> Self {
+        Self {
+            name: Self::BUBBLEWRAP.to_owned(),
+        }
+    }
+
+    /// Tells whether it is the one that a backend makes.
+    pub fn is_bubblewrap(&self) -> bool {
+        self.name == Self::BUBBLEWRAP
+    }
 }
 
 /// How many tokens an agent may spend on thinking: at least 1024.

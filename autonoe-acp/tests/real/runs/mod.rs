@@ -7,8 +7,9 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_acp::Walls;
-use autonoe_core::{Project, ProjectRun, RunControl, RunReport, SessionRunnerBuilder};
+use autonoe_core::{
+    OuterSandbox, Project, ProjectRun, RunControl, RunReport, SessionRunnerBuilder,
+};
 use autonoe_mcp::HttpToolServer;
 use autonoe_testkit::EventLog;
 use autonoe_testkit::model_server::Turn;
@@ -46,7 +47,7 @@ struct Run {
 
 impl Run {
     fn in_project_of(setting: &Setting) -> Self {
-        Self::without_walls(setting).configure(|run| run.outer_sandbox(Walls::outer_sandbox()))
+        Self::without_walls(setting).configure(|run| run.outer_sandbox(OuterSandbox::bubblewrap()))
     }
 
     fn without_walls(setting: &Setting) -> Self {

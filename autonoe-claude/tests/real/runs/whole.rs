@@ -1,18 +1,31 @@
 //! A whole run: planning, coding, and what is not allowed, in the sandbox.
 
 use std::fs;
+use std::sync::Arc;
 
-use autonoe_core::ExitReason;
+use autonoe_backend::Walls;
+use autonoe_claude::ClaudeAgents;
+use autonoe_core::{
+    ExitReason, OuterSandbox, Project, ProjectRun, RunControl, SessionRunnerBuilder,
+};
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use serde_json::json;
 
 use super::{Run, bash, passing, planning, told};
 use crate::build::{Build, on_both_builds};
-use crate::setting::Setting;
+use crate::setting::{Setting, within};
 
 const LEDGER: &str = ".autonoe/status.json";
 
 async fn a_project_is_planned_and_built(build: Build) {
+    assert_built(build, |run| run).await;
+}
+
+async fn a_project_is_planned_and_built_in_the_outer_sandbox(build: Build) {
+    assert_built(build, |run| run.outer_sandbox(OuterSandbox::bubblewrap())).await;
+}
+
+async fn assert_built(build: Build, run: fn(SessionRunnerBuilder) -> SessionRunnerBuilder) {
     let building = [
         bash("curl example.com"),
         Turn::tool("Write", json!({"file_path": LEDGER, "content": "{}"})),
@@ -21,7 +34,8 @@ async fn a_project_is_planned_and_built(build: Build) {
     let turns = planning().into_iter().chain(building).chain(passing());
     let setting = Setting::new(build, Script::new(turns));
 
-    let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
+    let run = Run::in_project_of(&setting).configure(run);
+    let (report, ended) = run.until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     let greeting = fs::read_to_string(setting.file("hello.txt"));
@@ -38,4 +52,27 @@ async fn a_project_is_planned_and_built(build: Build) {
     setting.assert_nothing_is_left();
 }
 
-on_both_builds![a_project_is_planned_and_built];
+async fn a_run_does_nothing_where_its_outer_sandbox_cannot_be_made(build: Build) {
+    let setting = Setting::new(build, Script::new(planning())).unverified();
+    fs::write(setting.file("SPEC.md"), "# A greeting\n").expect("writable");
+    let project = Project::find(&setting.project(), None).expect("a project");
+    let broken = Walls::new(Some("/bin/false".into()));
+    let agents = ClaudeAgents::new(setting.options().with_walls(broken));
+    let run = ProjectRun::new(project, Arc::new(agents))
+        .configure(|runner| runner.outer_sandbox(OuterSandbox::bubblewrap()));
+
+    let report = within(run.start(&RunControl::new()))
+        .await
+        .expect("a report");
+
+    let why = format!("{report:?}");
+    assert!(why.contains("backend_not_available"), "{why}");
+    assert!(setting.server.log().main_requests().is_empty());
+    setting.assert_nothing_is_left();
+}
+
+on_both_builds![
+    a_project_is_planned_and_built,
+    a_project_is_planned_and_built_in_the_outer_sandbox,
+    a_run_does_nothing_where_its_outer_sandbox_cannot_be_made,
+];

@@ -53,9 +53,8 @@ impl Run {
         let project = Project::find(&setting.project(), None).expect("a project");
         let log = Arc::new(EventLog::new());
         let observer = log.clone();
-        let agents = setting.agents();
-        let sandbox = agents.outer_sandbox();
-        let run = ProjectRun::new(project, Arc::new(agents)).configure(|runner| {
+        let sandbox = setting.outer_sandbox();
+        let run = ProjectRun::new(project, Arc::new(setting.agents())).configure(|runner| {
             let runner = runner
                 .pause_between_sessions(Duration::ZERO)
                 .observer(observer);

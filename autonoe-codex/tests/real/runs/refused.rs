@@ -1,9 +1,12 @@
 //! Runs that do not start.
 
-use autonoe_core::{Project, ProjectRun, RunControl};
-use autonoe_testkit::model_server::Script;
 use std::fs;
 use std::sync::Arc;
+
+use autonoe_backend::Walls;
+use autonoe_codex::CodexAgents;
+use autonoe_core::{OuterSandbox, Project, ProjectRun, RunControl};
+use autonoe_testkit::model_server::Script;
 
 use super::planning;
 use crate::setting::{Setting, within};
@@ -24,6 +27,26 @@ async fn a_run_without_an_outer_sandbox_does_not_start() {
         format!("{report:?}").contains("guards_not_enforced"),
         "{why}"
     );
+    assert!(setting.server.log().main_requests().is_empty());
+    setting.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_run_does_nothing_where_its_outer_sandbox_cannot_be_made() {
+    let setting = Setting::new(Script::new(planning())).unverified();
+    fs::write(setting.file("SPEC.md"), "# A greeting\n").expect("writable");
+    let project = Project::find(&setting.project(), None).expect("a project");
+    let broken = Walls::new(Some("/bin/false".into()));
+    let agents = CodexAgents::new(setting.options().with_walls(broken));
+    let run = ProjectRun::new(project, Arc::new(agents))
+        .configure(|runner| runner.outer_sandbox(OuterSandbox::bubblewrap()));
+
+    let report = within(run.start(&RunControl::new()))
+        .await
+        .expect("a report");
+
+    let why = format!("{report:?}");
+    assert!(why.contains("backend_not_available"), "{why}");
     assert!(setting.server.log().main_requests().is_empty());
     setting.assert_nothing_is_left();
 }

@@ -20,9 +20,22 @@ const TABLE: &[(&str, Allowed)] = &[
         "autonoe-testkit",
         Only(&["autonoe-core", "autonoe-security"]),
     ),
-    ("autonoe-acp", Only(&["autonoe-core", "autonoe-process"])),
-    ("autonoe-claude", Only(&["autonoe-core", "autonoe-process"])),
-    ("autonoe-codex", Only(&["autonoe-core", "autonoe-process"])),
+    (
+        "autonoe-backend",
+        Only(&["autonoe-core", "autonoe-process"]),
+    ),
+    (
+        "autonoe-acp",
+        Only(&["autonoe-backend", "autonoe-core", "autonoe-process"]),
+    ),
+    (
+        "autonoe-claude",
+        Only(&["autonoe-backend", "autonoe-core", "autonoe-process"]),
+    ),
+    (
+        "autonoe-codex",
+        Only(&["autonoe-backend", "autonoe-core", "autonoe-process"]),
+    ),
     ("autonoe-flow", Only(&["autonoe-core", "autonoe-process"])),
     ("autonoe-mcp", Only(&["autonoe-core"])),
     // The testkit only for its conformance suite, behind a feature.

@@ -1,0 +1,119 @@
+//! The folder of a session.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use autonoe_core::{AgentError, AgentErrorKind};
+use autonoe_process::{InvalidMarker, Launch, Marker, SessionFolder};
+
+/// The variable by which everything that a session starts is found again.
+const MARKER: &str = "AUTONOE_AGENT_SESSION";
+
+/// The folder of a session, and the marker of all that is started for it.
+///
+/// The folder goes with the [`Launch`] that is made of it, or with this; nobody else has the marker,
+/// because it is the name of the folder.
+///
+/// ```
+/// use std::fs;
+///
+/// use autonoe_backend::SessionPlace;
+///
+/// # let temporary = tempfile::tempdir()?;
+/// let place = SessionPlace::furnish(temporary.path(), "example-", |folder| {
+///     fs::create_dir(folder.join("home"))
+/// })?;
+/// let prompt = place.write("prompt.md", "Be brief.")?;
+///
+/// assert!(prompt.starts_with(place.path()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct SessionPlace {
+    folder: SessionFolder,
+    marker: Marker,
+}
+
+impl SessionPlace {
+    /// Makes a folder in `temporary` whose name begins with `prefix`, and lets `furnish` put into
+    /// it what the program looks for.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be made or furnished.
+    pub fn furnish(
+        temporary: &Path,
+        prefix: &str,
+        furnish: impl FnOnce(&Path) -> io::Result<()>,
+    ) -> Result<Self, AgentError> {
+        let made = || {
+            let folder = SessionFolder::create_in(temporary, prefix)?;
+            furnish(folder.path())?;
+            Ok(folder)
+        };
+        let folder = made().map_err(|error| no_folder(temporary, error))?;
+        let marker = marker_of(&folder).map_err(|error| {
+            AgentError::new(AgentErrorKind::Other, "the session cannot be marked").because(error)
+        })?;
+        Ok(Self { folder, marker })
+    }
+
+    /// Returns the folder.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file in the folder, and returns its path.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, AgentError> {
+        let file = self.path().join(name);
+        let temporary = self.path().parent().unwrap_or(Path::new("/"));
+        fs::write(&file, text).map_err(|error| no_folder(temporary, error))?;
+        Ok(file)
+    }
+
+    /// Makes the launch of `program` in `directory`, with which the folder goes.
+    pub fn launch(self, program: &Path, directory: &Path) -> Launch {
+        Launch::new(program, directory, self.marker).folder(self.folder)
+    }
+}
+
+/// Returns the marker of the session that a folder is for: its name.
+pub(super) fn marker_of(folder: &SessionFolder) -> Result<Marker, InvalidMarker> {
+    let name = folder.path().file_name().unwrap_or_default();
+    Marker::new(MARKER, name.to_string_lossy())
+}
+
+fn no_folder(temporary: &Path, error: io::Error) -> AgentError {
+    let message = format!("the folder of a session cannot be made in {temporary:?}");
+    AgentError::new(AgentErrorKind::Configuration, message).because(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_named() {
+        let error = SessionPlace::furnish(Path::new("/nowhere/at/all"), "x-", |_| Ok(()))
+            .expect_err("there is no such place");
+
+        assert_eq!(error.kind(), AgentErrorKind::Configuration);
+        assert!(error.to_string().contains("/nowhere/at/all"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_furnished_does_not_stay() {
+        let temporary = tempfile::tempdir().expect("a folder");
+
+        let made = SessionPlace::furnish(temporary.path(), "x-", |_| Err(io::Error::other("no")));
+
+        assert!(made.is_err());
+        let left = fs::read_dir(temporary.path()).expect("it is there").count();
+        assert_eq!(left, 0);
+    }
+}

@@ -1,0 +1,203 @@
+//! The outer sandbox around a program.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use autonoe_core::{AgentError, AgentErrorKind, Sandbox, SessionSpec, Support};
+use autonoe_process::{OsSandbox, SandboxError, find_program};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How the outer sandbox around a program is made, for a run that has one.
+///
+/// It is made if, and only if, the run says [`OuterSandbox::bubblewrap`]; where that is not possible,
+/// nothing is started. In it the project can be written, and what the session needs for itself;
+/// everything else can only be read. The `.autonoe` folder of the project cannot be written: its
+/// ledger is changed through our tools.
+///
+/// ```
+/// use autonoe_backend::{SandboxNetwork, Walls};
+///
+/// let mut walls = Walls::new(Some("/usr/bin/bwrap".into()));
+/// walls.hidden.push("/home/ada/.ssh".into());
+///
+/// assert_eq!(walls.network, SandboxNetwork::Shared);
+/// ```
+///
+/// [`OuterSandbox::bubblewrap`]: autonoe_core::OuterSandbox::bubblewrap
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Walls {
+    /// Where bubblewrap is; `None` if there is none.
+    pub bubblewrap: Option<PathBuf>,
+    /// Whether the program has a network.
+    pub network: SandboxNetwork,
+    /// What can be written beside the project.
+    pub writable: Vec<PathBuf>,
+    /// What can be read although it is in `/tmp`, in `/run` or hidden.
+    pub readable: Vec<PathBuf>,
+    /// What the program does not get to see.
+    pub hidden: Vec<PathBuf>,
+}
+
+/// Whether a program in an outer sandbox has a network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum SandboxNetwork {
+    /// It has the one of this machine: its model and our tools are behind it.
+    #[default]
+    Shared,
+    /// It has none, not even to ask its model: for a program that needs nobody.
+    Off,
+}
+
+impl Walls {
+    /// Makes walls by the bubblewrap at a path, or none.
+    pub fn new(bubblewrap: Option<PathBuf>) -> Self {
+        Self {
+            bubblewrap,
+            network: SandboxNetwork::default(),
+            writable: Vec::new(),
+            readable: Vec::new(),
+            hidden: Vec::new(),
+        }
+    }
+
+    /// Makes walls by the bubblewrap that is found by `PATH` in `environment`, if there is one.
+    pub fn found_on_path(environment: &BTreeMap<OsString, OsString>) -> Self {
+        let path = environment.get(OsStr::new("PATH"));
+        Self::new(path.and_then(|path| find_program("bwrap", path)))
+    }
+
+    /// Tries whether such a sandbox can be made here, with nothing in it.
+    ///
+    /// It takes some milliseconds and blocks the thread.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be made; the remedy says what to do.
+    pub fn check(&self) -> Result<(), AgentError> {
+        OsSandbox::new(self.bubblewrap()?)
+            .check()
+            .map_err(impossible)
+    }
+
+    /// Says what to do so that a program without a sandbox of its own has one.
+    ///
+    /// It blocks the thread as [`check`](Self::check) does.
+    pub fn remedy(&self) -> String {
+        let missing = self.check().err();
+        let remedy = missing.as_ref().and_then(AgentError::remedy);
+        remedy.unwrap_or("run it in an outer sandbox").to_owned()
+    }
+
+    /// Says whether the program of `spec` is to be started in a sandbox by us.
+    ///
+    /// `own` says whether the program can keep its tools in a sandbox of its own that holds.
+    ///
+    /// # Errors
+    ///
+    /// A sandbox is asked for and there is none.
+    pub fn are_needed(&self, spec: &SessionSpec, own: Support) -> Result<bool, AgentError> {
+        match (&spec.outer_sandbox, spec.sandbox) {
+            (Some(outer), _) if outer.is_bubblewrap() => self.bubblewrap().map(|_| true),
+            // Whoever embeds the run has made another one around all of it.
+            (Some(_), _) | (None, Sandbox::Off) => Ok(false),
+            (None, Sandbox::Required) if own.is_yes() => Ok(false),
+            (None, Sandbox::Required) => Err(AgentError::new(
+                AgentErrorKind::Unsupported,
+                "the agent has no sandbox of its own that holds; run it in an outer one",
+            )),
+        }
+    }
+
+    pub(super) fn bubblewrap(&self) -> Result<&Path, AgentError> {
+        self.bubblewrap.as_deref().ok_or_else(|| {
+            AgentError::new(
+                AgentErrorKind::NotAvailable,
+                "the agent is to run in bubblewrap, and that is not there",
+            )
+            .with_remedy("install bubblewrap, or say where it is")
+        })
+    }
+}
+
+/// Says that the sandbox cannot be made, and what to do.
+pub(super) fn impossible(error: SandboxError) -> AgentError {
+    let remedy = error.remedy();
+    let message = "the agent is to run in bubblewrap, and that does not work here";
+    let failed = AgentError::new(AgentErrorKind::NotAvailable, message).because(error);
+    failed.with_remedy(remedy)
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::{Gate, Grants, OuterSandbox, Places, RunId, SessionKey, Toolbox};
+
+    use super::*;
+
+    fn spec(sandbox: Sandbox, outer: Option<&str>) -> SessionSpec {
+        let key = SessionKey {
+            run: RunId::new("run"),
+            number: 1,
+        };
+        let gate = Gate::new(Places::new("/p"), Grants::none());
+        let mut spec = SessionSpec::new(key, "/p", gate, Toolbox::new([]));
+        spec.sandbox = sandbox;
+        spec.outer_sandbox = outer.map(|name| OuterSandbox {
+            name: name.to_owned(),
+        });
+        spec
+    }
+
+    #[test]
+    fn a_session_is_never_less_guarded_than_was_asked() {
+        use AgentErrorKind::{NotAvailable, Unsupported};
+        use Sandbox::{Off, Required};
+        use Support::{No, Yes};
+        let (bwrap, none) = (Some("/usr/bin/bwrap"), None);
+        let (ours, other) = (Some("bubblewrap"), Some("a container"));
+        for (bubblewrap, own, sandbox, outer, expected) in [
+            // Ours is made whatever else is asked for, or nothing starts.
+            (bwrap, No, Required, ours, Ok(true)),
+            (bwrap, No, Off, ours, Ok(true)),
+            (bwrap, Yes, Required, ours, Ok(true)),
+            (bwrap, Yes, Off, ours, Ok(true)),
+            (none, No, Required, ours, Err(NotAvailable)),
+            (none, No, Off, ours, Err(NotAvailable)),
+            (none, Yes, Required, ours, Err(NotAvailable)),
+            (none, Yes, Off, ours, Err(NotAvailable)),
+            // Another one is around all of it already.
+            (bwrap, No, Required, other, Ok(false)),
+            (none, No, Required, other, Ok(false)),
+            (none, Yes, Off, other, Ok(false)),
+            // Without one, what is required must be the program's own.
+            (bwrap, No, Required, None, Err(Unsupported)),
+            (none, No, Required, None, Err(Unsupported)),
+            (bwrap, Yes, Required, None, Ok(false)),
+            (none, Yes, Required, None, Ok(false)),
+            (bwrap, No, Off, None, Ok(false)),
+            (bwrap, Yes, Off, None, Ok(false)),
+        ] {
+            let walls = Walls::new(bubblewrap.map(PathBuf::from));
+            let spec = spec(sandbox, outer);
+
+            let needed = walls.are_needed(&spec, own);
+
+            let needed = needed.map_err(|error| error.kind());
+            let case = format!("{bubblewrap:?} {own:?} {sandbox:?} {outer:?}");
+            assert_eq!(needed, expected, "{case}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_said_with_a_remedy() {
+        for bubblewrap in [None, Some("/nowhere/bwrap".into())] {
+            let error = Walls::new(bubblewrap).check().expect_err("there is none");
+
+            assert_eq!(error.kind(), AgentErrorKind::NotAvailable);
+            assert!(error.remedy().is_some(), "{error}");
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! What backends that drive a program have in common.
+//!
+//! - [`Walls`] are the outer sandbox that the program starts in, when a run asks for one. What is
+//!   decided about it is decided here, the same for all.
+//! - [`SessionPlace`] is the folder of a session and the marker of its processes; [`sweep`] removes
+//!   what hosts that were killed left of both.
+//!
+//! A backend adds what is its own: how its program is started, what it says, and how its turns end.
+
+mod launch;
+
+pub use launch::{
+    Inside, SandboxNetwork, SandboxSpec, SessionPlace, Walls, session_environment, sweep,
+};

@@ -1,0 +1,217 @@
+//! The whole program in the outer sandbox.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+
+use autonoe_backend::{SandboxNetwork, Walls};
+use autonoe_claude::{ClaudeAgents, ClaudeOptions, ConfigFolder};
+use autonoe_core::{
+    AgentClientFactory, AgentError, AgentErrorKind, AgentSessionId, OuterSandbox, Sandbox,
+    SessionSpec, StreamEvent, ToolStatus,
+};
+use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use serde_json::json;
+
+use crate::build::{Build, on_both_builds};
+use crate::setting::{Setting, events_of, within};
+
+fn bash(command: &str) -> Turn {
+    let input = json!({"command": command, "description": "as the script says"});
+    Turn::tool("Bash", input)
+}
+
+fn write(path: &Path, content: &str) -> Turn {
+    Turn::tool("Write", json!({"file_path": path, "content": content}))
+}
+
+fn sandboxed(mut spec: SessionSpec) -> SessionSpec {
+    spec.sandbox = Sandbox::Required;
+    spec.outer_sandbox = Some(OuterSandbox::bubblewrap());
+    spec
+}
+
+/// A path that is neither in the project nor in a folder that is private in the sandbox.
+fn outside(build: Build, name: &str) -> PathBuf {
+    let (process, version) = (std::process::id(), build.version);
+    PathBuf::from(format!(
+        "/var/tmp/autonoe-escape-{process}-{version}-{name}"
+    ))
+}
+
+/// Plays one turn of `spec`, and returns all that comes of it. Nothing is left then.
+async fn played(
+    setting: &Setting,
+    options: ClaudeOptions,
+    spec: SessionSpec,
+) -> (Vec<StreamEvent>, Option<AgentError>) {
+    let agents = ClaudeAgents::new(options);
+    let mut client = agents.create(spec).expect("it can be made");
+    let heard = events_of(client.as_mut(), "Do it.").await;
+    within(client.dispose()).await.expect("it ends");
+    setting.assert_nothing_is_left();
+    heard
+}
+
+fn statuses(events: &[StreamEvent]) -> Vec<ToolStatus> {
+    let statuses = events.iter().filter_map(|event| match event {
+        StreamEvent::ToolResponse { status, .. } => Some(*status),
+        _ => None,
+    });
+    statuses.collect()
+}
+
+async fn what_is_allowed_writes_the_project_and_nothing_else(build: Build) {
+    use ToolStatus::{Error, Ok};
+    let by_command = outside(build, "command");
+    let by_tool = outside(build, "tool");
+    let script = Script::new([
+        // The program reads commands, and refuses what goes to `.autonoe`; it does not read scripts.
+        write(
+            Path::new("trick.sh"),
+            "mv .autonoe elsewhere; echo 1 > .autonoe/status.json",
+        ),
+        bash("echo 1 > by-command.txt"),
+        bash(&format!("echo 1 > {}", by_command.display())),
+        write(&by_tool, "1"),
+        bash("sh trick.sh"),
+        bash("echo 1 > /tmp/autonoe-private && cat /tmp/autonoe-private > copied.txt"),
+        Turn::text("Done."),
+    ]);
+    let setting = Setting::new(build, script);
+    std::fs::create_dir(setting.file(".autonoe")).expect("it can be made");
+
+    let spec = sandboxed(setting.spec([]));
+    let (events, error) = played(&setting, setting.options(), spec).await;
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    let expected = [Ok, Ok, Error, Error, Error, Ok];
+    assert_eq!(statuses(&events), expected, "{events:#?}");
+    let written = ["by-command.txt", "copied.txt", "trick.sh"];
+    assert_eq!(setting.files(), written);
+    for path in [&by_command, &by_tool, Path::new("/tmp/autonoe-private")] {
+        assert!(!path.exists(), "{} was left", path.display());
+    }
+    let ledger = std::fs::read_dir(setting.file(".autonoe")).expect("it is there");
+    assert_eq!(ledger.count(), 0);
+    setting.server.verify();
+}
+
+async fn a_command_reaches_the_network_that_the_program_has(build: Build) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("it has one").port();
+    let connect = bash(&format!("exec 3<>/dev/tcp/127.0.0.1/{port}"));
+    let setting = Setting::new(build, Script::new([connect, Turn::text("Done.")]));
+
+    let spec = sandboxed(setting.spec([]));
+    let (events, error) = played(&setting, setting.options(), spec).await;
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    assert_eq!(statuses(&events), [ToolStatus::Ok], "{events:?}");
+    listener.set_nonblocking(true).expect("it can be");
+    listener.accept().expect("somebody was there");
+}
+
+async fn without_a_network_nobody_is_reached(build: Build) {
+    let setting = Setting::new(build, Script::by(|_| Turn::text("I am here."))).unverified();
+    let mut options = setting.options();
+    options.walls.network = SandboxNetwork::Off;
+    let once = ("CLAUDE_CODE_MAX_RETRIES".into(), "0".into());
+    options.environment.extend([once]);
+
+    let (events, error) = played(&setting, options, sandboxed(setting.spec([]))).await;
+
+    assert!(error.is_some(), "{events:?}");
+    assert!(setting.server.log().main_requests().is_empty());
+}
+
+async fn what_is_hidden_is_not_seen(build: Build) {
+    let secrets = outside(build, "secrets");
+    let script = Script::new([
+        bash(&format!("cat {}/key", secrets.display())),
+        Turn::text("Done."),
+    ]);
+    let setting = Setting::new(build, script);
+    std::fs::create_dir(&secrets).expect("it can be made");
+    std::fs::write(secrets.join("key"), "a-secret").expect("writable");
+    let mut options = setting.options();
+    options.walls.hidden.push(secrets.clone());
+
+    let (events, error) = played(&setting, options, sandboxed(setting.spec([]))).await;
+    std::fs::remove_dir_all(&secrets).expect("ours");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    assert_eq!(statuses(&events), [ToolStatus::Error], "{events:?}");
+    assert!(!format!("{events:?}").contains("a-secret"), "{events:?}");
+}
+
+async fn a_conversation_that_is_kept_is_resumed(build: Build) {
+    let script = Script::new([Turn::text("I will remember."), Turn::text("I do.")]);
+    let setting = Setting::new(build, script);
+    let kept = ConfigFolder::Kept(setting.folder.join("kept"));
+    let mut resumed: Option<AgentSessionId> = None;
+    for _ in 0..2 {
+        let options = setting.options().with_config(kept.clone());
+        let mut spec = sandboxed(setting.spec([]));
+        spec.resume = resumed.take();
+
+        let (events, error) = played(&setting, options, spec).await;
+
+        assert!(error.is_none(), "{error:?} {events:?}");
+        resumed = events.iter().find_map(|event| match event {
+            StreamEvent::Started { session, .. } => Some(session.clone()),
+            _ => None,
+        });
+    }
+    setting.server.verify();
+}
+
+async fn a_tool_that_goes_its_own_way_ends_with_the_sandbox(build: Build) {
+    let stray = bash("(setsid sleep 600 >/dev/null 2>&1 &) ; echo 1 > begun");
+    let setting = Setting::new(build, Script::new([stray, Turn::text("Done.")]));
+
+    let spec = sandboxed(setting.spec([]));
+    let (events, error) = played(&setting, setting.options(), spec).await;
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    assert!(setting.file("begun").exists(), "{events:?}");
+}
+
+async fn a_session_does_not_start_where_its_sandbox_cannot_be_made(build: Build) {
+    let setting = Setting::new(build, Script::new::<Turn>([]));
+    let none = setting.options().with_walls(Walls::new(None));
+    let spec = sandboxed(setting.spec([]));
+    let error = ClaudeAgents::new(none).create(spec);
+    let error = error.expect_err("there is none");
+    assert_eq!(error.kind(), AgentErrorKind::NotAvailable, "{error}");
+
+    // One that is there and cannot make anything.
+    let broken = Walls::new(Some("/bin/false".into()));
+    let options = setting.options().with_walls(broken);
+    let (events, error) = played(&setting, options, sandboxed(setting.spec([]))).await;
+
+    let error = error.unwrap_or_else(|| panic!("{events:?}"));
+    assert_eq!(error.kind(), AgentErrorKind::NotAvailable, "{error}");
+    assert!(error.to_string().contains("bubblewrap"), "{error}");
+}
+
+async fn its_own_sandbox_is_refused_inside_of_ours(build: Build) {
+    let setting = Setting::new(build, Script::new::<Turn>([]));
+    let options = setting.options().with_own_sandbox(Sandbox::Required);
+
+    let refused = ClaudeAgents::new(options).create(sandboxed(setting.spec([])));
+
+    let error = refused.expect_err("it could not be made");
+    assert_eq!(error.kind(), AgentErrorKind::Unsupported, "{error}");
+    assert!(error.remedy().is_some());
+}
+
+on_both_builds![
+    what_is_allowed_writes_the_project_and_nothing_else,
+    a_command_reaches_the_network_that_the_program_has,
+    without_a_network_nobody_is_reached,
+    what_is_hidden_is_not_seen,
+    a_conversation_that_is_kept_is_resumed,
+    a_tool_that_goes_its_own_way_ends_with_the_sandbox,
+    a_session_does_not_start_where_its_sandbox_cannot_be_made,
+    its_own_sandbox_is_refused_inside_of_ours,
+];
