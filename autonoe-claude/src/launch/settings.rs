@@ -47,9 +47,8 @@ impl Settings {
 
     /// Writes them as the program reads them.
     pub(super) fn to_json(&self) -> String {
-        serde_json::to_value(self)
-            .unwrap_or(Value::Null)
-            .to_string()
+        // Not by way of a `Value`: whether those are sorted is a feature that others switch on.
+        serde_json::to_string(self).unwrap_or_default()
     }
 
     /// Says which of these are not in force, by what the program tells about its settings.
