@@ -3,7 +3,7 @@
 use autonoe_core::{AgentError, AgentErrorKind, SessionOutcome};
 use serde_json::Value;
 
-use super::error_text::{says_invalid_key, sentence};
+use super::error_text::{says_invalid_key, says_unknown_model, says_unpaid, sentence};
 
 /// What is known at the end of a turn.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,9 +89,11 @@ fn refused(code: i32, message: &str, data: &Value) -> Result<SessionOutcome, Age
         },
         // Agents try again by themselves before they tell it.
         429 => Ok(quota),
-        -32000 | 401 | 403 => error(AgentErrorKind::Authentication),
         400 if says_invalid_key(message) => error(AgentErrorKind::Authentication),
         402 => error(AgentErrorKind::Billing),
+        403 if says_unpaid(message) => error(AgentErrorKind::Billing),
+        -32000 | 401 | 403 => error(AgentErrorKind::Authentication),
+        500 if says_unknown_model(message) => error(AgentErrorKind::Configuration),
         400 | 404 | 413 | -32602 => error(AgentErrorKind::Configuration),
         408 | 500..=599 => error(AgentErrorKind::Overloaded),
         -32600 | -32601 | -32700 => error(AgentErrorKind::Protocol),
@@ -152,6 +154,7 @@ mod tests {
     #[test]
     fn an_error_means_one_thing() {
         let bad_key = r#"{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}"#;
+        let unpaid = r#"{"error":{"code":403,"message":"This API method requires billing to be enabled.","status":"PERMISSION_DENIED","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"BILLING_DISABLED"}]}}"#;
         for (code, message, data, expected) in [
             (
                 429,
@@ -190,6 +193,7 @@ mod tests {
                 "error authentication",
             ),
             (403, "no", json!(null), "error authentication"),
+            (403, unpaid, json!(null), "error billing"),
             (
                 -32000,
                 "Authentication required",
@@ -208,7 +212,13 @@ mod tests {
             ),
             (
                 500,
-                "models/x is not found",
+                "models/x is not found for API version v1beta, or is not supported for generateContent.",
+                json!(null),
+                "error configuration",
+            ),
+            (
+                500,
+                "An internal error has occurred.",
                 json!(null),
                 "error overloaded",
             ),

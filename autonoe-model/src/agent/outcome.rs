@@ -70,10 +70,12 @@ fn kind_of(error: &ModelError) -> AgentErrorKind {
 }
 
 fn is_about_money(error: &ModelError) -> bool {
-    const REASONS: [&str; 3] = [
+    const REASONS: [&str; 4] = [
         "insufficient_quota",
         "billing_error",
         "billing_hard_limit_reached",
+        // Google's, with a 403.
+        "BILLING_DISABLED",
     ];
     let reason = error.reason.as_deref();
     error.status == Some(402) || reason.is_some_and(|reason| REASONS.contains(&reason))
@@ -118,8 +120,10 @@ mod tests {
         let refused = || ModelError::new(ModelErrorCode::AuthenticationError, "no");
 
         assert_eq!(kind(&refused().with_status(402)), "billing");
-        let spent = refused().with_reason("insufficient_quota".to_owned());
-        assert_eq!(kind(&spent), "billing");
+        for reason in ["insufficient_quota", "BILLING_DISABLED"] {
+            let spent = refused().with_reason(reason.to_owned());
+            assert_eq!(kind(&spent), "billing", "{reason}");
+        }
         assert_eq!(kind(&refused().with_status(401)), "authentication");
     }
 

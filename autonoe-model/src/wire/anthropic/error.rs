@@ -42,17 +42,22 @@ fn told(body: &Value) -> Option<Told<'_>> {
     let error = &body["error"];
     let kind = error["type"].as_str()?;
     let message = error["message"].as_str().filter(|text| !text.is_empty());
-    Some(Told {
-        kind,
-        message: message.unwrap_or(kind),
-    })
+    let message = message.unwrap_or(kind);
+    // What was paid in advance is spent: that has the name of a bad request, and differs from one
+    // in its words only.
+    let is_unpaid = kind == INVALID_REQUEST && message.contains("credit balance is too low");
+    let kind = if is_unpaid { BILLING } else { kind };
+    Some(Told { kind, message })
 }
+
+const INVALID_REQUEST: &str = "invalid_request_error";
+const BILLING: &str = "billing_error";
 
 /// Returns what the provider's own name of an error means; `None` if it says nothing.
 fn code_of(kind: &str, message: &str) -> Option<ModelErrorCode> {
     Some(match kind {
-        "invalid_request_error" => return of_invalid_request(message),
-        "authentication_error" | "permission_error" | "billing_error" => {
+        INVALID_REQUEST => return of_invalid_request(message),
+        "authentication_error" | "permission_error" | BILLING => {
             ModelErrorCode::AuthenticationError
         }
         "not_found_error" => ModelErrorCode::ModelNotFound,
@@ -74,8 +79,6 @@ fn of_invalid_request(message: &str) -> Option<ModelErrorCode> {
         "context window",
     ]) {
         Some(ModelErrorCode::ContextLengthExceeded)
-    } else if says(&["credit balance is too low"]) {
-        Some(ModelErrorCode::AuthenticationError)
     } else {
         None
     }
@@ -117,12 +120,6 @@ mod tests {
             ),
             (400, invalid, "max_tokens: Field required", Unknown),
             (
-                400,
-                invalid,
-                "Your credit balance is too low to access the Anthropic API.",
-                AuthenticationError,
-            ),
-            (
                 401,
                 "authentication_error",
                 "invalid x-api-key",
@@ -155,6 +152,16 @@ mod tests {
             assert_eq!(error.status, Some(status));
             assert_eq!(error.request_id.as_deref(), Some("req_1"));
         }
+    }
+
+    #[test]
+    fn credit_that_is_spent_is_a_matter_of_money_whatever_it_is_called() {
+        let message = "Your credit balance is too low to access the Anthropic API.";
+
+        let error = of_refusal(&refusal(400, "invalid_request_error", message));
+
+        assert_eq!(error.code, ModelErrorCode::AuthenticationError);
+        assert_eq!(error.reason.as_deref(), Some("billing_error"));
     }
 
     #[test]
