@@ -1,0 +1,96 @@
+//! The backends, and how each plays a story.
+
+use std::sync::Arc;
+
+use autonoe_testkit::ScriptedAgents;
+use autonoe_testkit::model_server::{MainRequests, Refusal};
+
+use crate::dialect::Dialect;
+use crate::on_models::Api;
+use crate::on_programs::{claude, codex, gemini, quota_of_claude, quota_of_codex};
+use crate::outcome::Outcome;
+use crate::place::Place;
+use crate::run::{Agents, run};
+use crate::scripted;
+use crate::served::{self, Server, Vendor};
+use crate::story::Story;
+
+/// A backend that a story is played on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Backend {
+    /// Claude Code of a version.
+    Claude(&'static str),
+    Codex,
+    Gemini,
+    /// Our agent on a model behind an API.
+    Model(Api),
+    /// Scripted agents, which have no model.
+    Scripted,
+}
+
+impl Backend {
+    /// Plays a story in a project of its own, and returns what came of it.
+    pub(crate) async fn play(self, story: &Story) -> Outcome {
+        let place = Place::new();
+        if self == Self::Scripted {
+            return play_scripted(story, &place).await;
+        }
+        let server = self.serve(story, &place);
+
+        let outcome = run(story, self.agents(&place, &server), &place).await;
+
+        server.verify();
+        outcome
+    }
+
+    /// Starts the model of a story.
+    fn serve(self, story: &Story, place: &Place) -> Server {
+        use MainRequests::{All, WithTools};
+        let (vendor, dialect, main, quota_spent) = match self {
+            Self::Claude(_) => {
+                let quota = quota_of_claude();
+                (Vendor::Anthropic, Dialect::Claude, WithTools, quota)
+            }
+            Self::Codex => (Vendor::OpenAi, Dialect::Codex, WithTools, quota_of_codex()),
+            Self::Gemini => {
+                let quota = Refusal::quota_spent();
+                (Vendor::Google, Dialect::Gemini, WithTools, quota)
+            }
+            Self::Model(api) => {
+                let quota = Refusal::rate_limited().retry_after(5 * 3600);
+                (api.vendor(), Dialect::Claude, All, quota)
+            }
+            Self::Scripted => unreachable!("scripted agents ask no model"),
+        };
+        let root = place.root();
+        vendor.serve(served::script(story, dialect, &root, main, &quota_spent))
+    }
+
+    fn agents(self, place: &Place, server: &Server) -> Agents {
+        let url = server.base_url();
+        match self {
+            Self::Claude(version) => claude(version, place, url),
+            Self::Codex => codex(place, &url),
+            Self::Gemini => gemini(place, url),
+            Self::Model(api) => api.agents(place, &url),
+            Self::Scripted => unreachable!("scripted agents ask no model"),
+        }
+    }
+}
+
+async fn play_scripted(story: &Story, place: &Place) -> Outcome {
+    let sessions = story.sessions.iter();
+    let scripts = sessions.map(|session| scripted::script(session, &place.root()));
+    let agents = Arc::new(ScriptedAgents::new(scripts));
+    let factory = agents.clone();
+    let outer_sandbox = None;
+    let agents_of_run = Agents {
+        factory,
+        outer_sandbox,
+    };
+
+    let outcome = run(story, agents_of_run, place).await;
+
+    agents.verify();
+    outcome
+}

@@ -1,0 +1,113 @@
+//! What came of a run.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use autonoe_core::RunReport;
+use autonoe_testkit::EventLog;
+use serde_json::{Value, json};
+
+use crate::place::Place;
+
+/// What must be the same on all backends.
+///
+/// Nothing is made alike for that: the ledger is compared byte by byte. What backends tell
+/// in their own words is left out: the sentence of an error (not its code), times, costs and
+/// tokens, what agents say, the names of tools.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Outcome {
+    /// Why the run ended, with the code of an error and whether another try may help.
+    exit: Value,
+    /// How many sessions there were, and how many deliverables.
+    counts: Value,
+    /// What each session was for, and how it ended.
+    sessions: Vec<Value>,
+    /// What happened to deliverables, in order.
+    changes: Vec<String>,
+    /// What the guards refused to let a shell do, and why.
+    refused_commands: Vec<Value>,
+    /// `status.json`.
+    ledger: String,
+    files: BTreeMap<String, String>,
+}
+
+impl Outcome {
+    pub(crate) fn of(report: &RunReport, log: &EventLog, place: &Place) -> Self {
+        let events = log.json();
+        let named = |name: &'static str| events.iter().filter(move |event| event["event"] == name);
+        let sessions = named("session_started").zip(named("session_ended"));
+        let report = serde_json::to_value(report).expect("JSON");
+        let counts = [
+            "iterations",
+            "sessions",
+            "deliverablesPassedCount",
+            "deliverablesTotalCount",
+            "blockedCount",
+            "verifiedCount",
+            "verifiedTotalCount",
+        ];
+        Self {
+            exit: without_words(&report),
+            counts: counts.map(|name| report[name].clone()).to_vec().into(),
+            sessions: sessions
+                .map(|(started, ended)| {
+                    json!([started["instruction"], without_words(&ended["result"])])
+                })
+                .collect(),
+            changes: named("status_changed").map(change).collect(),
+            refused_commands: named("tool_decided").filter_map(refused).collect(),
+            ledger: place.read(".autonoe/status.json"),
+            files: place.files(),
+        }
+    }
+}
+
+/// Tells it to people, one thing in a line.
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "exit {}, counts {}", self.exit, self.counts)?;
+        for session in &self.sessions {
+            writeln!(f, "session {session}")?;
+        }
+        for change in &self.changes {
+            writeln!(f, "{change}")?;
+        }
+        for refused in &self.refused_commands {
+            writeln!(f, "refused {refused}")?;
+        }
+        for (name, text) in &self.files {
+            writeln!(f, "{name}: {text:?}")?;
+        }
+        f.write_str(&self.ledger)
+    }
+}
+
+/// Returns the words for programs that say how something ended.
+fn without_words(end: &Value) -> Value {
+    let error = &end["error"];
+    let codes = [
+        &end["exitReason"],
+        &end["outcome"],
+        &error["code"],
+        &error["retry"],
+    ];
+    codes
+        .into_iter()
+        .filter(|code| !code.is_null())
+        .cloned()
+        .collect()
+}
+
+fn change(event: &Value) -> String {
+    let change = &event["change"];
+    let word = |name: &str| change[name].as_str().unwrap_or("new").to_owned();
+    let (id, from, to) = ("deliverableId", "previousStatus", "newStatus");
+    format!("{}: {} -> {}", word(id), word(from), word(to))
+}
+
+/// Returns a command that was refused, by whom and why.
+fn refused(event: &Value) -> Option<Value> {
+    let (call, decision) = (&event["call"], &event["decision"]);
+    let is_refused = decision["decision"] == "deny" && call["kind"]["kind"] == "shell";
+    is_refused.then(|| json!([call["kind"]["command"], decision["by"], decision["reason"]]))
+}

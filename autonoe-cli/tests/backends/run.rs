@@ -1,0 +1,49 @@
+//! A whole run of a story through the public API.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{AgentClientFactory, OuterSandbox, ProjectRun, RunControl};
+use autonoe_mcp::HttpToolServer;
+use autonoe_testkit::{EventLog, VirtualClock};
+use tokio::time::timeout;
+
+use crate::outcome::Outcome;
+use crate::place::{PATIENCE, Place};
+use crate::story::Story;
+
+/// A backend, and the sandbox that a run on it needs.
+pub(crate) struct Agents {
+    pub(crate) factory: Arc<dyn AgentClientFactory>,
+    pub(crate) outer_sandbox: Option<OuterSandbox>,
+}
+
+/// Runs to the end of a story, and returns what came of it.
+///
+/// The clock begins on the same day for all, so that ledgers have the same dates.
+pub(crate) async fn run(story: &Story, agents: Agents, place: &Place) -> Outcome {
+    let log = Arc::new(EventLog::new());
+    let (observer, max_iterations) = (log.clone(), story.max_iterations);
+    let run = ProjectRun::new(place.project(), agents.factory)
+        .mode(story.mode)
+        .clock(Arc::new(VirtualClock::new()))
+        .configure(move |runner| {
+            let mut runner = runner
+                .pause_between_sessions(Duration::ZERO)
+                .tool_server(Arc::new(HttpToolServer::new()))
+                .observer(observer);
+            if let Some(sessions) = max_iterations {
+                runner = runner.max_iterations(sessions);
+            }
+            match agents.outer_sandbox {
+                Some(sandbox) => runner.outer_sandbox(sandbox),
+                None => runner,
+            }
+        });
+
+    let report = timeout(PATIENCE, run.start(&RunControl::new())).await;
+
+    let report = report.expect("it ends in time").expect("it starts");
+    place.assert_nothing_is_left();
+    Outcome::of(&report, &log, place)
+}

@@ -1,0 +1,69 @@
+//! The tests: what comes of each story is written down, for scripted agents, and it is the same
+//! on every other backend.
+
+use crate::backend::Backend;
+use crate::on_models::Api;
+use crate::stories;
+use crate::story::Story;
+
+async fn is_as_on_scripted_agents(backend: Backend, story: Story) {
+    let expected = Backend::Scripted.play(&story).await;
+
+    let outcome = backend.play(&story).await;
+
+    assert_eq!(
+        outcome, expected,
+        "on {backend:?}: {outcome}\ninstead of: {expected}"
+    );
+}
+
+/// Makes a test of each story for each backend.
+macro_rules! on_every_backend {
+    ($($story:ident),+ $(,)?) => {
+        mod on_scripted_agents {
+            use super::*;
+
+            $(#[tokio::test]
+            async fn $story() {
+                let outcome = Backend::Scripted.play(&stories::$story()).await;
+
+                insta::assert_snapshot!(stringify!($story), outcome);
+            })+
+        }
+        on_every_backend!(@each [$($story),+]
+            on_claude_2_1_197 = Backend::Claude("2.1.197"),
+            on_claude_2_1_325 = Backend::Claude("2.1.325"),
+            on_codex = Backend::Codex,
+            on_gemini = Backend::Gemini,
+            on_a_model_by_messages = Backend::Model(Api::Messages),
+            on_a_model_by_responses = Backend::Model(Api::Responses),
+            on_a_model_by_chat_completions = Backend::Model(Api::Chat),
+            on_a_model_by_gemini = Backend::Model(Api::Gemini),
+        );
+    };
+    (@each $stories:tt $($name:ident = $backend:expr,)+) => {
+        $(on_every_backend!(@one $stories $name = $backend);)+
+    };
+    (@one [$($story:ident),+] $name:ident = $backend:expr) => {
+        mod $name {
+            use super::*;
+
+            $(#[tokio::test]
+            async fn $story() {
+                is_as_on_scripted_agents($backend, stories::$story()).await;
+            })+
+        }
+    };
+}
+
+on_every_backend![
+    all_pass,
+    the_rest_is_blocked,
+    everything_is_blocked,
+    no_session_is_left,
+    the_quota_is_spent,
+    the_login_is_refused,
+    the_model_is_unknown,
+    nobody_pays,
+    all_is_verified,
+];

@@ -1,0 +1,137 @@
+//! The scripts of decisions.
+
+use autonoe_core::Mode;
+
+use crate::story::{End, Session, Story, deprecates, lists, plans, runs, sets, verifies, writes};
+
+const PLANNED: End = End::Says("It is planned.");
+const DONE: End = End::Says("That is all for now.");
+
+/// Plans two deliverables, and builds one in each session, past what is forbidden.
+pub(crate) fn all_pass() -> Story {
+    let planning = Session::new(
+        [plans([
+            ("DL-001", "greeting.txt greets"),
+            ("DL-002", "farewell.txt says farewell"),
+        ])],
+        PLANNED,
+    );
+    let greeting = Session::new(
+        [
+            lists(),
+            runs("touch trace.txt").denied(),
+            runs("curl example.com > trace.txt").denied(),
+            writes(".autonoe/trace.txt", "forged\n").denied(),
+            writes("greeting.txt", "Good morning.\n"),
+            runs("echo 'How are you?' >> greeting.txt"),
+            sets("DL-009", "passed").failing(),
+            sets("DL-001", "passed"),
+        ],
+        DONE,
+    );
+    let farewell = Session::new(
+        [
+            writes("parts/farewell.txt", "Good night.\n"),
+            runs("cat parts/farewell.txt > farewell.txt"),
+            sets("DL-002", "passed"),
+        ],
+        DONE,
+    );
+    Story::new([planning, greeting, farewell])
+}
+
+/// Passes one of three deliverables; something outside stands in the way of the others.
+pub(crate) fn the_rest_is_blocked() -> Story {
+    let planning = Session::new(
+        [plans([
+            ("DL-001", "notes.txt has a note"),
+            ("DL-002", "a letter is sent"),
+            ("DL-003", "an answer is read"),
+        ])],
+        PLANNED,
+    );
+    let working = Session::new(
+        [
+            writes("notes.txt", "There is no network.\n"),
+            sets("DL-001", "passed"),
+            sets("DL-001", "blocked").failing(),
+        ],
+        DONE,
+    )
+    .then_at_once([sets("DL-002", "blocked"), sets("DL-003", "blocked")]);
+    Story::new([planning, working])
+}
+
+/// Plans in two steps; something outside stands in the way of everything.
+pub(crate) fn everything_is_blocked() -> Story {
+    let planning = Session::new(
+        [
+            plans([("DL-001", "a letter is sent")]),
+            plans([("DL-001", "it is sent twice")]).failing(),
+            plans([("DL-002", "an answer is read")]),
+        ],
+        PLANNED,
+    );
+    let giving_up = Session::new([sets("DL-001", "blocked"), sets("DL-002", "blocked")], DONE);
+    Story::new([planning, giving_up])
+}
+
+/// Passes a deliverable and takes it back, until no session is left.
+pub(crate) fn no_session_is_left() -> Story {
+    let planning = Session::new([plans([("DL-001", "count.txt counts")])], PLANNED);
+    let first = Session::new(
+        [
+            writes("count.txt", "1\n"),
+            sets("DL-001", "passed"),
+            sets("DL-001", "pending"),
+        ],
+        DONE,
+    );
+    let second = Session::new([runs("echo 2 >> count.txt")], DONE);
+    Story::new([planning, first, second]).with_max_iterations(3)
+}
+
+/// The quota is spent in the middle of a session.
+pub(crate) fn the_quota_is_spent() -> Story {
+    broken_off(End::QuotaSpent)
+}
+
+/// The service does not know the login any more.
+pub(crate) fn the_login_is_refused() -> Story {
+    broken_off(End::LoginRefused)
+}
+
+/// The service does not have the model any more.
+pub(crate) fn the_model_is_unknown() -> Story {
+    broken_off(End::ModelUnknown)
+}
+
+/// The service is not paid any more.
+pub(crate) fn nobody_pays() -> Story {
+    broken_off(End::Unpaid)
+}
+
+/// A session ends in its middle.
+fn broken_off(end: End) -> Story {
+    let planning = Session::new([plans([("DL-001", "half.txt is whole")])], PLANNED);
+    let half = Session::new([writes("half.txt", "half\n")], end);
+    Story::new([planning, half])
+}
+
+/// Brings the list in line with the specification and verifies it; nothing but notes is written.
+pub(crate) fn all_is_verified() -> Story {
+    let syncing = Session::new(
+        [
+            plans([("DL-001", "it was asked for"), ("DL-002", "it still is")]),
+            deprecates("DL-001"),
+            writes("code.txt", "forged\n").denied(),
+            writes(".autonoe-note.md", "One was dropped.\n"),
+        ],
+        DONE,
+    );
+    let verifying = Session::new(
+        [lists(), sets("DL-002", "passed"), verifies("DL-002")],
+        DONE,
+    );
+    Story::new([syncing, verifying]).in_mode(Mode::Sync)
+}
