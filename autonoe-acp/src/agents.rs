@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use autonoe_backend::ProgramClient;
 use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
 
 use crate::launch::{AcpOptions, check};
 use crate::probe::probe;
-use crate::session::AcpClient;
+use crate::session::Live;
 
 /// An agent of the protocol as a backend.
 ///
@@ -44,6 +45,9 @@ impl AgentClientFactory for AcpAgents {
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
         check(&self.options, &spec)?;
-        Ok(Box::new(AcpClient::new(self.options.clone(), spec)))
+        Ok(Box::new(ProgramClient::<Live>::new(
+            self.options.clone(),
+            spec,
+        )))
     }
 }

@@ -4,11 +4,14 @@
 //!   decided about it is decided here, the same for all.
 //! - [`SessionPlace`] is the folder of a session and the marker of its processes; [`sweep`] removes
 //!   what hosts that were killed left of both.
+//! - [`ProgramClient`] is the client of a session around any [`Program`], and a task that owns it.
 //!
 //! A backend adds what is its own: how its program is started, what it says, and how its turns end.
 
 mod launch;
+mod session;
 
 pub use launch::{
     Inside, SandboxNetwork, SandboxSpec, SessionPlace, Walls, session_environment, sweep,
 };
+pub use session::{After, Command, Commands, Program, ProgramClient, Query};

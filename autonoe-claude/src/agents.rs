@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use autonoe_backend::ProgramClient;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, Capabilities, HookCoverage, SessionSpec, Support,
     ToldEvents,
@@ -10,7 +11,7 @@ use autonoe_core::{
 
 use crate::launch::{ClaudeOptions, ConfigFolder, LaunchPlan, completed};
 use crate::probe::{Login, Probe, not_logged_in, probe};
-use crate::session::ClaudeClient;
+use crate::session::Live;
 
 /// Claude Code as a backend.
 ///
@@ -75,7 +76,10 @@ impl AgentClientFactory for ClaudeAgents {
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
         let spec = completed(&self.options, spec);
         LaunchPlan::check(&self.options, &spec)?;
-        Ok(Box::new(ClaudeClient::new(self.options.clone(), spec)))
+        Ok(Box::new(ProgramClient::<Live>::new(
+            self.options.clone(),
+            spec,
+        )))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use autonoe_backend::ProgramClient;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, Capabilities, HookCoverage, SessionSpec, Support,
     ToldEvents,
@@ -10,7 +11,7 @@ use autonoe_core::{
 
 use crate::launch::{CodexHome, CodexOptions, LaunchPlan, completed};
 use crate::probe::version;
-use crate::session::CodexClient;
+use crate::session::Live;
 
 /// Codex as a backend.
 ///
@@ -73,6 +74,9 @@ impl AgentClientFactory for CodexAgents {
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
         let spec = completed(&self.options, spec);
         LaunchPlan::check(&self.options, &spec)?;
-        Ok(Box::new(CodexClient::new(self.options.clone(), spec)))
+        Ok(Box::new(ProgramClient::<Live>::new(
+            self.options.clone(),
+            spec,
+        )))
     }
 }

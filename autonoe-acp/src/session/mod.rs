@@ -1,12 +1,9 @@
-//! The session itself: who owns the agent, and the talk with it.
+//! The session itself: the agent, the talk with it, and who answers.
 
-mod actor;
 mod answers;
-mod client;
-mod commands;
 mod connection;
+mod program;
 mod start;
 mod turn;
 
-pub(crate) use client::AcpClient;
 pub(crate) use start::{Live, late};

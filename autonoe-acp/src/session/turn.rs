@@ -6,13 +6,12 @@ use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::{
     CancelNotification, ContentBlock, PromptRequest, TextContent,
 };
+use autonoe_backend::{After, Command, Commands, Query};
 use autonoe_core::{AgentError, AgentErrorKind, AgentSessionId, SessionSpec, StreamEvent};
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::answers::{Answers, Refused};
-use super::commands::{Command, Query};
 use super::connection::{Answered, Incoming};
 use super::start::Live;
 use crate::launch::AcpOptions;
@@ -27,17 +26,6 @@ const END_OF_TOOLS: Duration = Duration::from_secs(2);
 
 /// How long it may take to hear all that an agent said before it closed its output.
 const LAST_WORDS: Duration = Duration::from_secs(5);
-
-/// What is to be done after a query.
-#[derive(Debug)]
-pub(super) enum After {
-    /// Nothing: the agent waits for the next prompt.
-    Ready,
-    /// The agent must be ended.
-    Useless,
-    /// Everything must be ended, and who asked for it wants to know when that is done.
-    Disposed(oneshot::Sender<()>),
-}
 
 /// A query under way.
 pub(super) struct Turn<'l> {
@@ -83,11 +71,7 @@ impl<'l> Turn<'l> {
     }
 
     /// Works on `query` to its end.
-    pub(super) async fn run(
-        mut self,
-        query: Query,
-        commands: &mut mpsc::Receiver<Command>,
-    ) -> After {
+    pub(super) async fn run(mut self, query: Query, commands: &mut Commands) -> After {
         let Some(session) = self.live.session.clone() else {
             let message = "the session has no name";
             query.end(Err(AgentError::new(AgentErrorKind::Protocol, message)));
@@ -137,13 +121,11 @@ impl<'l> Turn<'l> {
                 }
                 Happened::Told(Some(Command::Interrupt(reply))) => {
                     self.stop(&session);
-                    let _ = reply.send(());
+                    let _ = reply.send(Ok(()));
                 }
-                // A client asks one thing after the other.
-                Happened::Told(Some(Command::Query(other))) => other.end(Err(AgentError::new(
-                    AgentErrorKind::Other,
-                    "a turn is still under way",
-                ))),
+                Happened::Told(Some(Command::Query(other))) => other.refuse(),
+                // It is not handed on: the agent cannot be told anything now.
+                Happened::Told(Some(Command::Steer(..))) => {}
                 Happened::Told(Some(Command::Dispose(done))) => {
                     self.stop(&session);
                     let _ = timeout(END_OF_TOOLS, answer).await;
@@ -170,7 +152,7 @@ impl<'l> Turn<'l> {
     async fn next(
         &mut self,
         query: &Query,
-        commands: &mut mpsc::Receiver<Command>,
+        commands: &mut Commands,
         answer: &mut Answered,
     ) -> Happened {
         let silent = self.heard + self.options.silence_limit;

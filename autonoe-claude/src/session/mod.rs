@@ -1,18 +1,16 @@
 //! One session: the program, the talk with it, and who answers.
 //!
-//! An [`Actor`] owns the process. It reads what the program says, whether or not
-//! anybody looks at the stream, so that questions about tools never wait behind
-//! messages. [`Answers`] answers them, each in a task of its own.
+//! A [`ProgramClient`](autonoe_backend::ProgramClient) owns the process. What the program says is
+//! read whether or not anybody looks at the stream, so that questions about tools never wait
+//! behind messages. [`Answers`](answers::Answers) answers them, each in a task of its own.
 
-mod actor;
 mod answers;
-mod client;
-mod commands;
 mod expectation;
 mod origins;
 mod pending;
+mod program;
 mod start;
 mod talk;
 mod turn;
 
-pub(crate) use client::ClaudeClient;
+pub(crate) use start::Live;

@@ -31,7 +31,7 @@ const LAST_BREATH: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(100);
 
 /// A program that lives, and all that belongs to the talk with it.
-pub(super) struct Live {
+pub(crate) struct Live {
     pub(super) talk: Talk,
     pub(super) answers: Answers,
     pub(super) pending: Pending,

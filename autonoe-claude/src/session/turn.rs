@@ -3,12 +3,11 @@
 use std::pin::Pin;
 use std::time::Duration;
 
+use autonoe_backend::{After, Command, Commands, Query};
 use autonoe_core::{AgentError, AgentErrorKind};
 use jiff::Timestamp;
-use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::commands::{Command, Query};
 use super::start::Live;
 use super::talk::Silence;
 use crate::events::Standing;
@@ -21,17 +20,6 @@ const END_OF_TURN: Duration = Duration::from_secs(10);
 
 /// How long a turn may take to begin that the program starts by itself.
 const NEXT_TURN: Duration = Duration::from_secs(5);
-
-/// What is to be done after a query.
-#[derive(Debug)]
-pub(super) enum After {
-    /// Nothing: the program waits for the next prompt.
-    Ready,
-    /// The program must be ended.
-    Useless,
-    /// Everything must be ended, and who asked for it wants to know when that is done.
-    Disposed(oneshot::Sender<()>),
-}
 
 /// A query under way.
 pub(super) struct Turn<'l> {
@@ -69,11 +57,7 @@ impl<'l> Turn<'l> {
     }
 
     /// Works on `query` to its end.
-    pub(super) async fn run(
-        mut self,
-        query: Query,
-        commands: &mut mpsc::Receiver<Command>,
-    ) -> After {
+    pub(super) async fn run(mut self, query: Query, commands: &mut Commands) -> After {
         self.live.translator.prompted();
         self.live.talk.send(OutgoingLine::prompt(&query.prompt));
         loop {
@@ -145,7 +129,7 @@ impl<'l> Turn<'l> {
         self.live.translator.standing() == Standing::Over
     }
 
-    async fn next(&mut self, query: &Query, commands: &mut mpsc::Receiver<Command>) -> Happened {
+    async fn next(&mut self, query: &Query, commands: &mut Commands) -> Happened {
         loop {
             let late = self.deadline();
             // A watch that wakes too early looks again, so it is not wound with every line.
@@ -207,11 +191,7 @@ impl<'l> Turn<'l> {
                 self.live.talk.send(OutgoingLine::prompt(&text));
                 let _ = reply.send(Ok(()));
             }
-            // A client asks one thing after the other.
-            Command::Query(query) => query.end(Err(AgentError::new(
-                AgentErrorKind::Other,
-                "a turn is still under way",
-            ))),
+            Command::Query(other) => other.refuse(),
             // It is seen before.
             Command::Dispose(_) => {}
         }

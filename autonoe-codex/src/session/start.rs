@@ -21,7 +21,7 @@ use crate::wire::{Message, Outgoing};
 const LAST_BREATH: Duration = Duration::from_secs(5);
 
 /// A program that lives, and all that belongs to the talk with it.
-pub(super) struct Live {
+pub(crate) struct Live {
     pub(super) talk: Talk,
     pub(super) pending: Pending,
     pub(super) conversation: Option<Conversation>,

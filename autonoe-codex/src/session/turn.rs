@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use autonoe_backend::{After, Command, Commands, Query};
 use autonoe_core::{AgentError, AgentErrorKind, SessionSpec};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 
-use super::commands::{Command, Query};
 use super::pending::Answer;
 use super::start::{Conversation, Live, too_long};
 use super::talk::Silence;
@@ -19,17 +19,6 @@ const END_OF_TURN: Duration = Duration::from_secs(10);
 
 /// How long the program may take to end the commands that still run.
 const CLEANING: Duration = Duration::from_secs(5);
-
-/// What is to be done after a query.
-#[derive(Debug)]
-pub(super) enum After {
-    /// Nothing: the program waits for the next prompt.
-    Ready,
-    /// The program must be ended.
-    Useless,
-    /// Everything must be ended, and who asked for it wants to know when that is done.
-    Disposed(oneshot::Sender<()>),
-}
 
 /// A query under way.
 pub(super) struct Turn<'l> {
@@ -82,11 +71,7 @@ impl<'l> Turn<'l> {
     }
 
     /// Works on `query` to its end.
-    pub(super) async fn run(
-        mut self,
-        query: Query,
-        commands: &mut mpsc::Receiver<Command>,
-    ) -> After {
+    pub(super) async fn run(mut self, query: Query, commands: &mut Commands) -> After {
         if let Some(Conversation { translator, .. }) = &mut self.live.conversation {
             translator.prompted();
         }
@@ -143,7 +128,7 @@ impl<'l> Turn<'l> {
         }
     }
 
-    async fn next(&mut self, query: &Query, commands: &mut mpsc::Receiver<Command>) -> Happened {
+    async fn next(&mut self, query: &Query, commands: &mut Commands) -> Happened {
         let settled = self.heard + self.options.silence_limit;
         let late = self.ends_by.unwrap_or(settled).min(settled);
         tokio::select! {
@@ -202,11 +187,7 @@ impl<'l> Turn<'l> {
             Command::Steer(text, reply) => {
                 let _ = reply.send(self.steer(&text));
             }
-            // A client asks one thing after the other.
-            Command::Query(query) => query.end(Err(AgentError::new(
-                AgentErrorKind::Other,
-                "a turn is still under way",
-            ))),
+            Command::Query(other) => other.refuse(),
             // It is seen before.
             Command::Dispose(_) => {}
         }

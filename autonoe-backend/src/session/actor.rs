@@ -3,37 +3,29 @@
 use std::sync::Arc;
 
 use autonoe_core::{AgentError, AgentErrorKind, SessionSpec};
-use autonoe_process::Ladder;
 use tokio::sync::{mpsc, oneshot};
 
-use super::commands::{Command, Query};
-use super::start::Live;
-use super::turn::{After, Turn};
-use crate::launch::CodexOptions;
+use super::{After, Command, Commands, Program, Query};
 
 /// Who owns the program of a session.
 ///
 /// It ends when it is told to, or when nobody is left who could tell it anything;
 /// the program ends with it.
-pub(super) struct Actor {
-    options: Arc<CodexOptions>,
+pub(super) struct Actor<P: Program> {
+    options: Arc<P::Options>,
     spec: SessionSpec,
-    commands: mpsc::Receiver<Command>,
-    state: State,
+    commands: Commands,
+    state: State<P>,
 }
 
-enum State {
+enum State<P> {
     NotStarted,
-    Live(Box<Live>),
+    Live(Box<P>),
     Gone,
 }
 
-impl Actor {
-    pub(super) fn new(
-        options: Arc<CodexOptions>,
-        spec: SessionSpec,
-        commands: mpsc::Receiver<Command>,
-    ) -> Self {
+impl<P: Program> Actor<P> {
+    pub(super) fn new(options: Arc<P::Options>, spec: SessionSpec, commands: Commands) -> Self {
         Self {
             options,
             spec,
@@ -91,16 +83,12 @@ impl Actor {
             }
         }
         let State::Live(live) = &mut self.state else {
-            let reason = "Codex is not there any more; start a new session";
+            let reason = format!("{} is not there any more; start a new session", P::NAME);
             query.end(Err(AgentError::new(AgentErrorKind::Crashed, reason)));
             return None;
         };
-        let Some(turn) = Turn::new(live, &self.options, &self.spec) else {
-            let reason = "the conversation has not begun";
-            query.end(Err(AgentError::new(AgentErrorKind::Protocol, reason)));
-            return None;
-        };
-        match turn.run(query, &mut self.commands).await {
+        let turn = live.turn(&self.options, &self.spec, query, &mut self.commands);
+        match turn.await {
             After::Ready => None,
             After::Useless => {
                 self.end().await;
@@ -114,7 +102,7 @@ impl Actor {
     ///
     /// It is this actor's from its first moment on, so that it is gone when the end was waited for.
     async fn start(&mut self, query: &Query) -> Option<Result<(), AgentError>> {
-        let live = match Live::launch(&self.options, &self.spec).await {
+        let live = match P::launch(&self.options, &self.spec).await {
             Ok(live) => Box::new(live),
             Err(error) => {
                 self.state = State::Gone;
@@ -134,16 +122,8 @@ impl Actor {
 
     /// Ends the program, if there is one, and everything that it started.
     async fn end(&mut self) {
-        let State::Live(live) = std::mem::replace(&mut self.state, State::Gone) else {
-            return;
-        };
-        let Live { talk, answers, .. } = *live;
-        // Nothing is allowed any more.
-        drop(answers);
-        // It ends what it runs when its input is closed, also in the middle of a turn.
-        let report = talk.into_process().shut_down(Ladder::default()).await;
-        if !report.is_complete() {
-            tracing::error!(?report, "something of Codex is left");
+        if let State::Live(live) = std::mem::replace(&mut self.state, State::Gone) {
+            live.end().await;
         }
     }
 }

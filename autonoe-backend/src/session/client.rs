@@ -1,28 +1,33 @@
 //! The client of one session.
 
+use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentError, AgentErrorKind, MessageStream, Prompt, SessionControl, SessionSpec,
+    StreamEvent,
 };
 use futures::{StreamExt, stream};
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::actor::{Actor, ask};
-use super::commands::{Command, Query};
-use crate::launch::CodexOptions;
+use super::{Command, Program, Query};
 
 /// The client of one session. The program starts with the first query.
-pub(crate) struct CodexClient {
+///
+/// A task owns the program. It goes on whether or not anybody looks at the stream, and ends the
+/// program when the client is disposed of, or when it and all its controls are dropped.
+pub struct ProgramClient<P: Program> {
     commands: mpsc::Sender<Command>,
     /// The actor, until it is started.
-    actor: Option<Actor>,
+    actor: Option<Actor<P>>,
 }
 
-impl CodexClient {
-    pub(crate) fn new(options: Arc<CodexOptions>, spec: SessionSpec) -> Self {
+impl<P: Program> ProgramClient<P> {
+    /// Makes the client of a session of `spec`.
+    pub fn new(options: Arc<P::Options>, spec: SessionSpec) -> Self {
         let (commands, queue) = mpsc::channel(8);
         Self {
             commands,
@@ -31,8 +36,17 @@ impl CodexClient {
     }
 }
 
+impl<P: Program> fmt::Debug for ProgramClient<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProgramClient")
+            .field("program", &P::NAME)
+            .field("is_started", &self.actor.is_none())
+            .finish_non_exhaustive()
+    }
+}
+
 #[async_trait]
-impl AgentClient for CodexClient {
+impl<P: Program> AgentClient for ProgramClient<P> {
     fn query(&mut self, prompt: Prompt) -> MessageStream<'_> {
         if let Some(actor) = self.actor.take() {
             tokio::spawn(actor.run());
@@ -61,8 +75,9 @@ impl AgentClient for CodexClient {
     }
 
     fn control(&self) -> Arc<dyn SessionControl> {
-        Arc::new(CodexControl {
+        Arc::new(ProgramControl {
             commands: self.commands.clone(),
+            no_steering: P::NO_STEERING,
         })
     }
 
@@ -82,7 +97,7 @@ struct Batches {
     is_over: bool,
 }
 
-type Item = Result<autonoe_core::StreamEvent, AgentError>;
+type Item = Result<StreamEvent, AgentError>;
 
 async fn next(mut state: Batches) -> Option<(Vec<Item>, Batches)> {
     if state.is_over {
@@ -92,19 +107,19 @@ async fn next(mut state: Batches) -> Option<(Vec<Item>, Batches)> {
         let reason = "the session ended without saying how";
         vec![Err(AgentError::new(AgentErrorKind::Crashed, reason))]
     });
-    state.is_over = batch
-        .iter()
-        .any(|item| matches!(item, Err(_) | Ok(autonoe_core::StreamEvent::End { .. })));
+    let is_end = |item: &Item| matches!(item, Err(_) | Ok(StreamEvent::End { .. }));
+    state.is_over = batch.iter().any(is_end);
     Some((batch, state))
 }
 
 /// Reaches a session while its stream is open.
-struct CodexControl {
+struct ProgramControl {
     commands: mpsc::Sender<Command>,
+    no_steering: Option<&'static str>,
 }
 
 #[async_trait]
-impl SessionControl for CodexControl {
+impl SessionControl for ProgramControl {
     async fn interrupt(&self) -> Result<(), AgentError> {
         // A session that is over has nothing to stop.
         ask(&self.commands, Command::Interrupt)
@@ -113,6 +128,9 @@ impl SessionControl for CodexControl {
     }
 
     async fn steer(&self, text: &str) -> Result<(), AgentError> {
+        if let Some(reason) = self.no_steering {
+            return Err(AgentError::new(AgentErrorKind::Unsupported, reason));
+        }
         let text = text.to_owned();
         let steered = ask(&self.commands, |reply| Command::Steer(text, reply)).await;
         steered.unwrap_or_else(|| {

@@ -1,0 +1,54 @@
+//! What the owner of a program is told.
+
+use autonoe_core::{AgentError, AgentErrorKind, StreamEvent};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+/// Where the owner of a program hears what it is told. There is nobody left when it ends.
+pub type Commands = mpsc::Receiver<Command>;
+
+/// What the owner of a program is told.
+#[derive(Debug)]
+pub enum Command {
+    /// To work on a prompt.
+    Query(Query),
+    /// To stop the turn.
+    Interrupt(oneshot::Sender<Result<(), AgentError>>),
+    /// To tell the agent something in the middle of its turn.
+    Steer(String, oneshot::Sender<Result<(), AgentError>>),
+    /// To end everything.
+    Dispose(oneshot::Sender<()>),
+}
+
+/// A prompt, and where what comes of it goes.
+#[derive(Debug)]
+pub struct Query {
+    /// What the agent is asked.
+    pub prompt: String,
+    /// Nobody looks any more.
+    pub dropped: CancellationToken,
+    /// Batches of events; the last one ends with `End` or an error.
+    pub(super) events: mpsc::UnboundedSender<Vec<Result<StreamEvent, AgentError>>>,
+}
+
+impl Query {
+    /// Tells what came of it, in one piece.
+    pub fn tell(&self, events: impl IntoIterator<Item = StreamEvent>) {
+        let events: Vec<_> = events.into_iter().map(Ok).collect();
+        if !events.is_empty() {
+            // Whoever does not listen any more has dropped the query.
+            let _ = self.events.send(events);
+        }
+    }
+
+    /// Tells how it ended.
+    pub fn end(self, end: Result<StreamEvent, AgentError>) {
+        let _ = self.events.send(vec![end]);
+    }
+
+    /// Refuses it because another one is under way: a client asks one thing after the other.
+    pub fn refuse(self) {
+        let reason = "a turn is still under way";
+        self.end(Err(AgentError::new(AgentErrorKind::Other, reason)));
+    }
+}
