@@ -197,7 +197,7 @@ mod tests {
             .launch(&spec, Support::Yes, place, &Inside::default())
             .await;
 
-        let error = made.err().expect("there is none");
+        let error = made.expect_err("there is none");
         assert_eq!(error.kind(), AgentErrorKind::NotAvailable);
         assert!(error.remedy().is_some(), "{error}");
     }
