@@ -18,18 +18,23 @@ use super::{Command, Program, Query};
 /// The client of one session. The program starts with the first query.
 ///
 /// A task owns the program. It goes on whether or not anybody looks at the stream, and ends the
-/// program when the client is disposed of, or when it and all its controls are dropped.
+/// program when the client is disposed of or dropped. A control does not keep it.
 pub struct ProgramClient<P: Program> {
     commands: mpsc::Sender<Command>,
     /// The actor, until it is started.
     actor: Option<Actor<P>>,
+    /// Whether the last query is over.
+    last: CancellationToken,
 }
 
 impl<P: Program> ProgramClient<P> {
     /// Makes the client of a session of `spec`.
     pub fn new(options: Arc<P::Options>, spec: SessionSpec) -> Self {
         let (commands, queue) = mpsc::channel(8);
+        let last = CancellationToken::new();
+        last.cancel();
         Self {
+            last,
             commands,
             actor: Some(Actor::new(options, spec, queue)),
         }
@@ -52,14 +57,18 @@ impl<P: Program> AgentClient for ProgramClient<P> {
             tokio::spawn(actor.run());
         }
         let (events, batches) = mpsc::unbounded_channel();
-        let dropped = CancellationToken::new();
+        let (dropped, over) = (CancellationToken::new(), CancellationToken::new());
         let query = Query {
             prompt: prompt.text,
             events,
             dropped: dropped.clone(),
+            _over: over.clone().drop_guard(),
         };
+        let last = std::mem::replace(&mut self.last, over);
         let commands = self.commands.clone();
         let begun = async move {
+            // Who dropped the stream of a turn may ask again while that is still being stopped.
+            last.cancelled().await;
             // If the actor is gone, the batches end without an end.
             let _ = commands.send(Command::Query(query)).await;
             Batches {
@@ -76,7 +85,7 @@ impl<P: Program> AgentClient for ProgramClient<P> {
 
     fn control(&self) -> Arc<dyn SessionControl> {
         Arc::new(ProgramControl {
-            commands: self.commands.clone(),
+            commands: self.commands.downgrade(),
             no_steering: P::NO_STEERING,
         })
     }
@@ -113,8 +122,10 @@ async fn next(mut state: Batches) -> Option<(Vec<Item>, Batches)> {
 }
 
 /// Reaches a session while its stream is open.
+///
+/// It does not keep the session: who forgets to let go of it must not keep a program running.
 struct ProgramControl {
-    commands: mpsc::Sender<Command>,
+    commands: mpsc::WeakSender<Command>,
     no_steering: Option<&'static str>,
 }
 
@@ -122,20 +133,20 @@ struct ProgramControl {
 impl SessionControl for ProgramControl {
     async fn interrupt(&self) -> Result<(), AgentError> {
         // A session that is over has nothing to stop.
-        ask(&self.commands, Command::Interrupt)
-            .await
-            .unwrap_or(Ok(()))
+        let Some(commands) = self.commands.upgrade() else {
+            return Ok(());
+        };
+        ask(&commands, Command::Interrupt).await.unwrap_or(Ok(()))
     }
 
     async fn steer(&self, text: &str) -> Result<(), AgentError> {
         if let Some(reason) = self.no_steering {
             return Err(AgentError::new(AgentErrorKind::Unsupported, reason));
         }
+        let over = || AgentError::new(AgentErrorKind::Other, "the session is over");
+        let commands = self.commands.upgrade().ok_or_else(over)?;
         let text = text.to_owned();
-        let steered = ask(&self.commands, |reply| Command::Steer(text, reply)).await;
-        steered.unwrap_or_else(|| {
-            let reason = "the session is over";
-            Err(AgentError::new(AgentErrorKind::Other, reason))
-        })
+        let steered = ask(&commands, |reply| Command::Steer(text, reply)).await;
+        steered.unwrap_or_else(|| Err(over()))
     }
 }

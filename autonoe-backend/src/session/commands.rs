@@ -2,7 +2,7 @@
 
 use autonoe_core::{AgentError, AgentErrorKind, StreamEvent};
 use tokio::sync::{mpsc, oneshot};
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// Where the owner of a program hears what it is told. There is nobody left when it ends.
 pub type Commands = mpsc::Receiver<Command>;
@@ -29,6 +29,8 @@ pub struct Query {
     pub dropped: CancellationToken,
     /// Batches of events; the last one ends with `End` or an error.
     pub(super) events: mpsc::UnboundedSender<Vec<Result<StreamEvent, AgentError>>>,
+    /// Tells that it is over, so that the next one may come.
+    pub(super) _over: DropGuard,
 }
 
 impl Query {

@@ -24,6 +24,17 @@ pub fn call_of(item: &Item, spec: &SessionSpec) -> Option<ToolCall> {
     }
 }
 
+/// Returns the id of the call that an item is, if it is one.
+pub(super) fn id_of_call(item: &Item) -> Option<&str> {
+    match item {
+        Item::Command(item) => Some(&item.id),
+        Item::FileChange(item) => Some(&item.id),
+        Item::McpTool(item) => Some(&item.id),
+        Item::DynamicTool(item) => Some(&item.id),
+        Item::Message(_) | Item::Reasoning(_) | Item::Other(_) => None,
+    }
+}
+
 fn of_command(item: &CommandItem, spec: &SessionSpec) -> ToolCall {
     let script = script_of(&item.command).unwrap_or_else(|| item.command.clone());
     let call = spec.tool_call(&item.id, SHELL, json!({"command": script}));

@@ -7,7 +7,7 @@ use autonoe_core::{
 };
 
 use super::model_calls::ModelCalls;
-use super::{Spending, call_of};
+use super::{Pace, Spending, call_of};
 use crate::outcome::{Ending, HostAction, decide};
 use crate::wire::{
     CommandItem, DynamicToolItem, Item, ItemStatus, McpToolItem, Notice, RateLimits, Turn,
@@ -25,6 +25,8 @@ pub struct Translator {
     model: Option<String>,
     /// The turn that is under way.
     turn: Option<String>,
+    /// What was warned of before a turn began.
+    early: Vec<String>,
     /// Calls that were shown and not answered yet, in order.
     open: Vec<String>,
     /// Calls of this turn that were refused, and why.
@@ -32,7 +34,7 @@ pub struct Translator {
     spending: Spending,
     limits: RateLimits,
     ending: Ending,
-    calls_of_model: u32,
+    pace: Pace,
     model_calls: ModelCalls,
 }
 
@@ -45,12 +47,13 @@ impl Translator {
             thread: thread.into(),
             model,
             turn: None,
+            early: Vec::new(),
             open: Vec::new(),
             refused: HashMap::new(),
             spending: Spending::default(),
             limits: RateLimits::default(),
             ending: Ending::default(),
-            calls_of_model: 0,
+            pace: Pace::default(),
         }
     }
 
@@ -60,7 +63,7 @@ impl Translator {
         self.open.clear();
         self.refused.clear();
         self.ending = Ending::default();
-        self.calls_of_model = 0;
+        self.pace = Pace::default();
     }
 
     /// Takes note that the host stops the turn.
@@ -84,23 +87,18 @@ impl Translator {
     }
 
     /// Returns how often the model was called in this turn.
-    pub fn calls_of_model(&self) -> u32 {
-        self.calls_of_model
+    pub fn pace(&self) -> &Pace {
+        &self.pace
     }
 
     /// Takes note of `notice`, and adds what it means to `events`.
     pub fn observe(&mut self, notice: &Notice, events: &mut Vec<StreamEvent>) {
         if self.turn.is_some() && !self.is_over() {
             self.model_calls.observe(notice);
+            self.pace.observe(notice);
         }
         match notice {
-            Notice::TurnStarted(turn) => {
-                if self.turn.is_none() {
-                    self.turn = Some(turn.id.clone());
-                    let session = AgentSessionId::new(self.thread.clone());
-                    events.push(StreamEvent::started(session, self.model.clone()));
-                }
-            }
+            Notice::TurnStarted(turn) => self.began(turn, events),
             Notice::TurnCompleted(turn) => self.completed(turn),
             Notice::ItemStarted(item) => self.show(item, events),
             Notice::ItemCompleted(item) => self.item(item, events),
@@ -109,7 +107,7 @@ impl Translator {
                 turn, total, last, ..
             } => {
                 if self.turn.as_deref() == Some(turn) {
-                    self.calls_of_model += 1;
+                    self.pace.answered();
                     let used = self.spending.spend(*total, *last);
                     self.model_calls.ended(used);
                     if used.total() > 0 {
@@ -128,6 +126,13 @@ impl Translator {
                 let message = format!("{}{}", error.message, details.unwrap_or_default());
                 events.push(StreamEvent::warning(message));
             }
+            Notice::Warning(message) if self.turn.is_none() => {
+                // One is told twice: about the program, and about the conversation.
+                if !self.early.contains(message) {
+                    self.early.push(message.clone());
+                }
+            }
+            Notice::Warning(message) => events.push(StreamEvent::warning(message)),
             // What ends a turn is told again at its end.
             Notice::Error(_) | Notice::TextDelta { .. } | Notice::ThinkingDelta { .. } => {}
             Notice::Other { method, .. } => {
@@ -136,8 +141,19 @@ impl Translator {
         }
     }
 
+    fn began(&mut self, turn: &Turn, events: &mut Vec<StreamEvent>) {
+        if self.turn.is_none() {
+            self.turn = Some(turn.id.clone());
+            let session = AgentSessionId::new(self.thread.clone());
+            events.push(StreamEvent::started(session, self.model.clone()));
+            let early = self.early.drain(..);
+            events.extend(early.map(StreamEvent::warning));
+        }
+    }
+
+    /// Takes note of the end of the turn. One that never began, or of another turn, says nothing.
     fn completed(&mut self, turn: &Turn) {
-        if self.turn.as_deref().is_none_or(|ours| ours == turn.id) {
+        if self.turn.as_deref() == Some(&turn.id) {
             self.ending.status = Some(turn.status);
             self.ending.error.clone_from(&turn.error);
         }

@@ -27,6 +27,8 @@ const OFF: &[&str] = &[
     "skill_search",
     "sleep_tool",
     "tool_suggest",
+    // A command without a terminal has no input, so nothing can be typed into it.
+    "unified_exec_tty",
     "view_image",
 ];
 
@@ -42,6 +44,8 @@ pub(super) fn config_file(options: &CodexOptions, cwd: &Path) -> String {
     }
     line(format_args!("web_search = \"disabled\""));
     line(format_args!("check_for_update_on_startup = false"));
+    // A login shell would run files of its home first, which an agent can write.
+    line(format_args!("allow_login_shell = false"));
     // Newer models have sub-agents whatever the features say.
     line(format_args!("\n[agents]\nenabled = false"));
     line(format_args!("\n[analytics]\nenabled = false"));

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{CodexHome, CodexOptions};
 use crate::events::offered;
-use crate::wire::ThreadSettings;
+use crate::wire::{Effort, ThreadSettings};
 
 /// Returns what the conversation of a session is begun with.
 ///
@@ -26,6 +26,7 @@ pub(crate) fn thread_settings(
     settings
         .developer_instructions
         .clone_from(&spec.system_prompt);
+    settings.effort = spec.thinking.map(Effort::from);
     settings.tools = offered(&spec.tools);
     settings.is_ephemeral = options.home == CodexHome::PerSession;
     if !servers.is_empty() {

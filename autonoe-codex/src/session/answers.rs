@@ -1,8 +1,8 @@
 //! Answers to what the program asks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use autonoe_core::{GateDecision, SessionSpec, ToolCall, ToolContext, Toolbox};
@@ -12,6 +12,7 @@ use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::ledger_of_calls::Calls;
+use super::unasked::unasked;
 use crate::events::{SHELL, call_of, dynamic_name};
 use crate::wire::{
     CommandQuestion, Decision, ElicitationQuestion, FileChangeQuestion, Item, Notice, Outgoing,
@@ -23,6 +24,9 @@ const FAILED: &str = "a check of this call failed, so it is not allowed";
 
 /// Why a question is refused that is not about one call.
 const NO_CALL: &str = "this asks for more than one call, which is not allowed";
+
+/// Why a command is refused that another shell would read.
+const NO_BASH: &str = "commands are only checked as Bash reads them; call Bash, by its full path";
 
 /// How long the program may take to take note of a reason.
 const REASON_LIMIT: Duration = Duration::from_secs(5);
@@ -44,6 +48,8 @@ pub(super) struct Answers {
     open: HashMap<RequestId, AbortHandle>,
     /// Ends our tools that run in this turn.
     turn: CancellationToken,
+    /// Whether the turn is being stopped, so that nothing is allowed any more.
+    is_closed: bool,
     reasons: u64,
 }
 
@@ -54,6 +60,8 @@ struct Shared {
     refused: mpsc::UnboundedSender<Refused>,
     /// Reasons that the program has not taken yet.
     reasons: Mutex<HashMap<RequestId, oneshot::Sender<()>>>,
+    /// Calls that were allowed.
+    allowed: Mutex<HashSet<String>>,
 }
 
 /// The question that a decision answers.
@@ -82,17 +90,24 @@ impl Answers {
                 writer,
                 refused,
                 reasons: Mutex::default(),
+                allowed: Mutex::default(),
             }),
             limit,
             calls: Calls::default(),
             open: HashMap::new(),
             turn: CancellationToken::new(),
+            is_closed: false,
             reasons: 0,
         }
     }
 
-    /// Takes note of what the program tells of calls that it may ask about.
-    pub(super) fn notice(&mut self, notice: &Notice) {
+    /// Takes note of what the program tells of calls that it may ask about. Returns what it did
+    /// although nobody had allowed it.
+    pub(super) fn notice(&mut self, notice: &Notice) -> Option<String> {
+        let unasked = match notice {
+            Notice::ItemCompleted(item) => unasked(item, &locked(&self.shared.allowed)),
+            _ => None,
+        };
         match notice {
             Notice::ItemStarted(item) => {
                 if let Some(call) = call_of(item, &self.shared.spec) {
@@ -107,18 +122,26 @@ impl Answers {
             ) => self.calls.end(id),
             _ => {}
         }
+        unasked
     }
 
     /// Takes note that the program has answered a message of these answers.
     pub(super) fn answered(&self, id: &RequestId) {
-        if let Some(waiting) = self.shared.reasons().remove(id) {
+        if let Some(waiting) = locked(&self.shared.reasons).remove(id) {
             // Whoever waited may have given up.
             let _ = waiting.send(());
         }
     }
 
-    /// Ends our tools that run, and forgets the calls of the turn.
+    /// Begins to answer anew.
+    pub(super) fn begin_turn(&mut self) {
+        self.is_closed = false;
+        locked(&self.shared.allowed).clear();
+    }
+
+    /// Ends our tools that run, and forgets the calls of the turn. Nothing is allowed any more.
     pub(super) fn end_turn(&mut self) {
+        self.is_closed = true;
         self.turn.cancel();
         self.turn = CancellationToken::new();
         self.calls.clear();
@@ -130,6 +153,9 @@ impl Answers {
     /// Answers a question, sooner or later.
     pub(super) fn answer(&mut self, id: RequestId, question: Question) {
         self.open.retain(|_, task| !task.is_finished());
+        if self.is_closed {
+            return self.shared.send(Outgoing::refusal(&id, question.method()));
+        }
         match question {
             Question::Command(question) => self.command(id, question),
             Question::FileChange(question) => self.file_change(id, &question),
@@ -137,15 +163,7 @@ impl Answers {
             Question::Tool(question) => self.tool(id, question),
             Question::Other { method, .. } => {
                 tracing::debug!(%method, "a question that is refused");
-                self.shared.send(match method.as_str() {
-                    "mcpServer/elicitation/request" => {
-                        Outgoing::elicitation(&id, Decision::Decline)
-                    }
-                    method if method.ends_with("requestApproval") => {
-                        Outgoing::approval(&id, Decision::Decline)
-                    }
-                    _ => Outgoing::not_known(&id),
-                });
+                self.shared.send(Outgoing::refusal(&id, &method));
             }
         }
     }
@@ -160,7 +178,9 @@ impl Answers {
             return self.refuse(asked, question.item_id, NO_CALL);
         };
         // What is asked about counts, not what was shown before.
-        let script = script_of(&command).unwrap_or(command);
+        let Some(script) = script_of(&command) else {
+            return self.refuse(asked, question.item_id, NO_BASH);
+        };
         let input = serde_json::json!({"command": script});
         let mut call = self.shared.spec.tool_call(begun.id, SHELL, input);
         call = call.in_dir(question.cwd.unwrap_or(begun.cwd));
@@ -221,6 +241,7 @@ impl Answers {
             let decided = AssertUnwindSafe(shared.spec.gate.decide(&call)).catch_unwind();
             match tokio::time::timeout(limit, decided).await {
                 Ok(Ok(GateDecision::Allow { .. })) => {
+                    locked(&shared.allowed).insert(call.id);
                     shared.send((asked.answer)(&asked.id, Decision::Accept));
                 }
                 Ok(Ok(GateDecision::Deny { reason, .. })) => {
@@ -259,10 +280,6 @@ impl Shared {
         let _ = self.writer.send(message);
     }
 
-    fn reasons(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, oneshot::Sender<()>>> {
-        self.reasons.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Refuses a call. An answer has no room for a reason, so the agent is told it as a word in
     /// between. The program must have it before the turn goes on: a word that comes later breaks
     /// off what the model is just saying.
@@ -274,7 +291,7 @@ impl Shared {
             };
             let text = format!("The last call was refused: {reason}");
             let (taken, waiting) = oneshot::channel();
-            self.reasons().insert(asked.reason_id.clone(), taken);
+            locked(&self.reasons).insert(asked.reason_id.clone(), taken);
             self.send(Outgoing::steer(&asked.reason_id, &session, &text));
             // The call is refused in any case.
             let _ = tokio::time::timeout(REASON_LIMIT, waiting).await;
@@ -321,4 +338,8 @@ impl Shared {
             Err(error) => (error.to_string(), false),
         }
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

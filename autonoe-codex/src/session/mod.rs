@@ -13,5 +13,7 @@ mod program;
 mod start;
 mod talk;
 mod turn;
+mod unasked;
+mod words;
 
 pub(crate) use start::Live;

@@ -15,7 +15,7 @@ use super::talk::{Silence, Talk};
 use crate::events::Translator;
 use crate::launch::{CodexOptions, FOLDER, LaunchPlan, thread_settings};
 use crate::probe::unstartable;
-use crate::wire::{Message, Outgoing};
+use crate::wire::{Addressed, Effort, Message, Notice, Outgoing};
 
 /// How long a program that closed its output may take to end.
 const LAST_BREATH: Duration = Duration::from_secs(5);
@@ -27,6 +27,10 @@ pub(crate) struct Live {
     pub(super) conversation: Option<Conversation>,
     /// Answers, once there is a conversation that can ask anything.
     pub(super) answers: Option<Answers>,
+    /// What the program did although nobody had allowed it.
+    unasked: Option<String>,
+    /// What it warned of before there was a conversation.
+    early: Vec<Notice>,
     refused: mpsc::UnboundedReceiver<Refused>,
     tell_refused: mpsc::UnboundedSender<Refused>,
 }
@@ -34,6 +38,7 @@ pub(crate) struct Live {
 /// A conversation that began as it was asked to.
 pub(super) struct Conversation {
     pub(super) thread: String,
+    pub(super) effort: Option<Effort>,
     pub(super) translator: Translator,
 }
 
@@ -64,6 +69,8 @@ impl Live {
             pending: Pending::default(),
             conversation: None,
             answers: None,
+            unasked: None,
+            early: Vec::new(),
             refused,
             tell_refused,
         })
@@ -96,6 +103,10 @@ impl Live {
     ) -> Result<(), AgentError> {
         self.ask(Outgoing::initialize).await?;
         self.talk.send(Outgoing::initialized());
+        if spec.cwd.to_str().is_none() {
+            let reason = "Codex cannot be told of a folder whose name is no text";
+            return Err(AgentError::new(AgentErrorKind::Configuration, reason));
+        }
         let settings = thread_settings(options, spec)?;
         let answer = match &spec.resume {
             None => self.ask(|id| Outgoing::start_thread(id, &settings)).await?,
@@ -112,9 +123,14 @@ impl Live {
             self.tell_refused.clone(),
             options.answer_limit,
         ));
+        let mut translator = Translator::new(spec.clone(), &begun.thread, begun.model);
+        for notice in self.early.drain(..) {
+            translator.observe(&notice, &mut Vec::new());
+        }
         self.conversation = Some(Conversation {
-            translator: Translator::new(spec.clone(), &begun.thread, begun.model),
+            translator,
             thread: begun.thread,
+            effort: settings.effort,
         });
         Ok(())
     }
@@ -149,8 +165,19 @@ impl Live {
     }
 
     /// Takes note of a message, and adds what it means to `events`.
-    pub(super) fn take(&mut self, message: Message, events: &mut Vec<StreamEvent>) {
-        match message {
+    pub(super) fn take(&mut self, message: Addressed, events: &mut Vec<StreamEvent>) {
+        let ours = self.conversation.as_ref().map(|it| it.thread.as_str());
+        let is_foreign = message.thread.is_some() && message.thread.as_deref() != ours;
+        match message.message {
+            Message::Notice(notice @ Notice::Warning(_)) if ours.is_none() => {
+                self.early.push(notice);
+            }
+            Message::Notice(_) if is_foreign => {
+                tracing::debug!("a notice of another conversation");
+            }
+            Message::Question { id, question } if is_foreign => {
+                self.talk.send(Outgoing::refusal(&id, question.method()));
+            }
             Message::Answer { id, result } => {
                 if let Some(answers) = &self.answers {
                     answers.answered(&id);
@@ -159,11 +186,13 @@ impl Live {
             }
             Message::Question { id, question } => match &mut self.answers {
                 Some(answers) => answers.answer(id, question),
-                None => self.talk.send(Outgoing::not_known(&id)),
+                None => self.talk.send(Outgoing::refusal(&id, question.method())),
             },
             Message::Notice(notice) => {
-                if let Some(answers) = &mut self.answers {
-                    answers.notice(&notice);
+                if let Some(answers) = &mut self.answers
+                    && let Some(unasked) = answers.notice(&notice)
+                {
+                    self.unasked.get_or_insert(unasked);
                 }
                 if let Some(Conversation { translator, .. }) = &mut self.conversation {
                     while let Ok(Refused { call, reason }) = self.refused.try_recv() {
@@ -176,10 +205,17 @@ impl Live {
         }
     }
 
+    /// Says that the program did something that nobody had allowed, if it did.
+    pub(super) fn violation(&self) -> Option<AgentError> {
+        let what = self.unasked.as_deref()?;
+        let message = format!("Codex did {what} without having asked, so it is not used any more");
+        Some(AgentError::new(AgentErrorKind::Protocol, message))
+    }
+
     /// Returns why the program is not there any more.
     async fn broke_off(&self, silence: &Silence) -> AgentError {
         match silence {
-            Silence::TooLong => too_long(),
+            Silence::TooLong | Silence::Unreadable => unreadable(silence),
             Silence::Ended => AgentError::new(
                 AgentErrorKind::Crashed,
                 format!("Codex ended before it began: {}", self.last_words().await),
@@ -198,10 +234,11 @@ impl Live {
     }
 }
 
-/// Says that a line is too long to be read.
-pub(super) fn too_long() -> AgentError {
-    AgentError::new(
-        AgentErrorKind::Protocol,
-        "Codex wrote a line that is too long to be read",
-    )
+/// Says that a line cannot be read.
+pub(super) fn unreadable(silence: &Silence) -> AgentError {
+    let message = match silence {
+        Silence::TooLong => "Codex wrote a line that is too long to be read",
+        _ => "Codex wrote a line that cannot be read",
+    };
+    AgentError::new(AgentErrorKind::Protocol, message)
 }

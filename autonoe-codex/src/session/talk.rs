@@ -6,7 +6,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;
 use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
 
-use crate::wire::{Message, Outgoing};
+use crate::wire::{Addressed, Outgoing};
 
 /// The longest line that is read: 64 MiB.
 const LONGEST: usize = 64 * 1024 * 1024;
@@ -25,6 +25,8 @@ pub(super) enum Silence {
     Ended,
     /// A line is longer than anybody can want. It could have been a question, so nothing goes on.
     TooLong,
+    /// A line cannot be read although it looks like a message. It could have been a question too.
+    Unreadable,
 }
 
 impl Talk {
@@ -55,11 +57,12 @@ impl Talk {
     }
 
     /// Waits for the next message. Nothing is lost when the future is dropped.
-    pub(super) async fn next(&mut self) -> Result<Message, Silence> {
+    pub(super) async fn next(&mut self) -> Result<Addressed, Silence> {
         loop {
             match self.lines.next().await {
-                Some(Ok(line)) => match Message::read(&line) {
+                Some(Ok(line)) => match Addressed::read(&line) {
                     Some(message) => return Ok(message),
+                    None if line.trim_start().starts_with('{') => return Err(Silence::Unreadable),
                     None => tracing::debug!("a line that is no message"),
                 },
                 Some(Err(LinesCodecError::MaxLineLengthExceeded)) => return Err(Silence::TooLong),

@@ -8,11 +8,12 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 
 use super::pending::Answer;
-use super::start::{Conversation, Live, too_long};
+use super::start::{Conversation, Live, unreadable};
 use super::talk::Silence;
+use super::words::{Speaker, Words};
 use crate::launch::CodexOptions;
 use crate::outcome::HostAction;
-use crate::wire::{Message, Outgoing, RequestId, Session};
+use crate::wire::{Addressed, Outgoing, RequestId, Session};
 
 /// How long a turn that was interrupted may take to end.
 const END_OF_TURN: Duration = Duration::from_secs(10);
@@ -35,12 +36,12 @@ pub(super) struct Turn<'l> {
     is_dropped: bool,
     /// What the program says about the prompt.
     begun: Option<oneshot::Receiver<Answer>>,
-    steered: u64,
+    words: Words,
 }
 
 /// What happened.
 enum Happened {
-    Said(Box<Message>),
+    Said(Box<Addressed>),
     Fell(Silence),
     Told(Option<Command>),
     Dropped,
@@ -66,17 +67,22 @@ impl<'l> Turn<'l> {
             is_told_to_stop: false,
             is_dropped: false,
             begun: None,
-            steered: 0,
+            words: Words::default(),
         })
     }
 
     /// Works on `query` to its end.
     pub(super) async fn run(mut self, query: Query, commands: &mut Commands) -> After {
-        if let Some(Conversation { translator, .. }) = &mut self.live.conversation {
-            translator.prompted();
+        let mut effort = None;
+        if let Some(conversation) = &mut self.live.conversation {
+            conversation.translator.prompted();
+            effort = conversation.effort;
+        }
+        if let Some(answers) = &mut self.live.answers {
+            answers.begin_turn();
         }
         let thread = self.thread.clone();
-        let prompt = |id| Outgoing::start_turn(id, &thread, &query.prompt);
+        let prompt = |id| Outgoing::start_turn(id, &thread, &query.prompt, effort);
         self.begun = Some(self.live.request(prompt));
         loop {
             match self.next(&query, commands).await {
@@ -86,11 +92,12 @@ impl<'l> Turn<'l> {
                     self.live.take(*message, &mut events);
                     let has_news = !events.is_empty();
                     query.tell(events);
-                    if let Some(error) = self.refusal() {
+                    if let Some(error) = self.refusal().or_else(|| self.live.violation()) {
                         query.end(Err(error));
                         return After::Useless;
                     }
                     self.limit_turns();
+                    self.speak();
                     self.stop_if_told();
                     if self.is_over() {
                         return self.finish(query).await;
@@ -105,8 +112,8 @@ impl<'l> Turn<'l> {
                     self.end(query, Some(gone));
                     return After::Useless;
                 }
-                Happened::Fell(Silence::TooLong) => {
-                    query.end(Err(too_long()));
+                Happened::Fell(silence @ (Silence::TooLong | Silence::Unreadable)) => {
+                    query.end(Err(unreadable(&silence)));
                     return After::Useless;
                 }
                 Happened::Dropped => {
@@ -168,12 +175,15 @@ impl<'l> Turn<'l> {
     }
 
     /// Stops a turn that has called the model as often as it may and wants to go on.
+    ///
+    /// What its last call wanted is done then. The program may have begun to ask once more, and
+    /// breaks that off.
     fn limit_turns(&mut self) {
         let (Some(most), Some(conversation)) = (self.max_turns, &self.live.conversation) else {
             return;
         };
         let translator = &conversation.translator;
-        if translator.calls_of_model() > most && !translator.is_over() {
+        if translator.pace().is_beyond(most) && !translator.is_over() {
             self.interrupt(HostAction::MaxTurns);
         }
     }
@@ -185,7 +195,8 @@ impl<'l> Turn<'l> {
                 let _ = reply.send(Ok(()));
             }
             Command::Steer(text, reply) => {
-                let _ = reply.send(self.steer(&text));
+                self.words.wait(text, reply);
+                self.speak();
             }
             Command::Query(other) => other.refuse(),
             // It is seen before.
@@ -193,14 +204,21 @@ impl<'l> Turn<'l> {
         }
     }
 
-    fn steer(&mut self, text: &str) -> Result<(), AgentError> {
-        let session = self
-            .session()
-            .ok_or_else(|| AgentError::new(AgentErrorKind::Other, "the turn has not begun yet"))?;
-        self.steered += 1;
-        let id = RequestId::Text(format!("steer-{}", self.steered));
-        self.live.talk.send(Outgoing::steer(&id, &session, text));
-        Ok(())
+    /// Tells the program the words that wait, once the turn has a name.
+    fn speak(&mut self) {
+        self.words.settle();
+        let Some(session) = self.session() else {
+            return;
+        };
+        for (text, speaker) in self.words.take_waiting() {
+            self.tell(&session, &text, speaker);
+        }
+    }
+
+    fn tell(&mut self, session: &Session, text: &str, speaker: Speaker) {
+        let told = |id| Outgoing::steer(&RequestId::Number(id), session, text);
+        let answer = self.live.request(told);
+        self.words.told(answer, speaker);
     }
 
     fn interrupt(&mut self, action: HostAction) {
@@ -254,7 +272,13 @@ impl<'l> Turn<'l> {
         };
         let cleaned = tokio::time::timeout(CLEANING, cleaning).await;
         query.tell(events);
-        self.end(query, None);
+        match self.live.violation() {
+            Some(error) => {
+                query.end(Err(error));
+                return After::Useless;
+            }
+            None => self.end(query, None),
+        }
         match cleaned {
             Ok(Ok(())) => After::Ready,
             // Whatever it left running ends with it.

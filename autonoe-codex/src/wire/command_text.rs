@@ -1,23 +1,29 @@
 //! The script in a command that the program shows as one text.
 
-/// Returns the script that a shell is given, from a command such as `/bin/bash -lc 'ls -a'`.
+/// Where a shell that can be trusted to be Bash is.
 ///
-/// `None` for anything that is not one shell with one script: then the whole text is the command.
+/// Who reads a script must read it as the shell does. Others read it in other ways: what is a
+/// harmless word of Bash, such as `$'a\'; touch x; #'`, is a second command for `sh`.
+const BASH: &[&str] = &["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
+
+/// Returns the script that Bash is given, from a command such as `/bin/bash -lc 'ls -a'`.
+///
+/// `None` for anything that is not Bash with one script: then the whole text is the command.
 ///
 /// ```
 /// use autonoe_codex::wire::script_of;
 ///
 /// assert_eq!(script_of("/bin/bash -lc 'ls -a'").as_deref(), Some("ls -a"));
-/// assert_eq!(script_of("python3 -c 'print(1)'"), None);
+/// // Another shell may read the same script in another way.
+/// assert_eq!(script_of("/bin/sh -c 'ls -a'"), None);
 /// ```
 pub fn script_of(command: &str) -> Option<String> {
     let words = shlex::split(command)?;
     let [shell, flags, script] = words.as_slice() else {
         return None;
     };
-    let name = shell.rsplit('/').next()?;
-    let is_shell = ["bash", "sh", "zsh", "dash"].contains(&name);
-    (is_shell && ["-c", "-lc"].contains(&flags.as_str())).then(|| script.clone())
+    let is_bash = BASH.contains(&shell.as_str()) && ["-c", "-lc"].contains(&flags.as_str());
+    is_bash.then(|| script.clone())
 }
 
 #[cfg(test)]
@@ -34,7 +40,11 @@ mod tests {
                 r#"/bin/bash -lc "echo it's \"me\"; exit 3""#,
                 Some(r#"echo it's "me"; exit 3"#),
             ),
-            ("sh -c ls", Some("ls")),
+            ("/usr/bin/bash -c ls", Some("ls")),
+            ("/bin/sh -c ls", None),
+            ("/usr/bin/zsh -lc ls", None),
+            ("bash -lc ls", None),
+            ("/srv/project/bash -lc ls", None),
             ("/bin/bash -lc", None),
             ("/bin/bash -lc ls more", None),
             ("/bin/bash -x ls", None),

@@ -39,6 +39,38 @@ pub enum Message {
     Other(Value),
 }
 
+/// One message, and the conversation that it is about.
+///
+/// ```
+/// use autonoe_codex::wire::Addressed;
+///
+/// let line = r#"{"method":"turn/grown","params":{"threadId":"t1"}}"#;
+///
+/// assert_eq!(Addressed::read(line).and_then(|message| message.thread).as_deref(), Some("t1"));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Addressed {
+    /// The conversation; `None` if it is about the program, or an answer.
+    pub thread: Option<String>,
+    /// What it says.
+    pub message: Message,
+}
+
+impl Addressed {
+    /// Reads one line; `None` if it is no JSON object.
+    pub fn read(line: &str) -> Option<Self> {
+        let value: Value = serde_json::from_str(line).ok()?;
+        let thread = ["threadId", "conversationId"]
+            .into_iter()
+            .find_map(|name| value["params"][name].as_str());
+        Some(Self {
+            thread: thread.map(str::to_owned),
+            message: Message::from_value(value)?,
+        })
+    }
+}
+
 /// Names a request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -63,7 +95,10 @@ pub struct RpcError {
 impl Message {
     /// Reads one line; `None` if it is no JSON object.
     pub fn read(line: &str) -> Option<Self> {
-        let value: Value = serde_json::from_str(line).ok()?;
+        Self::from_value(serde_json::from_str(line).ok()?)
+    }
+
+    fn from_value(value: Value) -> Option<Self> {
         let id = RequestId::deserialize(value.get("id").unwrap_or(&Value::Null)).ok();
         let method = value.get("method").and_then(Value::as_str);
         if !value.is_object() {

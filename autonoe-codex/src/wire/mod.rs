@@ -19,9 +19,9 @@ pub use item::{
     Change, ChangeKind, CommandItem, ContentItem, DynamicToolItem, FileChangeItem, Item,
     ItemStatus, McpError, McpResult, McpToolItem, MessageItem, ReasoningItem,
 };
-pub use message::{Message, RequestId, RpcError};
+pub use message::{Addressed, Message, RequestId, RpcError};
 pub use notice::{Notice, Retried, Turn, TurnStatus};
-pub use outgoing::{Decision, Outgoing, Session, ThreadSettings};
+pub use outgoing::{Decision, Effort, Outgoing, Session, ThreadSettings};
 pub use question::{
     CommandQuestion, ElicitationQuestion, FileChangeQuestion, Question, ToolQuestion,
 };

@@ -46,6 +46,8 @@ pub enum Notice {
     RateLimits(RateLimits),
     /// Something went wrong.
     Error(Retried),
+    /// Something that a person should know, such as a setting that is not known.
+    Warning(String),
     /// Anything else, as it came.
     Other {
         /// Its name.
@@ -124,6 +126,9 @@ impl Notice {
             "account/rateLimits/updated" => RateLimits::deserialize(&params["rateLimits"])
                 .map(Self::RateLimits)
                 .ok(),
+            "warning" => text(&params["message"]).map(Self::Warning),
+            "configWarning" => text(&params["summary"]).map(Self::Warning),
+            "model/rerouted" => rerouted(params).map(Self::Warning),
             "error" => Retried::deserialize(params).map(Self::Error).ok(),
             _ => None,
         };
@@ -132,6 +137,15 @@ impl Notice {
             params: params.clone(),
         })
     }
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+fn rerouted(params: &Value) -> Option<String> {
+    let (from, to) = (params["fromModel"].as_str()?, params["toModel"].as_str()?);
+    Some(format!("{to} answers in place of {from}"))
 }
 
 fn delta(params: &Value) -> Option<(String, String)> {

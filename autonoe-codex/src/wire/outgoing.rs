@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use autonoe_core::ThinkingBudget;
 use serde_json::{Value, json};
 
 use super::RequestId;
@@ -46,6 +47,48 @@ pub struct ThreadSettings {
     pub tools: Vec<Value>,
     /// Whether nothing of it is kept.
     pub is_ephemeral: bool,
+    /// How much the model thinks; `None` leaves it to the program.
+    pub effort: Option<Effort>,
+}
+
+/// How much a model thinks.
+///
+/// ```
+/// use autonoe_codex::wire::Effort;
+/// use autonoe_core::ThinkingBudget;
+///
+/// // The program takes no number of tokens.
+/// assert_eq!(Effort::from(ThinkingBudget::default()), Effort::Medium);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// Little.
+    Low,
+    /// As much as is usual.
+    Medium,
+    /// Much.
+    High,
+}
+
+impl Effort {
+    /// Returns its name in the protocol.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+impl From<ThinkingBudget> for Effort {
+    fn from(budget: ThinkingBudget) -> Self {
+        match budget.tokens() {
+            ..4096 => Self::Low,
+            4096..16_384 => Self::Medium,
+            _ => Self::High,
+        }
+    }
 }
 
 /// A conversation, and a turn of it.
@@ -115,14 +158,17 @@ impl Outgoing {
     }
 
     /// Begins a turn, with what guards it once more.
-    pub fn start_turn(id: i64, thread: &str, text: &str) -> Self {
-        let params = json!({
+    pub fn start_turn(id: i64, thread: &str, text: &str, effort: Option<Effort>) -> Self {
+        let mut params = json!({
             "threadId": thread,
             "input": [text_input(text)],
             "approvalPolicy": "untrusted",
             "approvalsReviewer": "user",
             "sandboxPolicy": {"type": "dangerFullAccess"},
         });
+        if let Some(effort) = effort {
+            params["effort"] = effort.name().into();
+        }
         Self::request(id, "turn/start", &params)
     }
 
@@ -176,6 +222,34 @@ impl Outgoing {
     pub fn tool_output(id: &RequestId, text: &str, success: bool) -> Self {
         let items = json!([{"type": "inputText", "text": text}]);
         Self::answer(id, &json!({"contentItems": items, "success": success}))
+    }
+
+    /// Refuses a request by its name, in the words that this request has for it. One that is not
+    /// known is answered with an error.
+    ///
+    /// ```
+    /// use autonoe_codex::wire::{Outgoing, RequestId};
+    ///
+    /// let refused = Outgoing::refusal(&RequestId::Number(1), "item/permissions/requestApproval");
+    ///
+    /// // Nothing is granted.
+    /// assert_eq!(refused.to_line(), "{\"id\":1,\"result\":{\"permissions\":{}}}\n");
+    /// ```
+    pub fn refusal(id: &RequestId, method: &str) -> Self {
+        let answer = match method {
+            "item/commandExecution/requestApproval" | "item/fileChange/requestApproval" => {
+                json!({"decision": "decline"})
+            }
+            "mcpServer/elicitation/request" => json!({"action": "decline"}),
+            "item/permissions/requestApproval" => json!({"permissions": {}}),
+            "item/tool/requestUserInput" => json!({"answers": {}}),
+            "item/tool/call" => return Self::tool_output(id, "this is not allowed", false),
+            "execCommandApproval" | "applyPatchApproval" => {
+                json!({"decision": {"denied": {"rejection": "this is not allowed"}}})
+            }
+            _ => return Self::not_known(id),
+        };
+        Self::answer(id, &answer)
     }
 
     /// Answers that the host does not know the request.

@@ -111,6 +111,17 @@ pub struct ToolQuestion {
 }
 
 impl Question {
+    /// Returns the name of the request.
+    pub fn method(&self) -> &str {
+        match self {
+            Self::Command(_) => "item/commandExecution/requestApproval",
+            Self::FileChange(_) => "item/fileChange/requestApproval",
+            Self::Elicitation(_) => "mcpServer/elicitation/request",
+            Self::Tool(_) => "item/tool/call",
+            Self::Other { method, .. } => method,
+        }
+    }
+
     /// Reads a question. One that is not known, or not in a known shape, is kept as it is.
     pub fn read(method: &str, params: &Value) -> Self {
         let known = match method {

@@ -145,15 +145,19 @@ async fn what_is_refused_does_not_happen_and_the_agent_is_told_why() {
     assert_eq!(reasons.count(), 4, "{told:?}");
 }
 
-/// The reason why the capabilities do not say that every call is asked about.
+/// What an agent types into a running command is never asked about.
 #[tokio::test]
-async fn what_is_typed_into_a_running_command_is_not_asked_about() {
+async fn nothing_can_be_typed_into_a_running_command() {
     let script = Script::by(|prompt: &Prompt| match prompt.tool_results().as_slice() {
         [] => Turn::tool(
             "exec_command",
-            json!({"cmd": "cat > typed.txt", "tty": true, "yield_time_ms": 250}),
+            json!({"cmd": "cat > typed.txt", "tty": true}),
         ),
-        [started] => {
+        [_] => Turn::tool(
+            "exec_command",
+            json!({"cmd": "while [ ! -e go ]; do sleep 0.05; done; cat > typed.txt", "yield_time_ms": 250}),
+        ),
+        [_, started] => {
             let (_, session) = started.text.split_once("session ID ").expect("it runs");
             let session: u32 = session
                 .split_whitespace()
@@ -166,6 +170,7 @@ async fn what_is_typed_into_a_running_command_is_not_asked_about() {
                 json!({"session_id": session, "chars": "typed\n", "yield_time_ms": 250}),
             )
         }
+        [_, _, _] => shell("touch go; while [ ! -e typed.txt ]; do sleep 0.05; done"),
         _ => Turn::text("That was all."),
     });
     let setting = Setting::new(script).unverified();
@@ -176,9 +181,38 @@ async fn what_is_typed_into_a_running_command_is_not_asked_about() {
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
-    assert_eq!(recorder.names(), ["Bash"]);
-    let typed = fs::read_to_string(setting.file("typed.txt")).expect("it was written");
-    assert_eq!(typed, "typed\n");
+    // The first is not even asked about: it wants a terminal.
+    assert_eq!(recorder.names(), ["Bash", "Bash"]);
+    let typed = fs::read_to_string(setting.file("typed.txt")).expect("it was made");
+    assert_eq!(typed, "");
+    let requests = setting.server.log().main_requests();
+    let results = requests.last().expect("there are some").tool_results();
+    assert!(results[0].text.contains("TTY"), "{}", results[0].text);
+    assert!(results[2].text.contains("stdin"), "{}", results[2].text);
+    setting.assert_nothing_is_left();
+}
+
+/// The reason why the capabilities do not say that every call is asked about.
+#[tokio::test]
+async fn resources_of_servers_are_read_without_a_question() {
+    let reads = json!({"server": "other"});
+    let script = Script::new([
+        Turn::tool("list_mcp_resources", reads),
+        Turn::text("That was all."),
+    ]);
+    let setting = Setting::new(script);
+    let (mut spec, recorder) = spec(&setting, || HookDecision::block("it is a holiday"));
+    let other = json!({"command": server(&setting)});
+    let other = serde_json::from_value(other).expect("a server");
+    spec.mcp_servers.insert("other".to_owned(), other);
+    let mut client = setting.client(spec);
+
+    let (events, error) = events_of(client.as_mut(), "Do it.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    assert_eq!(recorder.names(), Vec::<String>::new());
+    assert_eq!(statuses(&events).len(), 1, "{events:?}");
     setting.assert_nothing_is_left();
 }
 

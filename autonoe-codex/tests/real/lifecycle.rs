@@ -85,3 +85,17 @@ async fn a_program_that_is_killed_ends_the_turn_as_crashed() {
     assert_eq!(error.kind(), AgentErrorKind::Crashed, "{error}");
     setting.assert_nothing_is_left();
 }
+
+#[tokio::test]
+async fn a_control_that_is_kept_does_not_keep_the_program() {
+    let setting = Setting::new(Script::new([Turn::text("Hello.")]));
+    let mut client = setting.client(setting.spec([]));
+    let control = client.control();
+    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    assert!(error.is_none(), "{error:?} {events:?}");
+
+    drop(client);
+
+    setting.eventually_nothing_is_left().await;
+    assert!(control.steer("hello?").await.is_err());
+}

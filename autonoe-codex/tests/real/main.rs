@@ -6,6 +6,8 @@ mod conformance;
 mod host_death;
 mod lifecycle;
 mod model;
+mod odd_program;
+mod odd_stories;
 mod project_files;
 mod resume;
 mod runs;

@@ -32,3 +32,40 @@ async fn a_server_that_the_project_names_is_not_started() {
         setting.assert_nothing_is_left();
     }
 }
+
+/// A rule that allows a command would keep the question about it away; a hook would run.
+#[tokio::test]
+async fn rules_and_hooks_of_the_project_do_not_count() {
+    let setting = Setting::new(Script::new([
+        crate::model::shell("touch by-rule.txt"),
+        Turn::text("Hello."),
+    ]));
+    let hook = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"touch by-hook.txt"}]}],
+        "SessionStart":[{"hooks":[{"type":"command","command":"touch by-hook.txt"}]}]}}"#;
+    let rule = "prefix_rule(pattern=[\"touch\"], decision=\"allow\")\n";
+    let config = "approval_policy = \"never\"\n[features]\nunified_exec_tty = true\nhooks = true\n";
+    for (name, text) in [
+        (".codex/rules/default.rules", rule),
+        (".codex/hooks.json", hook),
+        (".codex/config.toml", config),
+    ] {
+        let path = setting.file(name);
+        fs::create_dir_all(path.parent().expect("it has one")).expect("it can be made");
+        fs::write(path, text).expect("writable");
+    }
+    let mut spec = setting.spec([]);
+    spec.gate = autonoe_core::Gate::new(
+        autonoe_core::Places::new(setting.project()),
+        autonoe_core::Grants::none(),
+    );
+    let mut client = setting.client(spec);
+
+    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    for name in ["by-rule.txt", "by-hook.txt"] {
+        assert!(!setting.file(name).exists(), "{name}");
+    }
+    setting.assert_nothing_is_left();
+}

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use autonoe_codex::wire::{Decision, Outgoing, RequestId, Session, ThreadSettings};
+use autonoe_codex::wire::{Decision, Effort, Outgoing, RequestId, Session, ThreadSettings};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -76,7 +76,7 @@ fn what_the_host_asks_is_in_the_schema() {
         Outgoing::initialize(1),
         Outgoing::start_thread(2, &settings()),
         Outgoing::resume_thread(3, "t", &settings()),
-        Outgoing::start_turn(4, "t", "Hello."),
+        Outgoing::start_turn(4, "t", "Hello.", Some(Effort::High)),
         Outgoing::steer(&steered, &session, "Hurry up."),
         Outgoing::interrupt(5, &session),
         Outgoing::clean_terminals(6, "t"),
@@ -102,7 +102,10 @@ fn no_member_of_what_the_host_asks_is_unknown() {
             "v2/ThreadResumeParams",
             Outgoing::resume_thread(3, "t", &settings()),
         ),
-        ("v2/TurnStartParams", Outgoing::start_turn(4, "t", "Hello.")),
+        (
+            "v2/TurnStartParams",
+            Outgoing::start_turn(4, "t", "Hello.", Some(Effort::High)),
+        ),
     ] {
         let schema = schema(folder.path(), name);
         for member in request.as_value()["params"]
@@ -144,6 +147,123 @@ fn what_the_host_answers_is_in_the_schema() {
             assert_valid(&schema(folder.path(), name), &answer.as_value()["result"]);
         }
     }
+}
+
+/// Requests of the program, and the schemas of their answers.
+const REQUESTS: &[(&str, &str)] = &[
+    (
+        "item/commandExecution/requestApproval",
+        "CommandExecutionRequestApprovalResponse",
+    ),
+    (
+        "item/fileChange/requestApproval",
+        "FileChangeRequestApprovalResponse",
+    ),
+    ("item/tool/requestUserInput", "ToolRequestUserInputResponse"),
+    (
+        "mcpServer/elicitation/request",
+        "McpServerElicitationRequestResponse",
+    ),
+    (
+        "item/permissions/requestApproval",
+        "PermissionsRequestApprovalResponse",
+    ),
+    ("item/tool/call", "DynamicToolCallResponse"),
+    (
+        "account/chatgptAuthTokens/refresh",
+        "ChatgptAuthTokensRefreshResponse",
+    ),
+    ("attestation/generate", "AttestationGenerateResponse"),
+    ("currentTime/read", "CurrentTimeReadResponse"),
+    ("applyPatchApproval", "ApplyPatchApprovalResponse"),
+    ("execCommandApproval", "ExecCommandApprovalResponse"),
+];
+
+/// A new kind of question must not come unseen, and each has a refusal that the program reads.
+#[test]
+fn every_request_of_the_program_can_be_refused() {
+    let folder = generated();
+    let requests = schema(folder.path(), "ServerRequest");
+    let variants = requests["oneOf"].as_array().expect("variants");
+    let names: Vec<_> = variants
+        .iter()
+        .map(|variant| variant["properties"]["method"]["enum"][0].as_str())
+        .collect();
+    let known: Vec<_> = REQUESTS.iter().map(|(name, _)| Some(*name)).collect();
+    assert_eq!(names, known);
+    for (name, answer) in REQUESTS {
+        let refusal = Outgoing::refusal(&RequestId::Number(1), name);
+        match refusal.as_value().get("result") {
+            Some(result) => assert_valid(&schema(folder.path(), answer), result),
+            None => assert_eq!(refusal.as_value()["error"]["code"], -32601, "{name}"),
+        }
+    }
+}
+
+/// A new kind of item could be a tool that nobody is asked about.
+#[test]
+fn the_kinds_of_items_are_these() {
+    let folder = generated();
+    let items = schema(folder.path(), "v2/ItemCompletedNotification");
+    let variants = items["definitions"]["ThreadItem"]["oneOf"].as_array();
+    let kinds: Vec<_> = variants
+        .expect("variants")
+        .iter()
+        .map(|variant| variant["properties"]["type"]["enum"][0].as_str())
+        .collect();
+    let known = [
+        "userMessage",
+        "hookPrompt",
+        "agentMessage",
+        "functionCallOutput",
+        "plan",
+        "reasoning",
+        "commandExecution",
+        "fileChange",
+        "mcpToolCall",
+        "dynamicToolCall",
+        "collabAgentToolCall",
+        "subAgentActivity",
+        "webSearch",
+        "imageView",
+        "sleep",
+        "imageGeneration",
+        "enteredReviewMode",
+        "exitedReviewMode",
+        "contextCompaction",
+    ];
+    assert_eq!(kinds, known.map(Some));
+}
+
+/// Where a file is moved to would not be seen otherwise.
+#[test]
+fn what_a_patch_does_to_a_file_is_in_the_schema() {
+    let folder = generated();
+    let items = schema(folder.path(), "v2/ItemStartedNotification");
+    let kinds = &items["definitions"]["PatchChangeKind"]["oneOf"];
+    let members: Vec<_> = kinds
+        .as_array()
+        .expect("variants")
+        .iter()
+        .map(|kind| {
+            let members = kind["properties"].as_object().expect("members");
+            (
+                kind["properties"]["type"]["enum"][0].clone(),
+                members.keys().cloned().collect::<Vec<_>>(),
+            )
+        })
+        .collect();
+    let only_type = vec!["type".to_owned()];
+    let mut moved = vec!["move_path".to_owned(), "type".to_owned()];
+    moved.sort();
+    assert_eq!(
+        members,
+        [
+            (json!("add"), only_type.clone()),
+            (json!("delete"), only_type),
+            (json!("update"), moved),
+        ]
+    );
 }
 
 /// Members that our types read, by where the schema has them.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use autonoe_core::{SessionOutcome, StreamEvent, TokenUsage};
+use autonoe_core::{SessionOutcome, StreamEvent, ThinkingBudget, TokenUsage};
 use autonoe_testkit::model_server::{Message, Refusal, Script, Turn, Usage};
 use futures::StreamExt;
 
@@ -144,7 +144,12 @@ async fn thoughts_are_told() {
 
 #[tokio::test]
 async fn a_session_calls_the_model_as_often_as_it_may() {
-    let setting = Setting::new(Script::by(|_| shell("true"))).unverified();
+    let number = std::sync::atomic::AtomicUsize::new(0);
+    let script = Script::by(move |_| {
+        let number = number.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        shell(&format!("touch {number}.txt"))
+    });
+    let setting = Setting::new(script).unverified();
     let mut spec = setting.spec([]);
     spec.max_turns = Some(3);
     let mut client = setting.client(spec);
@@ -158,7 +163,59 @@ async fn a_session_calls_the_model_as_often_as_it_may() {
         Some(&SessionOutcome::MaxTurns),
         "{events:?}"
     );
+    // What the third call wanted is done, and nothing else. A fourth may have been begun.
+    assert_eq!(setting.files(), ["0.txt", "1.txt", "2.txt"]);
+    assert!(setting.server.log().main_requests().len() <= 4);
+    let told = |event: &&StreamEvent| matches!(event, StreamEvent::Usage { .. });
+    assert_eq!(events.iter().filter(told).count(), 3, "{events:?}");
     setting.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_session_that_needs_all_of_its_turns_completes() {
+    let turns = [shell("true"), shell("true"), Turn::text("Done.")];
+    let setting = Setting::new(Script::new(turns));
+    let mut spec = setting.spec([]);
+    spec.max_turns = Some(3);
+    let mut client = setting.client(spec);
+
+    let (events, error) = events_of(client.as_mut(), "Go on.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(outcome(&events), Some(&SessionOutcome::Completed));
+    setting.server.verify();
+}
+
+#[tokio::test]
+async fn a_model_thinks_as_much_as_it_is_told_to() {
+    for (tokens, effort) in [(2048, "low"), (8192, "medium"), (32_768, "high")] {
+        let setting = Setting::new(Script::new([Turn::text("Hello.")]));
+        let mut spec = setting.spec([]);
+        spec.thinking = Some(ThinkingBudget::new(tokens).expect("enough"));
+        let mut client = setting.client(spec);
+
+        let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+        client.dispose().await.expect("it ends");
+
+        assert!(error.is_none(), "{error:?} {events:?}");
+        let requests = setting.server.log().main_requests();
+        assert_eq!(requests[0].raw["reasoning"]["effort"], effort);
+    }
+}
+
+/// Otherwise what is switched off could be on.
+#[tokio::test]
+async fn the_program_knows_all_settings_that_it_is_given() {
+    let setting = Setting::new(Script::new([Turn::text("Hello.")]));
+    let mut client = setting.client(setting.spec([]));
+
+    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?}");
+    let warned = |event: &&StreamEvent| matches!(event, StreamEvent::Warning { .. });
+    assert_eq!(events.iter().find(warned), None);
 }
 
 #[tokio::test]

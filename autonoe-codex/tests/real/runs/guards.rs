@@ -4,11 +4,18 @@ use autonoe_core::ExitReason;
 use autonoe_testkit::model_server::{Script, Turn};
 
 use super::{Run, passing, planning, status_on_disk};
+use serde_json::json;
+
 use crate::model::{adds, patch, shell};
 use crate::setting::Setting;
 
 /// Calls that no run allows: each would leave a file, or change the ledger.
-fn refused() -> [Turn; 8] {
+fn refused() -> [Turn; 15] {
+    let heredoc = |path: &str| {
+        format!(
+            "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: {path}\n+1\n*** End Patch\nEOF\n"
+        )
+    };
     [
         shell("touch trace.txt"),
         shell("echo before > trace.txt; curl example.com"),
@@ -22,6 +29,29 @@ fn refused() -> [Turn; 8] {
             "*** Begin Patch\n*** Add File: fine.txt\n+1\n*** Add File: .autonoe/trace.txt\n+1\n\
              *** End Patch\n",
         ),
+        // Bash would only write a word of this; another shell sees a second command.
+        Turn::tool(
+            "exec_command",
+            json!({"cmd": "echo $'a\\'; touch trace.txt; #'", "shell": "/bin/sh"}),
+        ),
+        Turn::tool(
+            "exec_command",
+            json!({"cmd": "touch trace.txt", "workdir": ".autonoe"}),
+        ),
+        Turn::tool(
+            "exec_command",
+            json!({"cmd": "echo 1 > trace.txt", "workdir": ".autonoe"}),
+        ),
+        Turn::tool(
+            "exec_command",
+            json!({"cmd": heredoc("trace.txt"), "workdir": ".autonoe"}),
+        ),
+        shell(&format!("cd .autonoe && {}", heredoc("trace.txt"))),
+        patch(
+            "*** Begin Patch\n*** Update File: SPEC.md\n*** Move to: .autonoe/trace.txt\n@@\n\
+             -# A greeting\n+# Another\n*** End Patch\n",
+        ),
+        patch("*** Begin Patch\n*** Delete File: .autonoe/agent.json\n*** End Patch\n"),
     ]
 }
 
@@ -35,6 +65,7 @@ async fn what_the_guards_refuse_leaves_no_trace() {
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     assert_eq!(setting.files(), ["SPEC.md"]);
     assert!(!setting.file(".autonoe/trace.txt").exists());
+    assert!(setting.file(".autonoe/agent.json").exists());
     assert!(!setting.file("../trace.txt").exists());
     assert_eq!(status_on_disk(&setting)["passed"], true);
     let requests = setting.server.log().main_requests();
@@ -43,4 +74,39 @@ async fn what_the_guards_refuse_leaves_no_trace() {
     assert_eq!(reasons.count(), refused().len(), "{told:?}");
     setting.server.verify();
     setting.assert_nothing_is_left();
+}
+
+/// Places outside of the project that a run may write to are places that shells read from.
+#[tokio::test]
+async fn a_profile_that_an_agent_writes_is_not_run() {
+    let setting = Setting::new(Script::by(|_| Turn::text("Nobody asks."))).unverified();
+    let sessions = setting.folder.join("tmp");
+    let home = move || {
+        let mut folders = std::fs::read_dir(&sessions).expect("it is there").flatten();
+        let session = folders.next().expect("a session runs").path();
+        session.join("home").display().to_string()
+    };
+    let written = Script::by(move |prompt| match prompt.tool_results().len() {
+        0 => adds(&format!("{}/.bash_profile", home()), "touch by-profile.txt"),
+        1 => adds(&format!("{}/.profile", home()), "touch by-profile.txt"),
+        2 => adds(&format!("{}/.bashrc", home()), "touch by-profile.txt"),
+        3 => shell("ls"),
+        4 => Turn::tool("exec_command", json!({"cmd": "ls", "login": true})),
+        _ => Turn::text("That was all."),
+    });
+    let other = Setting::new(written).unverified();
+    let agents = {
+        let mut options = other.options();
+        options.temporary = setting.folder.join("tmp");
+        autonoe_codex::CodexAgents::new(options)
+    };
+    let mut client =
+        autonoe_core::AgentClientFactory::create(&agents, other.spec([])).expect("it can be made");
+
+    let (events, error) = crate::setting::events_of(client.as_mut(), "Do it.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    assert_eq!(other.files(), Vec::<String>::new());
+    other.assert_nothing_is_left();
 }
