@@ -15,8 +15,8 @@ use crate::session::Live;
 
 /// Codex as a backend.
 ///
-/// It asks about commands, patches and calls, but not about what an agent types into a command
-/// that still runs. So a run needs an outer sandbox, and is told so by
+/// It asks about commands, patches and calls, but not about resources that an agent reads from
+/// MCP servers. So a run needs an outer sandbox, and is told so by
 /// [`OuterSandbox::bubblewrap`](autonoe_core::OuterSandbox::bubblewrap):
 ///
 /// ```
@@ -52,7 +52,7 @@ impl AgentClientFactory for CodexAgents {
         let version = version(&self.options).await?;
         Ok(Capabilities::new("codex")
             .with_version(version)
-            // What is typed into a running command, and reading resources, is not asked about.
+            // Reading resources of MCP servers is not asked about.
             .with_hooks(HookCoverage::AskedOnly)
             // Its own can be left.
             .with_sandbox(Support::No)

@@ -4,8 +4,8 @@
 //! calls of MCP servers and our own tools are put to the gate before they happen; our tools are
 //! served from this process.
 //!
-//! Two things do not go through the gate, because the program does not ask about them: what an
-//! agent types into a command that still runs, and resources that it reads from MCP servers. So
+//! Resources that an agent reads from MCP servers do not go through the gate, because the program
+//! does not ask about them. So
 //! [`Capabilities`](autonoe_core::Capabilities) say that only some calls are asked about, and a
 //! run needs an outer sandbox. The program's own sandbox is never relied on: an approval may let a
 //! command leave it. [`CodexOptions::walls`] put the whole program into one of ours.

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use autonoe_core::{AgentClientFactory, StreamEvent, ToolStatus};
 use autonoe_testkit::model_server::{Script, Turn};
 
 use crate::setting::{Setting, events_of};
@@ -67,5 +68,71 @@ async fn rules_and_hooks_of_the_project_do_not_count() {
     for name in ["by-rule.txt", "by-hook.txt"] {
         assert!(!setting.file(name).exists(), "{name}");
     }
+    setting.assert_nothing_is_left();
+}
+
+/// An agent can write to the folders of its session. The program reads its files again for each
+/// conversation, so each has a program and a home of its own.
+#[tokio::test]
+async fn what_an_agent_writes_for_the_program_is_nothing_to_the_next_session() {
+    let folder = std::sync::Arc::new(std::sync::OnceLock::<std::path::PathBuf>::new());
+    let known = folder.clone();
+    let home = move |name: &str| {
+        let folder = known.get().expect("it is set");
+        let mut sessions = fs::read_dir(folder.join("tmp")).expect("there").flatten();
+        let session = sessions.next().expect("a session runs").path();
+        session.join("codex").join(name).display().to_string()
+    };
+    let rule = "prefix_rule(pattern=[\"touch\"], decision=\"allow\")";
+    let script = Script::new([Turn::text("Hello.")])
+        .then_by({
+            let home = home.clone();
+            move |_| crate::model::adds(&home("rules/default.rules"), rule)
+        })
+        .then_by(move |_| crate::model::adds(&home("hooks.json"), "{}"))
+        .then(crate::model::shell("touch first.txt"))
+        .then(Turn::text("Written."))
+        .then(crate::model::shell("touch second.txt"))
+        .then(Turn::text("Tried."))
+        .then(crate::model::shell("touch third.txt"))
+        .then(Turn::text("Tried again."));
+    let setting = Setting::new(script);
+    folder.set(setting.folder.clone()).expect("once");
+    let agents = setting.agents();
+    let may_edit = |setting: &Setting| {
+        let mut spec = setting.spec([]);
+        let rules = ["Edit"
+            .parse::<autonoe_core::PermissionRule>()
+            .expect("a rule")];
+        spec.gate = autonoe_core::Gate::new(
+            autonoe_core::Places::new(setting.project()),
+            autonoe_core::Grants::none().with_rules(rules),
+        );
+        spec
+    };
+
+    let mut first = agents.create(may_edit(&setting)).expect("it can be made");
+    for (prompt, written) in [("Say hello.", 0), ("Write rules.", 2), ("Use them.", 0)] {
+        let (events, error) = events_of(first.as_mut(), prompt).await;
+        assert!(error.is_none(), "{error:?} {events:?}");
+        let is_done = |event: &&StreamEvent| {
+            matches!(
+                event,
+                StreamEvent::ToolResponse {
+                    status: ToolStatus::Ok,
+                    ..
+                }
+            )
+        };
+        assert_eq!(events.iter().filter(is_done).count(), written, "{events:?}");
+    }
+    first.dispose().await.expect("it ends");
+    let mut second = agents.create(may_edit(&setting)).expect("it can be made");
+    let (events, error) = events_of(second.as_mut(), "Use them.").await;
+    second.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    assert_eq!(setting.files(), Vec::<String>::new());
+    setting.server.verify();
     setting.assert_nothing_is_left();
 }
