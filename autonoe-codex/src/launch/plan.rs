@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use autonoe_backend::{Inside, SessionPlace, session_environment};
 use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, Support, Toolbox};
@@ -16,6 +16,9 @@ use super::{CodexHome, CodexOptions, thread_settings};
 
 /// What the names of the folders of sessions begin with.
 pub(crate) const FOLDER: &str = "autonoe-codex-";
+
+/// What a session has of a folder that is kept: the login and the conversations.
+const SHARED: &[&str] = &["auth.json", "sessions"];
 
 /// A command that is approved may leave the sandbox of the program, so it is not used.
 const OWN_SANDBOX: Support = Support::No;
@@ -31,6 +34,12 @@ impl LaunchPlan {
     /// The session asks for something that these options cannot give.
     pub(crate) fn check(options: &CodexOptions, spec: &SessionSpec) -> Result<(), AgentError> {
         let refuse = |kind, message: &str| Err(AgentError::new(kind, message));
+        if spec.cwd.to_str().is_none() {
+            return refuse(
+                AgentErrorKind::Configuration,
+                "Codex cannot be told of a folder whose name is no text",
+            );
+        }
         options.walls.are_needed(spec, OWN_SANDBOX)?;
         if spec.resume.is_some() && options.home == CodexHome::PerSession {
             return refuse(
@@ -58,13 +67,14 @@ impl LaunchPlan {
         spec: &SessionSpec,
     ) -> Result<Launch, AgentError> {
         let place = furnish(options, &spec.cwd)?;
-        let mut environment = bare_environment(options, place.path());
+        let mut environment = options.environment.clone();
         environment.extend(session_environment(spec));
+        environment.extend(own_folders(place.path()));
         let inside = Inside {
             program: options.program.clone(),
             writable: match &options.home {
                 CodexHome::PerSession => Vec::new(),
-                CodexHome::Kept(kept) => vec![kept.clone()],
+                CodexHome::Kept(kept) => shared_with(kept).collect(),
             },
             ..Inside::default()
         };
@@ -84,10 +94,24 @@ pub(crate) fn bare_environment(
     folder: &Path,
 ) -> BTreeMap<OsString, OsString> {
     let mut environment = options.environment.clone();
-    for (name, entry) in [("HOME", "home"), ("CODEX_HOME", "codex"), ("TMPDIR", "tmp")] {
-        environment.insert(name.into(), folder.join(entry).into());
-    }
+    environment.extend(own_folders(folder));
     environment
+}
+
+/// Returns the variables by which the program finds its own files. Nobody else may set them: they
+/// would name a configuration that is not ours.
+fn own_folders(folder: &Path) -> impl Iterator<Item = (OsString, OsString)> {
+    let entries = [("HOME", "home"), ("CODEX_HOME", "codex"), ("TMPDIR", "tmp")];
+    entries
+        .map(|(name, entry)| (name.into(), folder.join(entry).into()))
+        .into_iter()
+}
+
+/// Returns what a session has of a folder that is kept and must be able to write: not the folder
+/// itself, whose other files are configuration for whoever uses it next.
+fn shared_with(kept: &Path) -> impl Iterator<Item = PathBuf> {
+    let shared = SHARED.iter().map(|name| kept.join(name));
+    shared.filter(|path| path.exists())
 }
 
 /// Makes a folder with all that the environment of the program speaks of.
@@ -109,7 +133,7 @@ fn write_home(options: &CodexOptions, cwd: &Path, folder: &Path) -> io::Result<(
     fs::write(codex.join("config.toml"), config_file(options, cwd))?;
     if let CodexHome::Kept(kept) = &options.home {
         fs::create_dir_all(kept.join("sessions"))?;
-        for name in ["auth.json", "sessions"] {
+        for name in SHARED {
             symlink(kept.join(name), codex.join(name))?;
         }
     }

@@ -23,7 +23,7 @@ use crate::wire::{
 const FAILED: &str = "a check of this call failed, so it is not allowed";
 
 /// Why a question is refused that is not about one call.
-const NO_CALL: &str = "this asks for more than one call, which is not allowed";
+const NO_CALL: &str = "this asks for more than this call, which is not allowed";
 
 /// Why a command is refused that another shell would read.
 const NO_BASH: &str = "commands are only checked as Bash reads them; call Bash, by its full path";
@@ -171,10 +171,8 @@ impl Answers {
     fn command(&mut self, id: RequestId, question: CommandQuestion) {
         let asked = self.asked(id, Some(question.turn_id.clone()), Outgoing::approval);
         let begun = self.calls.take(&question.item_id);
-        let wants_more = question.kind != "command"
-            || question.additional_permissions.is_some()
-            || question.network_approval_context.is_some();
-        let (Some(begun), Some(command), false) = (begun, question.command, wants_more) else {
+        let is_plain = question.is_plain();
+        let (Some(begun), Some(command), true) = (begun, question.command, is_plain) else {
             return self.refuse(asked, question.item_id, NO_CALL);
         };
         // What is asked about counts, not what was shown before.
@@ -190,7 +188,7 @@ impl Answers {
     fn file_change(&mut self, id: RequestId, question: &FileChangeQuestion) {
         let asked = self.asked(id, Some(question.turn_id.clone()), Outgoing::approval);
         let begun = self.calls.take(&question.item_id);
-        match begun.filter(|_| question.grant_root.is_none()) {
+        match begun.filter(|_| question.is_plain()) {
             Some(call) => self.decide(asked, call),
             None => self.refuse(asked, question.item_id.clone(), NO_CALL),
         }

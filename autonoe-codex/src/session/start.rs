@@ -103,10 +103,6 @@ impl Live {
     ) -> Result<(), AgentError> {
         self.ask(Outgoing::initialize).await?;
         self.talk.send(Outgoing::initialized());
-        if spec.cwd.to_str().is_none() {
-            let reason = "Codex cannot be told of a folder whose name is no text";
-            return Err(AgentError::new(AgentErrorKind::Configuration, reason));
-        }
         let settings = thread_settings(options, spec)?;
         let answer = match &spec.resume {
             None => self.ask(|id| Outgoing::start_thread(id, &settings)).await?,

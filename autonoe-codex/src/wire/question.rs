@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A request of the program. Its turn waits for the answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +50,52 @@ pub struct CommandQuestion {
     /// The network that it wants to reach.
     #[serde(default)]
     pub network_approval_context: Option<Value>,
+    /// Where it is to run, if there are several machines.
+    #[serde(default)]
+    pub environment_id: Option<String>,
+    /// Names a question about a part of the command.
+    #[serde(default)]
+    pub approval_id: Option<String>,
+    /// All other members, as they came.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+impl CommandQuestion {
+    /// Tells whether this asks for a command on this machine, and for nothing more.
+    ///
+    /// A member that is not known could be anything.
+    pub fn is_plain(&self) -> bool {
+        self.kind == "command"
+            && self.additional_permissions.is_none()
+            && self.network_approval_context.is_none()
+            && self.approval_id.is_none()
+            && self
+                .environment_id
+                .as_deref()
+                .is_none_or(|it| it == "local")
+            && is_known(&self.rest, COMMAND_MEMBERS)
+    }
+}
+
+/// Members of a question about a command that ask for nothing: they say more about it, or what
+/// could be answered.
+const COMMAND_MEMBERS: &[&str] = &[
+    "availableDecisions",
+    "commandActions",
+    "proposedExecpolicyAmendment",
+    "proposedNetworkPolicyAmendments",
+    "reason",
+    "startedAtMs",
+    "threadId",
+];
+
+/// Members of a question about a patch that ask for nothing.
+const FILE_CHANGE_MEMBERS: &[&str] = &["reason", "startedAtMs", "threadId"];
+
+fn is_known(rest: &Map<String, Value>, members: &[&str]) -> bool {
+    rest.iter()
+        .all(|(name, value)| value.is_null() || members.contains(&name.as_str()))
 }
 
 fn command_kind() -> String {
@@ -68,6 +114,18 @@ pub struct FileChangeQuestion {
     /// A folder that is to be writable from now on.
     #[serde(default)]
     pub grant_root: Option<PathBuf>,
+    /// All other members, as they came.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+impl FileChangeQuestion {
+    /// Tells whether this asks for a patch, and for nothing more.
+    ///
+    /// A member that is not known could be anything.
+    pub fn is_plain(&self) -> bool {
+        self.grant_root.is_none() && is_known(&self.rest, FILE_CHANGE_MEMBERS)
+    }
 }
 
 /// A call of a tool of an MCP server that waits for its approval, or a question of a server.
@@ -141,5 +199,51 @@ impl Question {
             method: method.to_owned(),
             params: params.clone(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_question_about_a_command_asks_for_nothing_more() {
+        for (member, value, is_plain) in [
+            ("reason", json!("please"), true),
+            ("environmentId", json!("local"), true),
+            ("proposedExecpolicyAmendment", json!(["ls"]), true),
+            ("somethingNew", json!(null), true),
+            ("kind", json!("writeStdin"), false),
+            ("environmentId", json!("another machine"), false),
+            ("approvalId", json!("part"), false),
+            ("additionalPermissions", json!({"network": {}}), false),
+            ("networkApprovalContext", json!({"host": "x"}), false),
+            ("somethingNew", json!(true), false),
+        ] {
+            let mut question = json!({"itemId": "i", "turnId": "u", "command": "ls"});
+            question[member] = value.clone();
+
+            let question = CommandQuestion::deserialize(&question).expect("a question");
+
+            assert_eq!(question.is_plain(), is_plain, "{member} {value}");
+        }
+    }
+
+    #[test]
+    fn a_question_about_a_patch_asks_for_nothing_more() {
+        for (member, value, is_plain) in [
+            ("reason", json!(null), true),
+            ("grantRoot", json!("/"), false),
+            ("somethingNew", json!(true), false),
+        ] {
+            let mut question = json!({"itemId": "i", "turnId": "u"});
+            question[member] = value.clone();
+
+            let question = FileChangeQuestion::deserialize(&question).expect("a question");
+
+            assert_eq!(question.is_plain(), is_plain, "{member} {value}");
+        }
     }
 }

@@ -99,3 +99,39 @@ async fn a_control_that_is_kept_does_not_keep_the_program() {
     setting.eventually_nothing_is_left().await;
     assert!(control.steer("hello?").await.is_err());
 }
+
+/// They would name a configuration that is not ours.
+#[tokio::test]
+async fn a_session_does_not_choose_the_folders_of_the_program() {
+    let setting = Setting::new(Script::new([shell("env"), Turn::text("Hello.")]));
+    let elsewhere = setting.folder.join("elsewhere");
+    let mut spec = setting.spec([]);
+    for name in ["HOME", "CODEX_HOME", "TMPDIR"] {
+        let path = elsewhere.display().to_string();
+        spec.environment.insert(name.to_owned(), path);
+    }
+    let mut client = setting.client(spec);
+
+    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    assert!(!format!("{events:?}").contains("elsewhere"), "{events:?}");
+    assert!(!elsewhere.exists());
+}
+
+#[tokio::test]
+async fn a_project_whose_name_is_no_text_is_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let setting = Setting::new(Script::by(|_| Turn::text("Hello."))).unverified();
+    let mut spec = setting.spec([]);
+    let name = std::ffi::OsStr::from_bytes(b"caf\xe9");
+    spec.cwd = setting.folder.join(name);
+
+    let refused = setting
+        .agents()
+        .create(spec)
+        .expect_err("it cannot be told");
+
+    assert_eq!(refused.kind(), AgentErrorKind::Configuration);
+}

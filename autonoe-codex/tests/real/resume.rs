@@ -1,5 +1,6 @@
 //! A conversation that is gone on with.
 
+use std::fs;
 use std::sync::Arc;
 
 use autonoe_codex::{CodexAgents, CodexHome};
@@ -87,4 +88,48 @@ async fn a_conversation_that_was_not_kept_is_not_gone_on_with() {
     let refused = agents.create(spec).expect_err("nothing was kept");
 
     assert_eq!(refused.kind(), AgentErrorKind::Unsupported);
+}
+
+/// Whoever uses the folder next, outside of the sandbox, would start what it says.
+#[tokio::test]
+async fn an_agent_in_a_sandbox_cannot_write_the_configuration_of_a_folder_that_is_kept() {
+    // Not in the temporary folder, which is another one in the sandbox.
+    let kept = tempfile::tempdir_in("/var/tmp").expect("a directory can be made");
+    fs::write(kept.path().join("auth.json"), "{}").expect("writable");
+    fs::write(kept.path().join("config.toml"), "# a person's").expect("writable");
+    let place = kept.path().display();
+    let commands = [
+        format!("echo evil > {place}/config.toml"),
+        format!("rm -f {place}/config.toml"),
+        format!("mkdir {place}/rules"),
+        format!("mv {place}/sessions {place}/rules"),
+    ];
+    let script = commands
+        .iter()
+        .map(|command| crate::model::shell(command))
+        .chain([Turn::text("That was all.")]);
+    let setting = Setting::new(Script::new(script)).sandboxed();
+    let options = setting
+        .options()
+        .with_home(CodexHome::Kept(kept.path().into()));
+    let mut client = CodexAgents::new(options)
+        .create(setting.spec([]))
+        .expect("it can be made");
+
+    let (events, error) = events_of(client.as_mut(), "Do it.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    let mut names: Vec<_> = fs::read_dir(kept.path())
+        .expect("it is there")
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["auth.json", "config.toml", "sessions"]);
+    let config = fs::read_to_string(kept.path().join("config.toml"));
+    assert_eq!(config.expect("it is there"), "# a person's");
+    let conversations = fs::read_dir(kept.path().join("sessions")).expect("it is there");
+    assert_eq!(conversations.count(), 1, "the conversation is kept");
+    setting.assert_nothing_is_left();
 }

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use autonoe_codex::wire::{Decision, Effort, Outgoing, RequestId, Session, ThreadSettings};
+use autonoe_codex::wire::{
+    Decision, Effort, Outgoing, Question, RequestId, Session, ThreadSettings,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -263,6 +265,50 @@ fn what_a_patch_does_to_a_file_is_in_the_schema() {
             (json!("delete"), only_type),
             (json!("update"), moved),
         ]
+    );
+}
+
+/// A new member of a question could ask for more than the call. Such questions are refused, so a
+/// version that has one must be looked at.
+#[test]
+fn questions_about_calls_have_no_member_that_is_not_known() {
+    let folder = generated();
+    let example = |name: &str| {
+        let schema = schema(folder.path(), name);
+        let members = schema["properties"].as_object().expect("members");
+        let mut example: serde_json::Map<_, _> = members
+            .keys()
+            .map(|member| (member.clone(), json!("text")))
+            .collect();
+        for wanted in [
+            "additionalPermissions",
+            "approvalId",
+            "environmentId",
+            "grantRoot",
+            "kind",
+            "networkApprovalContext",
+        ] {
+            example.remove(wanted);
+        }
+        Value::Object(example)
+    };
+
+    let command = Question::read(
+        "item/commandExecution/requestApproval",
+        &example("CommandExecutionRequestApprovalParams"),
+    );
+    let patch = Question::read(
+        "item/fileChange/requestApproval",
+        &example("FileChangeRequestApprovalParams"),
+    );
+
+    assert!(
+        matches!(&command, Question::Command(it) if it.is_plain()),
+        "{command:?}"
+    );
+    assert!(
+        matches!(&patch, Question::FileChange(it) if it.is_plain()),
+        "{patch:?}"
     );
 }
 
