@@ -21,14 +21,21 @@ struct Begun {
 
 impl Calls {
     /// Takes note of a call that begins.
+    ///
+    /// An agent may give two calls one id. If another one with it is not over, nobody can tell
+    /// which is asked about, and neither is decided about.
     pub(super) fn begin(&mut self, call: ToolCall) {
         self.order += 1;
-        let order = self.order;
-        self.begun.entry(call.id.clone()).or_insert(Begun {
-            call,
-            order,
-            is_decided: false,
+        let is_other = |begun: &Begun| begun.call.name != call.name || begun.call.kind != call.kind;
+        let is_ambiguous = self.begun.get(&call.id).is_some_and(|begun| {
+            begun.is_decided || is_other(begun) || begun.call.input != call.input
         });
+        let begun = Begun {
+            order: self.order,
+            is_decided: is_ambiguous,
+            call,
+        };
+        self.begun.insert(begun.call.id.clone(), begun);
     }
 
     /// Forgets a call that is over.
@@ -95,6 +102,37 @@ mod tests {
         assert!(calls.take("1").is_some());
         assert!(calls.take("1").is_none());
         assert!(calls.take("2").is_none());
+    }
+
+    #[test]
+    fn of_two_calls_with_one_id_neither_is_decided_about() {
+        let mut calls = Calls::default();
+        calls.begin(call(
+            "1",
+            "Edit",
+            json!({"file_path": "/srv/project/fine.txt"}),
+        ));
+        calls.begin(call("1", "Edit", json!({"file_path": "/etc/passwd"})));
+
+        assert!(calls.take("1").is_none());
+
+        calls.end("1");
+        calls.begin(call("1", "Edit", json!({"file_path": "/etc/passwd"})));
+        let taken = calls.take("1").expect("it is the only one");
+        assert_eq!(taken.input["file_path"], "/etc/passwd");
+    }
+
+    #[test]
+    fn a_call_that_begins_anew_is_not_decided_about_again() {
+        let mut calls = Calls::default();
+        let same = || call("1", "Bash", json!({"command": "ls"}));
+        calls.begin(same());
+        calls.begin(same());
+        assert!(calls.take("1").is_some());
+
+        calls.begin(same());
+
+        assert!(calls.take("1").is_none());
     }
 
     #[test]

@@ -3,8 +3,10 @@
 mod asking;
 mod build;
 mod conformance;
+mod cut_short;
 mod host_death;
 mod lifecycle;
+mod login;
 mod model;
 mod odd_program;
 mod odd_stories;

@@ -1,0 +1,74 @@
+//! A login that is kept.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use autonoe_codex::{CodexAgents, CodexHome};
+use autonoe_core::{AgentClientFactory, StreamEvent};
+use autonoe_testkit::model_server::{Script, Turn};
+use serde_json::json;
+
+use crate::build::program;
+use crate::setting::{Setting, events_of};
+
+/// A token as the service gives them, without a signature: good until the year 2100, for the
+/// account `acc`.
+const TOKEN: &[&str] = &[
+    "eyJhbGciOiJub25lIn0",
+    "eyJleHAiOjQxMDI0NDQ4MDAsImVtYWlsIjoiYWRhQGV4YW1wbGUuY29tIiwiaHR0cHM6Ly9hcGkub3BlbmFpLmNvbS9h\
+     dXRoIjp7ImNoYXRncHRfYWNjb3VudF9pZCI6ImFjYyIsImNoYXRncHRfcGxhbl90eXBlIjoicGx1cyJ9fQ",
+    "c2ln",
+];
+
+/// The program, told that the service is here: there is no option for it that a user needs.
+fn with_service_here(setting: &Setting) -> std::path::PathBuf {
+    let wrapper = setting.folder.join("codex.sh");
+    let (service, program) = (setting.server.url(), program());
+    let script = format!(
+        "#!/bin/sh\nexec {} \"$@\" -c 'chatgpt_base_url=\"{service}/backend-api\"' \
+         -c 'openai_base_url=\"{service}/v1\"' \
+         -c features.enable_request_compression=false\n",
+        program.display()
+    );
+    fs::write(&wrapper, script).expect("writable");
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).expect("ours");
+    wrapper
+}
+
+#[tokio::test]
+async fn the_subscription_of_a_login_that_is_kept_is_used() {
+    let setting = Setting::new(Script::by(|_| Turn::text("Hello."))).unverified();
+    let kept = setting.folder.join("kept");
+    fs::create_dir(&kept).expect("it can be made");
+    let token = TOKEN.join(".");
+    let login = json!({
+        "auth_mode": "chatgpt", "OPENAI_API_KEY": null, "last_refresh": "2026-11-15T00:00:00Z",
+        "tokens": {
+            "id_token": token, "access_token": token, "refresh_token": "r", "account_id": "acc",
+        },
+    });
+    fs::write(kept.join("auth.json"), login.to_string()).expect("writable");
+    let mut options = setting.options().with_home(CodexHome::Kept(kept.clone()));
+    options.program = with_service_here(&setting);
+    options.provider = None;
+    let mut client = CodexAgents::new(options)
+        .create(setting.spec([]))
+        .expect("it can be made");
+
+    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    assert!(events.contains(&StreamEvent::text("Hello.")), "{events:?}");
+    let exchanges = setting.server.log().exchanges();
+    let asked = exchanges
+        .iter()
+        .filter(|exchange| exchange.request.messages().is_some());
+    let accounts: Vec<_> = asked
+        .map(|exchange| exchange.headers.get("chatgpt-account-id"))
+        .collect();
+    assert_eq!(accounts, [Some("acc")]);
+    let text = fs::read_to_string(kept.join("auth.json")).expect("it is there");
+    assert!(text.contains("\"account_id\""), "{text}");
+    setting.assert_nothing_is_left();
+}
