@@ -1,94 +1,174 @@
 //! The calls of a session, by their ids.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+use autonoe_core::ToolStatus;
 
 use crate::wire::CallNews;
 
-/// The calls of a session, by their ids.
+/// The calls of a session, by their ids. An id that comes again in another turn is another call.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
-    /// What is known of each call, and whether its end was told.
-    known: HashMap<String, Known>,
-    /// The order in which they began.
-    order: Vec<String>,
+    /// The calls that are under way, in the order in which they began.
+    open: Vec<Open>,
+    /// The calls of this turn that are over, and how they ended.
+    over: HashMap<String, ToolStatus>,
+    /// The calls of earlier turns.
+    earlier: HashSet<String>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct Open {
     news: CallNews,
-    is_over: bool,
+    is_shown: bool,
 }
 
 /// What news of a call mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Mention {
-    /// It was never heard of.
-    First,
-    /// It is under way.
-    Again,
+    /// It is under way, and this is all that is known of it.
+    UnderWay(CallNews),
     /// Its end was told already.
     TooLate,
 }
 
 impl Calls {
+    /// A prompt is sent: what was before is over.
+    pub(crate) fn prompted(&mut self) {
+        let open = self.open.drain(..).map(|call| call.news.id);
+        self.earlier.extend(open);
+        self.earlier.extend(self.over.drain().map(|(id, _)| id));
+    }
+
     /// Takes note of what is told of a call; what it does not tell again stays as it was.
-    pub(crate) fn mention(&mut self, news: &CallNews) -> (Mention, CallNews) {
-        let Some(known) = self.known.get_mut(&news.id) else {
-            let known = Known {
-                news: news.clone(),
-                is_over: false,
-            };
-            self.known.insert(news.id.clone(), known);
-            self.order.push(news.id.clone());
-            return (Mention::First, news.clone());
-        };
-        let all = &mut known.news;
-        all.status = news.status.or(all.status);
-        for (field, told) in [(&mut all.title, &news.title), (&mut all.kind, &news.kind)] {
-            if told.is_some() {
-                field.clone_from(told);
-            }
+    pub(crate) fn mention(&mut self, news: &CallNews) -> Mention {
+        if let Some(known) = self.find(&news.id) {
+            merge(&mut known.news, news);
+            return Mention::UnderWay(known.news.clone());
         }
-        for (field, told) in [
-            (&mut all.input, &news.input),
-            (&mut all.output, &news.output),
-        ] {
-            if told.is_some() {
-                field.clone_from(told);
-            }
+        let is_of_earlier = !news.begins && self.earlier.contains(&news.id);
+        if is_of_earlier || self.over.contains_key(&news.id) {
+            return Mention::TooLate;
         }
-        for (field, told) in [(&mut all.paths, &news.paths), (&mut all.texts, &news.texts)] {
-            if !told.is_empty() {
-                field.clone_from(told);
-            }
-        }
-        all.is_mcp |= news.is_mcp;
-        let mention = match known.is_over {
-            true => Mention::TooLate,
-            false => Mention::Again,
-        };
-        (mention, known.news.clone())
+        self.open.push(Open {
+            news: news.clone(),
+            is_shown: false,
+        });
+        Mention::UnderWay(news.clone())
+    }
+
+    /// Takes note that a call is shown; `false` if it was before.
+    pub(crate) fn show(&mut self, id: &str) -> bool {
+        let unseen = self.find(id).filter(|call| !call.is_shown);
+        unseen.map(|call| call.is_shown = true).is_some()
+    }
+
+    /// Returns the calls that were not shown yet, in order.
+    pub(crate) fn unseen(&self) -> Vec<CallNews> {
+        let unseen = self.open.iter().filter(|call| !call.is_shown);
+        unseen.map(|call| call.news.clone()).collect()
     }
 
     /// The end of a call was told; `false` if it was told before, or nobody heard of it.
-    pub(crate) fn end(&mut self, id: &str) -> bool {
-        match self.known.get_mut(id) {
-            Some(known) if !known.is_over => {
-                known.is_over = true;
-                true
-            }
-            _ => false,
-        }
+    pub(crate) fn end(&mut self, id: &str, status: ToolStatus) -> bool {
+        let Some(at) = self.open.iter().position(|call| call.news.id == id) else {
+            return false;
+        };
+        let call = self.open.remove(at);
+        self.over.insert(call.news.id, status);
+        true
+    }
+
+    /// Returns how a call of this turn ended, if it did.
+    pub(crate) fn how_it_ended(&self, id: &str) -> Option<ToolStatus> {
+        self.over.get(id).copied()
     }
 
     /// Tells whether a call is under way.
     pub(crate) fn any_open(&self) -> bool {
-        self.known.values().any(|known| !known.is_over)
+        !self.open.is_empty()
     }
 
     /// Returns the calls whose end was not told, in order.
     pub(crate) fn open(&self) -> Vec<String> {
-        let is_open = |id: &&String| self.known.get(*id).is_some_and(|known| !known.is_over);
-        self.order.iter().filter(is_open).cloned().collect()
+        self.open.iter().map(|call| call.news.id.clone()).collect()
+    }
+
+    fn find(&mut self, id: &str) -> Option<&mut Open> {
+        self.open.iter_mut().find(|call| call.news.id == id)
+    }
+}
+
+fn merge(all: &mut CallNews, news: &CallNews) {
+    let CallNews {
+        id: _,
+        title,
+        kind,
+        status,
+        input,
+        paths,
+        texts,
+        output,
+        is_mcp,
+        begins: _,
+    } = news.clone();
+    all.title = title.or(all.title.take());
+    all.kind = kind.or(all.kind.take());
+    all.status = status.or(all.status);
+    all.input = input.or(all.input.take());
+    all.output = output.or(all.output.take());
+    all.texts = texts.or(all.texts.take());
+    all.is_mcp |= is_mcp;
+    // Whatever was said to be touched must be allowed.
+    for path in paths {
+        if !all.paths.contains(&path) {
+            all.paths.push(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn news(begins: bool) -> CallNews {
+        CallNews {
+            id: "c".to_owned(),
+            begins,
+            ..CallNews::default()
+        }
+    }
+
+    #[test]
+    fn an_id_means_one_call_in_a_turn_and_another_in_the_next() {
+        let mut calls = Calls::default();
+        let first = CallNews {
+            title: Some("old".to_owned()),
+            ..news(true)
+        };
+        calls.mention(&first);
+        assert!(calls.end("c", ToolStatus::Ok));
+        assert_eq!(calls.mention(&news(true)), Mention::TooLate);
+
+        calls.prompted();
+
+        assert_eq!(calls.mention(&news(false)), Mention::TooLate);
+        assert_eq!(calls.mention(&news(true)), Mention::UnderWay(news(true)));
+    }
+
+    #[test]
+    fn all_files_count_that_were_ever_told() {
+        let mut calls = Calls::default();
+        let touching = |path: &str| CallNews {
+            paths: vec![path.to_owned()],
+            ..news(true)
+        };
+        calls.mention(&touching("/etc/passwd"));
+
+        let Mention::UnderWay(known) = calls.mention(&touching("/p/a")) else {
+            panic!("it is under way");
+        };
+
+        assert_eq!(known.paths, ["/etc/passwd", "/p/a"]);
     }
 }

@@ -24,6 +24,16 @@ pub(crate) struct Described {
     pub(crate) kind: ToolKind,
 }
 
+impl Described {
+    /// Makes it a call that is over, which no gate lets pass.
+    pub(crate) fn of_the_past(self) -> Self {
+        Self {
+            kind: malformed("the agent asks about a call that is over"),
+            ..self
+        }
+    }
+}
+
 impl Dialect {
     /// Says what the call of `news` would do. `servers` are the MCP servers of the session.
     ///
@@ -34,6 +44,9 @@ impl Dialect {
         let sort = news.kind.as_deref().unwrap_or("other");
         let kind = match sort {
             "execute" => self.shell(news),
+            "move" if news.paths.len() < 2 => {
+                malformed("the agent does not tell from where to where it would move a file")
+            }
             "edit" | "delete" | "move" => with_paths(news, |paths| ToolKind::Write { paths }),
             "read" | "search" => with_paths(news, |paths| ToolKind::Read { paths }),
             "fetch" => fetch(news),
@@ -58,10 +71,20 @@ impl Dialect {
         self == Self::Gemini
     }
 
+    /// Tells whether a turn that ends with `answer` ended before a model came to its end.
+    ///
+    /// Gemini CLI counts the tokens of answers that came to their end, and says `end_turn` also
+    /// when there is none.
+    pub(crate) fn says_no_model_answered(self, answer: &Value) -> bool {
+        let counts = &answer["_meta"]["quota"]["token_count"];
+        self == Self::Gemini && counts["input_tokens"] == 0 && counts["output_tokens"] == 0
+    }
+
+    /// Returns the name of the tool, if it can be told for certain.
     fn name(self, news: &CallNews) -> Option<&str> {
         match self {
             Self::Plain => None,
-            Self::Gemini => news.id.split_once("__").map(|(name, _)| name),
+            Self::Gemini => gemini_name(&news.id),
         }
     }
 
@@ -73,9 +96,18 @@ impl Dialect {
             (Some(_), _) | (None, Self::Plain) => None,
             (None, Self::Gemini) => news.title.clone(),
         };
-        match command {
-            Some(command) => ToolKind::Shell { command },
-            None => malformed("the agent does not tell the command that it would run"),
+        let folder = match self {
+            Self::Plain => Ok(None),
+            Self::Gemini => folder_of(news),
+        };
+        match (command, folder) {
+            (Some(command), Ok(None)) => ToolKind::Shell { command },
+            // Said so that whoever judges the command knows where it runs.
+            (Some(command), Ok(Some(folder))) => ToolKind::Shell {
+                command: format!("cd {} && {command}", quoted(folder)),
+            },
+            (Some(_), Err(reason)) => malformed(reason),
+            (None, _) => malformed("the agent does not tell the command that it would run"),
         }
     }
 
@@ -116,8 +148,57 @@ fn usual_name<'a>(sort: &'a str, named: Option<&'a str>) -> &'a str {
         ("search", Some("glob")) => "Glob",
         ("search", _) => "Grep",
         ("fetch", _) => "WebFetch",
-        (sort, named) => named.unwrap_or(sort),
+        (sort @ ("think" | "switch_mode"), None) => sort,
+        // A name that means another sort of tool would be taken for one.
+        (_, Some(name)) if is_unusual(name) => name,
+        _ => "other",
     }
+}
+
+fn is_unusual(name: &str) -> bool {
+    ToolKind::from_name(name, &Value::Null) == ToolKind::Other
+}
+
+/// Returns the tool in an id of Gemini CLI: `<tool>__<what the model's service says>`, or
+/// `<tool>__<tool>_<time>_<number>`. Names may have two underscores in them as well.
+fn gemini_name(id: &str) -> Option<&str> {
+    let splits = || {
+        let marks = id.match_indices("__").map(|(at, _)| at);
+        marks.map(|at| (&id[..at], &id[at + 2..]))
+    };
+    let is_repeated = |(name, rest): &(&str, &str)| {
+        rest.strip_prefix(name)
+            .is_some_and(|rest| rest.starts_with('_'))
+    };
+    let mut repeated = splits().filter(is_repeated);
+    let mut any = splits();
+    match (repeated.next(), repeated.next(), any.next(), any.next()) {
+        (Some((name, _)), None, ..) | (None, None, Some((name, _)), None) => Some(name),
+        _ => None,
+    }
+}
+
+/// Returns the folder that a command of Gemini CLI runs in, if it is not the project's.
+///
+/// It is shown as `[in <folder>]`, behind which may stand `(<description>)` and `[background]`; a
+/// model chooses the folder and the description.
+fn folder_of(news: &CallNews) -> Result<Option<&str>, &'static str> {
+    let shown = news.texts.iter().flatten().next();
+    let Some(rest) = shown.and_then(|text| text.strip_prefix("[in ")) else {
+        return Ok(None);
+    };
+    let rest = rest.strip_suffix(" [background]").unwrap_or(rest);
+    let ends = rest.match_indices(']').map(|(at, _)| rest.split_at(at));
+    let mut ends = ends.filter(|(_, tail)| *tail == "]" || tail.starts_with("] ("));
+    match (ends.next(), ends.next()) {
+        (Some((folder, _)), None) => Ok(Some(folder)),
+        _ => Err("the agent does not tell for certain where it would run the command"),
+    }
+}
+
+/// Quotes a word for the shell.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 fn with_paths(news: &CallNews, kind: impl FnOnce(Vec<std::path::PathBuf>) -> ToolKind) -> ToolKind {
@@ -150,15 +231,16 @@ fn input(news: &CallNews, kind: &ToolKind) -> Value {
     }
     match kind {
         ToolKind::Shell { command } => json!({"command": command}),
+        ToolKind::Malformed { .. } if news.paths.len() == 1 => json!({"file_path": news.paths[0]}),
         ToolKind::Write { paths } | ToolKind::Read { paths } if paths.len() == 1 => {
             json!({"file_path": paths[0]})
         }
         ToolKind::Write { paths } | ToolKind::Read { paths } => json!({"paths": paths}),
         // Gemini CLI shows the input of such a tool as text, when it is short.
         ToolKind::Mcp { .. } => {
-            let shown = news
-                .texts
-                .first()
+            let mut shown = news.texts.iter().flatten();
+            let shown = shown
+                .next()
                 .and_then(|text| serde_json::from_str(text).ok());
             let shown = shown.filter(Value::is_object);
             shown.unwrap_or_else(|| json!({}))
@@ -293,8 +375,66 @@ mod tests {
         assert_eq!(described.input, json!({"command": "ls", "timeout": 5}));
 
         let mut call = news("mcp_autonoe_create__1", "other", "create");
-        call.texts = vec![r#"{"id": "DL-1"}"#.into()];
+        call.texts = Some(vec![r#"{"id": "DL-1"}"#.into()]);
         let described = Dialect::Gemini.describe(&call, &servers());
         assert_eq!(described.input, json!({"id": "DL-1"}));
+    }
+
+    #[test]
+    fn a_command_is_judged_where_it_runs() {
+        let shell = |shown: &str| {
+            let mut call = news("run_shell_command__1", "execute", "rm x");
+            call.texts = Some(vec![shown.to_owned()]);
+            Dialect::Gemini.describe(&call, &[]).kind
+        };
+        let runs = |command: &str| ToolKind::Shell {
+            command: command.to_owned(),
+        };
+        for (shown, command) in [
+            ("[current working directory /srv/project]", "rm x"),
+            (
+                "[current working directory /srv/project] (see [in a])",
+                "rm x",
+            ),
+            ("[in .autonoe]", "cd '.autonoe' && rm x"),
+            ("[in a b] (takes it away) [background]", "cd 'a b' && rm x"),
+            ("[in it's] [background]", r"cd 'it'\''s' && rm x"),
+        ] {
+            assert_eq!(shell(shown), runs(command), "{shown}");
+        }
+        for shown in ["[in a] (b] (c)", "[in a", "[in a](b)"] {
+            let kind = shell(shown);
+            assert!(matches!(kind, ToolKind::Malformed { .. }), "{shown}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_read_only_where_it_is_certain() {
+        for (id, name) in [
+            ("mcp_a_read__mcp_a_read_179_0", Some("mcp_a_read")),
+            ("mcp_a_read__fc-12", Some("mcp_a_read")),
+            (
+                "mcp_a_read__write__mcp_a_read__write_179_0",
+                Some("mcp_a_read__write"),
+            ),
+            ("mcp_a_read__write__fc-12", None),
+            ("no-name", None),
+        ] {
+            assert_eq!(gemini_name(id), name, "{id}");
+        }
+    }
+
+    #[test]
+    fn a_sort_of_its_own_is_not_taken_for_a_tool_that_is_known() {
+        for sort in ["Bash", "Write", "mcp__autonoe__create", "tomorrow"] {
+            let described = Dialect::Plain.describe(&news("c", sort, "rm -r /"), &servers());
+
+            assert_eq!(
+                (described.name.as_str(), described.kind),
+                ("other", ToolKind::Other)
+            );
+        }
+        let described = Dialect::Gemini.describe(&news("Bash__1", "other", "t"), &[]);
+        assert_eq!(described.name, "other");
     }
 }

@@ -4,22 +4,51 @@ use autonoe_core::TokenUsage;
 use serde_json::Value;
 
 /// What the turns of a session used. Some agents tell each turn, others the sum of all.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Spending {
-    /// The last sum that was told.
-    total: TokenUsage,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spending {
+    /// What was used before is known, so a sum tells what the turn used.
+    Since(TokenUsage),
+    /// Something was used before, and nobody knows how much.
+    SinceLongAgo,
+    /// What is told is of one turn: it has become less.
+    ByTurn,
 }
 
 impl Spending {
-    /// Returns what the turn used that `answer` ended; `None` if it does not tell.
+    /// Nothing was used yet.
+    pub(crate) fn new() -> Self {
+        Self::Since(TokenUsage::default())
+    }
+
+    /// Returns what the turn used that `answer` ended; `None` if that cannot be told.
     pub(crate) fn of_turn(&mut self, answer: &Value) -> Option<TokenUsage> {
-        if let Some(total) = standard(&answer["usage"]) {
-            let turn = since(total, self.total);
-            self.total = total;
-            return Some(turn);
-        }
         let counts = &answer["_meta"]["quota"]["token_count"];
-        gemini(counts).or_else(|| codex(counts))
+        let used = match standard(&answer["usage"]) {
+            // By the protocol it is a sum. Adapters that know such counts mean the turn by both.
+            Some(told) if counts.is_object() => Some(told),
+            Some(told) => self.of_sum(told),
+            None => gemini(counts).or_else(|| codex(counts)),
+        };
+        // No turn uses nothing: it is what is said where nothing is known.
+        used.filter(|used| *used != TokenUsage::default())
+    }
+
+    fn of_sum(&mut self, told: TokenUsage) -> Option<TokenUsage> {
+        match *self {
+            Self::ByTurn => Some(told),
+            Self::SinceLongAgo => {
+                *self = Self::Since(told);
+                None
+            }
+            Self::Since(before) => {
+                let turn = since(told, before);
+                *self = match turn {
+                    Some(_) => Self::Since(told),
+                    None => Self::ByTurn,
+                };
+                turn.or(Some(told))
+            }
+        }
     }
 }
 
@@ -72,14 +101,15 @@ fn codex(counts: &Value) -> Option<TokenUsage> {
     })
 }
 
-fn since(total: TokenUsage, before: TokenUsage) -> TokenUsage {
-    TokenUsage {
-        input: total.input.saturating_sub(before.input),
-        output: total.output.saturating_sub(before.output),
-        cache_read: total.cache_read.saturating_sub(before.cache_read),
-        cache_write: total.cache_write.saturating_sub(before.cache_write),
-        reasoning: total.reasoning.saturating_sub(before.reasoning),
-    }
+/// Returns what was used since `before`; `None` if `total` is no sum of it and more.
+fn since(total: TokenUsage, before: TokenUsage) -> Option<TokenUsage> {
+    Some(TokenUsage {
+        input: total.input.checked_sub(before.input)?,
+        output: total.output.checked_sub(before.output)?,
+        cache_read: total.cache_read.checked_sub(before.cache_read)?,
+        cache_write: total.cache_write.checked_sub(before.cache_write)?,
+        reasoning: total.reasoning.checked_sub(before.reasoning)?,
+    })
 }
 
 #[cfg(test)]
@@ -101,6 +131,10 @@ mod tests {
         for (answer, expected) in [
             (json!({"stopReason": "end_turn"}), None),
             (json!({"_meta": {"quota": {"token_count": {}}}}), None),
+            (
+                json!({"_meta": {"quota": {"token_count": {"input_tokens": 0, "output_tokens": 0}}}}),
+                None,
+            ),
             (
                 json!({"_meta": {"quota": {"token_count":
                     {"input_tokens": 3500, "output_tokens": 170}, "model_usage": []}}}),
@@ -143,18 +177,64 @@ mod tests {
                 Some(tokens(4, 2, 2, 0)),
             ),
         ] {
-            assert_eq!(Spending::default().of_turn(&answer), expected, "{answer}");
+            assert_eq!(Spending::new().of_turn(&answer), expected, "{answer}");
         }
+    }
+
+    fn told(tokens: u64) -> Value {
+        json!({"usage": {"inputTokens": tokens, "outputTokens": 1}})
+    }
+
+    #[test]
+    fn adapters_that_count_by_turn_are_understood() {
+        let answer = |tokens: u64| {
+            let mut answer = told(tokens);
+            answer["_meta"]["quota"]["token_count"] = json!({"inputTokens": tokens});
+            answer
+        };
+        let mut spending = Spending::new();
+
+        let turns = [1000, 500, 1200].map(|tokens| spending.of_turn(&answer(tokens)));
+
+        let input = |turn: &Option<TokenUsage>| turn.map(|used| used.input);
+        assert_eq!(
+            turns.each_ref().map(input),
+            [Some(1000), Some(500), Some(1200)]
+        );
+    }
+
+    #[test]
+    fn what_becomes_less_was_no_sum() {
+        let mut spending = Spending::new();
+
+        let turns = [1000, 500, 700].map(|tokens| spending.of_turn(&told(tokens)));
+
+        let input = |turn: &Option<TokenUsage>| turn.map(|used| used.input);
+        assert_eq!(
+            turns.each_ref().map(input),
+            [Some(1000), Some(500), Some(700)]
+        );
+    }
+
+    #[test]
+    fn of_a_conversation_that_goes_on_the_first_sum_is_not_what_a_turn_used() {
+        let mut spending = Spending::SinceLongAgo;
+
+        assert_eq!(spending.of_turn(&told(9000)), None);
+        assert_eq!(
+            spending.of_turn(&told(9500)).map(|used| used.input),
+            Some(500)
+        );
     }
 
     proptest! {
         #[test]
         fn sums_become_turns_that_add_up(turns in proptest::collection::vec(0_u64..1000, 1..9)) {
-            let (mut spending, mut sum, mut told) = (Spending::default(), 0, 0);
+            let (mut spending, mut sum, mut told) = (Spending::new(), 0, 0);
             for turn in &turns {
                 sum += turn;
                 let answer = json!({"usage": {"inputTokens": sum, "outputTokens": 0}});
-                told += spending.of_turn(&answer).expect("it is told").input;
+                told += spending.of_turn(&answer).unwrap_or_default().input;
             }
             prop_assert_eq!(told, sum);
         }

@@ -12,7 +12,8 @@ pub(crate) enum Ending {
     Stopped {
         /// In the protocol's words, such as `end_turn`.
         reason: String,
-        /// It neither said anything nor used a tool, or fell silent after one.
+        /// It neither said anything nor used a tool, fell silent after one, or its model did not
+        /// come to an end.
         is_wordless: bool,
     },
     /// The agent answered the prompt with an error.
@@ -59,7 +60,7 @@ fn stopped(reason: &str, is_wordless: bool, was_stopped: bool) -> SessionOutcome
     match reason {
         "end_turn" if !is_wordless => SessionOutcome::Completed,
         _ if was_stopped => SessionOutcome::Interrupted,
-        "end_turn" => failed("the agent ended its turn without a word".to_owned()),
+        "end_turn" => failed("the agent ended its turn without a last word".to_owned()),
         "max_turn_requests" => SessionOutcome::MaxTurns,
         "cancelled" => failed("the agent broke its turn off by itself".to_owned()),
         "max_tokens" => failed("the model came to the limit of its tokens".to_owned()),

@@ -1,6 +1,7 @@
 //! The talk with an agent: a task with channels around the crate `agent-client-protocol`.
 
 use std::io;
+use std::sync::{Arc, OnceLock};
 
 use agent_client_protocol::v1::schema::RequestPermissionResponse;
 use agent_client_protocol::v1::{ConnectionTo, Responder};
@@ -11,7 +12,9 @@ use futures::{FutureExt, SinkExt, StreamExt, stream};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
-use tokio_util::codec::{FramedRead, FramedWrite, LinesCodec, LinesCodecError};
+use tokio_util::codec::{
+    AnyDelimiterCodec, AnyDelimiterCodecError, FramedRead, FramedWrite, LinesCodec,
+};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::wire::{AskedPermission, SessionUpdate};
@@ -36,6 +39,7 @@ pub(crate) type Answered = BoxFuture<'static, Result<Value, Error>>;
 pub(crate) struct Connection {
     to: ConnectionTo<Agent>,
     incoming: mpsc::UnboundedReceiver<Incoming>,
+    broken: Arc<OnceLock<String>>,
     _until: DropGuard,
 }
 
@@ -44,6 +48,7 @@ impl Connection {
     pub(crate) async fn open(stdin: Stdin, stdout: Stdout) -> Option<Self> {
         let (tell, incoming) = mpsc::unbounded_channel();
         let (hand_out, handed_out) = oneshot::channel();
+        let broken = Arc::new(OnceLock::new());
         let until = CancellationToken::new();
         let (updates, questions, over) = (tell.clone(), tell.clone(), until.clone());
         let talk = Client
@@ -65,7 +70,7 @@ impl Connection {
                 agent_client_protocol::on_receive_request!(),
             )
             .connect_with(
-                lines(stdin, stdout, tell),
+                lines(stdin, stdout, tell, broken.clone()),
                 async move |to: ConnectionTo<Agent>| {
                     let _ = hand_out.send(to);
                     over.cancelled().await;
@@ -83,8 +88,14 @@ impl Connection {
         Some(Self {
             to: handed_out.await.ok()?,
             incoming,
+            broken,
             _until: until.drop_guard(),
         })
+    }
+
+    /// Says why nothing more can be read although the output of the agent is open, if that is so.
+    pub(super) fn why_broken(&self) -> Option<&str> {
+        self.broken.get().map(String::as_str)
     }
 
     /// Sends a request. It is on its way when this returns.
@@ -119,29 +130,41 @@ impl Connection {
     }
 }
 
-/// Makes lines of the two pipes; tells when there will be no more.
+/// Makes lines of the two pipes; tells when there will be no more, and in `broken` why.
 fn lines(
     stdin: Stdin,
     stdout: Stdout,
     tell: mpsc::UnboundedSender<Incoming>,
+    broken: Arc<OnceLock<String>>,
 ) -> Lines<
     impl futures::Sink<String, Error = io::Error> + Send + 'static,
     impl futures::Stream<Item = io::Result<String>> + Send + 'static,
 > {
-    let read = FramedRead::new(stdout, LinesCodec::new_with_max_length(LONGEST_LINE));
-    let read = read.map(|line| line.map_err(to_io));
+    let newline = || b"\n".to_vec();
+    let codec = AnyDelimiterCodec::new_with_max_length(newline(), newline(), LONGEST_LINE);
+    let read = FramedRead::new(stdout, codec).map(move |line| match line {
+        // What is no text is no message either, and is passed over as such.
+        Ok(line) => Ok(String::from_utf8_lossy(&line).into_owned()),
+        Err(error) => {
+            let error = to_io(error);
+            let _ = broken.set(error.to_string());
+            Err(error)
+        }
+    });
     let last = stream::poll_fn(move |_| {
         let _ = tell.send(Incoming::Closed);
         std::task::Poll::Ready(None)
     });
     let write = FramedWrite::new(stdin, LinesCodec::new());
-    let write = SinkExt::<String>::sink_map_err(write, to_io);
+    let write = SinkExt::<String>::sink_map_err(write, io::Error::other);
     Lines::new(Box::pin(write), Box::pin(read.chain(last)))
 }
 
-fn to_io(error: LinesCodecError) -> io::Error {
+fn to_io(error: AnyDelimiterCodecError) -> io::Error {
     match error {
-        LinesCodecError::Io(error) => error,
-        LinesCodecError::MaxLineLengthExceeded => io::Error::other("a line is too long"),
+        AnyDelimiterCodecError::Io(error) => error,
+        AnyDelimiterCodecError::MaxChunkLengthExceeded => {
+            io::Error::other("it sends a line that is too long")
+        }
     }
 }

@@ -13,11 +13,12 @@ use autonoe_process::{Action, Ladder, Launch, Process, Signal, Started};
 use serde_json::Value;
 use tokio::time::timeout;
 
+use super::answers::Answers;
 use super::connection::{Answered, Connection, Incoming};
 use crate::events::{Spending, Translator};
 use crate::launch::{AcpOptions, FOLDER, launch};
 use crate::outcome::{Ending, decide};
-use crate::wire::mcp_servers;
+use crate::wire::{Permission, mcp_servers};
 
 /// How long a program that closed its output may take to end.
 const LAST_BREATH: Duration = Duration::from_secs(5);
@@ -82,7 +83,7 @@ impl Live {
             process,
             connection,
             translator,
-            spending: Spending::default(),
+            spending: Spending::new(),
             session: None,
             model: None,
         })
@@ -162,14 +163,27 @@ impl Live {
             }
         };
         if spec.resume.is_some() {
-            while let Ok(Some(Incoming::Update(_) | Incoming::Permission(..))) =
-                timeout(HISTORY_IS_OVER, self.connection.next()).await
-            {}
+            self.hear_history().await;
+            self.spending = Spending::SinceLongAgo;
         }
         let model = begun["models"]["currentModelId"].as_str();
         self.model = model.map(str::to_owned).or_else(|| spec.model.clone());
         self.session = Some(id);
         Ok(())
+    }
+
+    /// Listens until the agent has told all of a conversation that was loaded. None of it is news,
+    /// and nothing is allowed that is asked in it.
+    async fn hear_history(&mut self) {
+        while let Ok(Some(incoming)) = timeout(HISTORY_IS_OVER, self.connection.next()).await {
+            match incoming {
+                Incoming::Update(_) => {}
+                Incoming::Permission(asked, responder) => {
+                    Answers::refuse(&Permission::read(&asked), *responder);
+                }
+                Incoming::Closed => return,
+            }
+        }
     }
 
     /// Waits for the answer to something that is asked before the first prompt.
@@ -212,10 +226,15 @@ impl Live {
 
     /// Says how the agent ended that closed its output.
     pub(super) async fn gone(&self) -> Ending {
-        let exited = timeout(LAST_BREATH, self.process.exited()).await;
-        let mut how = match exited {
-            Ok(exit) => format!("the agent broke off ({exit:?})"),
-            Err(_elapsed) => "the agent closed its output and lives".to_owned(),
+        let limit = match self.connection.why_broken() {
+            Some(_) => Duration::ZERO,
+            None => LAST_BREATH,
+        };
+        let exited = timeout(limit, self.process.exited()).await;
+        let mut how = match (self.connection.why_broken(), exited) {
+            (Some(why), _) => format!("the agent cannot be understood: {why}"),
+            (None, Ok(exit)) => format!("the agent broke off ({exit:?})"),
+            (None, Err(_elapsed)) => "the agent closed its output and lives".to_owned(),
         };
         let stderr = self.process.stderr_tail();
         if let Some(last) = stderr.lines().rev().find(|line| !line.trim().is_empty()) {

@@ -1,5 +1,6 @@
 //! One query: from its prompt to its end.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use agent_client_protocol::Error;
@@ -16,7 +17,7 @@ use super::connection::{Answered, Incoming};
 use super::start::Live;
 use crate::launch::AcpOptions;
 use crate::outcome::{Ending, decide};
-use crate::wire::{Permission, Update};
+use crate::wire::{Permission, Update, is_about};
 
 /// How long a turn that was stopped may take to end.
 const END_OF_TURN: Duration = Duration::from_secs(10);
@@ -83,7 +84,7 @@ impl<'l> Turn<'l> {
             session.clone(),
             self.live.model.clone(),
         )]);
-        let text = ContentBlock::Text(TextContent::new(query.prompt.clone()));
+        let text = ContentBlock::Text(TextContent::new(no_command(&query.prompt)));
         let prompt = PromptRequest::new(session.as_str().to_owned(), vec![text]);
         let mut answer = self.live.connection.ask("session/prompt", prompt);
         self.heard = Instant::now();
@@ -96,13 +97,13 @@ impl<'l> Turn<'l> {
                 }
                 Happened::Sent(Some(incoming)) => {
                     self.heard = Instant::now();
-                    self.take(incoming, &query);
+                    self.take(incoming, &session, &query);
                 }
                 Happened::Refused(refused) => self.tell_refused(&refused, &query),
                 Happened::Answered(Ok(answer)) => {
                     let ending = Ending::Stopped {
                         reason: answer["stopReason"].as_str().unwrap_or_default().to_owned(),
-                        is_wordless: self.live.translator.is_wordless(),
+                        is_wordless: self.live.translator.is_wordless(&answer),
                     };
                     self.finish(query, &ending, Some(&answer));
                     return After::Ready;
@@ -183,15 +184,17 @@ impl<'l> Turn<'l> {
         }
     }
 
-    fn take(&mut self, incoming: Incoming, query: &Query) {
+    fn take(&mut self, incoming: Incoming, session: &AgentSessionId, query: &Query) {
         match incoming {
-            Incoming::Update(params) => {
+            Incoming::Update(params) if is_about(&params, session.as_str()) => {
                 let update = Update::read(&params);
                 query.tell(self.live.translator.observe(update));
             }
+            Incoming::Update(_) => tracing::debug!("an agent tells of a session that is not ours"),
             Incoming::Permission(params, responder) => {
                 let asked = Permission::read(&params);
-                let Some(news) = &asked.call else {
+                let news = asked.call.as_ref();
+                let Some(news) = news.filter(|_| is_about(&params, session.as_str())) else {
                     Answers::refuse(&asked, *responder);
                     return;
                 };
@@ -248,5 +251,30 @@ impl<'l> Turn<'l> {
         }
         let decided = decide(ending, self.ends_by.is_some());
         query.end(decided.map(|outcome| StreamEvent::end(outcome, None)));
+    }
+}
+
+/// Returns `prompt` in words that no agent takes for one of its own commands, such as `/logout`.
+fn no_command(prompt: &str) -> Cow<'_, str> {
+    match prompt.trim_start().starts_with(['/', '$']) {
+        true => Cow::Owned(format!("Task:\n{prompt}")),
+        false => Cow::Borrowed(prompt),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_is_never_a_command_of_the_agent() {
+        for (prompt, sent) in [
+            ("Say hello.", "Say hello."),
+            ("a / b", "a / b"),
+            ("/logout", "Task:\n/logout"),
+            (" \n$ ls", "Task:\n \n$ ls"),
+        ] {
+            assert_eq!(no_command(prompt), sent);
+        }
     }
 }

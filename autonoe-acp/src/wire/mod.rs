@@ -9,4 +9,4 @@ mod update;
 pub(crate) use mcp_servers::mcp_servers;
 pub(crate) use messages::{AskedPermission, SessionUpdate};
 pub(crate) use permission::{Answer, Permission};
-pub(crate) use update::{CallNews, CallStatus, Update};
+pub(crate) use update::{CallNews, CallStatus, Update, is_about};

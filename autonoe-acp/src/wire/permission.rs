@@ -31,9 +31,14 @@ impl Permission {
     /// Reads the parameters of a `session/request_permission`.
     pub(crate) fn read(params: &Value) -> Self {
         let options = || params["options"].as_array().into_iter().flatten();
+        let ids = || options().filter_map(|option| option["optionId"].as_str());
+        // An id that stands for two options means nobody knows what.
+        let is_certain =
+            |id: &str| !id.is_empty() && ids().filter(|other| *other == id).count() == 1;
         let id_of = |kind: &str| {
-            let option = options().find(|option| option["kind"] == kind)?;
-            option["optionId"].as_str().map(str::to_owned)
+            let offered = options().filter(|option| option["kind"] == kind);
+            let mut ids = offered.filter_map(|option| option["optionId"].as_str());
+            ids.find(|id| is_certain(id)).map(str::to_owned)
         };
         Self {
             call: CallNews::read(&params["toolCall"]),
@@ -95,6 +100,22 @@ mod tests {
             let response = asked(offered).response(answer);
 
             assert_eq!(serde_json::to_value(response).expect("JSON"), expected);
+        }
+    }
+
+    #[test]
+    fn an_id_that_stands_for_two_options_is_not_used() {
+        for (kinds, answer) in [
+            (["allow_once", "allow_always"], Answer::Allow),
+            (["allow_always", "allow_once"], Answer::Allow),
+            (["reject_once", "allow_once"], Answer::Reject),
+        ] {
+            let options = kinds.map(|kind| json!({"optionId": "x", "name": kind, "kind": kind}));
+            let asked = Permission::read(&json!({"options": options}));
+
+            let response = serde_json::to_value(asked.response(answer)).expect("JSON");
+
+            assert_eq!(response, json!({"outcome": {"outcome": "cancelled"}}));
         }
     }
 

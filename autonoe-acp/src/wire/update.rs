@@ -2,6 +2,11 @@
 
 use serde_json::Value;
 
+/// Tells whether `params`, of whatever the agent sends by itself, are about `session`.
+pub(crate) fn is_about(params: &Value, session: &str) -> bool {
+    params["sessionId"] == session
+}
+
 /// What an agent tells while it works.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Update {
@@ -32,12 +37,14 @@ pub(crate) struct CallNews {
     pub(crate) input: Option<Value>,
     /// The files it touches: its locations and those of its diffs.
     pub(crate) paths: Vec<String>,
-    /// The texts of what came of it.
-    pub(crate) texts: Vec<String>,
+    /// The texts of what it shows: of what it is to do, and in the end of what came of it.
+    pub(crate) texts: Option<Vec<String>>,
     /// The output, from agents that tell it.
     pub(crate) output: Option<Value>,
     /// Whether the agent says, apart from the title, that it calls a tool of an MCP server.
     pub(crate) is_mcp: bool,
+    /// Whether the agent says that the call begins, and not how one goes on.
+    pub(crate) begins: bool,
 }
 
 /// How far a call is.
@@ -60,7 +67,10 @@ impl Update {
             ("agent_message_chunk", Some(text)) => Self::Text(text),
             ("agent_thought_chunk", Some(text)) => Self::Thought(text),
             ("tool_call" | "tool_call_update", _) => match CallNews::read(update) {
-                Some(news) => Self::Call(news),
+                Some(news) => Self::Call(CallNews {
+                    begins: name == "tool_call",
+                    ..news
+                }),
                 None => Self::Other(name.to_owned()),
             },
             ("usage_update", _) => Self::Usage(update.clone()),
@@ -105,9 +115,11 @@ impl CallNews {
             status,
             input: told("rawInput"),
             paths,
-            texts,
+            texts: call["content"].is_array().then_some(texts),
             output: told("rawOutput"),
             is_mcp: call["_meta"]["is_mcp_tool_call"] == true,
+            // What is asked about is still to come.
+            begins: true,
         })
     }
 }
@@ -161,9 +173,10 @@ mod tests {
             status: Some(CallStatus::Completed),
             input: Some(json!({"x": 1})),
             paths: vec!["/p/a".into(), "/p/b".into()],
-            texts: vec!["said".into(), "new".into()],
+            texts: Some(vec!["said".into(), "new".into()]),
             output: Some(json!("fine")),
             is_mcp: false,
+            begins: false,
         };
         assert_eq!(Update::read(&update), Update::Call(expected));
     }

@@ -1,0 +1,203 @@
+//! Agents that die, hang, and do not want to end.
+
+use std::time::Duration;
+
+use autonoe_acp::AcpAgents;
+use autonoe_core::{AgentClientFactory, AgentErrorKind, SessionOutcome};
+use tokio::time::timeout;
+
+use crate::agent::{Agent, Heard, PATIENCE};
+
+#[tokio::test]
+async fn an_agent_that_dies_at_any_stage_has_crashed() {
+    let agents = [
+        Agent {
+            greeting: "exit 3",
+            ..Agent::prompted("")
+        },
+        Agent {
+            session: "echo Bad luck. >&2; exit 3",
+            ..Agent::prompted("")
+        },
+        Agent::prompted("exit 3"),
+        Agent::prompted("kill -9 $$"),
+    ];
+    for agent in agents {
+        let talk = agent.start();
+
+        let heard = talk.turn().await;
+
+        assert_eq!(
+            heard.error_kind(),
+            Some(AgentErrorKind::Crashed),
+            "{heard:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_dies_between_turns_has_crashed() {
+    let talk = Agent::prompted("say One.; finish; exit 3").start();
+    let mut client = talk.client();
+
+    let first = Heard::of(client.as_mut()).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let second = Heard::of(client.as_mut()).await;
+    talk.end(client).await;
+
+    assert!(first.is_completed(), "{first:?}");
+    assert_eq!(
+        second.error_kind(),
+        Some(AgentErrorKind::Crashed),
+        "{second:?}"
+    );
+}
+
+#[tokio::test]
+async fn an_agent_that_closes_its_output_and_lives_is_ended() {
+    for close in ["exec >&-; sleep 600", "say One.; exec >&-; sleep 600"] {
+        let talk = Agent::prompted(close).start();
+
+        let heard = talk.turn().await;
+
+        assert_eq!(
+            heard.error_kind(),
+            Some(AgentErrorKind::Crashed),
+            "{heard:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_says_no_version_or_no_name_of_its_session_is_refused() {
+    let agents = [
+        Agent {
+            greeting: "answer '{\"protocolVersion\":2}'",
+            ..Agent::prompted("")
+        },
+        Agent {
+            session: "answer '{}'",
+            ..Agent::prompted("")
+        },
+    ];
+    for agent in agents {
+        let talk = agent.start();
+
+        let heard = talk.turn().await;
+
+        assert_eq!(
+            heard.error_kind(),
+            Some(AgentErrorKind::Protocol),
+            "{heard:?}"
+        );
+    }
+}
+
+/// Deaf to all signals that can be ignored.
+const STUBBORN: &str = "trap '' INT TERM HUP; say Hm.; : > begun; while :; do sleep 1; done";
+
+#[tokio::test]
+async fn an_agent_that_hears_nothing_is_interrupted_all_the_same() {
+    let talk = Agent::prompted(STUBBORN).start();
+    let mut client = talk.client();
+    let control = client.control();
+
+    let interrupt = async {
+        while !talk.file("begun").exists() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        control.interrupt().await.expect("it can be");
+    };
+    let heard = async { tokio::join!(Heard::of(client.as_mut()), interrupt).0 };
+    let heard = timeout(PATIENCE, heard).await.expect("it ends");
+    talk.end(client).await;
+
+    assert_eq!(
+        heard.outcome(),
+        Some(&SessionOutcome::Interrupted),
+        "{heard:?}"
+    );
+}
+
+#[tokio::test]
+async fn an_agent_that_never_starts_can_be_interrupted() {
+    let agent = Agent {
+        greeting: ": > begun; sleep 600",
+        ..Agent::prompted("")
+    };
+    let talk = agent.start();
+    let mut client = talk.client();
+    let control = client.control();
+
+    let interrupt = async {
+        while !talk.file("begun").exists() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        control.interrupt().await.expect("it can be");
+    };
+    let heard = async { tokio::join!(Heard::of(client.as_mut()), interrupt).0 };
+    let heard = timeout(PATIENCE, heard).await.expect("it ends");
+    talk.end(client).await;
+
+    assert_eq!(
+        heard.outcome(),
+        Some(&SessionOutcome::Interrupted),
+        "{heard:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_client_that_is_dropped_at_any_stage_takes_its_agent_with_it() {
+    for agent in [
+        Agent {
+            greeting: ": > begun; exec sleep 600",
+            ..Agent::prompted("")
+        },
+        Agent {
+            session: ": > begun; exec sleep 600",
+            ..Agent::prompted("")
+        },
+        Agent::prompted(": > begun; exec sleep 600"),
+    ] {
+        let talk = agent.start();
+        let mut client = talk.client();
+        {
+            let heard = Heard::of(client.as_mut());
+            let begun = async {
+                while !talk.file("begun").exists() {
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+            };
+            tokio::select! {
+                heard = heard => panic!("{heard:?}"),
+                () = begun => {}
+            }
+        }
+
+        drop(client);
+
+        timeout(PATIENCE, talk.nothing_is_left())
+            .await
+            .expect("it ends");
+    }
+}
+
+#[tokio::test]
+async fn a_silent_agent_is_given_up() {
+    let talk = Agent::prompted("sleep 600").start();
+    let options = talk
+        .options()
+        .with_silence_limit(Duration::from_millis(500));
+    let mut client = AcpAgents::new(options)
+        .create(talk.spec())
+        .expect("it can be made");
+
+    let heard = Heard::of(client.as_mut()).await;
+    talk.end(client).await;
+
+    assert_eq!(
+        heard.error_kind(),
+        Some(AgentErrorKind::Timeout),
+        "{heard:?}"
+    );
+}

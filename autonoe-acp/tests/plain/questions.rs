@@ -1,0 +1,153 @@
+//! What an agent asks about its calls, honestly or not.
+
+use crate::agent::{Agent, Talk};
+
+/// Plays a turn in which the agent does `script` and then ends well.
+async fn asked(script: &str) -> (Talk, crate::agent::Heard) {
+    let talk = Agent::prompted(format!("{script}; say Done.; finish")).start();
+    let heard = talk.turn().await;
+    (talk, heard)
+}
+
+const LS: &str = r#"{"toolCallId":"c","kind":"execute","rawInput":{"command":"ls"}}"#;
+const RM: &str = r#"{"toolCallId":"c","kind":"execute","rawInput":{"command":"rm -r x"}}"#;
+
+#[tokio::test]
+async fn what_is_granted_is_allowed_once_and_the_rest_refused() {
+    for (call, reply, end) in [(LS, "yes", "error"), (RM, "no", "denied")] {
+        let (talk, heard) = asked(&format!("ask '{call}'")).await;
+
+        assert_eq!(talk.replies(), [reply], "{heard:?}");
+        assert_eq!(heard.calls(), ["c: Bash".to_owned(), format!("c: {end}")]);
+        assert!(heard.is_completed(), "{heard:?}");
+    }
+}
+
+#[tokio::test]
+async fn options_that_cannot_be_told_apart_are_not_used() {
+    let option = |id: &str, kind: &str| format!(r#"{{"optionId":"{id}","kind":"{kind}"}}"#);
+    for (call, options) in [
+        (LS, vec![]),
+        (LS, vec![option("a", "allow_always")]),
+        (LS, vec![option("a", "tomorrow")]),
+        (
+            LS,
+            vec![option("a", "allow_once"), option("a", "allow_always")],
+        ),
+        (
+            LS,
+            vec![option("a", "allow_always"), option("a", "allow_once")],
+        ),
+        (LS, vec![option("", "allow_once")]),
+        (
+            RM,
+            vec![option("a", "reject_once"), option("a", "allow_once")],
+        ),
+        (
+            RM,
+            vec![option("a", "reject_once"), option("a", "reject_once")],
+        ),
+    ] {
+        let options = format!("[{}]", options.join(","));
+
+        let (talk, heard) = asked(&format!("ask '{call}' '{options}'")).await;
+
+        assert_eq!(talk.replies(), ["cancelled"], "{options} {heard:?}");
+        assert_eq!(heard.calls(), ["c: Bash", "c: denied"], "{options}");
+    }
+}
+
+#[tokio::test]
+async fn a_question_about_no_call_allows_nothing() {
+    for call in [
+        "null",
+        "{}",
+        r#"{"toolCallId":""}"#,
+        r#""c""#,
+        r#"{"toolCallId":7}"#,
+    ] {
+        let (talk, heard) = asked(&format!("ask '{call}'")).await;
+
+        assert_eq!(talk.replies(), ["no"], "{call}");
+        assert_eq!(heard.calls(), Vec::<String>::new(), "{call}");
+    }
+}
+
+#[tokio::test]
+async fn what_another_session_asks_or_tells_is_not_ours() {
+    let told = r#"notify other '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Psst."}}'"#;
+    let call =
+        r#"notify other '{"sessionUpdate":"tool_call","toolCallId":"x","status":"completed"}'"#;
+    let script = format!("{told}; {call}; ask_in other '{LS}' \"$once\"");
+
+    let (talk, heard) = asked(&script).await;
+
+    assert_eq!(talk.replies(), ["no"]);
+    assert_eq!((heard.texts(), heard.calls()), (vec!["Done."], vec![]));
+}
+
+#[tokio::test]
+async fn a_call_that_is_over_is_not_allowed_again_by_what_it_was() {
+    let begun = r#"update '{"sessionUpdate":"tool_call","toolCallId":"c","kind":"execute","rawInput":{"command":"ls"},"status":"completed"}'"#;
+    for question in [LS, r#"{"toolCallId":"c","title":"rm -r x"}"#] {
+        let (talk, heard) = asked(&format!("{begun}; ask '{question}'")).await;
+
+        assert_eq!(talk.replies(), ["no"], "{question}");
+        assert_eq!(heard.calls(), ["c: Bash", "c: ok"], "{question}");
+    }
+}
+
+#[tokio::test]
+async fn an_id_that_comes_again_in_another_turn_is_another_call() {
+    let script = format!(
+        r#"case $turn in
+          1) ask '{LS}'; update '{{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"}}' ;;
+          *) ask '{{"toolCallId":"c","kind":"execute","title":"rm -r x"}}'; ask '{RM}' ;;
+        esac; say Done.; finish"#
+    );
+    let talk = Agent::prompted(script).start();
+    let mut client = talk.client();
+
+    let first = crate::agent::Heard::of(client.as_mut()).await;
+    let second = crate::agent::Heard::of(client.as_mut()).await;
+    talk.end(client).await;
+
+    assert_eq!(talk.replies(), ["yes", "no", "no"]);
+    assert_eq!(first.calls(), ["c: Bash", "c: ok"]);
+    assert_eq!(second.calls(), ["c: Bash", "c: denied"]);
+}
+
+#[tokio::test]
+async fn news_in_the_wrong_order_make_one_call() {
+    let news = [
+        r#"{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"in_progress"}"#,
+        r#"{"sessionUpdate":"tool_call","toolCallId":"c","kind":"execute","rawInput":{"command":"ls"},"status":"pending"}"#,
+        r#"{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed","rawOutput":"fine"}"#,
+        r#"{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"in_progress"}"#,
+        r#"{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"failed"}"#,
+        r#"{"sessionUpdate":"tool_call","toolCallId":"c","kind":"execute","status":"pending"}"#,
+    ];
+    let script = news.map(|news| format!("update '{news}'")).join("; ");
+
+    let (_, heard) = asked(&script).await;
+
+    let [_, end] = &heard.calls()[..] else {
+        panic!("{heard:?}");
+    };
+    assert_eq!(end, "c: ok");
+}
+
+#[tokio::test]
+async fn what_is_not_offered_is_refused_and_does_nothing() {
+    let write = r#"{"sessionId":"s","path":"'"$PWD"'/trace","content":"x"}"#;
+    let script = format!(
+        r#"request fs/write_text_file '{write}'; request fs/read_text_file '{{"sessionId":"s","path":"/etc/passwd"}}'
+        request terminal/create '{{"sessionId":"s","command":"touch","args":["trace"]}}'; request tomorrow/thing null"#
+    );
+
+    let (talk, heard) = asked(&script).await;
+
+    assert_eq!(talk.replies(), ["error -32601"; 4], "{heard:?}");
+    assert!(!talk.file("trace").exists());
+    assert!(heard.is_completed(), "{heard:?}");
+}
