@@ -23,15 +23,6 @@ struct Open {
     is_shown: bool,
 }
 
-/// What news of a call mean.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Mention {
-    /// It is under way, and this is all that is known of it.
-    UnderWay(CallNews),
-    /// Its end was told already.
-    TooLate,
-}
-
 impl Calls {
     /// A prompt is sent: what was before is over.
     pub(crate) fn prompted(&mut self) {
@@ -40,21 +31,22 @@ impl Calls {
         self.earlier.extend(self.over.drain().map(|(id, _)| id));
     }
 
-    /// Takes note of what is told of a call; what it does not tell again stays as it was.
-    pub(crate) fn mention(&mut self, news: &CallNews) -> Mention {
+    /// Takes note of what is told of a call, and returns all that is known of it: what it does not
+    /// tell again stays as it was. `None` if the end of the call was told already.
+    pub(crate) fn mention(&mut self, news: &CallNews) -> Option<CallNews> {
         if let Some(known) = self.find(&news.id) {
             merge(&mut known.news, news);
-            return Mention::UnderWay(known.news.clone());
+            return Some(known.news.clone());
         }
         let is_of_earlier = !news.begins && self.earlier.contains(&news.id);
         if is_of_earlier || self.over.contains_key(&news.id) {
-            return Mention::TooLate;
+            return None;
         }
         self.open.push(Open {
             news: news.clone(),
             is_shown: false,
         });
-        Mention::UnderWay(news.clone())
+        Some(news.clone())
     }
 
     /// Takes note that a call is shown; `false` if it was before.
@@ -148,12 +140,12 @@ mod tests {
         };
         calls.mention(&first);
         assert!(calls.end("c", ToolStatus::Ok));
-        assert_eq!(calls.mention(&news(true)), Mention::TooLate);
+        assert_eq!(calls.mention(&news(true)), None);
 
         calls.prompted();
 
-        assert_eq!(calls.mention(&news(false)), Mention::TooLate);
-        assert_eq!(calls.mention(&news(true)), Mention::UnderWay(news(true)));
+        assert_eq!(calls.mention(&news(false)), None);
+        assert_eq!(calls.mention(&news(true)), Some(news(true)));
     }
 
     #[test]
@@ -165,10 +157,9 @@ mod tests {
         };
         calls.mention(&touching("/etc/passwd"));
 
-        let Mention::UnderWay(known) = calls.mention(&touching("/p/a")) else {
-            panic!("it is under way");
-        };
+        let known = calls.mention(&touching("/p/a"));
 
-        assert_eq!(known.paths, ["/etc/passwd", "/p/a"]);
+        let paths = known.expect("it is under way").paths;
+        assert_eq!(paths, ["/etc/passwd", "/p/a"]);
     }
 }

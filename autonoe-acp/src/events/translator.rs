@@ -3,7 +3,7 @@
 use autonoe_core::{StreamEvent, ToolStatus};
 use serde_json::Value;
 
-use super::calls::{Calls, Mention};
+use super::calls::Calls;
 use super::dialect::{Described, Dialect};
 use crate::wire::{CallNews, CallStatus, Update};
 
@@ -58,7 +58,7 @@ impl Translator {
     }
 
     fn observe_call(&mut self, told: &CallNews) -> Vec<StreamEvent> {
-        let Mention::UnderWay(news) = self.calls.mention(told) else {
+        let Some(news) = self.calls.mention(told) else {
             self.look_at_what_is_over(told);
             return Vec::new();
         };
@@ -81,7 +81,7 @@ impl Translator {
     /// The agent asks about a call: returns the call, and what it means if nobody heard of it.
     pub(crate) fn asked(&mut self, news: &CallNews) -> (Described, Vec<StreamEvent>) {
         let mut events = self.catch_up(|id| id != news.id);
-        let Mention::UnderWay(news) = self.calls.mention(news) else {
+        let Some(news) = self.calls.mention(news) else {
             // What it would do now, nobody knows: what was told of it is past.
             let described = self.dialect.describe(news, &self.servers);
             return (described.of_the_past(), events);

@@ -4,47 +4,84 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use serde_json::{Value, json};
+use autonoe_core::{AgentError, AgentErrorKind};
 
-/// The folder of a project in which it looks for settings. In a folder that is trusted they start
-/// servers and allow tools that nobody is asked about, and an agent can write them.
-pub(super) const PROJECT_SETTINGS: &str = ".gemini";
+use super::HomeFolder;
 
-/// Set for every session. What is set, no file `.env` of a project sets.
+/// The folder of a home or of a project in which it looks for settings. In a project that is
+/// trusted they start servers and allow tools that nobody is asked about, and an agent can write
+/// them.
+pub(super) const SETTINGS: &str = ".gemini";
+
+/// The file in the folder of a session with the settings that win over all others.
+pub(super) const SYSTEM_SETTINGS: &str = "system-settings.json";
+
+/// Set for every session. What is set, no file `.env` sets.
 const ALWAYS: &[(&str, &str)] = &[
     // Otherwise it starts itself once more, and its parent hands no signal on.
     ("GEMINI_CLI_NO_RELAUNCH", "true"),
     // In a folder that is not trusted there are no MCP servers, and so none of our tools.
     ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
     ("GEMINI_SYSTEM_MD", "false"),
+    // It would start itself once more in a container.
+    ("GEMINI_SANDBOX", "false"),
     ("NO_COLOR", "1"),
 ];
 
-/// Makes `environment` that of Gemini CLI. The settings at `system_settings` win over all others.
-pub(super) fn furnish(environment: &mut BTreeMap<OsString, OsString>, system_settings: &Path) {
+/// Makes `environment` that of Gemini CLI, for a session whose files are in `folder` and that has
+/// this `home`, or the user's.
+pub(super) fn furnish(
+    environment: &mut BTreeMap<OsString, OsString>,
+    folder: &Path,
+    home: Option<&Path>,
+) {
     for (name, value) in ALWAYS {
         environment.insert(name.into(), value.into());
     }
-    let name = "GEMINI_CLI_SYSTEM_SETTINGS_PATH";
-    environment.insert(name.into(), system_settings.into());
+    for (name, file) in [
+        ("GEMINI_CLI_SYSTEM_SETTINGS_PATH", SYSTEM_SETTINGS),
+        // There is none.
+        ("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "system-defaults.json"),
+    ] {
+        environment.insert(name.into(), folder.join(file).into());
+    }
+    if let Some(home) = home {
+        // It wins over `HOME`.
+        environment.insert("GEMINI_CLI_HOME".into(), home.into());
+    }
 }
 
-/// Returns its settings.
-pub(super) fn settings(
-    environment: &BTreeMap<OsString, OsString>,
-    max_turns: Option<u32>,
-) -> Value {
-    let mut settings = json!({
-        "general": {"enableAutoUpdate": false},
-        "privacy": {"usageStatisticsEnabled": false},
-    });
-    if let Some(login) = login(environment) {
-        settings["security"] = json!({"auth": {"selectedType": login}});
+/// Refuses a project with files that would change what the program may do, where nothing hides
+/// them.
+///
+/// # Errors
+///
+/// There is such a file.
+pub(super) fn refuse_files(
+    project: &Path,
+    home: &HomeFolder,
+    has_walls: bool,
+) -> Result<(), AgentError> {
+    let refuse = |message: &str, remedy: &str| {
+        let error = AgentError::new(AgentErrorKind::Configuration, message);
+        Err(error.with_remedy(remedy))
+    };
+    // A link that leads nowhere can lead somewhere soon.
+    let has = |name: &str| project.join(name).symlink_metadata().is_ok();
+    if !has_walls && has(SETTINGS) {
+        return refuse(
+            "the project has a folder .gemini, whose settings could allow what the gate refuses",
+            "remove it, or run the agent in bubblewrap, which hides it",
+        );
     }
-    if let Some(turns) = max_turns {
-        settings["model"] = json!({"maxSessionTurns": turns});
+    if *home == HomeFolder::OfTheUser && has(".env") {
+        return refuse(
+            "the project has a file .env, which could set where the key is sent, and the settings \
+             that have it ignored are not ours",
+            "give Gemini CLI a home of its own",
+        );
     }
-    settings
+    Ok(())
 }
 
 /// Says what is missing in `environment` for a program with a fresh home, if something is.
@@ -56,7 +93,7 @@ pub(crate) fn missing_credentials(
         .then_some("set GEMINI_API_KEY, or keep a home folder in which Gemini CLI is logged in")
 }
 
-fn login(environment: &BTreeMap<OsString, OsString>) -> Option<&'static str> {
+pub(super) fn login(environment: &BTreeMap<OsString, OsString>) -> Option<&'static str> {
     let has = |name: &str| {
         environment
             .get(OsStr::new(name))
@@ -76,35 +113,60 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_login_follows_from_the_environment() {
-        for (name, value, login) in [
-            ("GEMINI_API_KEY", "k", json!("gemini-api-key")),
-            ("GOOGLE_GENAI_USE_VERTEXAI", "true", json!("vertex-ai")),
-            ("GEMINI_API_KEY", "", json!(null)),
+    fn credentials_are_missing_where_there_are_none() {
+        for (name, value, is_missing) in [
+            ("GEMINI_API_KEY", "k", false),
+            ("GEMINI_API_KEY", "", true),
+            ("GOOGLE_GENAI_USE_VERTEXAI", "true", false),
         ] {
             let environment = BTreeMap::from([(name.into(), value.into())]);
 
-            let settings = settings(&environment, None);
+            let missing = missing_credentials(&environment);
 
-            assert_eq!(
-                settings["security"]["auth"]["selectedType"], login,
-                "{name}"
-            );
-            assert_eq!(missing_credentials(&environment).is_some(), login.is_null());
+            assert_eq!(missing.is_some(), is_missing, "{name}");
         }
     }
 
     #[test]
     fn what_a_file_of_the_project_could_set_is_set() {
-        let mut environment = BTreeMap::from([("GEMINI_SYSTEM_MD".into(), "/evil.md".into())]);
+        let names = ["GEMINI_SYSTEM_MD", "GEMINI_CLI_HOME"];
+        let environment = names.map(|name| (name.into(), "/evil".into()));
+        let mut environment = BTreeMap::from(environment);
+        let (folder, home) = (Path::new("/session"), Path::new("/session/home"));
 
-        furnish(&mut environment, Path::new("/session/system.json"));
+        furnish(&mut environment, folder, Some(home));
 
         let is = |name: &str, value: &str| environment[OsStr::new(name)] == OsStr::new(value);
         assert!(is("GEMINI_SYSTEM_MD", "false"));
+        assert!(is("GEMINI_CLI_HOME", "/session/home"));
         assert!(is(
             "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
-            "/session/system.json"
+            "/session/system-settings.json"
         ));
+    }
+
+    #[test]
+    fn files_of_a_project_are_refused_where_nothing_hides_them() {
+        use HomeFolder::{OfTheUser, PerSession};
+        let project = |name: Option<&str>| {
+            let project = tempfile::tempdir().expect("a directory can be made");
+            let link =
+                |name: &str| std::os::unix::fs::symlink("nowhere", project.path().join(name));
+            name.map(|name| link(name).expect("it can be made"));
+            project
+        };
+        for (name, home, has_walls, is_refused) in [
+            (None, OfTheUser, false, false),
+            (Some(".gemini"), PerSession, false, true),
+            (Some(".gemini"), PerSession, true, false),
+            (Some(".env"), PerSession, false, false),
+            (Some(".env"), OfTheUser, true, true),
+        ] {
+            let project = project(name);
+
+            let refused = refuse_files(project.path(), &home, has_walls);
+
+            assert_eq!(refused.is_err(), is_refused, "{name:?} {home:?}");
+        }
     }
 }

@@ -6,17 +6,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use autonoe_backend::{Inside, SessionPlace, session_environment};
-use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, Support};
+use autonoe_backend::{Inside, SandboxNetwork, SessionPlace, session_environment};
+use autonoe_core::{AgentError, AgentErrorKind, McpServer, SessionSpec, Support};
 use autonoe_process::Launch;
 
-use super::{AcpOptions, HomeFolder, Preset, gemini};
+use super::{AcpOptions, HomeFolder, Preset, gemini, gemini_settings};
 
 /// What the names of the folders of sessions begin with.
 pub(crate) const FOLDER: &str = "autonoe-acp-";
-
-/// The settings of Gemini CLI that win over all others, in the folder of a session.
-const SYSTEM_SETTINGS: &str = "system-settings.json";
 
 /// Nobody knows whether an agent of the protocol has a sandbox.
 const OWN_SANDBOX: Support = Support::No;
@@ -28,13 +25,21 @@ const OWN_SANDBOX: Support = Support::No;
 /// It asks for something that the agent cannot give.
 pub(crate) fn check(options: &AcpOptions, spec: &SessionSpec) -> Result<(), AgentError> {
     let refuse = |message: &str| Err(AgentError::new(AgentErrorKind::Unsupported, message));
-    options.walls.are_needed(spec, OWN_SANDBOX)?;
+    let has_walls = options.walls.are_needed(spec, OWN_SANDBOX)?;
     let is_plain = options.preset == Preset::Plain;
+    let servers = options.servers(&spec.mcp_servers);
+    let is_far = |server: &McpServer| matches!(server, McpServer::Remote { .. });
+    if has_walls && options.walls.network == SandboxNetwork::Off && servers.values().any(is_far) {
+        return refuse("an agent without a network cannot reach an MCP server by its address");
+    }
     if spec.thinking.is_some() {
         return refuse("an agent of this protocol cannot be told how much to think");
     }
     if spec.max_turns.is_some() && is_plain {
         return refuse("the turns of this agent cannot be limited");
+    }
+    if spec.max_turns.is_some() && options.home != HomeFolder::PerSession {
+        return refuse("the turns of Gemini CLI can be limited only in a fresh home");
     }
     if spec.system_prompt.is_some() && is_plain {
         return refuse("this agent cannot be given a system prompt");
@@ -57,38 +62,38 @@ pub(crate) fn check(options: &AcpOptions, spec: &SessionSpec) -> Result<(), Agen
 ///
 /// Its folder cannot be made, or the sandbox that it needs is not there.
 pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<Launch, AgentError> {
-    let place = furnish(options, spec.max_turns)?;
+    let has_walls = options.walls.are_needed(spec, OWN_SANDBOX)?;
+    let place = furnish(options, Some(spec))?;
     let mut environment = environment(options, place.path());
     environment.extend(session_environment(spec));
-    if options.preset == Preset::Gemini {
-        gemini::furnish(&mut environment, &place.path().join(SYSTEM_SETTINGS));
-        if let Some(prompt) = &spec.system_prompt {
-            let file = place.write("system.md", prompt)?;
-            environment.insert("GEMINI_SYSTEM_MD".into(), file.into());
-        }
-    }
-    let project_settings = match options.preset {
-        Preset::Plain => None,
-        Preset::Gemini => Some(spec.cwd.join(gemini::PROJECT_SETTINGS)),
-    };
-    let has_walls = options.walls.are_needed(spec, OWN_SANDBOX)?;
-    let has_settings = |folder: &PathBuf| folder.exists();
-    if !has_walls && project_settings.as_ref().is_some_and(has_settings) {
-        let message = "the project has a folder .gemini, whose settings could allow what the gate \
-                       refuses";
-        let error = AgentError::new(AgentErrorKind::Configuration, message);
-        return Err(error.with_remedy("remove it, or run the agent in bubblewrap, which hides it"));
-    }
-    let inside = Inside {
+    let mut walls = options.walls.clone();
+    let mut inside = Inside {
         program: options.program.clone(),
         readable: options.package().into_iter().collect(),
         writable: home(options, place.path()).into_iter().collect(),
-        hidden: project_settings.into_iter().collect(),
+        hidden: Vec::new(),
     };
-    let launch = options
-        .walls
-        .launch(spec, OWN_SANDBOX, place, &inside)
-        .await?;
+    if options.preset == Preset::Gemini {
+        gemini::refuse_files(&spec.cwd, &options.home, has_walls)?;
+        let home = home(options, place.path());
+        gemini::furnish(&mut environment, place.path(), home.as_deref());
+        if let Some(prompt) = &spec.system_prompt {
+            let file = place.write("system.md", prompt)?;
+            walls.readable.push(file.clone());
+            environment.insert("GEMINI_SYSTEM_MD".into(), file.into());
+        }
+        walls
+            .readable
+            .push(place.path().join(gemini::SYSTEM_SETTINGS));
+        if let HomeFolder::Kept(kept) = &options.home {
+            // What is in it stays in its place only if it is named itself.
+            inside.writable.push(kept.join(gemini::SETTINGS));
+            let fixed = gemini_settings::fixed(kept).map_err(|error| no_home(kept, error))?;
+            walls.readable.extend(fixed);
+        }
+        inside.hidden.push(spec.cwd.join(gemini::SETTINGS));
+    }
+    let launch = walls.launch(spec, OWN_SANDBOX, place, &inside).await?;
     let launch = launch.args(options.args.clone()).envs(environment);
     Ok(match (&options.model_argument, model(options, spec)) {
         (Some(argument), Some(model)) => launch.arg(argument).arg(model),
@@ -106,7 +111,8 @@ pub(crate) fn probe_launch(options: &AcpOptions) -> Result<Launch, AgentError> {
     let folder = place.path().to_owned();
     let mut environment = environment(options, &folder);
     if options.preset == Preset::Gemini {
-        gemini::furnish(&mut environment, &folder.join(SYSTEM_SETTINGS));
+        let home = home(options, &folder);
+        gemini::furnish(&mut environment, &folder, home.as_deref());
     }
     Ok(place
         .launch(&options.program, &folder)
@@ -118,8 +124,9 @@ fn model<'a>(options: &'a AcpOptions, spec: &'a SessionSpec) -> Option<&'a Strin
     spec.model.as_ref().or(options.model.as_ref())
 }
 
-/// Makes a folder with all that the environment of the program speaks of.
-fn furnish(options: &AcpOptions, max_turns: Option<u32>) -> Result<SessionPlace, AgentError> {
+/// Makes a folder with all that the environment of the program speaks of, for a session or, without
+/// one, for a probe.
+fn furnish(options: &AcpOptions, spec: Option<&SessionSpec>) -> Result<SessionPlace, AgentError> {
     SessionPlace::furnish(&options.temporary, FOLDER, |folder| {
         fs::create_dir(folder.join("tmp"))?;
         let home = home(options, folder);
@@ -127,7 +134,7 @@ fn furnish(options: &AcpOptions, max_turns: Option<u32>) -> Result<SessionPlace,
             fs::create_dir_all(home)?;
         }
         if options.preset == Preset::Gemini {
-            write_settings(folder, home.as_deref(), options, max_turns)?;
+            write_settings(folder, home.as_deref(), options, spec)?;
         }
         Ok(())
     })
@@ -152,23 +159,25 @@ fn environment(options: &AcpOptions, folder: &Path) -> BTreeMap<OsString, OsStri
     environment
 }
 
-/// Writes the settings of Gemini CLI. What a person has chosen in a home that is kept stays, as far
-/// as our settings say nothing of it.
+/// Writes the settings of Gemini CLI, into its home and where they would win over all others. That
+/// second file is read only where it and all folders above belong to root.
 fn write_settings(
     folder: &Path,
     home: Option<&Path>,
     options: &AcpOptions,
-    max_turns: Option<u32>,
+    spec: Option<&SessionSpec>,
 ) -> io::Result<()> {
-    let settings = gemini::settings(&options.environment, max_turns).to_string();
-    fs::write(folder.join(SYSTEM_SETTINGS), &settings)?;
-    if let Some(home) = home {
-        let own = home.join(".gemini");
-        fs::create_dir_all(&own)?;
-        let file = own.join("settings.json");
-        if !file.exists() {
-            fs::write(file, settings)?;
-        }
+    let max_turns = spec.and_then(|spec| spec.max_turns);
+    let settings = gemini_settings::settings(&options.environment, max_turns);
+    fs::write(folder.join(gemini::SYSTEM_SETTINGS), settings.to_string())?;
+    let session = folder.file_name().unwrap_or_default().to_string_lossy();
+    match home {
+        Some(home) => gemini_settings::write(home, &settings, &session),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+fn no_home(home: &Path, error: io::Error) -> AgentError {
+    let message = format!("the home folder {home:?} cannot be used");
+    AgentError::new(AgentErrorKind::Configuration, message).because(error)
 }

@@ -2,8 +2,10 @@
 
 mod conformance;
 mod host_death;
+mod judged;
 mod outer_sandbox;
 mod resume;
 mod runs;
 mod setting;
 mod turns;
+mod untrusted_project;

@@ -198,9 +198,17 @@ async fn an_answer_that_breaks_off_is_no_success() {
             .breaks(Place::AfterEvents(0), StreamFault::End);
         Turn::from(cut)
     };
+    let cut_later = || {
+        let cut = Message::new()
+            .says("I will do it.")
+            .in_pieces_of(5)
+            .breaks(Place::AfterEvents(2), StreamFault::End);
+        Turn::from(cut)
+    };
     let blocked = || Turn::from(Message::new().says("").stops(StopReason::Refusal));
     for (what, script) in [
         ("cut", Script::by(move |_| cut())),
+        ("cut among its words", Script::by(move |_| cut_later())),
         ("blocked", Script::by(move |_| blocked())),
         (
             "cut after a tool",

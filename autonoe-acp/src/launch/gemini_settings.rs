@@ -1,0 +1,173 @@
+//! The settings of Gemini CLI.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::gemini::login;
+
+/// What Gemini CLI uses to reach its models, and its tools do not need.
+const CREDENTIALS: [&str; 3] = [
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+];
+
+/// What in the folder `.gemini` of a home changes what the program may do. Its tools must not
+/// change it for the next session.
+const FIXED_FILES: [&str; 4] = ["settings.json", "trustedFolders.json", ".env", "GEMINI.md"];
+const FIXED_FOLDERS: [&str; 5] = ["policies", "extensions", "commands", "agents", "skills"];
+
+/// Returns its settings. `environment` is what the program starts with.
+///
+/// Its tools do not get the credentials, nor anything else that looks like one to the program: it
+/// asks nobody about an `echo`. A file `.env` of a project sets nothing: it could set where the key
+/// is sent, or where the program looks for its settings.
+pub(super) fn settings(
+    environment: &BTreeMap<OsString, OsString>,
+    max_turns: Option<u32>,
+) -> Value {
+    let mut settings = json!({
+        "general": {"enableAutoUpdate": false},
+        "privacy": {"usageStatisticsEnabled": false},
+        "advanced": {"ignoreLocalEnv": true},
+        "security": {"environmentVariableRedaction": {"enabled": true, "blocked": CREDENTIALS}},
+    });
+    if let Some(login) = login(environment) {
+        settings["security"]["auth"] = json!({"selectedType": login});
+    }
+    if let Some(turns) = max_turns {
+        settings["model"] = json!({"maxSessionTurns": turns});
+    }
+    settings
+}
+
+/// Writes `settings` into the folder `.gemini` of `home`, over those that are there. What a person
+/// has chosen stays, as far as `settings` say nothing of it.
+///
+/// `session` names who writes.
+pub(super) fn write(home: &Path, settings: &Value, session: &str) -> io::Result<()> {
+    let folder = home.join(".gemini");
+    fs::create_dir_all(&folder)?;
+    let file = folder.join("settings.json");
+    let chosen = match fs::read(&file) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
+            let message = format!("{} cannot be read: {error}", file.display());
+            io::Error::new(io::ErrorKind::InvalidData, message)
+        })?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Value::Null,
+        Err(error) => return Err(error),
+    };
+    let all = laid_over(chosen.clone(), settings);
+    if all == chosen {
+        return Ok(());
+    }
+    // Another session may read it at this moment.
+    let whole = folder.join(format!("settings.json.{session}"));
+    fs::write(&whole, all.to_string())?;
+    fs::rename(whole, file)
+}
+
+/// Returns what in the folder `.gemini` of a kept home is to be read and not written, and makes
+/// what is missing of it: what is not there cannot be kept from being made.
+pub(super) fn fixed(home: &Path) -> io::Result<Vec<PathBuf>> {
+    let folder = home.join(".gemini");
+    let mut fixed = Vec::new();
+    for name in FIXED_FOLDERS {
+        let path = folder.join(name);
+        fs::create_dir_all(&path)?;
+        fixed.push(path);
+    }
+    for name in FIXED_FILES {
+        let path = folder.join(name);
+        if !path.exists() {
+            let empty = match name.ends_with(".json") {
+                true => "{}",
+                false => "",
+            };
+            fs::write(&path, empty)?;
+        }
+        fixed.push(path);
+    }
+    Ok(fixed)
+}
+
+/// Returns `under` with all that `over` says.
+fn laid_over(under: Value, over: &Value) -> Value {
+    match (under, over) {
+        (Value::Object(mut under), Value::Object(over)) => {
+            for (name, value) in over {
+                let below = under.remove(name).unwrap_or_default();
+                under.insert(name.clone(), laid_over(below, value));
+            }
+            Value::Object(under)
+        }
+        (_, over) => over.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_login_follows_from_the_environment() {
+        for (name, value, login) in [
+            ("GEMINI_API_KEY", "k", json!("gemini-api-key")),
+            ("GOOGLE_GENAI_USE_VERTEXAI", "true", json!("vertex-ai")),
+            ("GEMINI_API_KEY", "", json!(null)),
+        ] {
+            let environment = BTreeMap::from([(name.into(), value.into())]);
+
+            let settings = settings(&environment, None);
+
+            let selected = &settings["security"]["auth"]["selectedType"];
+            assert_eq!(*selected, login, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_a_person_has_chosen_stays_unless_we_say_otherwise() {
+        let home = tempfile::tempdir().expect("a directory can be made");
+        let file = home.path().join(".gemini/settings.json");
+        let read = || fs::read_to_string(&file).expect("it is there");
+        write(home.path(), &json!({"a": {"b": 1}}), "one").expect("writable");
+        assert_eq!(read(), r#"{"a":{"b":1}}"#);
+        fs::write(&file, r#"{"a":{"b":2,"c":3},"theme":"x"}"#).expect("writable");
+
+        write(home.path(), &json!({"a": {"b": 1}}), "two").expect("writable");
+
+        let settings: Value = serde_json::from_str(&read()).expect("JSON");
+        assert_eq!(settings, json!({"a": {"b": 1, "c": 3}, "theme": "x"}));
+        let entries = fs::read_dir(home.path().join(".gemini")).expect("it is there");
+        assert_eq!(entries.count(), 1);
+    }
+
+    #[test]
+    fn settings_that_nobody_understands_are_kept_and_an_error() {
+        let home = tempfile::tempdir().expect("a directory can be made");
+        let folder = home.path().join(".gemini");
+        fs::create_dir(&folder).expect("it can be made");
+        fs::write(folder.join("settings.json"), "// mine").expect("writable");
+
+        let error = write(home.path(), &json!({}), "one").expect_err("it is no JSON");
+
+        assert!(error.to_string().contains("settings.json"), "{error}");
+        let kept = fs::read_to_string(folder.join("settings.json"));
+        assert_eq!(kept.expect("it is there"), "// mine");
+    }
+
+    #[test]
+    fn what_is_fixed_is_there() {
+        let home = tempfile::tempdir().expect("a directory can be made");
+
+        let fixed = fixed(home.path()).expect("it can be made");
+
+        assert_eq!(fixed.len(), FIXED_FILES.len() + FIXED_FOLDERS.len());
+        assert!(fixed.iter().all(|path| path.exists()));
+    }
+}

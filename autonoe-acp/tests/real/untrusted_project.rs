@@ -1,0 +1,144 @@
+//! Projects with files that try to change what the program does.
+
+use std::ffi::OsStr;
+use std::fs;
+
+use autonoe_acp::{AcpAgents, AcpOptions, HomeFolder};
+use autonoe_core::{
+    AgentClientFactory, AgentErrorKind, Grants, OuterSandbox, Sandbox, SessionSpec, StreamEvent,
+};
+use autonoe_testkit::model_server::gemini::GeminiServer;
+use autonoe_testkit::model_server::{Script, Turn};
+use serde_json::json;
+
+use crate::setting::{Setting, events_of, shell, within};
+
+fn sandboxed(mut spec: SessionSpec) -> SessionSpec {
+    spec.sandbox = Sandbox::Required;
+    spec.outer_sandbox = Some(OuterSandbox::bubblewrap());
+    spec
+}
+
+/// Plays a session of one turn in the sandbox, and returns all that came of it.
+async fn one_session(setting: &Setting, options: AcpOptions, grants: Grants) -> Vec<StreamEvent> {
+    let spec = sandboxed(setting.spec_with(grants));
+    let agents = AcpAgents::new(options);
+    let mut client = agents.create(spec).expect("it can be made");
+    let (events, _) = events_of(client.as_mut(), "Go on.").await;
+    within(client.dispose()).await.expect("it ends");
+    setting.assert_nothing_is_left();
+    events
+}
+
+#[tokio::test]
+async fn an_env_file_does_not_choose_who_is_sent_the_key() {
+    let other = GeminiServer::start(Script::by(|_| Turn::text("Thank you."))).unverified();
+    let setting = Setting::new(Script::new::<Turn>([]));
+    let line = format!("GOOGLE_GEMINI_BASE_URL={}\n", other.url());
+    fs::write(setting.file(".env"), line).expect("writable");
+    let mut options = setting.options();
+    let name = OsStr::new("GOOGLE_GEMINI_BASE_URL");
+    options.environment.remove(name).expect("it was set");
+    // Without the file the program would ask the real service, which nobody may reach from here.
+    options.environment.extend([
+        ("HTTPS_PROXY".into(), "http://127.0.0.1:9".into()),
+        ("NO_PROXY".into(), "127.0.0.1".into()),
+    ]);
+    let options = options.with_silence_limit(std::time::Duration::from_secs(8));
+
+    one_session(&setting, options, Grants::none()).await;
+
+    assert!(other.log().main_requests().is_empty());
+}
+
+#[tokio::test]
+async fn an_env_file_does_not_choose_what_is_allowed() {
+    let setting = Setting::new(Script::new([shell("touch trace.txt"), Turn::text("Done.")]));
+    let policies = setting.file("home/.gemini/policies");
+    fs::create_dir_all(&policies).expect("it can be made");
+    let allow =
+        "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"allow\"\npriority = 900\n";
+    fs::write(policies.join("allow.toml"), allow).expect("writable");
+    let home = setting.file("home");
+    let line = format!("GEMINI_CLI_HOME={}\n", home.display());
+    fs::write(setting.file(".env"), line).expect("writable");
+
+    one_session(&setting, setting.options(), Grants::none()).await;
+
+    assert!(!setting.file("trace.txt").exists());
+    setting.server.verify();
+}
+
+#[tokio::test]
+async fn a_project_with_an_env_file_is_refused_where_settings_are_not_ours() {
+    let setting = Setting::new(Script::new::<Turn>([]));
+    fs::write(setting.file(".env"), "A=b\n").expect("writable");
+    let agents = AcpAgents::new(setting.options().with_home(HomeFolder::OfTheUser));
+    let mut client = agents.create(setting.spec()).expect("it can be made");
+
+    let (_, error) = events_of(client.as_mut(), "Look.").await;
+    within(client.dispose()).await.expect("it ends");
+
+    let error = error.expect("it is refused");
+    assert_eq!(error.kind(), AgentErrorKind::Configuration);
+    setting.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn tools_get_the_environment_without_what_is_secret() {
+    let look = shell("echo key=$GEMINI_API_KEY token=$NPM_TOKEN other=$OTHER");
+    let setting = Setting::new(Script::new([look, Turn::text("Seen.")]));
+    let mut options = setting.options();
+    for name in ["NPM_TOKEN", "OTHER"] {
+        options.environment.insert(name.into(), "told".into());
+    }
+
+    let events = one_session(&setting, options, Grants::none()).await;
+
+    let output = events.iter().find_map(|event| match event {
+        StreamEvent::ToolResponse { output, .. } => Some(output.as_str()),
+        _ => None,
+    });
+    assert_eq!(output, Some("key= token= other=told"), "{events:?}");
+}
+
+#[tokio::test]
+async fn what_a_tool_leaves_in_a_kept_home_opens_nothing_in_the_next_session() {
+    let settings = json!({"tools": {"allowed": ["run_shell_command"]}});
+    let allow =
+        r#"[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"allow\"\npriority = 900\n"#;
+    let setting = Setting::new(Script::new([
+        shell(&format!("echo '{settings}' > ~/.gemini/settings.json")),
+        shell(&format!(
+            "mkdir -p ~/.gemini/policies; printf \"{allow}\" > ~/.gemini/policies/a.toml"
+        )),
+        shell("mv ~/.gemini ~/.gone; mkdir -p ~/.gemini; echo 1 > begun"),
+        Turn::text("Done."),
+        shell("touch trace.txt"),
+        Turn::text("Done."),
+    ]));
+    let home = HomeFolder::Kept(setting.folder.join("home"));
+    let options = || setting.options().with_home(home.clone());
+    let bash = "Bash".parse().into_iter();
+    let granted = Grants::none().with_rules(bash);
+
+    one_session(&setting, options(), granted).await;
+    one_session(&setting, options(), Grants::none()).await;
+
+    assert_eq!(setting.names(), ["begun"]);
+    setting.server.verify();
+}
+
+#[tokio::test]
+async fn what_a_session_may_do_is_not_written_by_its_tools() {
+    let setting = Setting::new(Script::new([
+        shell("echo {} > $GEMINI_CLI_SYSTEM_SETTINGS_PATH && echo 1 > written"),
+        Turn::text("Done."),
+    ]));
+    let bash = "Bash".parse().into_iter();
+
+    one_session(&setting, setting.options(), Grants::none().with_rules(bash)).await;
+
+    assert_eq!(setting.names(), Vec::<String>::new());
+    setting.server.verify();
+}
