@@ -152,7 +152,9 @@ mod tests {
             let project = tempfile::tempdir().expect("a directory can be made");
             let link =
                 |name: &str| std::os::unix::fs::symlink("nowhere", project.path().join(name));
-            name.map(|name| link(name).expect("it can be made"));
+            if let Some(name) = name {
+                link(name).expect("it can be made");
+            }
             project
         };
         for (name, home, has_walls, is_refused) in [

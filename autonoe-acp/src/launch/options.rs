@@ -39,7 +39,7 @@ pub struct AcpOptions {
     pub args: Vec<OsString>,
     /// The environment that it starts with: at least `PATH`, and the credentials.
     ///
-    /// Its tools inherit all of it.
+    /// Its tools inherit all of it; those of Gemini CLI without what is or looks like a secret.
     pub environment: BTreeMap<OsString, OsString>,
     /// The model of sessions that name none; `None` leaves the choice to the agent.
     pub model: Option<String>,

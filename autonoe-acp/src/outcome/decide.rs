@@ -72,7 +72,8 @@ fn stopped(reason: &str, is_wordless: bool, was_stopped: bool) -> SessionOutcome
 }
 
 fn refused(code: i32, message: &str, data: &Value) -> Result<SessionOutcome, AgentError> {
-    let said = match data["details"].as_str() {
+    let details = data["details"].as_str().or(data["message"].as_str());
+    let said = match details {
         Some(details) => format!("{}: {details}", sentence(message)),
         None => sentence(message),
     };
@@ -82,12 +83,22 @@ fn refused(code: i32, message: &str, data: &Value) -> Result<SessionOutcome, Age
         resets_at: None,
     };
     match code {
-        // The adapter of Codex tells what it knows beside the code.
-        -32603 => match data["codexErrorInfo"].as_str() {
-            Some("usageLimitExceeded") => Ok(quota),
-            Some("unauthorized") => error(AgentErrorKind::Authentication),
-            _ => error(AgentErrorKind::Other),
-        },
+        // The adapters of Codex and Claude Code tell what they know beside the code.
+        -32603 => {
+            let info = data["codexErrorInfo"].as_str();
+            let status = http_status(&data["codexErrorInfo"]);
+            match (info.or(data["errorKind"].as_str()), status) {
+                (Some("usageLimitExceeded" | "rate_limit"), _) | (_, Some(429)) => Ok(quota),
+                (Some("unauthorized" | "authentication_failed"), _) | (_, Some(401 | 403)) => {
+                    error(AgentErrorKind::Authentication)
+                }
+                (Some("billing_error"), _) => error(AgentErrorKind::Billing),
+                (Some("server_error" | "internalServerError"), _) | (_, Some(500..=599)) => {
+                    error(AgentErrorKind::Overloaded)
+                }
+                _ => error(AgentErrorKind::Other),
+            }
+        }
         // Agents try again by themselves before they tell it.
         429 => Ok(quota),
         400 if says_invalid_key(message) => error(AgentErrorKind::Authentication),
@@ -100,6 +111,12 @@ fn refused(code: i32, message: &str, data: &Value) -> Result<SessionOutcome, Age
         -32600 | -32601 | -32700 => error(AgentErrorKind::Protocol),
         _ => error(AgentErrorKind::Other),
     }
+}
+
+/// Returns the status of HTTP in what Codex says of an error: `{"<what>": {"httpStatusCode": 429}}`.
+fn http_status(info: &Value) -> Option<u64> {
+    let mut told = info.as_object()?.values();
+    told.find_map(|details| details["httpStatusCode"].as_u64())
 }
 
 #[cfg(test)]
@@ -185,6 +202,30 @@ mod tests {
                 -32603,
                 "Internal error",
                 json!({"details": "No previous sessions found"}),
+                "error other",
+            ),
+            (
+                -32603,
+                "Internal error",
+                json!({"codexErrorInfo": {"responseTooManyFailedAttempts": {"httpStatusCode": 429}}}),
+                "quota_exceeded",
+            ),
+            (
+                -32603,
+                "Internal error: API Error: Request rejected (429)",
+                json!({"errorKind": "rate_limit"}),
+                "quota_exceeded",
+            ),
+            (
+                -32603,
+                "Internal error: API Error: 529",
+                json!({"errorKind": "server_error"}),
+                "error overloaded",
+            ),
+            (
+                -32603,
+                "Internal error: API Error: 400",
+                json!({"errorKind": "unknown"}),
                 "error other",
             ),
             (

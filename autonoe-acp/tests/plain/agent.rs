@@ -27,7 +27,11 @@ refuse() { printf '{"jsonrpc":"2.0","id":%s,"error":%s}\n' "$id" "$1"; }
 notify() { printf '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"%s","update":%s}}\n' "$1" "$2"; }
 update() { notify s "$1"; }
 say() { update '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"'"$1"'"}}'; }
-request() { printf '{"jsonrpc":"2.0","id":"q","method":"%s","params":%s}\n' "$1" "$2"; read -r reply; printf '%s\n' "$reply" >> replies; }
+request() {
+  printf '{"jsonrpc":"2.0","id":"q","method":"%s","params":%s}\n' "$1" "$2"
+  while read -r reply; do case "$reply" in *'"id":"q"'*) break ;; esac; done
+  printf '%s\n' "$reply" >> replies
+}
 ask_in() { request session/request_permission '{"sessionId":"'"$1"'","toolCall":'"$2"',"options":'"$3"'}'; }
 once='[{"optionId":"yes","name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]'
 ask() { ask_in s "$1" "${2:-$once}"; }
@@ -159,6 +163,16 @@ impl Talk {
         heard
     }
 
+    /// Waits for the agent to write the file `name`.
+    pub(crate) async fn written(&self, name: &str) {
+        let wait = async {
+            while !self.file(name).exists() {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        timeout(PATIENCE, wait).await.expect("it is written");
+    }
+
     /// Waits until nothing of any session is left.
     pub(crate) async fn nothing_is_left(&self) {
         while fs::read_dir(&self.temporary).expect("it is there").count() > 0 {
@@ -196,17 +210,11 @@ impl Heard {
     }
 
     pub(crate) fn texts(&self) -> Vec<&str> {
-        let text = |event: &'_ StreamEvent| match event {
-            StreamEvent::Text { .. } => true,
-            _ => false,
-        };
-        let texts = self.events.iter().filter(|event| text(event));
-        texts
-            .map(|event| match event {
-                StreamEvent::Text { text, .. } => text.as_str(),
-                _ => "",
-            })
-            .collect()
+        let texts = self.events.iter().filter_map(|event| match event {
+            StreamEvent::Text { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
     }
 
     /// Returns the calls that began, and those that ended, in order.

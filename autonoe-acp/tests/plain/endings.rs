@@ -103,9 +103,7 @@ async fn an_agent_that_hears_nothing_is_interrupted_all_the_same() {
     let control = client.control();
 
     let interrupt = async {
-        while !talk.file("begun").exists() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        talk.written("begun").await;
         control.interrupt().await.expect("it can be");
     };
     let heard = async { tokio::join!(Heard::of(client.as_mut()), interrupt).0 };
@@ -130,9 +128,7 @@ async fn an_agent_that_never_starts_can_be_interrupted() {
     let control = client.control();
 
     let interrupt = async {
-        while !talk.file("begun").exists() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        talk.written("begun").await;
         control.interrupt().await.expect("it can be");
     };
     let heard = async { tokio::join!(Heard::of(client.as_mut()), interrupt).0 };
@@ -163,14 +159,9 @@ async fn a_client_that_is_dropped_at_any_stage_takes_its_agent_with_it() {
         let mut client = talk.client();
         {
             let heard = Heard::of(client.as_mut());
-            let begun = async {
-                while !talk.file("begun").exists() {
-                    tokio::time::sleep(Duration::from_millis(10)).await;
-                }
-            };
             tokio::select! {
                 heard = heard => panic!("{heard:?}"),
-                () = begun => {}
+                () = talk.written("begun") => {}
             }
         }
 

@@ -1,9 +1,16 @@
 //! What an agent asks about its calls, honestly or not.
 
-use crate::agent::{Agent, Talk};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_core::{HookDecision, PreToolUseHook, SessionOutcome, ToolCall};
+use tokio::sync::Notify;
+
+use crate::agent::{Agent, Heard, Talk};
 
 /// Plays a turn in which the agent does `script` and then ends well.
-async fn asked(script: &str) -> (Talk, crate::agent::Heard) {
+async fn asked(script: &str) -> (Talk, Heard) {
     let talk = Agent::prompted(format!("{script}; say Done.; finish")).start();
     let heard = talk.turn().await;
     (talk, heard)
@@ -108,8 +115,8 @@ async fn an_id_that_comes_again_in_another_turn_is_another_call() {
     let talk = Agent::prompted(script).start();
     let mut client = talk.client();
 
-    let first = crate::agent::Heard::of(client.as_mut()).await;
-    let second = crate::agent::Heard::of(client.as_mut()).await;
+    let first = Heard::of(client.as_mut()).await;
+    let second = Heard::of(client.as_mut()).await;
     talk.end(client).await;
 
     assert_eq!(talk.replies(), ["yes", "no", "no"]);
@@ -150,4 +157,68 @@ async fn what_is_not_offered_is_refused_and_does_nothing() {
     assert_eq!(talk.replies(), ["error -32601"; 4], "{heard:?}");
     assert!(!talk.file("trace").exists());
     assert!(heard.is_completed(), "{heard:?}");
+}
+
+/// A hook that fails, or never comes to an end.
+enum BadHook {
+    Panics,
+    /// Tells when it is asked.
+    Thinks(Arc<Notify>),
+}
+
+#[async_trait]
+impl PreToolUseHook for BadHook {
+    fn name(&self) -> &str {
+        "bad"
+    }
+
+    async fn check(&self, _: &ToolCall) -> HookDecision {
+        match self {
+            Self::Panics => panic!("a hook that fails"),
+            Self::Thinks(asked) => {
+                asked.notify_one();
+                std::future::pending().await
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_hook_that_fails_or_never_answers_allows_nothing() {
+    for hook in [BadHook::Panics, BadHook::Thinks(Arc::default())] {
+        let talk = Agent::prompted(format!("ask '{LS}'; say Done.; finish")).start();
+        let mut spec = talk.spec();
+        let gate = spec.gate.with_time_limit(Duration::from_millis(100));
+        spec.gate = gate.with_hook(Arc::new(hook));
+        let mut client = talk.client_of(spec);
+
+        let heard = Heard::of(client.as_mut()).await;
+        talk.end(client).await;
+
+        assert_eq!(talk.replies(), ["no"]);
+        assert_eq!(heard.calls(), ["c: Bash", "c: denied"]);
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_is_open_when_a_turn_is_stopped_is_cancelled() {
+    let script = format!("ask '{LS}'; answer '{{\"stopReason\":\"cancelled\"}}'");
+    let talk = Agent::prompted(script).start();
+    let mut spec = talk.spec();
+    let asked = Arc::new(Notify::new());
+    let thinks = BadHook::Thinks(asked.clone());
+    spec.gate = spec.gate.with_hook(Arc::new(thinks));
+    let mut client = talk.client_of(spec);
+    let control = client.control();
+
+    let interrupt = async {
+        asked.notified().await;
+        control.interrupt().await.expect("it can be");
+    };
+    let (heard, ()) = tokio::join!(Heard::of(client.as_mut()), interrupt);
+    talk.end(client).await;
+
+    assert_eq!(talk.replies(), ["cancelled"]);
+    assert_eq!(heard.calls(), ["c: Bash", "c: denied"]);
+    assert_eq!(heard.outcome(), Some(&SessionOutcome::Interrupted));
 }
