@@ -17,6 +17,11 @@ pub(crate) async fn probe(options: &AcpOptions) -> Result<Capabilities, AgentErr
         let error = AgentError::new(AgentErrorKind::Authentication, message);
         return Err(error.with_remedy(remedy));
     }
+    greet(options).await
+}
+
+/// Does the same without a look at the credentials.
+pub(crate) async fn greet(options: &AcpOptions) -> Result<Capabilities, AgentError> {
     let launch = probe_launch(options)?;
     let translator = Translator::new(options.preset.dialect(), Vec::new());
     let mut live = Live::start(options, launch, translator).await?;

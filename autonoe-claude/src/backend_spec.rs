@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use autonoe_backend::SandboxSpec;
 use autonoe_core::{
-    AgentClientFactory, BackendSpec, CostUsd, McpServer, PermissionRule, Sandbox, SpecContext,
-    SpecError, ThinkingBudget,
+    AgentClientFactory, BackendProbe, BackendSpec, CostUsd, McpServer, PermissionRule, Sandbox,
+    SpecContext, SpecError, ThinkingBudget,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,8 +17,9 @@ use serde::{Deserialize, Serialize};
 use crate::agents::ClaudeAgents;
 use crate::launch::{ClaudeOptions, ConfigFolder, SettingSources};
 use crate::probe::LoginCheck;
+use crate::spec_probe;
 
-/// Describes Claude Code in a configuration file: `{"type": "claude-code", ..}`.
+/// Describes Claude Code in a configuration file: `{"type": "claude", ..}`.
 ///
 /// Everything can be left out. What the program starts with, its credentials among it, is
 /// the environment of the [`SpecContext`], and nothing else.
@@ -26,7 +28,7 @@ use crate::probe::LoginCheck;
 /// use autonoe_claude as _;
 /// use autonoe_core::BackendSpec;
 ///
-/// let json = r#"{"type": "claude-code", "model": "sonnet", "maxTurns": 80}"#;
+/// let json = r#"{"type": "claude", "model": "sonnet", "maxTurns": 80}"#;
 /// let backend: Box<dyn BackendSpec> = serde_json::from_str(json)?;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
@@ -75,7 +77,7 @@ pub struct ClaudeBackend {
 }
 
 impl ClaudeBackend {
-    const TAG: &str = "claude-code";
+    const TAG: &str = "claude";
 
     /// Says the same as options, for a program that starts with the environment of `context`.
     ///
@@ -110,14 +112,19 @@ impl ClaudeBackend {
     }
 }
 
-#[typetag::serde(name = "claude-code")]
+#[typetag::serde(name = "claude")]
+#[async_trait]
 impl BackendSpec for ClaudeBackend {
     fn build(&self, context: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
         Ok(Arc::new(ClaudeAgents::new(self.options(context)?)))
     }
+
+    async fn probe(&self, context: &SpecContext) -> BackendProbe {
+        spec_probe::look(self, context).await
+    }
 }
 
-autonoe_core::register_spec!(Backend, ClaudeBackend, "claude-code", {
+autonoe_core::register_spec!(Backend, ClaudeBackend, "claude", {
     "model": "sonnet",
     "maxTurns": 80,
     "maxCostUsd": "5",
@@ -192,11 +199,11 @@ mod tests {
     #[test]
     fn the_registered_example_is_a_spec() {
         let entries = registered_specs(SpecPort::Backend);
-        let entry = entries.iter().find(|entry| entry.tag == "claude-code");
+        let entry = entries.iter().find(|entry| entry.tag == "claude");
         let example = (entry.expect("it is registered").example)();
 
         let spec: Box<dyn BackendSpec> = serde_json::from_value(example).expect("a spec");
 
-        assert_eq!(spec.typetag_name(), "claude-code");
+        assert_eq!(spec.typetag_name(), "claude");
     }
 }

@@ -19,11 +19,13 @@
 mod agents;
 mod backend_spec;
 pub mod events;
+mod former_name;
 mod launch;
 mod mcp;
 pub mod outcome;
 mod probe;
 mod session;
+mod spec_probe;
 pub mod wire;
 
 pub use agents::ClaudeAgents;

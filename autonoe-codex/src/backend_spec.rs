@@ -5,13 +5,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use autonoe_backend::SandboxSpec;
-use autonoe_core::{AgentClientFactory, BackendSpec, McpServer, SpecContext, SpecError};
+use autonoe_core::{
+    AgentClientFactory, BackendProbe, BackendSpec, McpServer, OuterSandbox, SpecContext, SpecError,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agents::CodexAgents;
 use crate::launch::{CodexHome, CodexOptions, CodexProvider};
+use crate::spec_probe;
 
 /// Describes Codex in a configuration file: `{"type": "codex", ..}`.
 ///
@@ -35,7 +39,8 @@ pub struct CodexBackend {
     /// The model of sessions that name none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Where the model is; without it, the service that the login is for.
+    /// Where the model is; without it, the service that the login is for, or that of OpenAI if
+    /// no login is kept and `OPENAI_API_KEY` is set (elsewhere if `OPENAI_BASE_URL` says so).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<CodexProvider>,
     /// Where the program finds its login and its conversations.
@@ -70,8 +75,10 @@ impl CodexBackend {
                 .map_err(|error| SpecError::new(Self::TAG, error.to_string()))?,
         };
         options.model = spec.model;
-        options.provider = spec.provider;
         options.home = spec.home;
+        options.provider = spec
+            .provider
+            .or_else(|| spec_probe::service_of_key(&options.home, &options.environment));
         spec.sandbox.apply(&mut options.walls);
         options.mcp_servers = spec.mcp_servers;
         options.temporary = spec.temporary.unwrap_or(options.temporary);
@@ -82,9 +89,18 @@ impl CodexBackend {
 }
 
 #[typetag::serde(name = "codex")]
+#[async_trait]
 impl BackendSpec for CodexBackend {
     fn build(&self, context: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
         Ok(Arc::new(CodexAgents::new(self.options(context)?)))
+    }
+
+    async fn probe(&self, context: &SpecContext) -> BackendProbe {
+        spec_probe::look(self, context).await
+    }
+
+    fn outer_sandbox(&self) -> Option<OuterSandbox> {
+        Some(OuterSandbox::bubblewrap())
     }
 }
 

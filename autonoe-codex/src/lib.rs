@@ -23,9 +23,11 @@ mod agents;
 mod backend_spec;
 pub mod events;
 mod launch;
+mod native_program;
 pub mod outcome;
 mod probe;
 mod session;
+mod spec_probe;
 pub mod wire;
 
 pub use agents::CodexAgents;

@@ -11,8 +11,8 @@ use crate::domain::{
     VerificationTracker,
 };
 use crate::port::{
-    Capabilities, McpServer, MemoryRepository, PermissionRule, RunEvent, SpecEntry, SystemClock,
-    ToolCall, ToolOutput, all_specs, plain_output_schema, plain_schema,
+    BackendProbe, Capabilities, McpServer, MemoryRepository, PermissionRule, RunEvent, SpecEntry,
+    SystemClock, ToolCall, ToolOutput, all_specs, plain_output_schema, plain_schema,
 };
 use crate::run::RunLimits;
 use crate::tools::{LedgerBook, deliverable_tools};
@@ -46,6 +46,7 @@ pub fn schemas() -> BTreeMap<String, Value> {
         of::<ToolCall>("tool-call"),
         of::<ToolOutput>("tool-output"),
         of::<Capabilities>("capabilities"),
+        of::<BackendProbe>("backend-probe"),
         of::<McpServer>("mcp-server"),
         of::<PermissionRule>("permission-rule"),
         #[cfg(feature = "project")]

@@ -17,10 +17,15 @@ fn schemas() -> impl Iterator<Item = (String, Value)> {
     // Specs of other crates are theirs to describe.
     all.filter(|(name, _)| name.starts_with("hook.core-") || !name.starts_with("hook."))
         .filter(|(name, _)| !name.starts_with("backend."))
+        // It names backends, and the command has all of them.
+        .filter(|(name, _)| name != "agent-config")
 }
 
 fn written(schema: &Value) -> String {
-    let mut text = serde_json::to_string_pretty(schema).expect("a schema is JSON");
+    // In one order, whatever keeps maps in the order of their making.
+    let mut schema = schema.clone();
+    schema.sort_all_objects();
+    let mut text = serde_json::to_string_pretty(&schema).expect("a schema is JSON");
     text.push('\n');
     text
 }
@@ -57,7 +62,7 @@ fn no_schema_is_left_over() {
             .into_owned();
         // What the command prints and reads and what flows hold is theirs to describe.
         let is_of_others = name.starts_with("output.") || name.starts_with("flow.");
-        if is_of_others || name == "models.json" {
+        if is_of_others || ["models.json", "agent-config.json"].contains(&name.as_str()) {
             continue;
         }
         assert!(

@@ -6,12 +6,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use autonoe_backend::SandboxSpec;
-use autonoe_core::{AgentClientFactory, BackendSpec, McpServer, SpecContext, SpecError};
+use autonoe_core::{
+    AgentClientFactory, BackendProbe, BackendSpec, McpServer, OuterSandbox, SpecContext, SpecError,
+};
 use autonoe_process::find_program;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::probe::{look_at_agent, not_there};
 use crate::agents::AcpAgents;
 use crate::launch::{AcpOptions, HomeFolder};
 
@@ -107,9 +111,24 @@ impl AcpBackend {
 }
 
 #[typetag::serde(name = "acp")]
+#[async_trait]
 impl BackendSpec for AcpBackend {
     fn build(&self, context: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
         Ok(Arc::new(AcpAgents::new(self.options(context)?)))
+    }
+
+    async fn probe(&self, context: &SpecContext) -> BackendProbe {
+        match self.options(context) {
+            Ok(options) => look_at_agent(Self::TAG, &options).await,
+            Err(error) => {
+                let remedy = "install it, or write its whole path";
+                not_there(Self::TAG, error.reason(), remedy)
+            }
+        }
+    }
+
+    fn outer_sandbox(&self) -> Option<OuterSandbox> {
+        Some(OuterSandbox::bubblewrap())
     }
 }
 

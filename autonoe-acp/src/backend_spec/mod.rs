@@ -2,6 +2,7 @@
 
 mod acp;
 mod gemini;
+mod probe;
 
 pub use acp::AcpBackend;
 pub use gemini::GeminiBackend;

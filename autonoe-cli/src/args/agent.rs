@@ -6,15 +6,17 @@ use autonoe_core::{Budget, CostUsd, GivenLimits, Models, OnQuota, ThinkingBudget
 use clap::Args;
 
 use super::money_and_time::{cost, pause, thinking, time};
-use crate::compose::BackendChoice;
+use crate::compose::{BackendChoice, Wanted, sandbox_switch};
+use crate::surroundings::Surroundings;
 
 /// Which agent works, and within which limits.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct AgentArgs {
-    /// What runs the agent: `claude`, `model:PROVIDER/MODEL`, `scripted:FILE`, or JSON
-    #[arg(long, default_value = "claude", value_name = "BACKEND")]
+    /// What runs the agent: `claude`, `codex`, `gemini`, `acp:COMMAND`, `model:PROVIDER/MODEL`,
+    /// `scripted:FILE`, or JSON [default: that of .autonoe/agent.json, else claude]
+    #[arg(long, value_name = "BACKEND")]
     #[arg(help_heading = "Agent")]
-    pub(crate) backend: BackendChoice,
+    pub(crate) backend: Option<BackendChoice>,
     /// The model [default: the backend's own]
     #[arg(long, short = 'm', value_name = "MODEL", value_parser = model)]
     #[arg(help_heading = "Agent")]
@@ -71,6 +73,16 @@ impl AgentArgs {
         Models {
             planning: self.plan_model.clone(),
             implementation: self.model.clone(),
+        }
+    }
+
+    /// Returns what a backend must be able to give.
+    pub(crate) fn wanted(&self, surroundings: &Surroundings) -> Wanted<'_> {
+        Wanted {
+            model: self.model.as_deref(),
+            plan_model: self.plan_model.as_deref(),
+            thinking: self.thinking,
+            sandbox: sandbox_switch(self.no_sandbox, surroundings),
         }
     }
 

@@ -14,9 +14,10 @@ use crate::compose::BackendChoice;
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
-    /// Look for a run on this backend, as `autonoe run` takes it
-    #[arg(long, default_value = "claude", value_name = "BACKEND")]
-    pub(crate) backend: BackendChoice,
+    /// Look for a run on this backend, as `autonoe run` takes it [default: that of
+    /// .autonoe/agent.json, else claude]
+    #[arg(long, value_name = "BACKEND")]
+    pub(crate) backend: Option<BackendChoice>,
     /// The model, as `autonoe run` takes it [default: that of the backend]
     #[arg(long, short = 'm', value_name = "MODEL", value_parser = model)]
     pub(crate) model: Option<String>,

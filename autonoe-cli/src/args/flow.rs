@@ -61,10 +61,11 @@ pub(crate) struct FlowRunArgs {
     pub(crate) parameters: Vec<String>,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
-    /// What runs the agent: `claude`, `model:PROVIDER/MODEL`, `scripted:FILE`, or JSON
-    #[arg(long, default_value = "claude", value_name = "BACKEND")]
+    /// What runs the agent: `claude`, `codex`, `gemini`, `acp:COMMAND`, `model:PROVIDER/MODEL`,
+    /// `scripted:FILE`, or JSON [default: that of .autonoe/agent.json, else claude]
+    #[arg(long, value_name = "BACKEND")]
     #[arg(help_heading = "Agent")]
-    backend: BackendChoice,
+    backend: Option<BackendChoice>,
     /// The model [default: the backend's own]
     #[arg(long, short = 'm', value_name = "MODEL", value_parser = model)]
     #[arg(help_heading = "Agent")]

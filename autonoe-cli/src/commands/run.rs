@@ -8,7 +8,7 @@ use super::broke_off::BrokeOff;
 use super::dry_run::dry_run;
 use super::stage::Stage;
 use crate::args::{RunArgs, SyncArgs, Work};
-use crate::compose::{ModelsFile, sandbox_switch};
+use crate::compose::{ChosenBackend, ModelsFile, sandbox_switch};
 use crate::error::CliError;
 use crate::exit_code;
 use crate::present::{harmless_line, summary};
@@ -36,10 +36,10 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
     if work.dry_run {
         return dry_run(work, &project, surroundings);
     }
-    let model = work.agent.model.as_deref();
-    let backend = &work.agent.backend;
+    let backend = ChosenBackend::find(work.agent.backend.as_ref(), Some(&project))?;
     let models = ModelsFile::load(&project)?.unwrap_or_default();
-    let built = backend.build(&project, work.mode, model, surroundings)?;
+    let wanted = work.agent.wanted(surroundings);
+    let built = backend.build(&project, work.mode, wanted, &models, surroundings)?;
     let mut stage = Stage::open(work.agent, work.output, &project, &models, surroundings);
     stage.warn_of(&built.warnings);
     if let Some(warning) = about_what_broke_off(&project, work.mode) {
@@ -51,7 +51,7 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
         .sandbox(sandbox_switch(work.agent.no_sandbox, surroundings))
         .destructive(work.destructive)
         .limits(work.agent.limits())
-        .configure(stage.configuration(work.agent, surroundings));
+        .configure(stage.configuration(work.agent, built.outer_sandbox, surroundings));
 
     let report = stage.play(&control, project_run.start(&control))??;
     let told = stage.tell(&shown(&report), surroundings);

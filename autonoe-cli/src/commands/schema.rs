@@ -39,7 +39,10 @@ pub(super) fn text(name: &str) -> Result<String, CliError> {
         CliError::usage(format!("there is no schema {name:?}"))
             .with_hint("`autonoe schema` lists them")
     })?;
-    let text = serde_json::to_string_pretty(schema)
+    // In one order, whatever keeps maps in the order of their making.
+    let mut schema = schema.clone();
+    schema.sort_all_objects();
+    let text = serde_json::to_string_pretty(&schema)
         .map_err(|error| CliError::failure(format!("it cannot be written as JSON: {error}")))?;
     Ok(format!("{text}\n"))
 }

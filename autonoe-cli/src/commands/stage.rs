@@ -3,7 +3,9 @@
 use std::mem;
 use std::sync::Arc;
 
-use autonoe_core::{Project, RunControl, RunObserver, SessionRunnerBuilder, TraceContext};
+use autonoe_core::{
+    OuterSandbox, Project, RunControl, RunObserver, SessionRunnerBuilder, TraceContext,
+};
 use autonoe_mcp::HttpToolServer;
 
 use super::signals;
@@ -85,6 +87,7 @@ impl Stage {
     pub(super) fn configuration(
         &self,
         agent: &AgentArgs,
+        outer_sandbox: Option<OuterSandbox>,
         surroundings: &Surroundings,
     ) -> impl FnOnce(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + 'static {
         let mut observers: Vec<Arc<dyn RunObserver>> = vec![self.presenter.clone()];
@@ -98,6 +101,9 @@ impl Stage {
             runner = runner.models(models).trace_content(content);
             // Only for backends that cannot host our tools themselves; no port is open before one does.
             runner = runner.tool_server(Arc::new(HttpToolServer::new()));
+            if let Some(sandbox) = outer_sandbox {
+                runner = runner.outer_sandbox(sandbox);
+            }
             if let Some(parent) = trace {
                 runner = runner.trace(parent);
             }

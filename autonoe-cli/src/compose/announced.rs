@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use autonoe_model::{KeyPlaces, NetworkAccess, ToolPlan};
+use serde_json::Value;
 
 /// Says what of the machine the commands of agents get, as the file at `path` wants it.
 pub(super) fn of_tools(plan: &ToolPlan, path: &Path) -> Vec<String> {
@@ -18,6 +19,44 @@ pub(super) fn of_tools(plan: &ToolPlan, path: &Path) -> Vec<String> {
         announced.push(format!("commands of agents get {names}, as {path} says"));
     }
     announced
+}
+
+/// Says which backend the file at `place` names, and all that it says of it: programs that are
+/// started, services that keys go to, folders that can be written.
+pub(super) fn of_backend(tag: &str, written: &Value, place: &str) -> Vec<String> {
+    let mut announced = vec![format!("agents are run by {tag}, as {place} says")];
+    let fields = written.as_object().into_iter().flatten();
+    let fields = fields.filter(|(name, _)| *name != "type");
+    announced.extend(fields.map(|(name, value)| {
+        let value = without_secrets(value.clone());
+        format!("{tag} has the {name} {value}, as {place} says")
+    }));
+    announced
+}
+
+/// Takes away what stands in environments and headers.
+fn without_secrets(mut value: Value) -> Value {
+    match &mut value {
+        Value::Object(fields) => {
+            for (name, value) in fields.iter_mut() {
+                let is_secret = matches!(name.as_str(), "env" | "headers") && value.is_object();
+                *value = match value.as_object_mut() {
+                    Some(entries) if is_secret => {
+                        entries.values_mut().for_each(|it| *it = "...".into());
+                        value.take()
+                    }
+                    _ => without_secrets(value.take()),
+                };
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                *item = without_secrets(item.take());
+            }
+        }
+        _ => {}
+    }
+    value
 }
 
 /// Names the variables and files whose content is sent away; `None` if there are none.
@@ -64,6 +103,31 @@ mod tests {
         ] {
             let plan: ToolPlan = serde_json::from_value(plan).expect("a plan");
             assert_eq!(of_tools(&plan, Path::new("models.json")), expected);
+        }
+    }
+
+    #[test]
+    fn all_that_a_file_says_of_a_backend_is_told_but_its_secrets() {
+        for (written, expected) in [
+            (
+                json!("codex"),
+                &["agents are run by codex, as a.json:2 says"][..],
+            ),
+            (
+                json!({"type": "codex", "program": "/opt/x", "mcpServers": {
+                    "s": {"command": "y", "env": {"KEY": "sk-1"}},
+                }}),
+                &[
+                    "agents are run by codex, as a.json:2 says",
+                    "codex has the mcpServers {\"s\":{\"command\":\"y\",\"env\":{\"KEY\":\"...\"}}}, \
+                     as a.json:2 says",
+                    "codex has the program \"/opt/x\", as a.json:2 says",
+                ],
+            ),
+        ] {
+            let mut announced = of_backend("codex", &written, "a.json:2");
+            announced.sort();
+            assert_eq!(announced, expected);
         }
     }
 

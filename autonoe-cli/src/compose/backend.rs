@@ -1,77 +1,42 @@
-//! Which backend the command line names.
+//! A backend that is ready for a run.
 
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
+use std::path::Path;
 use std::sync::Arc;
 
-use autonoe_claude::ClaudeBackend;
 use autonoe_core::{
-    AgentClientFactory, BackendSpec, Mode, Places, Project, SpecContext, SpecPort, json_complaint,
-    read_text_file, registered_specs,
+    AgentClientFactory, BackendSpec, Mode, OuterSandbox, Places, Project, SpecContext,
+    json_complaint, read_text_file,
 };
 use autonoe_model::{McpOptions, ModelAgents};
 use autonoe_testkit::ScriptedBackend;
+use serde_json::Value;
 
+use super::backend_choice::fields_of;
+use super::fitness::{Wanted, check};
+use super::priced::priced;
+use super::program_environment::program_environment;
 use super::servers::check_servers;
-use super::{ChosenModel, ModelName, ModelsFile, NoModel};
+use super::{BackendChoice, ChosenBackend, ChosenModel, ModelsFile, NoModel, Origin};
 use crate::error::{CliError, whole};
 use crate::surroundings::Surroundings;
 
 /// The largest file of a script that is read.
 const LARGEST_SCRIPT: u64 = 64 * 1024 * 1024;
 
-/// A backend, as the command line names it.
-#[derive(Clone, Debug)]
-pub(crate) enum BackendChoice {
-    /// `claude`: Claude Code, with nothing special.
-    Claude,
-    /// `scripted:FILE`: agents that do what a file says.
-    Scripted(PathBuf),
-    /// `model:PROVIDER/MODEL`: agents in this process.
-    Model(ModelName),
-    /// The JSON of a spec, or only its `type`.
-    Spec(Arc<dyn BackendSpec>),
-}
-
-impl FromStr for BackendChoice {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "claude" {
-            return Ok(Self::Claude);
-        }
-        if let Some(file) = text.strip_prefix("scripted:") {
-            return match file {
-                "" => Err("write scripted:FILE".to_owned()),
-                file => Ok(Self::Scripted(file.into())),
-            };
-        }
-        if let Some(name) = text.strip_prefix("model:") {
-            return name.parse().map(Self::Model);
-        }
-        if text == "model" {
-            return "".parse().map(Self::Model);
-        }
-        let json = match text.starts_with('{') {
-            true => text.to_owned(),
-            false if is_registered(text) => serde_json::json!({"type": text}).to_string(),
-            false => return Err(format!("there is no such backend; {}", known())),
-        };
-        let spec: Box<dyn BackendSpec> = serde_json::from_str(&json).map_err(|error| {
-            let complaint = json_complaint(&error);
-            format!("{complaint}; {}", known())
-        })?;
-        Ok(Self::Spec(spec.into()))
-    }
-}
-
 /// A backend that is ready, and what a person should know about it.
 pub(crate) struct Built {
     pub(crate) agents: Arc<dyn AgentClientFactory>,
+    /// The sandbox that the backend makes around its sessions.
+    pub(crate) outer_sandbox: Option<OuterSandbox>,
     pub(crate) warnings: Vec<String>,
 }
 
-impl BackendChoice {
+impl ChosenBackend {
+    /// Refuses what the backend cannot give.
+    pub(crate) fn check(&self, wanted: Wanted<'_>) -> Result<(), CliError> {
+        check(&self.choice, wanted)
+    }
+
     /// Finds the model that agents in this process would work on; `None` if it is another backend.
     pub(crate) fn on_model(
         &self,
@@ -79,46 +44,94 @@ impl BackendChoice {
         project: Option<&Project>,
         surroundings: &Surroundings,
     ) -> Option<Result<ChosenModel, NoModel>> {
-        match self {
-            Self::Model(name) => Some(ChosenModel::find(name, model, project, surroundings)),
-            Self::Spec(spec) => ChosenModel::of_spec(&**spec, model).map(Ok),
-            Self::Claude | Self::Scripted(_) => None,
+        match &self.choice {
+            BackendChoice::Model(name) => {
+                Some(ChosenModel::find(name, model, project, surroundings))
+            }
+            BackendChoice::Spec(spec) => {
+                let origin = match self.file() {
+                    Some(file) => Origin::File(file.to_owned()),
+                    None => Origin::CommandLine,
+                };
+                ChosenModel::of_spec(&**spec, model, origin).map(Ok)
+            }
+            BackendChoice::Scripted(_) => None,
         }
     }
 
-    /// Builds the backend for a run in `project`, on `model` if one is named besides.
+    /// Returns the spec, which is read from its file if it is in one; `None` for agents on a
+    /// model that `models.json` describes.
+    pub(crate) fn spec(
+        &self,
+        surroundings: &Surroundings,
+    ) -> Result<Option<Arc<dyn BackendSpec>>, CliError> {
+        Ok(match &self.choice {
+            BackendChoice::Model(_) => None,
+            BackendChoice::Spec(spec) => Some(spec.clone()),
+            BackendChoice::Scripted(file) => Some(Arc::new(scripted(file, surroundings)?)),
+        })
+    }
+
+    /// Builds the backend for a run in `project`.
     pub(crate) fn build(
         &self,
         project: &Project,
         mode: Mode,
-        model: Option<&str>,
+        wanted: Wanted<'_>,
+        models: &ModelsFile,
         surroundings: &Surroundings,
     ) -> Result<Built, CliError> {
-        let environment = surroundings.environment.clone();
-        let context = SpecContext::new(Places::new(project.root())).with_environment(environment);
-        let built = match self {
-            Self::Claude => ClaudeBackend::default().build(&context),
-            Self::Scripted(file) => scripted(file, surroundings)?.build(&context),
-            Self::Model(name) => {
-                let chosen = ChosenModel::find(name, model, Some(project), surroundings);
+        self.check(wanted)?;
+        let mut built = match self.on_model(wanted.model, Some(project), surroundings) {
+            Some(chosen) => {
                 let chosen = chosen.map_err(NoModel::into_error)?;
+                let chosen = chosen.withhold(models.telemetry.keys());
                 let (built, options) = on_model(&chosen, project, surroundings)?;
-                check_servers(project, mode, &options)?;
-                return Ok(built);
-            }
-            Self::Spec(spec) => match ChosenModel::of_spec(&**spec, model) {
-                Some(chosen) => {
-                    let file = ModelsFile::load(project)?.unwrap_or_default();
-                    let chosen = chosen.withhold(file.telemetry.keys());
-                    return on_model(&chosen, project, surroundings).map(|(built, _)| built);
+                // What a person tells in JSON has always been taken as it is.
+                if matches!(self.choice, BackendChoice::Model(_)) {
+                    check_servers(project, mode, &options)?;
                 }
-                None => spec.build(&context),
-            },
+                built
+            }
+            None => self.build_spec(project, models, surroundings)?,
         };
-        let agents = built.map_err(|error| CliError::failure(whole(&error)))?;
-        let warnings = Vec::new();
-        Ok(Built { agents, warnings })
+        built.warnings.splice(0..0, self.announced.iter().cloned());
+        Ok(built)
     }
+
+    fn build_spec(
+        &self,
+        project: &Project,
+        models: &ModelsFile,
+        surroundings: &Surroundings,
+    ) -> Result<Built, CliError> {
+        let Some(spec) = self.spec(surroundings)? else {
+            return Err(CliError::failure("there is nothing to build"));
+        };
+        let (tag, fields) = (self.choice.tag(), fields_of(&*spec));
+        let context = context_for(tag, &fields, project.root(), models, surroundings);
+        let agents = spec.build(&context).map_err(|error| {
+            let told = CliError::failure(whole(&error));
+            told.with_hint("`autonoe doctor` looks at all backends")
+        })?;
+        Ok(Built {
+            agents: priced(tag, &fields, models, agents),
+            outer_sandbox: spec.outer_sandbox(),
+            warnings: Vec::new(),
+        })
+    }
+}
+
+/// Returns what the spec with `tag` is told, which says `fields` of itself.
+pub(crate) fn context_for(
+    tag: &str,
+    fields: &Value,
+    root: &Path,
+    models: &ModelsFile,
+    surroundings: &Surroundings,
+) -> SpecContext {
+    let environment = program_environment(tag, fields, models, surroundings);
+    SpecContext::new(Places::new(root)).with_environment(environment)
 }
 
 fn on_model(
@@ -135,6 +148,7 @@ fn on_model(
     let built = Built {
         warnings: chosen.announced(),
         agents: Arc::new(ModelAgents::new(options)),
+        outer_sandbox: None,
     };
     Ok((built, servers))
 }
@@ -151,64 +165,4 @@ fn scripted(file: &Path, surroundings: &Surroundings) -> Result<ScriptedBackend,
         CliError::failure(format!("{path:?} is no script of agents: {complaint}"))
             .with_hint("`autonoe schema scripted` shows what it looks like")
     })
-}
-
-fn is_registered(tag: &str) -> bool {
-    registered_specs(SpecPort::Backend)
-        .iter()
-        .any(|spec| spec.tag == tag)
-}
-
-fn known() -> String {
-    let specs = registered_specs(SpecPort::Backend);
-    let tags: Vec<_> = specs.iter().map(|spec| spec.tag).collect();
-    format!(
-        "it is claude, {}, scripted:FILE, or the JSON of one of {}",
-        ModelName::FORM,
-        tags.join(", ")
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn backends_go_by_name_file_and_json() {
-        for (text, is_fine) in [
-            ("claude", true),
-            ("scripted:agents.json", true),
-            ("claude-code", true),
-            ("model:anthropic/claude-sonnet-4-5", true),
-            ("model:router/openai/gpt-5", true),
-            (
-                r#"{"type": "model", "provider": {"type": "openai"}, "model": "gpt-5"}"#,
-                true,
-            ),
-            ("model:anthropic", false),
-            ("model:", false),
-            ("model", false),
-            (r#"{"type": "model", "model": "gpt-5"}"#, false),
-            (r#"{"type": "claude-code", "model": "sonnet"}"#, true),
-            ("scripted:", false),
-            ("gpt", false),
-            (r#"{"type": "unheard-of"}"#, false),
-            (r#"{"type": "claude-code", "modle": "sonnet"}"#, false),
-            ("", false),
-        ] {
-            let parsed = text.parse::<BackendChoice>();
-            assert_eq!(parsed.is_ok(), is_fine, "{text}: {parsed:?}");
-        }
-    }
-
-    #[test]
-    fn an_unknown_backend_is_told_with_those_that_there_are() {
-        let error = "gpt".parse::<BackendChoice>().expect_err("there is none");
-        assert!(
-            ["claude-code", "scripted:FILE", "model:PROVIDER/MODEL"]
-                .iter()
-                .all(|known| error.contains(known)),
-            "{error}"
-        );
-    }
 }

@@ -20,7 +20,7 @@ use crate::error::{CliError, whole};
 use crate::surroundings::Surroundings;
 
 /// What the variable of a key begins with; the name of the key follows.
-const KEY_VARIABLE: &str = "AUTONOE_SIGNING_KEY_";
+pub(super) const KEY_VARIABLE: &str = "AUTONOE_SIGNING_KEY_";
 
 /// Where bubblewrap is if it is not on `PATH`.
 const BUBBLEWRAP: &str = "/usr/bin/bwrap";

@@ -2,16 +2,24 @@
 
 mod announced;
 mod backend;
+mod backend_choice;
+mod chosen_backend;
+mod fitness;
 mod flow_parts;
 mod model;
 mod model_name;
 mod models_file;
+mod priced;
+mod program_environment;
 mod sandbox;
 mod servers;
 mod written_keys;
 
 pub(crate) use announced::listed_keys;
-pub(crate) use backend::BackendChoice;
+pub(crate) use backend::context_for;
+pub(crate) use backend_choice::BackendChoice;
+pub(crate) use chosen_backend::ChosenBackend;
+pub(crate) use fitness::{NO_SANDBOX_HINT, Wanted, no_sandbox_for};
 pub(crate) use flow_parts::{flow_commands, flow_notifiers, missing_keys, without_keys};
 pub(crate) use model::{ChosenModel, NoModel, Origin};
 pub(crate) use model_name::ModelName;

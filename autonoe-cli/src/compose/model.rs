@@ -10,6 +10,7 @@ use autonoe_model::{
     ModelError, ModelErrorCode, OpenAiSpec, ProviderContext, ProviderSpec,
 };
 
+use super::backend_choice::fields_of;
 use super::{ModelName, ModelsFile, announced, listed_keys};
 use crate::error::CliError;
 use crate::surroundings::Surroundings;
@@ -93,19 +94,25 @@ impl ChosenModel {
         })
     }
 
-    /// Takes what the JSON of a spec says, if it is about agents on a model.
-    pub(crate) fn of_spec(spec: &dyn BackendSpec, model: Option<&str>) -> Option<Self> {
-        let mut written = serde_json::to_value(spec).ok()?;
-        let fields = written.as_object_mut()?;
-        if fields.remove("type")? != ModelBackend::TAG {
+    /// Takes what a spec says that is written at `origin`, if it is about agents on a model.
+    pub(crate) fn of_spec(
+        spec: &dyn BackendSpec,
+        model: Option<&str>,
+        origin: Origin,
+    ) -> Option<Self> {
+        if spec.typetag_name() != ModelBackend::TAG {
             return None;
         }
-        let mut backend: ModelBackend = serde_json::from_value(written).ok()?;
+        let mut backend: ModelBackend = serde_json::from_value(fields_of(spec)).ok()?;
         backend.model = model.unwrap_or(&backend.model).to_owned();
+        let settings = match &origin {
+            Origin::File(path) => Some(path.clone()),
+            Origin::BuiltIn | Origin::CommandLine => None,
+        };
         Some(Self {
             backend,
-            origin: Origin::CommandLine,
-            settings: None,
+            origin,
+            settings,
             withheld: KeyPlaces::default(),
         })
     }
@@ -122,19 +129,27 @@ impl ChosenModel {
         root: &Path,
         surroundings: &Surroundings,
     ) -> Result<ModelAgentOptions, ModelError> {
-        let variables = &self.backend.tools.variables;
-        if let Some(name) = variables.intersection(&self.withheld.variables).next() {
-            let message =
-                format!("the variable {name} has a key of telemetry, which no command may see");
-            let code = ModelErrorCode::ProviderNotConfigured;
-            return Err(ModelError::new(code, message));
-        }
+        self.check_keys()?;
         let mut options = self.backend.options(&context(root, surroundings))?;
         let place = ProviderContext::new("telemetry")
             .with_environment(surroundings.environment.clone())
             .with_folder(root);
         self.withheld.withhold_from(&mut options, &place);
         Ok(options)
+    }
+
+    /// Looks that no command gets a key of others.
+    fn check_keys(&self) -> Result<(), ModelError> {
+        let variables = &self.backend.tools.variables;
+        match variables.intersection(&self.withheld.variables).next() {
+            None => Ok(()),
+            Some(name) => {
+                let message =
+                    format!("the variable {name} has a key of telemetry, which no command may see");
+                let code = ModelErrorCode::ProviderNotConfigured;
+                Err(ModelError::new(code, message))
+            }
+        }
     }
 
     /// Says how MCP servers would be started. No key is needed for that.

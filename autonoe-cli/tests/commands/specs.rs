@@ -1,6 +1,8 @@
 //! The plugins that the command knows by name.
 
+use autonoe_acp as _;
 use autonoe_claude as _;
+use autonoe_codex as _;
 use autonoe_core::{SpecPort, registered_specs};
 use autonoe_model as _;
 use autonoe_testkit::conformance;
@@ -10,6 +12,7 @@ fn every_spec_that_the_command_knows_keeps_the_rules() {
     let backends = registered_specs(SpecPort::Backend);
     let tags: Vec<_> = backends.iter().map(|spec| spec.tag).collect();
 
-    assert_eq!(tags, ["claude-code", "model", "testkit-scripted"]);
+    let expected = ["acp", "claude", "codex", "gemini", "model", "scripted"];
+    assert_eq!(tags, expected);
     conformance::specs().assert();
 }

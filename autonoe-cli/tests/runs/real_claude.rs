@@ -57,7 +57,7 @@ fn project() -> Project {
 /// Prepares a run of the real program, which asks `model`.
 fn run(project: &Project, build: Build, model: &AnthropicServer) -> Command {
     let backend = json!({
-        "type": "claude-code",
+        "type": "claude",
         "program": build.program(),
         "config": "perSession",
         "temporary": project.home(),
@@ -196,7 +196,7 @@ fn credentials_that_are_missing_or_refused_in_a_session_are_told_with_a_hint() {
         let project = project();
         let model = AnthropicServer::start(Script::by(|_| Turn::text("nobody asks")));
         let backend = json!({
-            "type": "claude-code", "program": build.program(), "config": "perSession",
+            "type": "claude", "program": build.program(), "config": "perSession",
             "temporary": project.home(), "settingSources": "project",
         });
         let backend = format!("--backend={backend}");

@@ -12,7 +12,7 @@ use crate::support::project::Project;
 /// Runs with `program` in the place of Claude Code.
 fn run_with(project: &Project, program: &Path) -> Ended {
     let backend = json!({
-        "type": "claude-code", "program": program, "temporary": project.home(),
+        "type": "claude", "program": program, "temporary": project.home(),
     });
     let backend = format!("--backend={backend}");
     Ended::of(autonoe(project, &["run", "--no-sandbox", &backend]))

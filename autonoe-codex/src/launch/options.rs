@@ -11,6 +11,7 @@ use autonoe_core::{AgentError, AgentErrorKind, McpServer};
 use autonoe_process::find_program;
 
 use super::{CodexHome, CodexProvider};
+use crate::native_program::native;
 
 /// What can be chosen about the program, the same for all sessions.
 ///
@@ -77,7 +78,8 @@ impl CodexOptions {
         }
     }
 
-    /// Makes the options for the program `codex` that is found by `PATH` in `environment`.
+    /// Makes the options for the program `codex` that is found by `PATH` in `environment`: the
+    /// native one, also if npm has put its script there.
     ///
     /// # Errors
     ///
@@ -88,7 +90,7 @@ impl CodexOptions {
         let mut options = Self::new("codex", environment);
         let path = options.environment.get(OsStr::new("PATH"));
         let found = path.and_then(|path| find_program("codex", path));
-        options.program = found.ok_or_else(|| {
+        options.program = found.map(native).ok_or_else(|| {
             AgentError::new(
                 AgentErrorKind::NotAvailable,
                 "the program codex is in no folder of PATH; install Codex, or say where it is",

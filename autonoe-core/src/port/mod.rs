@@ -3,12 +3,14 @@
 mod agent;
 mod agent_error;
 mod assist;
+mod backend_probe;
 mod capabilities;
 mod clock;
 mod gate;
 mod hook;
 mod id_source;
 mod instruction_source;
+mod known_backends;
 pub(crate) mod lexical_path;
 mod mcp_server;
 mod memory_repository;
@@ -18,6 +20,7 @@ mod observer;
 mod permission;
 mod places;
 mod plain_schema;
+mod probe_finding;
 mod progress_note;
 mod repository;
 mod run_event;
@@ -41,12 +44,14 @@ pub use agent::{
 };
 pub use agent_error::{AgentError, AgentErrorKind};
 pub use assist::{AssistRequest, Assistant};
+pub use backend_probe::{Availability, BackendProbe, Credentials};
 pub use capabilities::{Capabilities, HookCoverage, Support, ToldEvents};
 pub use clock::{Clock, SystemClock};
 pub use gate::{Gate, GateDecision};
 pub use hook::{HookDecision, PreToolUseHook, hook_fn};
 pub use id_source::{IdSource, NoRandomness, RandomIds, SeededIds};
 pub use instruction_source::{FixedInstructions, InstructionError, InstructionSource};
+pub use known_backends::{plain_backend, probe_backends};
 pub use mcp_server::{McpServer, RemoteTransport, StdioTransport};
 pub use memory_repository::MemoryRepository;
 pub use model_call::{CallCosts, ModelCall};
@@ -55,6 +60,7 @@ pub use observer::{Events, RunObserver};
 pub use permission::{Grants, InvalidRule, PermissionRule};
 pub use places::Places;
 pub use plain_schema::{plain_output_schema, plain_schema};
+pub use probe_finding::{ProbeFinding, ProbeState};
 pub use progress_note::ProgressNote;
 pub use repository::{
     DeliverableRepository, Fence, RepositoryError, RepositoryErrorKind, Revision, Snapshot,

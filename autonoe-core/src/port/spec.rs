@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use std::fmt;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use schemars::Schema;
 use serde_json::Value;
 
-use super::{AgentClientFactory, Places, PreToolUseHook};
+use super::{AgentClientFactory, BackendProbe, OuterSandbox, Places, PreToolUseHook, ProbeFinding};
 
 /// Describes a hook in a configuration file, and builds it.
 ///
@@ -60,7 +61,9 @@ pub trait HookSpec: fmt::Debug + Send + Sync {
 
 /// Describes a backend in a configuration file, and builds it.
 ///
-/// The rules of [`HookSpec`] hold here too.
+/// The rules of [`HookSpec`] hold here too. [`probe_backends`](super::probe_backends) looks at all
+/// that registered themselves; `#[async_trait]` below `#[typetag::serde]` is for who writes a
+/// [`probe`](BackendSpec::probe).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -79,9 +82,47 @@ pub trait HookSpec: fmt::Debug + Send + Sync {
 /// }
 /// ```
 #[typetag::serde(tag = "type")]
+#[async_trait]
 pub trait BackendSpec: fmt::Debug + Send + Sync {
     /// Builds the backend.
     fn build(&self, context: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError>;
+
+    /// Looks whether a run could start on it, for people who ask before they start one.
+    ///
+    /// An implementer calls no service: it looks for programs, asks them who they are, and looks
+    /// whether there is a key. Without an implementation, the backend is built and asked what it
+    /// can do, as a run does first.
+    async fn probe(&self, context: &SpecContext) -> BackendProbe {
+        let probe = BackendProbe::new(self.typetag_name());
+        let agents = match self.build(context) {
+            Ok(agents) => agents,
+            Err(error) => {
+                return probe.finding(ProbeFinding::explained_problem("backend", error.reason));
+            }
+        };
+        match agents.probe().await {
+            Ok(capabilities) => {
+                let probe = probe.finding(ProbeFinding::good("backend", "it can be built"));
+                match capabilities.version {
+                    Some(version) => probe.with_version(version),
+                    None => probe,
+                }
+            }
+            Err(error) => probe.finding(match error.remedy() {
+                Some(remedy) => ProbeFinding::problem("backend", error.to_string(), remedy),
+                None => ProbeFinding::explained_problem("backend", error.to_string()),
+            }),
+        }
+    }
+
+    /// Returns the outer sandbox that a run on it is to have, unless who starts the run has made
+    /// another one: for a backend that makes the sandbox itself when a session names it, and is
+    /// not safe without.
+    ///
+    /// By default there is none.
+    fn outer_sandbox(&self) -> Option<OuterSandbox> {
+        None
+    }
 }
 
 /// What a spec is told when it builds.
@@ -148,6 +189,11 @@ impl SpecError {
             tag: tag.into(),
             reason: reason.into(),
         }
+    }
+
+    /// Returns why, without the name of the spec.
+    pub fn reason(&self) -> &str {
+        &self.reason
     }
 }
 

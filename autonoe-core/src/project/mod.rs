@@ -25,8 +25,8 @@ mod writable;
 
 pub use config::{
     AgentConfig, AllowCommands, BashOptions, ConfigError, ConfigErrorKind, ConfigFile, ConfigLine,
-    EffectiveConfig, PLAYWRIGHT_MCP_TOOLS, Permissions, Profiles, SandboxSwitch, Source,
-    SwitchSource, TieredCommands,
+    EffectiveConfig, NamedBackend, PLAYWRIGHT_MCP_TOOLS, Permissions, Profiles, SandboxSwitch,
+    Source, SwitchSource, TieredCommands,
 };
 pub use error::ProjectError;
 pub use file_kind::FileKind;

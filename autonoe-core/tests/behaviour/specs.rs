@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use autonoe_core::{
-    BackendSpec, ExitReason, HookSpec, Places, SpecContext, SpecPort, registered_specs,
+    AgentClientFactory, Availability, BackendProbe, BackendSpec, ExitReason, HookSpec, Places,
+    SpecContext, SpecError, SpecPort, plain_backend, probe_backends, registered_specs,
 };
-use autonoe_testkit::SessionScript;
+use autonoe_testkit::{ScriptedAgents, SessionScript};
 use serde_json::json;
 
 use crate::support::{Bench, create, passes, status};
@@ -101,7 +102,7 @@ fn a_port_of_another_crate_lists_its_specs_and_schemas() {
 #[tokio::test(start_paused = true)]
 async fn a_backend_from_json_runs() {
     let spec: Box<dyn BackendSpec> = serde_json::from_value(json!({
-        "type": "testkit-scripted",
+        "type": "scripted",
         "sessions": [
             {"name": "plan", "costUsd": "0.50", "steps": [
                 {"uses": {"tool": "mcp__autonoe__create", "input": create(&["A"])}},
@@ -125,4 +126,64 @@ async fn a_backend_from_json_runs() {
 
     assert_eq!(report.exit, ExitReason::AllPassed);
     assert_eq!(report.cost.to_string(), "$0.50");
+}
+
+/// A backend whose spec says nothing of how it is looked at.
+#[derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+struct Silent {
+    #[serde(default)]
+    is_broken: bool,
+}
+
+#[typetag::serde(name = "behaviour-silent")]
+impl BackendSpec for Silent {
+    fn build(&self, _: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
+        match self.is_broken {
+            true => Err(SpecError::new("behaviour-silent", "it is broken")),
+            false => Ok(Arc::new(ScriptedAgents::new([]))),
+        }
+    }
+}
+
+autonoe_core::register_spec!(Backend, Silent, "behaviour-silent", {});
+
+#[tokio::test(start_paused = true)]
+async fn a_backend_that_is_not_looked_at_otherwise_is_built() {
+    let context = SpecContext::new(Places::new("/srv/project"));
+    for (is_broken, availability, summary) in [
+        (false, Availability::Available, "it can be built"),
+        (true, Availability::Unavailable, "it is broken"),
+    ] {
+        let probe = Silent { is_broken }.probe(&context).await;
+
+        assert_eq!(probe.backend, "behaviour-silent");
+        assert_eq!(probe.availability, availability);
+        assert!(probe.findings[0].found.contains(summary), "{probe:?}");
+        assert_eq!(Silent { is_broken }.outer_sandbox(), None);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_backend_is_looked_at_and_says_what_it_needs() {
+    let context = |tag: &str| {
+        let context = SpecContext::new(Places::new("/srv/project"));
+        (tag != "nobody").then_some(context)
+    };
+
+    let found = probe_backends(context).await;
+    let none = probe_backends(|_| None).await;
+
+    let of = |tag: &str| {
+        let found = found.iter().find(|it| it.backend == tag);
+        found.expect("it is registered").clone()
+    };
+    assert_eq!(of("behaviour-silent").availability, Availability::Available);
+    assert_eq!(
+        of("scripted"),
+        BackendProbe::incomplete("scripted", vec!["sessions".to_owned()])
+    );
+    assert!(none.is_empty());
+    assert_eq!(plain_backend("nobody").err(), Some(Vec::new()));
+    let needed = plain_backend("scripted").err();
+    assert_eq!(needed, Some(vec!["sessions".to_owned()]));
 }

@@ -1,6 +1,7 @@
 //! The configuration file: what it may say, and what becomes of it.
 
 mod apply;
+mod backend;
 mod bad_files;
 mod bad_values;
 mod explain;

@@ -20,6 +20,7 @@ fn every_field_has_a_description() {
             "allowCommands",
             "allowPkillTargets",
             "allowedTools",
+            "backend",
             "hooks",
             "mcpServers",
             "permissions",

@@ -4,9 +4,10 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use autonoe_core::{
-    AgentClientFactory, BackendSpec, CredentialPlaces, Places, SpecContext, SpecError,
-    ThinkingBudget, spec_schema,
+    AgentClientFactory, BackendProbe, BackendSpec, CredentialPlaces, Places, SpecContext,
+    SpecError, ThinkingBudget, spec_schema,
 };
 use autonoe_process::find_program;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::command_environment::command_environment;
 use super::key_places::{KeyPlaces, is_within};
 use super::server_environment::for_servers;
+use super::spec_probe;
 use crate::agent::{LimitTable, ModelAgentOptions, ModelAgents};
 use crate::contract::{ModelError, ModelErrorCode};
 use crate::mcp::McpOptions;
@@ -292,11 +294,16 @@ fn senseless(what: &str) -> ModelError {
 }
 
 #[typetag::serde(name = "model")]
+#[async_trait]
 impl BackendSpec for ModelBackend {
     fn build(&self, context: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
         let options = self.options(context);
         let options = options.map_err(|error| SpecError::new(Self::TAG, error.message))?;
         Ok(Arc::new(ModelAgents::new(options)))
+    }
+
+    async fn probe(&self, context: &SpecContext) -> BackendProbe {
+        spec_probe::look(self, context)
     }
 }
 

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use autonoe_core::{
-    AgentClientFactory, BackendSpec, CostUsd, SessionOutcome, SpecContext, SpecError, TokenUsage,
+    AgentClientFactory, BackendProbe, BackendSpec, CostUsd, Credentials, ProbeFinding,
+    SessionOutcome, SpecContext, SpecError, TokenUsage,
 };
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -16,13 +18,13 @@ use super::model_use::ModelUse;
 use super::session_script::SessionScript;
 use super::step::ToolUse;
 
-/// Describes scripted agents in a configuration file: `{"type": "testkit-scripted", ..}`.
+/// Describes scripted agents in a configuration file: `{"type": "scripted", ..}`.
 ///
 /// ```
 /// use autonoe_core::BackendSpec;
 /// use autonoe_testkit as _;
 ///
-/// let json = r#"{"type": "testkit-scripted", "sessions": [
+/// let json = r#"{"type": "scripted", "sessions": [
 ///     {"name": "plan", "steps": [{"says": "hello"}, "ends"]}
 /// ]}"#;
 /// let backend: Box<dyn BackendSpec> = serde_json::from_str(json)?;
@@ -121,22 +123,31 @@ impl ScriptedSession {
     }
 }
 
-#[typetag::serde(name = "testkit-scripted")]
+#[typetag::serde(name = "scripted")]
+#[async_trait]
 impl BackendSpec for ScriptedBackend {
     fn build(&self, _: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
         if self.sessions.is_empty() {
-            return Err(SpecError::new(
-                "testkit-scripted",
-                "it has no sessions to play",
-            ));
+            return Err(SpecError::new("scripted", "it has no sessions to play"));
         }
         let agents = ScriptedAgents::new(self.sessions.iter().map(ScriptedSession::script));
         // A run that stops before the script does is no failed test.
         Ok(Arc::new(agents.unverified()))
     }
+
+    async fn probe(&self, context: &SpecContext) -> BackendProbe {
+        let finding = match (self.build(context), self.sessions.len()) {
+            (Err(error), _) => ProbeFinding::explained_problem("script", error.to_string()),
+            (Ok(_), 1) => ProbeFinding::good("script", "1 session"),
+            (Ok(_), sessions) => ProbeFinding::good("script", format!("{sessions} sessions")),
+        };
+        BackendProbe::new("scripted")
+            .with_credentials(Credentials::NotNeeded)
+            .finding(finding)
+    }
 }
 
-autonoe_core::register_spec!(Backend, ScriptedBackend, "testkit-scripted", {
+autonoe_core::register_spec!(Backend, ScriptedBackend, "scripted", {
     "sessions": [{
         "name": "plan",
         "costUsd": "0.25",

@@ -1,6 +1,6 @@
 //! `autonoe doctor`.
 
-mod agent;
+mod backend;
 mod finding;
 mod model;
 mod programs;
@@ -9,28 +9,37 @@ mod sandbox;
 
 use std::process::ExitCode;
 
-use autonoe_core::{EffectiveConfig, Mode, Project, SandboxSwitch};
+use autonoe_core::{BackendProbe, EffectiveConfig, Mode, ProbeFinding, Project, SandboxSwitch};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::finding::{Finding, shown};
+use self::backend::Place;
+use self::finding::shown;
 use crate::args::DoctorArgs;
-use crate::compose::{BackendChoice, misread_sandbox, sandbox_switch};
+use crate::compose::{
+    ChosenBackend, ChosenModel, ModelsFile, NoModel, misread_sandbox, sandbox_switch,
+};
 use crate::error::CliError;
 use crate::exit_code;
 use crate::surroundings::Surroundings;
 
 /// Looks whether a run could start, and says what is in its way.
 pub(crate) fn doctor(args: &DoctorArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::failure(format!("the program cannot start: {error}")))?;
     let switch = sandbox_switch(args.no_sandbox, surroundings);
-    let findings = examine(args, switch, surroundings)?;
-    let can_run = !findings.iter().any(Finding::is_problem);
+    let found = runtime.block_on(examine(args, switch, surroundings));
+    let can_run = !found.findings.iter().any(ProbeFinding::is_problem);
     match args.json {
         true => surroundings.say_json(&Examination {
             can_run,
-            findings: &findings,
+            backend: found.backend,
+            findings: &found.findings,
+            backends: &found.backends,
         })?,
-        false => surroundings.say(&shown(&findings, can_run))?,
+        false => surroundings.say(&shown(&found.findings, &found.backends, can_run))?,
     }
     Ok(match can_run {
         true => ExitCode::SUCCESS,
@@ -44,68 +53,126 @@ pub(crate) fn doctor(args: &DoctorArgs, surroundings: &Surroundings) -> Result<E
 pub(super) struct Examination<'a> {
     /// Whether a run could start: nothing of what was found is a problem.
     can_run: bool,
-    /// All that was looked at.
-    findings: &'a [Finding],
+    /// The backend that was looked for.
+    backend: String,
+    /// All that was looked at for a run on this backend.
+    findings: &'a [ProbeFinding],
+    /// All backends that there are: the one that was looked for, and the others with nothing
+    /// said of them.
+    backends: &'a [BackendProbe],
 }
 
-fn examine(
-    args: &DoctorArgs,
-    switch: SandboxSwitch,
-    surroundings: &Surroundings,
-) -> Result<Vec<Finding>, CliError> {
+/// All that was found.
+struct Found {
+    backend: String,
+    findings: Vec<ProbeFinding>,
+    backends: Vec<BackendProbe>,
+}
+
+async fn examine(args: &DoctorArgs, switch: SandboxSwitch, surroundings: &Surroundings) -> Found {
     let project = args.project.find(surroundings);
     let found = project.as_ref().ok();
-    let model = args.model.as_deref();
-    let on_model = args.backend.on_model(model, found, surroundings);
-    let mut findings = match &args.backend {
-        BackendChoice::Claude => {
-            let mut findings = agent::findings(surroundings)?;
-            findings.push(sandbox::finding(switch, surroundings));
-            findings
-        }
-        other => match &on_model {
-            Some(chosen) => model::findings(chosen, found, switch, surroundings),
-            None => Vec::from_iter(found.map(|project| backend(other, project, surroundings))),
-        },
+    let (backend, unusable) = match ChosenBackend::find(args.backend.as_ref(), found) {
+        Ok(backend) => (backend, None),
+        Err(error) => (ChosenBackend::default(), Some(error)),
     };
+    let model = args.model.as_deref();
+    let on_model = backend.on_model(model, found, surroundings);
+    let (mut findings, backends) =
+        look(&backend, on_model.as_ref(), found, switch, surroundings).await;
     let misread = misread_sandbox(args.no_sandbox, surroundings);
     findings.extend(misread.map(sandbox::misread));
     findings.push(programs::git(surroundings));
-    let project = match project {
-        Ok(project) => project,
-        Err(error) => {
-            findings.push(project::unusable(&error));
-            return Ok(findings);
+    match project {
+        Err(error) => findings.push(project::unusable(&error)),
+        Ok(project) => {
+            let of_project =
+                examine_project(&project, switch, on_model, unusable.as_ref(), surroundings);
+            findings.extend(of_project);
+        }
+    }
+    Found {
+        backend: backend.choice.to_string(),
+        findings,
+        backends,
+    }
+}
+
+/// Looks at the backend of a run, and at all others.
+async fn look(
+    backend: &ChosenBackend,
+    on_model: Option<&Result<ChosenModel, NoModel>>,
+    project: Option<&Project>,
+    switch: SandboxSwitch,
+    surroundings: &Surroundings,
+) -> (Vec<ProbeFinding>, Vec<BackendProbe>) {
+    let models = project.and_then(|project| ModelsFile::load(project).ok().flatten());
+    let place = Place {
+        root: project.map_or(&surroundings.working_dir, |project| project.root()),
+        models: &models.unwrap_or_default(),
+        surroundings,
+    };
+    let mut findings = backend::named(backend);
+    let tag = backend.choice.tag();
+    let chosen = async {
+        match (on_model, backend.spec(surroundings)) {
+            (Some(chosen), _) => {
+                let found = model::findings(chosen, project, switch, surroundings).await;
+                (backend::on_model(&found), found)
+            }
+            (None, Ok(Some(spec))) => {
+                let probe = place.look(backend, &*spec).await;
+                let found = backend::findings(tag, &probe, &*spec, switch);
+                (probe, found)
+            }
+            (None, Ok(None)) => (BackendProbe::new(tag), Vec::new()),
+            (None, Err(error)) => {
+                let finding = backend::unusable(&error);
+                (
+                    BackendProbe::new(tag).finding(finding.clone()),
+                    vec![finding],
+                )
+            }
         }
     };
-    findings.extend(project::files(&project));
-    match project::config(&project, switch) {
+    let ((probe, found), mut backends) = tokio::join!(chosen, place.look_at_others(tag));
+    findings.extend(found);
+    backends.push(probe);
+    backends.sort_by(|one, other| one.backend.cmp(&other.backend));
+    (findings, backends)
+}
+
+/// Looks at the project and its configuration.
+fn examine_project(
+    project: &Project,
+    switch: SandboxSwitch,
+    on_model: Option<Result<ChosenModel, NoModel>>,
+    unusable: Option<&CliError>,
+    surroundings: &Surroundings,
+) -> Vec<ProbeFinding> {
+    let mut findings = project::files(project);
+    match project::config(project, switch) {
         Err(problem) => findings.push(problem),
         Ok((found, effective)) => {
-            findings.push(found);
+            // What only we understand of the file may be wrong all the same.
+            findings.push(match unusable {
+                Some(error) => project::misconfigured(error),
+                None => found,
+            });
             findings.push(policy(&effective));
             findings.extend(match on_model {
-                Some(Ok(chosen)) => model::servers(&chosen, &project, &effective, surroundings),
+                Some(Ok(chosen)) => model::servers(&chosen, project, &effective, surroundings),
                 // That there is no such model was found already.
                 Some(Err(_)) => Vec::new(),
                 None => programs::servers(&effective, surroundings),
             });
         }
     }
-    Ok(findings)
-}
-
-/// Looks whether a backend that is told in JSON can be built.
-fn backend(choice: &BackendChoice, project: &Project, surroundings: &Surroundings) -> Finding {
-    const NAME: &str = "backend";
-    match choice.build(project, Mode::Run, None, surroundings) {
-        Ok(_) => Finding::good(NAME, "it can be built"),
-        Err(error) => Finding::explained_problem(NAME, error.to_string()),
-    }
+    findings
 }
 
 /// Says in short what agents may do.
-fn policy(effective: &EffectiveConfig) -> Finding {
+fn policy(effective: &EffectiveConfig) -> ProbeFinding {
     debug_assert_eq!(effective.mode(), Mode::Run);
     let bash = effective.bash();
     let profiles: Vec<_> = bash.profiles.iter().map(|profile| profile.name()).collect();
@@ -123,5 +190,5 @@ fn policy(effective: &EffectiveConfig) -> Finding {
     if hooks > 0 {
         parts.push(format!("{hooks} hooks of your own"));
     }
-    Finding::good("policy", parts.join("; "))
+    ProbeFinding::good("policy", parts.join("; "))
 }

@@ -2,30 +2,35 @@
 
 use std::path::Path;
 
-use autonoe_core::{EffectiveConfig, McpServer, Project, Sandbox, SandboxSwitch};
-use autonoe_model::{McpOptions, ModelAgentOptions, ModelIdentity};
+use autonoe_core::{
+    BackendSpec, EffectiveConfig, McpServer, Places, ProbeFinding, Project, SandboxSwitch,
+    SpecContext,
+};
+use autonoe_model::McpOptions;
 
-use super::finding::Finding;
-use super::sandbox::switched_off;
 use crate::compose::{ChosenModel, ModelsFile, NoModel, Origin, remedy_of};
 use crate::error::whole;
 use crate::surroundings::Surroundings;
 
 /// Looks at the file, the provider, its key, the model and the sandbox.
-pub(super) fn findings(
+pub(super) async fn findings(
     chosen: &Result<ChosenModel, NoModel>,
     project: Option<&Project>,
     switch: SandboxSwitch,
     surroundings: &Surroundings,
-) -> Vec<Finding> {
+) -> Vec<ProbeFinding> {
     let chosen = match chosen {
         Ok(chosen) => chosen,
         Err(NoModel::File(error)) => {
-            return vec![Finding::explained_problem("models.json", whole(error))];
+            return vec![ProbeFinding::explained_problem("models.json", whole(error))];
         }
         Err(NoModel::Unknown { provider, known }) => {
             let found = format!("there is no provider `{provider}`");
-            return vec![Finding::problem("provider", found, NoModel::hint(known))];
+            return vec![ProbeFinding::problem(
+                "provider",
+                found,
+                NoModel::hint(known),
+            )];
         }
     };
     let mut findings = Vec::new();
@@ -34,26 +39,26 @@ pub(super) fn findings(
     }
     findings.push(provider(chosen));
     let root = project.map_or(surroundings.working_dir.as_path(), Project::root);
-    findings.extend(ready(chosen, root, switch, surroundings));
+    findings.extend(ready(chosen, root, switch, surroundings).await);
     findings
 }
 
-fn file(project: Option<&Project>) -> Finding {
+fn file(project: Option<&Project>) -> ProbeFinding {
     let is_there = project.is_some_and(|project| ModelsFile::path(project).exists());
     let found = match is_there {
         true => "valid",
         false => "there is none; what is built in counts",
     };
-    Finding::good("models.json", found)
+    ProbeFinding::good("models.json", found)
 }
 
-fn provider(chosen: &ChosenModel) -> Finding {
+fn provider(chosen: &ChosenModel) -> ProbeFinding {
     const NAME: &str = "provider";
     let name = chosen.backend.provider_name();
     if let Some(warning) = chosen.warning() {
-        return Finding::explained_warning(NAME, warning);
+        return ProbeFinding::explained_warning(NAME, warning);
     }
-    Finding::good(
+    ProbeFinding::good(
         NAME,
         match &chosen.origin {
             Origin::BuiltIn => format!("{name}, which is built in"),
@@ -64,51 +69,20 @@ fn provider(chosen: &ChosenModel) -> Finding {
 }
 
 /// Looks at all that needs a key.
-fn ready(
+async fn ready(
     chosen: &ChosenModel,
     root: &Path,
     switch: SandboxSwitch,
     surroundings: &Surroundings,
-) -> Vec<Finding> {
-    match chosen.options(root, surroundings) {
-        Err(error) => vec![Finding::problem("key", whole(&error), chosen.remedy())],
-        Ok(options) => vec![
-            Finding::good("key", "there is one, or none is needed; nobody was asked"),
-            model(chosen, &options),
-            sandbox(switch, &options),
-        ],
+) -> Vec<ProbeFinding> {
+    if let Err(error) = chosen.options(root, surroundings) {
+        let problem = ProbeFinding::problem("key", whole(&error), chosen.remedy());
+        return vec![problem];
     }
-}
-
-fn model(chosen: &ChosenModel, options: &ModelAgentOptions) -> Finding {
-    const NAME: &str = "model";
-    let (provider, model) = (chosen.backend.provider_name(), &options.model);
-    let context = options.limits.of(model).context;
-    let known = format!("{model}, with {context} tokens of context");
-    let identity = ModelIdentity::new(provider, model);
-    match options.prices.price(&identity) {
-        Some(_) => Finding::good(NAME, known),
-        None => Finding::warning(
-            NAME,
-            format!("{known}; its price is not known, so that no --max-cost can be kept"),
-            "add it to `prices` in .autonoe/models.json",
-        ),
-    }
-}
-
-fn sandbox(switch: SandboxSwitch, options: &ModelAgentOptions) -> Finding {
-    const NAME: &str = "sandbox";
-    if switch.sandbox() == Sandbox::Off {
-        return switched_off();
-    }
-    let tried = options.built_in.as_ref().map(|tools| tools.try_sandbox());
-    match tried {
-        Some(Err(error)) => {
-            let remedy = format!("{}, or use --no-sandbox in a container", error.remedy());
-            Finding::problem(NAME, whole(&error), remedy)
-        }
-        _ => Finding::good(NAME, "bwrap is there and works"),
-    }
+    let environment = surroundings.environment.clone();
+    let context = SpecContext::new(Places::new(root)).with_environment(environment);
+    let probe = chosen.backend.probe(&context).await;
+    super::backend::findings("model", &probe, &chosen.backend, switch)
 }
 
 /// Looks whether the MCP servers of a project could be started. None is, and nobody is asked.
@@ -117,7 +91,7 @@ pub(super) fn servers(
     project: &Project,
     effective: &EffectiveConfig,
     surroundings: &Surroundings,
-) -> Vec<Finding> {
+) -> Vec<ProbeFinding> {
     let options = chosen.servers(project.root(), surroundings);
     let servers = effective.mcp_servers().iter();
     servers
@@ -125,16 +99,18 @@ pub(super) fn servers(
         .collect()
 }
 
-fn server(name: &str, server: &McpServer, options: &McpOptions) -> Finding {
+fn server(name: &str, server: &McpServer, options: &McpOptions) -> ProbeFinding {
     const NAME: &str = "mcp server";
     match (options.check(name, server), server) {
         (Err(error), _) => {
             let remedy = remedy_of(server, &error);
-            Finding::problem(NAME, whole(&error), remedy)
+            ProbeFinding::problem(NAME, whole(&error), remedy)
         }
         (Ok(()), McpServer::Stdio { command, .. }) => {
-            Finding::good(NAME, format!("{name}: {command} is there"))
+            ProbeFinding::good(NAME, format!("{name}: {command} is there"))
         }
-        (Ok(()), _) => Finding::good(NAME, format!("{name}: it is elsewhere and was not asked")),
+        (Ok(()), _) => {
+            ProbeFinding::good(NAME, format!("{name}: it is elsewhere and was not asked"))
+        }
     }
 }

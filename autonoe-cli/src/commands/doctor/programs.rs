@@ -3,10 +3,9 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use autonoe_core::{EffectiveConfig, McpServer};
+use autonoe_core::{EffectiveConfig, McpServer, ProbeFinding};
 use autonoe_process::find_program;
 
-use super::finding::Finding;
 use crate::compose::{NO_NODE, NO_PROGRAM};
 use crate::surroundings::Surroundings;
 
@@ -16,15 +15,18 @@ pub(super) fn find(name: &str, surroundings: &Surroundings) -> Option<PathBuf> {
 }
 
 /// Looks for git, which agents keep their work with.
-pub(super) fn git(surroundings: &Surroundings) -> Finding {
+pub(super) fn git(surroundings: &Surroundings) -> ProbeFinding {
     match find("git", surroundings) {
-        Some(path) => Finding::good("git", path.display().to_string()),
-        None => Finding::problem("git", "there is no program `git` on PATH", "install git"),
+        Some(path) => ProbeFinding::good("git", path.display().to_string()),
+        None => ProbeFinding::problem("git", "there is no program `git` on PATH", "install git"),
     }
 }
 
 /// Looks for the programs of MCP servers. A session does not start without its servers.
-pub(super) fn servers(effective: &EffectiveConfig, surroundings: &Surroundings) -> Vec<Finding> {
+pub(super) fn servers(
+    effective: &EffectiveConfig,
+    surroundings: &Surroundings,
+) -> Vec<ProbeFinding> {
     let servers = effective.mcp_servers().iter();
     servers
         .filter_map(|(name, server)| match server {
@@ -35,18 +37,18 @@ pub(super) fn servers(effective: &EffectiveConfig, surroundings: &Surroundings) 
         .collect()
 }
 
-fn server(name: &str, command: &str, surroundings: &Surroundings) -> Finding {
+fn server(name: &str, command: &str, surroundings: &Surroundings) -> ProbeFinding {
     let is_there = match command.contains('/') {
         true => Path::new(command).exists(),
         false => find(command, surroundings).is_some(),
     };
     if is_there {
-        return Finding::good("mcp server", format!("{name}: {command} is there"));
+        return ProbeFinding::good("mcp server", format!("{name}: {command} is there"));
     }
     let remedy = match command {
         "npx" | "node" => NO_NODE,
         _ => NO_PROGRAM,
     };
     let found = format!("{name}: there is no program `{command}`");
-    Finding::problem("mcp server", found, remedy)
+    ProbeFinding::problem("mcp server", found, remedy)
 }

@@ -5,24 +5,23 @@ use std::io;
 use std::path::Path;
 
 use autonoe_core::{
-    AgentConfig, EffectiveConfig, FileDeliverableRepository, Journal, Mode, Project, ProjectError,
-    RunLock, SandboxSwitch,
+    AgentConfig, EffectiveConfig, FileDeliverableRepository, Journal, Mode, ProbeFinding, Project,
+    ProjectError, RunLock, SandboxSwitch,
 };
 
-use super::finding::Finding;
 use crate::error::{CliError, whole};
 
 /// What is told of a directory that is no project.
-pub(super) fn unusable(error: &CliError) -> Finding {
+pub(super) fn unusable(error: &CliError) -> ProbeFinding {
     let found = error.to_string();
     match error.hint() {
-        Some(remedy) => Finding::problem("project", found, remedy),
-        None => Finding::explained_problem("project", found),
+        Some(remedy) => ProbeFinding::problem("project", found, remedy),
+        None => ProbeFinding::explained_problem("project", found),
     }
 }
 
 /// Looks at the files of the project, but for its configuration.
-pub(super) fn files(project: &Project) -> Vec<Finding> {
+pub(super) fn files(project: &Project) -> Vec<ProbeFinding> {
     let mut findings = vec![
         writable(project),
         specification(project),
@@ -31,8 +30,11 @@ pub(super) fn files(project: &Project) -> Vec<Finding> {
     ];
     match RunLock::held(project) {
         Ok(None) => {}
-        Ok(Some(held)) => findings.push(Finding::explained_problem("run lock", held.to_string())),
-        Err(error) => findings.push(Finding::explained_problem("run lock", whole(&error))),
+        Ok(Some(held)) => findings.push(ProbeFinding::explained_problem(
+            "run lock",
+            held.to_string(),
+        )),
+        Err(error) => findings.push(ProbeFinding::explained_problem("run lock", whole(&error))),
     }
     findings
 }
@@ -41,44 +43,49 @@ pub(super) fn files(project: &Project) -> Vec<Finding> {
 pub(super) fn config(
     project: &Project,
     switch: SandboxSwitch,
-) -> Result<(Finding, EffectiveConfig), Finding> {
+) -> Result<(ProbeFinding, EffectiveConfig), ProbeFinding> {
     const NAME: &str = "agent.json";
-    let problem = |error| Finding::explained_problem(NAME, whole(&error));
+    let problem = |error| ProbeFinding::explained_problem(NAME, whole(&error));
     let config = AgentConfig::load(project.config_path()).map_err(problem)?;
     let found = match config {
         Some(_) => "valid",
         None => "there is none; what is built in counts",
     };
     let effective = EffectiveConfig::merge(config, Mode::Run, switch).map_err(problem)?;
-    Ok((Finding::good(NAME, found), effective))
+    Ok((ProbeFinding::good(NAME, found), effective))
 }
 
-fn specification(project: &Project) -> Finding {
+/// What is told of an `agent.json` whose mistake only the command knows.
+pub(super) fn misconfigured(error: &CliError) -> ProbeFinding {
+    ProbeFinding::explained_problem("agent.json", error.to_string())
+}
+
+fn specification(project: &Project) -> ProbeFinding {
     const NAME: &str = "SPEC.md";
     match project.specification() {
         Ok(path) => {
             let bytes = fs::metadata(path).map_or(0, |found| found.len());
-            Finding::good(NAME, format!("{bytes} bytes"))
+            ProbeFinding::good(NAME, format!("{bytes} bytes"))
         }
         Err(ProjectError::NoSpecification { .. }) => {
             let remedy = "write what you want into it, or let `autonoe init` begin one";
-            Finding::problem(NAME, "there is none", remedy)
+            ProbeFinding::problem(NAME, "there is none", remedy)
         }
-        Err(error) => Finding::explained_problem(NAME, whole(&error)),
+        Err(error) => ProbeFinding::explained_problem(NAME, whole(&error)),
     }
 }
 
 /// Tries to write, for owners and permissions do not tell of all that forbids it.
-fn writable(project: &Project) -> Finding {
+fn writable(project: &Project) -> ProbeFinding {
     const NAME: &str = "project";
     let root = project.root().display();
     let (path, source) = match project.check_writable() {
-        Ok(()) => return Finding::good(NAME, root.to_string()),
+        Ok(()) => return ProbeFinding::good(NAME, root.to_string()),
         Err(ProjectError::Unwritable { path, source }) => (path, source),
-        Err(error) => return Finding::explained_problem(NAME, whole(&error)),
+        Err(error) => return ProbeFinding::explained_problem(NAME, whole(&error)),
     };
     let found = format!("{} cannot be written to: {source}", path.display());
-    Finding::problem(NAME, found, remedy(source.kind(), &path))
+    ProbeFinding::problem(NAME, found, remedy(source.kind(), &path))
 }
 
 /// Says what to do about a path that cannot be written to.
@@ -103,27 +110,27 @@ fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
 }
 
-fn ledger(project: &Project) -> Finding {
+fn ledger(project: &Project) -> ProbeFinding {
     const NAME: &str = "status.json";
     match FileDeliverableRepository::at(project.status_path()).load_now() {
-        Err(error) => Finding::explained_problem(NAME, whole(&error)),
-        Ok(None) => Finding::good(NAME, "there is none yet"),
+        Err(error) => ProbeFinding::explained_problem(NAME, whole(&error)),
+        Ok(None) => ProbeFinding::good(NAME, "there is none yet"),
         Ok(Some(snapshot)) => {
             let counts = snapshot.state.ledger.counts();
             let found = format!("{} of {} deliverables passed", counts.passed, counts.total);
-            Finding::good(NAME, found)
+            ProbeFinding::good(NAME, found)
         }
     }
 }
 
-fn journal(project: &Project) -> Finding {
+fn journal(project: &Project) -> ProbeFinding {
     const NAME: &str = "journal";
     match Journal::read(&project.journal_path()) {
-        Err(error) => Finding::explained_problem(NAME, whole(&error)),
+        Err(error) => ProbeFinding::explained_problem(NAME, whole(&error)),
         Ok(journal) => match journal.stories().len() {
-            0 => Finding::good(NAME, "there is none yet"),
-            1 => Finding::good(NAME, "1 run"),
-            runs => Finding::good(NAME, format!("{runs} runs")),
+            0 => ProbeFinding::good(NAME, "there is none yet"),
+            1 => ProbeFinding::good(NAME, "1 run"),
+            runs => ProbeFinding::good(NAME, format!("{runs} runs")),
         },
     }
 }

@@ -1,69 +1,26 @@
-//! The sandbox of Claude Code.
+//! What a person says of the sandbox.
 
-use std::process::{Command, Stdio};
+use autonoe_core::ProbeFinding;
 
-use autonoe_core::{Sandbox, SandboxSwitch};
+/// What findings about the sandbox are called.
+pub(super) const NAME: &str = "sandbox";
 
-use super::finding::Finding;
-use super::programs::find;
-use crate::surroundings::Surroundings;
-
-const NAME: &str = "sandbox";
-
-/// Looks whether agents can be kept in a sandbox.
-pub(super) fn finding(switch: SandboxSwitch, surroundings: &Surroundings) -> Finding {
-    if switch.sandbox() == Sandbox::Off {
-        return switched_off();
+/// Adds to a problem with the sandbox that there is a way without.
+pub(super) fn in_container(mut finding: ProbeFinding) -> ProbeFinding {
+    if finding.name == NAME && finding.is_problem() {
+        let remedy = finding.remedy.unwrap_or_else(|| "mend it".to_owned());
+        finding.remedy = Some(format!("{remedy}, or use --no-sandbox in a container"));
     }
-    if cfg!(target_os = "macos") {
-        return Finding::good(NAME, "macOS brings what it needs");
-    }
-    let missing: Vec<_> = ["bwrap", "socat"]
-        .into_iter()
-        .filter(|program| find(program, surroundings).is_none())
-        .collect();
-    if !missing.is_empty() {
-        return Finding::problem(
-            NAME,
-            format!("{} missing on PATH", missing.join(" and ")),
-            "install them (apt install bubblewrap socat), or use --no-sandbox in a container",
-        );
-    }
-    match try_it(surroundings) {
-        Ok(()) => Finding::good(NAME, "bwrap and socat are there, and bwrap works"),
-        Err(why) => Finding::problem(
-            NAME,
-            format!("bwrap cannot make a sandbox here: {why}"),
-            "let users make namespaces (kernel.unprivileged_userns_clone, AppArmor), \
-             or use --no-sandbox in a container",
-        ),
-    }
+    finding
 }
 
 /// Tells of a sandbox that a person has switched off.
-pub(super) fn switched_off() -> Finding {
+pub(super) fn switched_off() -> ProbeFinding {
     let remedy = "only do this where the whole machine is a sandbox, such as a container";
-    Finding::warning(NAME, "it is switched off", remedy)
+    ProbeFinding::warning(NAME, "it is switched off", remedy)
 }
 
 /// Tells of a wish in the environment that was not understood.
-pub(super) fn misread(found: String) -> Finding {
-    Finding::explained_warning(NAME, found)
-}
-
-/// Runs `true` in a sandbox: many machines have the program and forbid what it does.
-fn try_it(surroundings: &Surroundings) -> Result<(), String> {
-    let program = find("bwrap", surroundings).ok_or("it is gone")?;
-    let done = Command::new(program)
-        .args(["--ro-bind", "/", "/", "--unshare-net", "--unshare-pid"])
-        .args(["--proc", "/proc", "--", "true"])
-        .env_clear()
-        .envs(&surroundings.environment)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| error.to_string())?;
-    match done.status.success() {
-        true => Ok(()),
-        false => Err(String::from_utf8_lossy(&done.stderr).trim().to_owned()),
-    }
+pub(super) fn misread(found: String) -> ProbeFinding {
+    ProbeFinding::explained_warning(NAME, found)
 }

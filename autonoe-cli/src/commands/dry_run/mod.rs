@@ -17,9 +17,9 @@ use self::settings::settings;
 pub(super) use self::settings::{Setting, flow_settings};
 use crate::args::{OutputFormat, Work};
 use crate::columns::columns;
-use crate::compose::{BackendChoice, misread_sandbox, sandbox_switch};
+use crate::compose::{ChosenBackend, misread_sandbox, sandbox_switch};
 use crate::error::CliError;
-use crate::present::shorten;
+use crate::present::{harmless_line, shorten};
 use crate::surroundings::Surroundings;
 
 /// Shows what a run would do. No agent is started and nothing is written.
@@ -32,15 +32,17 @@ pub(super) fn dry_run(
     if let Some(warning) = misread_sandbox(work.agent.no_sandbox, surroundings) {
         surroundings.note(&format!("warning: {warning}"));
     }
-    let chosen = match &work.agent.backend {
-        BackendChoice::Model(name) => Some(OnModel::find(name, work, project, surroundings)?),
-        _ => None,
-    };
+    let backend = ChosenBackend::find(work.agent.backend.as_ref(), Some(project))?;
+    backend.check(work.agent.wanted(surroundings))?;
+    for line in &backend.announced {
+        surroundings.note(&format!("warning: {}", harmless_line(line)));
+    }
+    let chosen = OnModel::find(&backend, work, project, surroundings)?;
     let (given, now) = (work.agent.limits(), Timestamp::now());
     let preview = RunPreview::under(project, work.mode, sandbox, &given, now)?;
     let plan = Plan {
         first: First::of(work, &preview, chosen.as_ref()),
-        settings: settings(work, &preview, chosen.as_ref()),
+        settings: settings(work, &preview, &backend, chosen.as_ref()),
     };
     match work.output.output {
         OutputFormat::Json => surroundings.say_json(&plan)?,

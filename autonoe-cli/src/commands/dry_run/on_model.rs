@@ -4,7 +4,7 @@ use autonoe_core::{Project, Source};
 
 use super::settings::Setting;
 use crate::args::Work;
-use crate::compose::{ChosenModel, ModelName, NoModel, Origin};
+use crate::compose::{ChosenBackend, ChosenModel, NoModel, Origin};
 use crate::error::CliError;
 use crate::surroundings::Surroundings;
 
@@ -14,17 +14,17 @@ pub(super) struct OnModel {
 }
 
 impl OnModel {
+    /// Finds the model of `backend`; `None` if it is another backend.
     pub(super) fn find(
-        name: &ModelName,
+        backend: &ChosenBackend,
         work: &Work<'_>,
         project: &Project,
         surroundings: &Surroundings,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Option<Self>, CliError> {
         let model = work.agent.model.as_deref();
-        let chosen = ChosenModel::find(name, model, Some(project), surroundings);
-        Ok(Self {
-            chosen: chosen.map_err(NoModel::into_error)?,
-        })
+        let chosen = backend.on_model(model, Some(project), surroundings);
+        let chosen = chosen.transpose().map_err(NoModel::into_error)?;
+        Ok(chosen.map(|chosen| Self { chosen }))
     }
 
     /// Returns the model of sessions that name none.
@@ -32,23 +32,18 @@ impl OnModel {
         &self.chosen.backend.model
     }
 
-    /// Says which backend it is.
-    pub(super) fn settings(&self) -> [Setting; 2] {
+    /// Says who serves the model.
+    pub(super) fn provider(&self) -> Setting {
         let backend = &self.chosen.backend;
-        let (name, model) = (backend.provider_name(), &backend.model);
-        let provider = format!("{name}, of the type {}", backend.provider.typetag_name());
-        let origin = match &self.chosen.origin {
-            Origin::BuiltIn => Source::BuiltIn.to_string(),
-            Origin::CommandLine => Source::Flag.to_string(),
-            Origin::File(path) => path.display().to_string(),
-        };
-        [
-            Setting::new("backend", format!("model:{name}/{model}"), &Source::Flag),
-            Setting {
-                key: "provider".to_owned(),
-                value: provider,
-                source: origin,
+        let name = backend.provider_name();
+        Setting {
+            key: "provider".to_owned(),
+            value: format!("{name}, of the type {}", backend.provider.typetag_name()),
+            source: match &self.chosen.origin {
+                Origin::BuiltIn => Source::BuiltIn.to_string(),
+                Origin::CommandLine => Source::Flag.to_string(),
+                Origin::File(path) => path.display().to_string(),
             },
-        ]
+        }
     }
 }

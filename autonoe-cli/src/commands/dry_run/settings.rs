@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::on_model::OnModel;
 use crate::args::{AgentArgs, Work};
+use crate::compose::ChosenBackend;
 
 /// One value, with where it comes from.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -35,12 +36,18 @@ impl Setting {
 pub(super) fn settings(
     work: &Work<'_>,
     preview: &RunPreview,
+    backend: &ChosenBackend,
     on_model: Option<&OnModel>,
 ) -> Vec<Setting> {
     let mut settings = run_limits(work, preview.resumes.as_ref());
-    settings.extend(on_model.into_iter().flat_map(OnModel::settings));
+    settings.push(of_backend(backend));
+    settings.extend(on_model.map(OnModel::provider));
     settings.extend(of_agent(work.agent, work.destructive));
-    let lines = preview.config.explain().iter();
+    let lines = preview
+        .config
+        .explain()
+        .iter()
+        .filter(|line| !is_backend(line));
     settings.extend(lines.map(Setting::from));
     settings
 }
@@ -50,6 +57,7 @@ pub(in crate::commands) fn flow_settings(
     agent: &AgentArgs,
     destructive: Destructive,
     config: &EffectiveConfig,
+    backend: &ChosenBackend,
 ) -> Vec<Setting> {
     let given = agent.limits();
     let [_, _, limits @ ..] = limits(&given.over(&RunLimits::new(Mode::Run)));
@@ -65,15 +73,27 @@ pub(in crate::commands) fn flow_settings(
             false => Setting::new(key, value, &Source::Default),
         })
         .collect();
+    settings.push(of_backend(backend));
     settings.extend(of_agent(agent, destructive));
     let is_granted = |line: &&ConfigLine| {
         // What the project grants to runs is not granted to flows, which name their own.
         let key = line.key.as_str();
         key.starts_with("permissions.") || key == "allowedTools"
     };
-    let lines = config.explain().iter().filter(|line| !is_granted(line));
+    let lines = config.explain().iter();
+    let lines = lines.filter(|line| !is_granted(line) && !is_backend(line));
     settings.extend(lines.map(Setting::from));
     settings
+}
+
+/// Says which backend it is, whoever named it.
+fn of_backend(backend: &ChosenBackend) -> Setting {
+    Setting::new("backend", backend.choice.to_string(), &backend.source)
+}
+
+/// Tells whether a line is about the backend of the file, which may not be the one that counts.
+fn is_backend(line: &ConfigLine) -> bool {
+    line.key == "backend"
 }
 
 /// Lists what the command line says of the agent.

@@ -20,7 +20,7 @@ fn on_claude(
     words: &[&str],
 ) -> Command {
     let backend = json!({
-        "type": "claude-code",
+        "type": "claude",
         "program": build.program(),
         "config": config,
         "temporary": project.home(),

@@ -72,7 +72,7 @@ fn a_process_of_an_agent_is_told_the_span_of_its_session() {
     );
     fs::write(&program, script).expect("writable");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("ours");
-    let backend = json!({"type": "claude-code", "program": program});
+    let backend = json!({"type": "claude", "program": program});
     let backend = format!("--backend={backend}");
     let mut command = autonoe(
         &project,

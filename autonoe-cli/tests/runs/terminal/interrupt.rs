@@ -74,7 +74,7 @@ fn a_second_one_ends_a_program_that_does_not_want_to_end() {
         trap '' HUP INT TERM\necho $$ > \"$HOME/agent\"\nwhile :; do sleep 1; done\n";
     fs::write(&program, stubborn).expect("writable");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("ours");
-    let backend = json!({"type": "claude-code", "program": program, "temporary": project.home()});
+    let backend = json!({"type": "claude", "program": program, "temporary": project.home()});
     let backend = format!("--backend={backend}");
     let command = autonoe(&project, &["run", "--no-sandbox", &backend]);
     let mut terminal = Terminal::start(&command, 120);

@@ -12,7 +12,7 @@ use super::check::check;
 use super::cursor::Cursor;
 use super::document::{Document, read};
 use super::hook_schema::hooks_schema;
-use super::{ConfigError, ConfigErrorKind, Profiles, Source};
+use super::{ConfigError, ConfigErrorKind, NamedBackend, Profiles, Source};
 use crate::port::{HookSpec, McpServer, PermissionRule};
 use crate::project::json_words::placeless_complaint;
 
@@ -76,6 +76,11 @@ pub struct AgentConfig {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "hooks_schema")]
     pub hooks: Vec<Arc<dyn HookSpec>>,
+    /// What runs the agents, unless whoever starts a run names another backend: a short name, or
+    /// a spec. What agents are kept in cannot be said here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "NamedBackend")]
+    pub backend: Option<NamedBackend>,
     /// The text that this was read from; none when it was made in code.
     #[serde(skip)]
     document: Option<Arc<Document>>,
@@ -209,6 +214,7 @@ impl fmt::Debug for AgentConfig {
             .field("allow_pkill_targets", &self.allow_pkill_targets)
             .field("permissions", &self.permissions)
             .field("allowed_tools", &self.allowed_tools)
+            .field("backend", &self.backend)
             .finish_non_exhaustive()
     }
 }

@@ -3,12 +3,12 @@
 //! Serde would find the same mistakes, but not say where: it knows no
 //! pointers, and an untagged enum tells nothing of what it expected.
 
-mod hook;
 mod server;
+mod spec;
 
-use self::hook::hook;
 pub(super) use self::server::server_name_problem;
 use self::server::servers;
+use self::spec::{backend, hook};
 use super::bash_options::name_problem;
 use super::cursor::Cursor;
 use super::expected::Expected;
@@ -28,6 +28,7 @@ const FIELDS: &[&str] = &[
     "allowedTools",
     "mcpServers",
     "hooks",
+    "backend",
 ];
 
 /// The tools that take a pattern in a permission rule.
@@ -70,6 +71,7 @@ pub(super) fn check(root: &Cursor<'_>) -> Checked {
             "allowedTools" => each(&field, TOOLS, tool)?,
             "mcpServers" => servers(&field)?,
             "hooks" => each(&field, HOOKS, hook)?,
+            "backend" => backend(&field)?,
             _ => drop(field.string(Expected::any_text("a string"))?),
         }
     }

@@ -54,6 +54,8 @@ pub enum ConfigErrorKind {
     InvalidValue,
     /// A hook is not known, or cannot be built.
     Hook,
+    /// A backend is not known, or not whole.
+    Backend,
 }
 
 impl ConfigError {

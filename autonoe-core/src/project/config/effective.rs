@@ -12,7 +12,7 @@ use super::json_tree::below;
 use super::playwright::{self, PLAYWRIGHT, PLAYWRIGHT_MCP_TOOLS};
 use super::{
     AgentConfig, AllowCommands, BashOptions, ConfigError, ConfigErrorKind, ConfigLine,
-    SandboxSwitch, Source,
+    NamedBackend, SandboxSwitch, Source,
 };
 use crate::domain::Mode;
 use crate::port::{Grants, HookSpec, McpServer, PermissionRule};
@@ -28,6 +28,7 @@ use crate::port::{Grants, HookSpec, McpServer, PermissionRule};
 /// | commands | those of the file for the mode |
 /// | MCP servers | the file has priority over the built-in browser |
 /// | sandbox | the [`SandboxSwitch`], never the file |
+/// | backend | that of the file, unless whoever starts the run names one |
 ///
 /// ```
 /// use std::path::Path;
@@ -85,6 +86,10 @@ impl EffectiveConfig {
             lines: Vec::new(),
         };
         merged.tell("sandbox", shown_sandbox(sandbox), sandbox.source().into());
+        if let Some((backend, source)) = merged.backend() {
+            let name = backend.name().to_owned();
+            merged.tell("backend", name, source);
+        }
         merged.merge_bash()?;
         for rule in Grants::baseline(mode).rules() {
             merged.tell("permissions.allow", rule.as_str(), Source::Baseline);
@@ -140,6 +145,14 @@ impl EffectiveConfig {
     /// Returns the hooks that the configuration adds behind the guards.
     pub fn hooks(&self) -> &[Arc<dyn HookSpec>] {
         &self.config.hooks
+    }
+
+    /// Returns the backend that the file names, and where that stands.
+    ///
+    /// A run does not look at it: whoever makes one chooses its agents.
+    pub fn backend(&self) -> Option<(&NamedBackend, Source)> {
+        let backend = self.config.backend.as_ref()?;
+        Some((backend, self.config.source("/backend")))
     }
 
     /// Returns what the Bash policy is to be made from.

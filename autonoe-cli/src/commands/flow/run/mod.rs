@@ -28,9 +28,11 @@ use crate::args::{FlowRunArgs, OutputFormat};
 use crate::commands::broke_off::BrokeOff;
 use crate::commands::stage::Stage;
 use crate::compose::{
-    ModelsFile, flow_commands, flow_notifiers, missing_keys, sandbox_switch, without_keys,
+    ChosenBackend, ModelsFile, flow_commands, flow_notifiers, missing_keys, sandbox_switch,
+    without_keys,
 };
 use crate::error::{CliError, whole};
+use crate::present::harmless_line;
 use crate::surroundings::Surroundings;
 
 /// Runs a flow until it is complete, or goes on with one that broke off.
@@ -65,8 +67,9 @@ fn play(
     // From here on nobody needs the keys of webhooks.
     let surroundings = &without_keys(surroundings);
     let commands = flow_commands(flow.definition(), &project, &models, switch, surroundings)?;
-    let backend = &agent.backend;
-    let built = backend.build(&project, Mode::Run, agent.model.as_deref(), surroundings)?;
+    let backend = ChosenBackend::find(agent.backend.as_ref(), Some(&project))?;
+    let wanted = agent.wanted(surroundings);
+    let built = backend.build(&project, Mode::Run, wanted, &models, surroundings)?;
     let mut stage = Stage::open(&agent, &args.output, &project, &models, surroundings);
     stage.warn_of(&built.warnings);
     for finding in flow.warnings() {
@@ -98,7 +101,7 @@ fn play(
         .commands(Arc::new(commands))
         .notifiers(notifiers)
         .observer(stage.flow_lines())
-        .configure(stage.configuration(&agent, surroundings));
+        .configure(stage.configuration(&agent, built.outer_sandbox, surroundings));
     if let Some(limits) = limits {
         run = run.limits(limits);
     }
@@ -161,7 +164,12 @@ fn dry_run(
     let config = AgentConfig::load(project.config_path())?;
     let switch = sandbox_switch(args.agent().no_sandbox, surroundings);
     let config = EffectiveConfig::merge(config, Mode::Run, switch)?;
-    let plan = FlowPlan::of(args, project, flow, values, &config)?;
+    let backend = ChosenBackend::find(args.agent().backend.as_ref(), Some(project))?;
+    backend.check(args.agent().wanted(surroundings))?;
+    for line in &backend.announced {
+        surroundings.note(&format!("warning: {}", harmless_line(line)));
+    }
+    let plan = FlowPlan::of(args, project, flow, values, &config, &backend)?;
     match args.json || args.output.output == OutputFormat::Json {
         true => surroundings.say_json(&plan)?,
         false => surroundings.say(&plan.shown())?,

@@ -14,6 +14,7 @@ use crate::args::FlowRunArgs;
 use crate::columns::columns;
 use crate::commands::dry_run::{Setting, flow_settings};
 use crate::commands::flow::replayed::{Differs, Replayed};
+use crate::compose::ChosenBackend;
 use crate::error::{CliError, whole};
 use crate::present::shorten;
 
@@ -68,6 +69,7 @@ impl FlowPlan {
         flow: &ValidatedFlow,
         values: &ParameterValues,
         config: &EffectiveConfig,
+        backend: &ChosenBackend,
     ) -> Result<Self, CliError> {
         let definition = flow.definition();
         let agent = definition.agent();
@@ -106,7 +108,7 @@ impl FlowPlan {
                 PermissionMode::AcceptEdits => "acceptEdits",
                 PermissionMode::Plan => "plan",
             },
-            settings: flow_settings(&args.agent(), args.destructive(), config),
+            settings: flow_settings(&args.agent(), args.destructive(), config, backend),
         })
     }
 

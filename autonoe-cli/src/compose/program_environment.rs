@@ -1,0 +1,165 @@
+//! What the program of a backend finds in its environment.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+
+use autonoe_model::KeyPlaces;
+use serde_json::Value;
+
+use super::ModelsFile;
+use super::flow_parts::KEY_VARIABLE;
+use super::model::built_in_keys;
+use crate::surroundings::Surroundings;
+
+/// Keys of the services that we know, beside those of providers that need no file.
+const KEYS: [&str; 4] = [
+    "ANTHROPIC_AUTH_TOKEN",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CODEX_API_KEY",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+];
+
+/// Returns the environment for the program of a backend: all but the keys that are not its own.
+///
+/// `spec` is what is said of the backend. The keys of `models` are those of other services and of
+/// telemetry; those of webhooks are nobody's but ours.
+pub(super) fn program_environment(
+    tag: &str,
+    spec: &Value,
+    models: &ModelsFile,
+    surroundings: &Surroundings,
+) -> BTreeMap<OsString, OsString> {
+    let mut environment = surroundings.environment.clone();
+    let withheld = withheld(tag, spec, models);
+    environment.retain(|name, _| {
+        let name = name.to_string_lossy();
+        let is_ours = name.starts_with(KEY_VARIABLE)
+            || (name.starts_with("OTEL_EXPORTER_OTLP") && name.ends_with("HEADERS"));
+        !is_ours && !withheld.contains(&*name)
+    });
+    environment
+}
+
+/// Returns the variables of keys that a backend does not get.
+fn withheld(tag: &str, spec: &Value, models: &ModelsFile) -> BTreeSet<String> {
+    // Agents on a model look for their key here, and no command of theirs gets to see it.
+    if tag == "model" {
+        return BTreeSet::new();
+    }
+    let known = built_in_keys().chain(KEYS);
+    let mut withheld: BTreeSet<String> = match own(tag) {
+        Some(own) => known
+            .filter(|name| !own.contains(name))
+            .map(str::to_owned)
+            .collect(),
+        // Which service the agent asks is not ours to know.
+        None => BTreeSet::new(),
+    };
+    let providers = models.providers.values().map(|it| KeyPlaces::of(&**it));
+    for places in providers {
+        let others = places.variables.into_iter();
+        withheld.extend(others.filter(|name| !is_own(tag, name)));
+    }
+    withheld.extend(models.telemetry.keys().variables);
+    if let Some(key) = spec["provider"]["keyVariable"].as_str() {
+        withheld.remove(key);
+    }
+    withheld
+}
+
+fn is_own(tag: &str, name: &str) -> bool {
+    let known = built_in_keys().chain(KEYS).any(|known| known == name);
+    match own(tag) {
+        Some(own) => own.contains(&name),
+        None => known,
+    }
+}
+
+/// Returns the variables with the keys of a backend, if they are known.
+fn own(tag: &str) -> Option<&'static [&'static str]> {
+    match tag {
+        "claude" => Some(&[
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_AUTH_TOKEN",
+            "CLAUDE_CODE_OAUTH_TOKEN",
+            // Of Claude on Google's cloud.
+            "GOOGLE_APPLICATION_CREDENTIALS",
+        ]),
+        "codex" => Some(&["CODEX_API_KEY", "OPENAI_API_KEY"]),
+        "gemini" => Some(&[
+            "GEMINI_API_KEY",
+            "GOOGLE_API_KEY",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+        ]),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use serde_json::json;
+
+    use super::*;
+
+    const VARIABLES: [&str; 8] = [
+        "PATH",
+        "ANTHROPIC_API_KEY",
+        "OPENAI_API_KEY",
+        "GEMINI_API_KEY",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+        "TEAM_KEY",
+        "AUTONOE_SIGNING_KEY_OPS",
+        "OTEL_EXPORTER_OTLP_HEADERS",
+    ];
+
+    fn given(tag: &str, spec: &Value) -> Vec<String> {
+        let mut models = ModelsFile::default();
+        let provider = json!({"type": "openai", "key": {"env": "TEAM_KEY"}});
+        let provider = autonoe_model::provider_spec(&provider).expect("a provider");
+        models.providers.insert("team".to_owned(), provider.into());
+        let surroundings = Surroundings {
+            working_dir: PathBuf::from("/"),
+            environment: VARIABLES.map(|name| (name.into(), "x".into())).into(),
+            has_terminal: false,
+            colours: false,
+            columns: None,
+        };
+        let given = program_environment(tag, spec, &models, &surroundings);
+        let names = given
+            .into_keys()
+            .map(|name| name.to_string_lossy().into_owned());
+        names.filter(|name| name != "PATH").collect()
+    }
+
+    #[test]
+    fn a_program_gets_its_own_keys_and_none_of_the_others() {
+        for (tag, spec, expected) in [
+            (
+                "claude",
+                json!({}),
+                &["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"][..],
+            ),
+            ("codex", json!({}), &["OPENAI_API_KEY"]),
+            (
+                "codex",
+                json!({"provider": {"baseUrl": "http://x/v1", "keyVariable": "TEAM_KEY"}}),
+                &["OPENAI_API_KEY", "TEAM_KEY"],
+            ),
+            ("gemini", json!({}), &["GEMINI_API_KEY"]),
+            (
+                "acp",
+                json!({}),
+                &[
+                    "ANTHROPIC_API_KEY",
+                    "CLAUDE_CODE_OAUTH_TOKEN",
+                    "GEMINI_API_KEY",
+                    "OPENAI_API_KEY",
+                ],
+            ),
+        ] {
+            assert_eq!(given(tag, &spec), expected, "{tag}");
+        }
+    }
+}

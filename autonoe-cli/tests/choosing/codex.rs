@@ -1,0 +1,160 @@
+//! Runs and flows on the real Codex.
+
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use autonoe_testkit::model_server::openai::OpenAiServer;
+use autonoe_testkit::model_server::{Message, Script, Turn};
+use serde_json::{Value, json};
+
+use crate::setting::{Said, Setting, passed, plan, said};
+
+/// The model calls a tool of ours.
+fn ours(tool: &str, input: &Value) -> Turn {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let call = json!({
+        "type": "function_call",
+        "id": format!("fc_raw_{number}"),
+        "call_id": format!("call_raw_{number}"),
+        "status": "completed",
+        "namespace": "autonoe",
+        "name": tool,
+        "arguments": input.to_string(),
+    });
+    Message::new().with_raw_block(call).into()
+}
+
+/// The model adds a file with one line.
+fn adds(file: &str, line: &str) -> Turn {
+    let call = json!({
+        "type": "custom_tool_call",
+        "id": "ctc_patch",
+        "call_id": format!("call_patch_{file}"),
+        "status": "completed",
+        "name": "apply_patch",
+        "input": format!("*** Begin Patch\n*** Add File: {file}\n+{line}\n*** End Patch\n"),
+    });
+    Message::new().with_raw_block(call).into()
+}
+
+fn shell(command: &str) -> Turn {
+    Turn::tool("exec_command", json!({"cmd": command}))
+}
+
+/// A run that blocks one command and edits one file.
+fn turns() -> Vec<Turn> {
+    vec![
+        ours("create", &plan()),
+        Turn::text("It is planned."),
+        shell("curl example.com > trace.txt"),
+        adds("hello.txt", "hello"),
+        ours("set_status", &passed()),
+        Turn::text("It is done."),
+    ]
+}
+
+/// Lets the program ask `server`.
+fn asking(mut command: Command, server: &OpenAiServer) -> Said {
+    command
+        .env("OPENAI_API_KEY", "nobody checks it")
+        .env("OPENAI_BASE_URL", server.api_url());
+    said(command)
+}
+
+fn assert_greeted(setting: &Setting, run: &Said, server: &OpenAiServer) {
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let summary = "1 of 1 deliverables passed; 2 iterations";
+    assert!(run.stdout.contains(summary), "{run:?}");
+    assert!(run.stderr.contains("Blocked Bash: curl"), "{run:?}");
+    assert_eq!(setting.read("hello.txt"), "hello\n");
+    assert_eq!(setting.names(), ["SPEC.md", "hello.txt"]);
+    server.verify();
+    setting.nothing_is_left();
+}
+
+#[test]
+fn a_project_is_planned_and_built_and_what_is_blocked_leaves_no_trace() {
+    let setting = Setting::new().with_codex();
+    let server = OpenAiServer::start(Script::new(turns()));
+    let command = setting.command(&["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"]);
+
+    let run = asking(command, &server);
+
+    assert_greeted(&setting, &run, &server);
+    assert_eq!(run.warnings(), Vec::<&str>::new(), "{run:?}");
+}
+
+#[test]
+fn the_project_can_name_it_and_the_person_is_told() {
+    let setting = Setting::new()
+        .with_codex()
+        .configured(&json!({"backend": {"type": "codex", "model": "gpt-5.5"}}));
+    let server = OpenAiServer::start(Script::new(turns()));
+
+    let run = asking(setting.command(&["run", "--pause=0s"]), &server);
+
+    assert_greeted(&setting, &run, &server);
+    let warnings = run.warnings().join("\n");
+    assert!(warnings.contains("agents are run by codex, as"), "{run:?}");
+    assert!(
+        warnings.contains("codex has the model \"gpt-5.5\""),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn a_flow_runs_on_it_too() {
+    let setting = Setting::new()
+        .with_codex()
+        .configured(&json!({"backend": {"type": "codex", "model": "gpt-5.5"}}));
+    setting.write("bin/npm", "#!/bin/sh\n[ -e mended.txt ]\n");
+    make_executable(&setting);
+    copy_flow(&setting);
+    let server = OpenAiServer::start(Script::new([
+        adds("mended.txt", "It is mended."),
+        Turn::text("It was the clock."),
+    ]));
+    let words = ["flow", "run", "fix-bug", "--json", "--bug", "it crashes"];
+    let mut command = setting.command(&words);
+    let path = std::env::var("PATH").unwrap_or_default();
+    let bins = ["bin", "../bin"].map(|name| setting.root().join(name).display().to_string());
+    command.env("PATH", format!("{}:{path}", bins.join(":")));
+
+    let flow = asking(command, &server);
+
+    assert_eq!(flow.code, Some(0), "{flow:?}");
+    assert_eq!(flow.json()["complete"], true, "{flow:?}");
+    assert_eq!(setting.read("mended.txt"), "It is mended.\n");
+    server.verify();
+    setting.nothing_is_left();
+}
+
+fn make_executable(setting: &Setting) {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(setting.root().join("bin/npm"), mode).expect("ours");
+}
+
+/// Puts the flow `fix-bug` into the project.
+fn copy_flow(setting: &Setting) {
+    use std::path::Path;
+    let flow = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/flows/fix-bug");
+    let mut folders = vec![flow.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("readable") {
+            let path = entry.expect("readable").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path
+                .strip_prefix(&flow)
+                .expect("below")
+                .display()
+                .to_string();
+            let text = std::fs::read_to_string(&path).expect("text");
+            setting.write(&format!(".autonoe/flows/fix-bug/{name}"), &text);
+        }
+    }
+}

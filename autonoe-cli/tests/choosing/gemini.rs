@@ -1,0 +1,44 @@
+//! Runs on the real Gemini CLI, which gets our tools over HTTP.
+
+use autonoe_testkit::model_server::gemini::GeminiServer;
+use autonoe_testkit::model_server::{Script, Turn};
+use serde_json::json;
+
+use crate::setting::{Setting, passed, plan, said};
+
+#[test]
+fn a_project_is_planned_and_built_and_what_is_blocked_leaves_no_trace() {
+    let setting = Setting::new().with_gemini();
+    let shell = |command: &str| Turn::tool("run_shell_command", json!({"command": command}));
+    let greeting = json!({"file_path": "hello.txt", "content": "hello\n"});
+    let server = GeminiServer::start(Script::new([
+        Turn::tool("mcp_autonoe_create", plan()),
+        Turn::text("It is planned."),
+        shell("curl example.com > trace.txt"),
+        Turn::tool("write_file", greeting),
+        Turn::tool("mcp_autonoe_set_status", passed()),
+        Turn::text("It is done."),
+    ]));
+    let arguments = [
+        "run",
+        "--pause=0s",
+        "--backend=gemini",
+        "-m",
+        "gemini-2.5-flash",
+    ];
+    let mut command = setting.command(&arguments);
+    command
+        .env("GEMINI_API_KEY", "nobody checks it")
+        .env("GOOGLE_GEMINI_BASE_URL", server.url());
+
+    let run = said(command);
+
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let summary = "1 of 1 deliverables passed; 2 iterations";
+    assert!(run.stdout.contains(summary), "{run:?}");
+    assert!(run.stderr.contains("Blocked Bash: curl"), "{run:?}");
+    assert_eq!(setting.read("hello.txt"), "hello\n");
+    assert_eq!(setting.names(), ["SPEC.md", "hello.txt"]);
+    server.verify();
+    setting.nothing_is_left();
+}

@@ -1,0 +1,9 @@
+//! The command on backends that a person or a project chooses, the real Codex and the real Gemini
+//! CLI among them, offline: their models are scripted.
+
+mod agent_json;
+mod codex;
+mod doctor;
+mod gemini;
+mod refused;
+mod setting;

@@ -1,0 +1,83 @@
+//! The program behind the script that npm installs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Returns the native program behind `found`, as far as it can be told.
+///
+/// npm installs a script as `codex`, which leaves the program running when it is killed. The
+/// program is in the same package, or in one for this system beside it or below it.
+pub(crate) fn native(found: PathBuf) -> PathBuf {
+    let real = found.canonicalize().unwrap_or(found);
+    if real.extension().is_none_or(|ending| ending != "js") {
+        return real;
+    }
+    let Some(package) = real.parent().and_then(Path::parent) else {
+        return real;
+    };
+    let scope = package.parent().map(Path::to_owned);
+    let below = package.join("node_modules/@openai");
+    let others = [Some(below), scope].into_iter().flatten();
+    let others = others.flat_map(|folder| entries(&folder)).filter(|entry| {
+        let name = entry.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("codex-")
+    });
+    let packages = [package.to_owned()].into_iter().chain(others);
+    let mut programs = packages
+        .flat_map(|package| entries(&package.join("vendor")))
+        .map(|system| system.join("bin/codex"));
+    programs.find(|program| program.is_file()).unwrap_or(real)
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn file(path: &Path) {
+        fs::create_dir_all(path.parent().expect("it has one")).expect("writable");
+        fs::write(path, "").expect("writable");
+    }
+
+    #[test]
+    fn the_program_is_found_wherever_npm_puts_it() {
+        for place in [
+            "lib/@openai/codex/vendor/some-system/bin/codex",
+            "lib/@openai/codex-some-system/vendor/some-system/bin/codex",
+            "lib/@openai/codex/node_modules/@openai/codex-some-system/vendor/x/bin/codex",
+        ] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let root = folder.path().canonicalize().expect("it is there");
+            let script = root.join("lib/@openai/codex/bin/codex.js");
+            file(&script);
+            symlink(&script, root.join("codex")).expect("writable");
+            assert_eq!(native(root.join("codex")), script, "there is no other yet");
+
+            file(&root.join(place));
+
+            assert_eq!(native(root.join("codex")), root.join(place));
+        }
+    }
+
+    #[test]
+    fn a_program_that_is_no_script_is_taken_as_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("it is there");
+        file(&root.join("real/codex"));
+        symlink(root.join("real/codex"), root.join("codex")).expect("writable");
+
+        assert_eq!(native(root.join("codex")), root.join("real/codex"));
+        assert_eq!(
+            native("/nowhere/codex".into()),
+            PathBuf::from("/nowhere/codex")
+        );
+    }
+}
