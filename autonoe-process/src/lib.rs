@@ -14,7 +14,7 @@
 //! - [`SessionFolder`] is a folder that goes with the last process.
 //! - [`OsSandbox`] says what holds around a child: what it can write and see, and whether it
 //!   has a network. [`Launch::inside`] starts it there or not at all.
-//! - [`find_program`] looks for a program.
+//! - [`Commands`] runs commands to their end. [`find_program`] looks for a program.
 //!
 //! The crate is made for Linux. Other Unix systems have the process group only: no signal
 //! when this program dies, and what leaves the group of a child is not found.
@@ -29,6 +29,7 @@ compile_error!("autonoe-process needs a Unix system");
 
 mod addressee;
 mod before_exec;
+mod commands;
 mod deadline;
 mod endings;
 mod exit;
@@ -51,6 +52,7 @@ mod stderr_tail;
 mod stdio;
 mod table;
 
+pub use commands::{CommandEnd, CommandError, Commands};
 pub use endings::wait_for_shut_downs;
 pub use exit::Exit;
 pub use find_program::find_program;

@@ -1,4 +1,4 @@
-//! The tools with which agents keep the ledger.
+//! The tools with which agents keep the ledger, and the one with which a model judges.
 
 mod create;
 mod deprecate;
@@ -7,9 +7,11 @@ mod list;
 mod lost_ground;
 mod set_status;
 mod tool_set;
+mod verdict;
 mod verify;
 
 pub use ledger_book::{LedgerBook, UpdateError};
 pub(crate) use lost_ground::LostGround;
 pub(crate) use tool_set::DELIVERABLE_TOOLS;
 pub use tool_set::deliverable_tools;
+pub use verdict::{JudgeVerdict, VERDICT, VerdictSlot, verdict_tool};

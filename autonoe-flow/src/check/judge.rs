@@ -1,22 +1,12 @@
 //! A model that judges.
 
 use async_trait::async_trait;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::StepCheckContext;
 use crate::definition::PromptRef;
 use crate::error::{FlowError, FlowErrorKind};
 
-/// What a model that judges a step says, through the tool `verdict`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Verdict {
-    /// Whether the step passed.
-    pub passed: bool,
-    /// Why, in a sentence or two.
-    pub reason: String,
-}
+pub use autonoe_core::JudgeVerdict as Verdict;
 
 /// Has a model judge what a step gave.
 ///

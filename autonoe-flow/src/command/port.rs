@@ -1,9 +1,9 @@
 //! Who runs the commands of checks and conditions.
 
-use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
+pub use autonoe_process::CommandEnd;
 
 use crate::error::{FlowError, FlowErrorKind};
 
@@ -52,39 +52,6 @@ pub trait CommandRunner: Send + Sync {
     fn resolve(&self, command: &[String]) -> Result<(), FlowError> {
         let _ = command;
         Ok(())
-    }
-}
-
-/// How a command ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum CommandEnd {
-    /// By itself.
-    Exited {
-        /// Its exit code.
-        code: i32,
-    },
-    /// By a signal.
-    Signalled {
-        /// The number of the signal.
-        number: i32,
-    },
-    /// It took too long and was ended, with all that it had started.
-    TimedOut {
-        /// How long it had.
-        after: Duration,
-    },
-}
-
-impl fmt::Display for CommandEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Exited { code } => write!(f, "ended with exit code {code}"),
-            Self::Signalled { number } => write!(f, "was ended by signal {number}"),
-            Self::TimedOut { after } => {
-                write!(f, "was ended because it took more than {after:?}")
-            }
-        }
     }
 }
 

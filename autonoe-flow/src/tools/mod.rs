@@ -3,15 +3,14 @@
 mod set_outputs;
 mod signal;
 mod slot;
-mod verdict;
 
 use std::sync::Arc;
 
-use autonoe_core::{Tool, ToolError, ToolErrorCode, TypedTool};
+use autonoe_core::{Tool, ToolError, ToolErrorCode};
 use serde_json::{Map, Value};
 
 pub use self::slot::{Collected, IterationSlot};
-pub use self::verdict::VerdictSlot;
+pub use autonoe_core::{VERDICT, VerdictSlot, verdict_tool};
 
 use self::set_outputs::SetOutputs;
 use self::signal::GiveSignal;
@@ -22,8 +21,6 @@ use crate::progress::Watched;
 pub const SET_OUTPUTS: &str = "set_outputs";
 /// The name of the tool by which an agent gives a structured signal.
 pub const SIGNAL: &str = "signal";
-/// The name of the tool by which a model that judges a step gives its verdict.
-pub const VERDICT: &str = "verdict";
 
 /// The most that one call may say, in bytes of JSON. It is journaled and stands in prompts.
 const LONGEST: usize = 64 * 1024;
@@ -54,11 +51,6 @@ pub fn iteration_tools(
         tools.push(Arc::new(GiveSignal::new(&watched.signals, slot)));
     }
     tools
-}
-
-/// Returns the tool `verdict` of a session that judges. What it is told is in `slot`.
-pub fn verdict_tool(slot: &VerdictSlot) -> Arc<dyn Tool> {
-    verdict::GiveVerdict(slot.clone()).into_tool()
 }
 
 fn refused(message: impl Into<String>) -> ToolError {
