@@ -90,6 +90,10 @@ mod guides {
     #[doc = include_str!("../../docs/guides/flows.md")]
     mod flows {}
 
+    #[cfg(target_os = "linux")]
+    #[doc = include_str!("../../docs/guides/executors.md")]
+    mod executors {}
+
     #[doc = include_str!("../../docs/guides/run-machine.md")]
     mod run_machine {}
 }

@@ -12,6 +12,7 @@ pub(crate) fn update_schemas(cargo: &Cargo) -> Result<(), Failure> {
         &["-p", "autonoe-core", "--test", "schemas"][..],
         &["-p", "autonoe-cli", "--test", "commands", "schema"],
         &["-p", "autonoe-flow", "--test", "flow", "schemas"],
+        &["-p", "autonoe-harness", "--test", "executor", "schemas"],
     ] {
         let mut command = cargo.command(["test"].iter().chain(test).copied());
         command.env(UPDATE_SCHEMAS, "1");

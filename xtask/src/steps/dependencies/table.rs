@@ -37,6 +37,10 @@ const TABLE: &[(&str, Allowed)] = &[
         Only(&["autonoe-backend", "autonoe-core", "autonoe-process"]),
     ),
     ("autonoe-flow", Only(&["autonoe-core", "autonoe-process"])),
+    (
+        "autonoe-harness",
+        Only(&["autonoe-core", "autonoe-process"]),
+    ),
     ("autonoe-mcp", Only(&["autonoe-core"])),
     // The testkit only for its conformance suite, behind a feature.
     (

@@ -1,0 +1,147 @@
+//! A command that ends as it should.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_process::CommandEnd;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Criterion, Verification, Verifying};
+
+/// How long a command may take that does not say so.
+const TEN_MINUTES: u64 = 600;
+
+/// A command that ends with an exit code: `{"type": "command", "command": ["cargo", "check"]}`.
+///
+/// It is run in the folder of the task without a shell, for at most its time, and what it says does
+/// not count.
+///
+/// ```
+/// use autonoe_harness::{CommandCriterion, Criterion};
+///
+/// let check = CommandCriterion::new(["cargo", "check"]);
+///
+/// assert_eq!(check.describe(), "the command `cargo check` ends with exit code 0");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
+pub struct CommandCriterion {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// The code that it must end with; 0 by default.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub exit_code: i32,
+    /// How many seconds it may take; 600 by default.
+    #[serde(default = "ten_minutes", skip_serializing_if = "is_ten_minutes")]
+    pub timeout_seconds: u64,
+}
+
+fn ten_minutes() -> u64 {
+    TEN_MINUTES
+}
+
+fn is_ten_minutes(seconds: &u64) -> bool {
+    *seconds == TEN_MINUTES
+}
+
+fn is_zero(code: &i32) -> bool {
+    *code == 0
+}
+
+impl CommandCriterion {
+    /// Has `command`, a program and its arguments, run and end with exit code 0.
+    pub fn new<S: Into<String>>(command: impl IntoIterator<Item = S>) -> Self {
+        Self {
+            command: command.into_iter().map(Into::into).collect(),
+            exit_code: 0,
+            timeout_seconds: TEN_MINUTES,
+        }
+    }
+
+    /// Sets the code that it must end with.
+    #[must_use]
+    pub fn exit_code(mut self, code: i32) -> Self {
+        self.exit_code = code;
+        self
+    }
+
+    /// Sets how long it may take, to the second above.
+    #[must_use]
+    pub fn timeout(mut self, time: Duration) -> Self {
+        self.timeout_seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
+        self
+    }
+}
+
+/// Writes a command down for people.
+pub(super) fn shown(command: &[String]) -> String {
+    format!("`{}`", command.join(" "))
+}
+
+/// Lists what is wrong with a command and its time.
+pub(super) fn problems(command: &[String], timeout_seconds: u64) -> Vec<String> {
+    let mut problems = Vec::new();
+    if command
+        .first()
+        .is_none_or(|program| program.trim().is_empty())
+    {
+        problems.push("a command names no program".to_owned());
+    }
+    if timeout_seconds == 0 {
+        problems.push(format!("the command {} has no time", shown(command)));
+    }
+    problems
+}
+
+/// Runs a command to its end.
+///
+/// # Errors
+///
+/// Nobody knows how it would have ended.
+pub(super) async fn run(
+    command: &[String],
+    timeout_seconds: u64,
+    look: &Verifying<'_>,
+) -> Result<CommandEnd, Verification> {
+    let Some(commands) = look.commands else {
+        let message = format!(
+            "{} was not run: this executor runs no commands",
+            shown(command)
+        );
+        return Err(Verification::unverified(message));
+    };
+    let time = Duration::from_secs(timeout_seconds);
+    commands.run(command, time).await.map_err(|error| {
+        Verification::unverified(format!("{} was not run: {error}", shown(command)))
+    })
+}
+
+#[typetag::serde(name = "command")]
+#[async_trait]
+impl Criterion for CommandCriterion {
+    fn describe(&self) -> String {
+        let (command, code) = (shown(&self.command), self.exit_code);
+        format!("the command {command} ends with exit code {code}")
+    }
+
+    fn problems(&self) -> Vec<String> {
+        problems(&self.command, self.timeout_seconds)
+    }
+
+    async fn verify(&self, look: &Verifying<'_>) -> Verification {
+        let command = shown(&self.command);
+        match run(&self.command, self.timeout_seconds, look).await {
+            Err(unverified) => unverified,
+            Ok(CommandEnd::Exited { code }) if code == self.exit_code => {
+                Verification::passed(format!("{command} ended with exit code {code}"))
+            }
+            Ok(end) => Verification::failed(format!("{command} {end}")),
+        }
+    }
+}
+
+autonoe_core::register_spec!(Other("criterion"), CommandCriterion, "command", {
+    "command": ["cargo", "check"]
+});

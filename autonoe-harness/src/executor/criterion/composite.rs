@@ -1,0 +1,123 @@
+//! Several criteria as one.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Criterion, SuccessCriteria, Verification, Verifying};
+
+/// Criteria that must all hold: `{"type": "all", "criteria": [..]}`.
+///
+/// All of them are looked at, one after the other, so that all that is wrong is told.
+///
+/// ```
+/// use autonoe_harness::{AllOf, CommandCriterion, FileCriterion};
+///
+/// let both = AllOf::new([
+///     FileCriterion::new("README.md").into(),
+///     CommandCriterion::new(["cargo", "check"]).into(),
+/// ]);
+/// # drop(both);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AllOf {
+    /// The criteria, at least one.
+    pub criteria: Vec<SuccessCriteria>,
+}
+
+/// Criteria of which one must hold: `{"type": "any", "criteria": [..]}`.
+///
+/// They are looked at one after the other, until one holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnyOf {
+    /// The criteria, at least one.
+    pub criteria: Vec<SuccessCriteria>,
+}
+
+impl AllOf {
+    /// Makes it of criteria.
+    pub fn new(criteria: impl IntoIterator<Item = SuccessCriteria>) -> Self {
+        Self {
+            criteria: criteria.into_iter().collect(),
+        }
+    }
+}
+
+impl AnyOf {
+    /// Makes it of criteria.
+    pub fn new(criteria: impl IntoIterator<Item = SuccessCriteria>) -> Self {
+        Self {
+            criteria: criteria.into_iter().collect(),
+        }
+    }
+}
+
+fn describe(what: &str, criteria: &[SuccessCriteria]) -> String {
+    let lines = criteria.iter().map(|criterion| {
+        // The parts of a part are further in.
+        let text = criterion.describe().replace('\n', "\n  ");
+        format!("\n- {text}")
+    });
+    format!("{what}:{}", lines.collect::<String>())
+}
+
+fn problems(tag: &str, criteria: &[SuccessCriteria]) -> Vec<String> {
+    match criteria {
+        [] => vec![format!("`{tag}` has nothing in it")],
+        parts => parts.iter().flat_map(|part| part.problems()).collect(),
+    }
+}
+
+#[typetag::serde(name = "all")]
+#[async_trait]
+impl Criterion for AllOf {
+    fn describe(&self) -> String {
+        describe("All of these hold", &self.criteria)
+    }
+
+    fn problems(&self) -> Vec<String> {
+        problems("all", &self.criteria)
+    }
+
+    async fn verify(&self, look: &Verifying<'_>) -> Verification {
+        let mut found = Vec::new();
+        for criterion in &self.criteria {
+            found.push(criterion.verify(look).await);
+        }
+        Verification::all(found)
+    }
+}
+
+#[typetag::serde(name = "any")]
+#[async_trait]
+impl Criterion for AnyOf {
+    fn describe(&self) -> String {
+        describe("At least one of these holds", &self.criteria)
+    }
+
+    fn problems(&self) -> Vec<String> {
+        problems("any", &self.criteria)
+    }
+
+    async fn verify(&self, look: &Verifying<'_>) -> Verification {
+        let mut found = Vec::new();
+        for criterion in &self.criteria {
+            let verification = criterion.verify(look).await;
+            if verification.is_success() {
+                return verification;
+            }
+            found.push(verification);
+        }
+        Verification::any(found)
+    }
+}
+
+autonoe_core::register_spec!(Other("criterion"), AllOf, "all", {
+    "criteria": ["The page is accessible.", {"type": "file", "path": "index.html"}]
+});
+
+autonoe_core::register_spec!(Other("criterion"), AnyOf, "any", {
+    "criteria": [{"type": "file", "path": "index.html"}, {"type": "file", "path": "index.htm"}]
+});

@@ -1,0 +1,145 @@
+//! Whether a criterion holds.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Whether what a task asks for holds.
+///
+/// ```
+/// use autonoe_harness::Verification;
+///
+/// let unknown = Verification::unverified("there is no model that could judge it");
+///
+/// assert!(!unknown.is_success());
+/// assert_eq!(unknown.to_string(), "not verified: there is no model that could judge it");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "verification", rename_all = "snake_case")]
+pub enum Verification {
+    /// It holds.
+    Passed {
+        /// Why, in a sentence for people.
+        reason: String,
+    },
+    /// It does not hold.
+    Failed {
+        /// Why, in a sentence for people.
+        reason: String,
+    },
+    /// Nobody could tell, which is no success.
+    Unverified {
+        /// Why, in a sentence for people.
+        reason: String,
+    },
+}
+
+impl Verification {
+    /// It holds.
+    pub fn passed(reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        Self::Passed { reason }
+    }
+
+    /// It does not hold.
+    pub fn failed(reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        Self::Failed { reason }
+    }
+
+    /// Nobody could tell.
+    pub fn unverified(reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        Self::Unverified { reason }
+    }
+
+    /// Tells whether it holds.
+    pub fn is_success(&self) -> bool {
+        matches!(self, Self::Passed { .. })
+    }
+
+    /// Says why.
+    pub fn reason(&self) -> &str {
+        match self {
+            Self::Passed { reason } | Self::Failed { reason } | Self::Unverified { reason } => {
+                reason
+            }
+        }
+    }
+
+    /// Says what holds of several of which all must hold.
+    pub(super) fn all(parts: impl IntoIterator<Item = Self>) -> Self {
+        Self::most_telling(parts, |part| match part {
+            Self::Failed { .. } => 2,
+            Self::Unverified { .. } => 1,
+            Self::Passed { .. } => 0,
+        })
+    }
+
+    /// Says what holds of several of which one must hold.
+    pub(super) fn any(parts: impl IntoIterator<Item = Self>) -> Self {
+        Self::most_telling(parts, |part| match part {
+            Self::Passed { .. } => 2,
+            Self::Unverified { .. } => 1,
+            Self::Failed { .. } => 0,
+        })
+    }
+
+    /// Returns the parts of the highest rank as one, with the reasons of all of them.
+    fn most_telling(parts: impl IntoIterator<Item = Self>, rank: fn(&Self) -> u8) -> Self {
+        let parts: Vec<Self> = parts.into_iter().collect();
+        let Some(highest) = parts.iter().map(rank).max() else {
+            return Self::unverified("there is nothing to look at");
+        };
+        let telling: Vec<&Self> = parts.iter().filter(|part| rank(part) == highest).collect();
+        let reasons: Vec<&str> = telling.iter().map(|part| part.reason()).collect();
+        let reason = reasons.join("; ");
+        match telling.first() {
+            Some(Self::Passed { .. }) => Self::passed(reason),
+            Some(Self::Failed { .. }) => Self::failed(reason),
+            _ => Self::unverified(reason),
+        }
+    }
+}
+
+impl fmt::Display for Verification {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = match self {
+            Self::Passed { .. } => "passed",
+            Self::Failed { .. } => "failed",
+            Self::Unverified { .. } => "not verified",
+        };
+        write!(f, "{word}: {}", self.reason())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_could_tell_is_never_taken_for_success() {
+        let (passed, failed, unknown) = (
+            || Verification::passed("p"),
+            || Verification::failed("f"),
+            || Verification::unverified("u"),
+        );
+        for (parts, all, any) in [
+            (
+                vec![],
+                "not verified: there is nothing to look at",
+                "not verified: there is nothing to look at",
+            ),
+            (vec![passed(), passed()], "passed: p; p", "passed: p; p"),
+            (vec![passed(), failed()], "failed: f", "passed: p"),
+            (vec![passed(), unknown()], "not verified: u", "passed: p"),
+            (vec![failed(), unknown()], "failed: f", "not verified: u"),
+            (vec![failed(), failed()], "failed: f; f", "failed: f; f"),
+            (vec![unknown()], "not verified: u", "not verified: u"),
+        ] {
+            assert_eq!(Verification::all(parts.clone()).to_string(), all);
+            assert_eq!(Verification::any(parts).to_string(), any);
+        }
+    }
+}

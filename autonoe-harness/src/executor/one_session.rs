@@ -1,0 +1,77 @@
+//! One session, from the look at its backend to its end.
+
+use std::time::Duration;
+
+use autonoe_core::{
+    Budget, BudgetKind, BuildError, Clock, Failure, FlowExit, FlowStart, OpenSessions,
+    PerformedSession, RunControl, SessionEnd, SessionOrder, SessionOutcome, SessionRunnerBuilder,
+};
+use jiff::Timestamp;
+use serde_json::json;
+
+/// Runs one session, from the look at its backend to its end, in at most `time`.
+///
+/// # Errors
+///
+/// It did not begin.
+pub(super) async fn one_session(
+    builder: SessionRunnerBuilder,
+    start: FlowStart,
+    order: SessionOrder,
+    (control, clock): (&RunControl, &dyn Clock),
+    time: Duration,
+) -> Result<Result<PerformedSession, FlowExit>, BuildError> {
+    let began = clock.now();
+    let sessions = builder.build_sessions()?;
+    let opened = tokio::select! {
+        biased;
+        opened = sessions.open(start, control) => opened,
+        () = clock.sleep(time) => return Ok(Err(time_is_up())),
+    };
+    let mut open = match opened {
+        Ok(open) => open,
+        Err(not_opened) => return Ok(Err(not_opened.report().exit.clone())),
+    };
+    let left = time.saturating_sub(since(began, clock));
+    if left.is_zero() {
+        close(open, time_is_up());
+        return Ok(Err(time_is_up()));
+    }
+    let performed = open
+        .run(order.budget(Budget::default().with_time(left)))
+        .await;
+    close(open, exit(&performed.result.end));
+    Ok(Ok(performed))
+}
+
+fn time_is_up() -> FlowExit {
+    FlowExit::BudgetExceeded {
+        budget: BudgetKind::Time,
+    }
+}
+
+/// Says what the end of its only session is for a flow.
+fn exit(end: &SessionEnd) -> FlowExit {
+    match end {
+        SessionEnd::Outcome(SessionOutcome::Completed) => FlowExit::Completed,
+        SessionEnd::Outcome(SessionOutcome::QuotaExceeded { .. }) => FlowExit::QuotaExceeded,
+        SessionEnd::BudgetSpent { budget } => FlowExit::BudgetExceeded { budget: *budget },
+        SessionEnd::Cancelled => FlowExit::Interrupted,
+        SessionEnd::Failed { error } => FlowExit::Failed {
+            error: error.clone(),
+        },
+        end => FlowExit::Failed {
+            error: Failure::retryable("session_not_completed", end.to_string()),
+        },
+    }
+}
+
+/// Returns the time since `began`; none if the clock was set back.
+pub(super) fn since(began: Timestamp, clock: &dyn Clock) -> Duration {
+    let taken = clock.now().duration_since(began);
+    Duration::try_from(taken).unwrap_or_default()
+}
+
+fn close(open: OpenSessions, exit: FlowExit) {
+    open.close(exit, json!({}));
+}

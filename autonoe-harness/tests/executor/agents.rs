@@ -1,0 +1,214 @@
+//! What an execution comes to, by what the backend says and never by what the agent says.
+
+use autonoe_core::{
+    AgentErrorKind, AgentSessionId, CostTotal, CostUsd, SessionOutcome, Support, TokenUsage,
+};
+use autonoe_harness::{Execution, ExecutionEnd, Executor, Verification};
+use autonoe_testkit::{ScriptedAgents, SessionScript};
+use serde_json::json;
+
+use crate::setting::{Stage, asks_sometimes, done, task};
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_is_told_the_task_and_its_result_has_all_that_is_known() {
+    let used = TokenUsage {
+        input: 7,
+        output: 2,
+        ..TokenUsage::default()
+    };
+    let stage = Stage::new([SessionScript::new("work")
+        .says("I look.")
+        .uses_tool("Read", json!({"file_path": "a.txt"}))
+        .uses_tokens(used, None)
+        .says("Done.")
+        .costs(CostUsd::from_cents(3))
+        .ends()]);
+    let task = task("Do it.").context("It is a shop.").model("gpt-5.5");
+    let execution = Execution::default().context("Try again.");
+
+    let result = stage.executor.execute(&task, &execution).await;
+
+    let result = result.expect("the task is right");
+    assert!(result.is_success(), "{result:?}");
+    assert_eq!(result.error(), None);
+    assert_eq!(result.output, "I look.\n\nDone.");
+    assert_eq!(result.answer, "Done.");
+    assert_eq!(result.cli, "codex");
+    assert_eq!(result.model.as_deref(), Some("gpt-5.5"));
+    assert_eq!(result.conversation, Some(AgentSessionId::new("scripted-1")));
+    assert_eq!(result.cost, CostTotal::known(CostUsd::from_cents(3)));
+    assert_eq!(result.tokens, used);
+    let prompt = "## Goal\nDo it.\n\n## Context\nIt is a shop.\n\nTry again.";
+    assert_eq!(stage.agents.prompts(), [prompt]);
+    let received = stage.agents.received();
+    assert_eq!(received[0].model.as_deref(), Some("gpt-5.5"));
+    assert_eq!((stage.agents.disposed(), stage.agents.alive()), (1, 0));
+    let verified = stage.executor.verify_success(&task, &result).await;
+    assert!(verified.is_success(), "{verified}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_model_is_the_one_that_is_named_nearest() {
+    for (of_execution, of_task, expected) in [
+        (None, None, "usual"),
+        (None, Some("of-task"), "of-task"),
+        (Some("of-execution"), Some("of-task"), "of-execution"),
+    ] {
+        let mut stage = Stage::new([done()]);
+        stage.executor = stage.executor.model("usual");
+        let mut task = task("Do it.");
+        task.model = of_task.map(str::to_owned);
+        let mut execution = Execution::default();
+        execution.model = of_execution.map(str::to_owned);
+
+        let result = stage.executor.execute(&task, &execution).await;
+
+        let result = result.expect("the task is right");
+        assert_eq!(result.model.as_deref(), Some(expected));
+        let received = stage.agents.received();
+        assert_eq!(received[0].model.as_deref(), Some(expected));
+        assert_eq!(stage.executor.default_model(), Some("usual"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn prose_is_never_read_for_success_or_failure() {
+    let failed = |messages: &[&str]| SessionOutcome::ExecutionError {
+        messages: messages
+            .iter()
+            .map(|message| (*message).to_owned())
+            .collect(),
+    };
+    for (said, outcome, success) in [
+        (
+            "error: failed: Traceback, fatal: no",
+            SessionOutcome::Completed,
+            true,
+        ),
+        ("All done. Success! yes", failed(&["it crashed"]), false),
+        ("Done.", failed(&[]), false),
+        ("Done.", SessionOutcome::MaxTurns, false),
+        ("Done.", SessionOutcome::BudgetExceeded, false),
+        ("Done.", SessionOutcome::Interrupted, false),
+    ] {
+        let script = SessionScript::new("work")
+            .says(said)
+            .ends_with(outcome.clone());
+        let stage = Stage::new([script]);
+        let task = task("Do it.");
+
+        let result = stage.execute(&task).await;
+
+        assert_eq!(result.is_success(), success, "{outcome:?}: {result:?}");
+        assert_eq!(result.output, said);
+        assert_eq!(result.error().is_none(), success);
+        let verified = stage.executor.verify_success(&task, &result).await;
+        assert_eq!(verified.is_success(), success, "{verified}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_in_which_nothing_happened_is_no_success() {
+    let stage = Stage::new([SessionScript::new("work").ends()]);
+
+    let result = stage.execute(&task("Do it.")).await;
+
+    assert!(
+        matches!(&result.end, ExecutionEnd::Failed { error } if error.code == "empty_session"),
+        "{result:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_spent_quota_is_told_with_its_reset() {
+    let resets_at = "2026-01-31T18:00:00Z".parse().expect("a time");
+    let stage = Stage::new([SessionScript::new("work")
+        .says("Hm.")
+        .hits_quota(Some(resets_at))]);
+
+    let result = stage.execute(&task("Do it.")).await;
+
+    let ExecutionEnd::QuotaExceeded {
+        resets_at: told, ..
+    } = &result.end
+    else {
+        panic!("{result:?}");
+    };
+    assert_eq!(*told, Some(resets_at));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backend_that_breaks_off_is_an_error_that_keeps_what_was_said() {
+    let stage = Stage::new([SessionScript::new("work")
+        .says("Half of")
+        .fails(AgentErrorKind::Crashed, "it is gone")]);
+
+    let result = stage.execute(&task("Do it.")).await;
+
+    assert_eq!(result.output, "Half of");
+    assert_eq!(result.error().as_deref(), Some("failed: it is gone"));
+    assert_eq!(stage.agents.alive(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_gate_decides_in_every_session() {
+    let mut stage = Stage::new([SessionScript::new("work")
+        .is_denied("Bash", json!({"command": "rm -rf /"}))
+        .is_denied("Write", json!({"file_path": "/etc/passwd", "content": "x"}))
+        .says("I could not.")
+        .ends()]);
+    // No command is judged harmless unless somebody says by which policy.
+    stage.executor = stage.executor.sessions(|builder| builder);
+
+    let result = stage.execute(&task("Do it.")).await;
+
+    assert!(result.is_success());
+    assert_eq!(result.denied, ["Bash", "Write"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backend_that_cannot_be_guarded_is_refused() {
+    let agents = ScriptedAgents::new([done()])
+        .with_capabilities(asks_sometimes())
+        .unverified();
+    let stage = Stage::of(agents);
+    let task = task("Do it.");
+
+    let result = stage.execute(&task).await;
+
+    assert!(
+        matches!(&result.end, ExecutionEnd::Failed { error } if error.code == "guards_not_enforced"),
+        "{result:?}"
+    );
+    assert_eq!(stage.agents.received().len(), 0);
+    let verified = stage.executor.verify_success(&task, &result).await;
+    assert!(
+        matches!(verified, Verification::Failed { .. }),
+        "{verified}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conversation_is_gone_on_with_where_the_backend_can() {
+    let able = ScriptedAgents::new([done()]);
+    let able = {
+        let capabilities = able.capabilities().clone().with_resume(Support::Yes);
+        able.with_capabilities(capabilities)
+    };
+    for (agents, success) in [
+        (able, true),
+        (ScriptedAgents::new([done()]).unverified(), false),
+    ] {
+        let stage = Stage::of(agents);
+        let earlier = AgentSessionId::new("earlier");
+        let execution = Execution::default().resuming(earlier.clone());
+
+        let result = stage.executor.execute(&task("Go on."), &execution).await;
+
+        let result = result.expect("the task is right");
+        assert_eq!(result.is_success(), success, "{result:?}");
+        if success {
+            assert_eq!(stage.agents.received()[0].resume, Some(earlier));
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Criteria on real files and with real commands.
+
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use autonoe_harness::{
+    AllOf, CRITERION_PORT, CommandCriterion, Executor, FileCriterion, SuccessCriteria, Task,
+    TestsCriterion, Verification,
+};
+use autonoe_testkit::conformance;
+use serde_json::json;
+
+use crate::setting::{Stage, commands, done, task};
+
+/// More than any command of these tests needs.
+const AMPLE: Duration = Duration::from_secs(60);
+
+/// Verifies criteria after an agent is done, in a folder that `prepare` filled.
+async fn verify(
+    criteria: impl Into<SuccessCriteria>,
+    prepare: impl FnOnce(&std::path::Path),
+) -> Verification {
+    let mut stage = Stage::new([done()]);
+    stage.executor = stage.executor.commands(commands());
+    let task = task("Do it.").success(criteria);
+    let result = stage.execute(&task).await;
+    assert!(result.is_success(), "{result:?}");
+    prepare(stage.path());
+    let verified = stage.executor.verify_success(&task, &result);
+    tokio::time::timeout(AMPLE, verified)
+        .await
+        .expect("in time")
+}
+
+fn sh(script: &str) -> [String; 3] {
+    ["sh", "-c", script].map(str::to_owned)
+}
+
+fn word(verification: &Verification) -> &'static str {
+    match verification {
+        Verification::Passed { .. } => "passed",
+        Verification::Failed { .. } => "failed",
+        Verification::Unverified { .. } => "unverified",
+    }
+}
+
+#[tokio::test]
+async fn a_command_counts_by_its_end_and_not_by_what_it_says() {
+    for (criterion, expected) in [
+        (
+            CommandCriterion::new(sh("echo error: failed; exit 0")),
+            "passed",
+        ),
+        (CommandCriterion::new(sh("echo success; exit 1")), "failed"),
+        (CommandCriterion::new(sh("exit 3")).exit_code(3), "passed"),
+        (CommandCriterion::new(sh("kill -9 $$")), "failed"),
+        // It is run in the folder of the task.
+        (CommandCriterion::new(sh("test -f out.txt")), "passed"),
+        (
+            CommandCriterion::new(["there-is-no-such-program"]),
+            "unverified",
+        ),
+        (
+            CommandCriterion::new(sh("sleep 600")).timeout(Duration::from_secs(1)),
+            "failed",
+        ),
+    ] {
+        let verified = verify(criterion.clone(), |folder| {
+            fs::write(folder.join("out.txt"), "x").expect("a file");
+        });
+        let verified = verified.await;
+
+        assert_eq!(word(&verified), expected, "{criterion:?}: {verified}");
+    }
+}
+
+#[tokio::test]
+async fn an_executor_runs_no_commands_unless_it_is_said_how() {
+    let stage = Stage::new([done()]);
+    let task = task("Do it.").success(CommandCriterion::new(["true"]));
+
+    let result = stage.execute(&task).await;
+    let verified = stage.executor.verify_success(&task, &result).await;
+
+    assert_eq!(word(&verified), "unverified", "{verified}");
+}
+
+#[tokio::test]
+async fn a_file_must_be_there_as_it_is_asked_for() {
+    // The SHA-256 of "hello".
+    let hello = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+    let file = FileCriterion::new;
+    for (criterion, expected) in [
+        (file("hello.txt"), "passed"),
+        (file("./hello.txt"), "passed"),
+        (file("hello.txt").containing("ell"), "passed"),
+        (file("hello.txt").containing("Hello"), "failed"),
+        (file("hello.txt").with_sha256(hello), "passed"),
+        (
+            file("hello.txt").with_sha256(hello.to_uppercase()),
+            "passed",
+        ),
+        (file("hello.txt").with_sha256("0".repeat(64)), "failed"),
+        (file("empty.txt"), "failed"),
+        (file("missing.txt"), "failed"),
+        (file("folder"), "failed"),
+        (file("outside"), "failed"),
+    ] {
+        let verified = verify(criterion.clone(), |folder| {
+            fs::write(folder.join("hello.txt"), "hello").expect("a file");
+            fs::write(folder.join("empty.txt"), "").expect("a file");
+            fs::create_dir(folder.join("folder")).expect("a folder");
+            std::os::unix::fs::symlink("/etc/hostname", folder.join("outside")).expect("a link");
+        });
+        let verified = verified.await;
+
+        assert_eq!(word(&verified), expected, "{criterion:?}: {verified}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_from_before_the_task_is_not_its_work() {
+    for (age, expected) in [
+        (Duration::from_secs(10), "failed"),
+        (Duration::ZERO, "passed"),
+    ] {
+        let stage = Stage::new([done()]);
+        let task = task("Do it.").success(FileCriterion::new("out.txt").modified());
+        let result = stage.execute(&task).await;
+        fs::write(stage.path().join("out.txt"), "x").expect("a file");
+        let written = SystemTime::from(result.started_at) - age;
+        let file = fs::File::options()
+            .write(true)
+            .open(stage.path().join("out.txt"));
+        let file = file.expect("a file");
+        file.set_modified(written).expect("a time");
+
+        let verified = stage.executor.verify_success(&task, &result).await;
+
+        assert_eq!(word(&verified), expected, "{age:?}: {verified}");
+    }
+}
+
+#[tokio::test]
+async fn tests_count_by_the_report_that_was_written_now() {
+    let suite = |cases: &str| format!("<testsuite name='s'>{cases}</testsuite>");
+    let writes =
+        |report: &str, then: &str| sh(&format!("cat > junit.xml <<'END'\n{report}\nEND\n{then}"));
+    let two = suite("<testcase name='a'/><testcase name='b'/>");
+    let none = suite("");
+    let red = suite("<testcase name='a'/><testcase name='b'><failure/></testcase>");
+    let skipped = suite("<testcase name='a'><skipped/></testcase>");
+    for (command, at_least, expected) in [
+        (writes(&two, "exit 0"), 2, "passed"),
+        (writes(&two, "exit 0"), 3, "failed"),
+        (writes(&two, "exit 1"), 1, "failed"),
+        // Nothing ran, and that is no success.
+        (writes(&none, "exit 0"), 1, "failed"),
+        (writes(&skipped, "exit 0"), 1, "failed"),
+        // It says 0 and reports a failure.
+        (writes(&red, "exit 0"), 1, "failed"),
+        // The old report is not about these tests.
+        (sh("exit 0"), 1, "failed"),
+        (sh("rm junit.xml"), 1, "failed"),
+        (writes("5 passed", "exit 0"), 1, "unverified"),
+    ] {
+        let criterion = TestsCriterion::new(command.clone(), "junit.xml").at_least(at_least);
+        let verified = verify(criterion, |folder| {
+            fs::write(folder.join("junit.xml"), &two).expect("a report");
+        });
+        let verified = verified.await;
+
+        assert_eq!(word(&verified), expected, "{command:?}: {verified}");
+    }
+}
+
+#[tokio::test]
+async fn all_that_is_wrong_is_told() {
+    let criteria = AllOf::new([
+        FileCriterion::new("a.txt").into(),
+        CommandCriterion::new(["true"]).into(),
+        FileCriterion::new("b.txt").into(),
+    ]);
+
+    let verified = verify(criteria, |_| {}).await;
+
+    let both = "the file a.txt is not there; the file b.txt is not there";
+    assert_eq!(verified, Verification::failed(both));
+}
+
+#[test]
+fn criteria_are_checked_before_anything_is_begun() {
+    for (criteria, is_right) in [
+        (json!("It works."), true),
+        (json!(" "), false),
+        (json!({"type": "judge", "statement": ""}), false),
+        (json!({"type": "command", "command": []}), false),
+        (
+            json!({"type": "command", "command": ["true"], "timeoutSeconds": 0}),
+            false,
+        ),
+        (json!({"type": "file", "path": "../a"}), false),
+        (json!({"type": "file", "path": "/etc/passwd"}), false),
+        (json!({"type": "file", "path": "a", "sha256": "abc"}), false),
+        (json!({"type": "file", "path": "a", "contains": ""}), false),
+        (
+            json!({"type": "tests", "command": ["t"], "report": "r.xml"}),
+            true,
+        ),
+        (
+            json!({"type": "tests", "command": ["t"], "report": "r.xml", "atLeast": 0}),
+            false,
+        ),
+        (json!({"type": "all", "criteria": []}), false),
+        (
+            json!({"type": "any", "criteria": ["ok", {"type": "all", "criteria": [" "]}]}),
+            false,
+        ),
+    ] {
+        let json = json!({"id": "T-1", "goal": "Do it.", "successCriteria": criteria});
+        let task: Task = serde_json::from_value(json.clone()).expect("it can be read");
+
+        assert_eq!(task.validate().is_ok(), is_right, "{criteria}");
+        let mut written = serde_json::to_value(&task).expect("it serialises");
+        written
+            .as_object_mut()
+            .map(|fields| fields.remove("timeoutSeconds"));
+        let again: Task = serde_json::from_value(written).expect("it can be read");
+        assert_eq!(again, task);
+    }
+}
+
+#[test]
+fn every_criterion_has_a_schema_and_an_example() {
+    conformance::specs().assert();
+    let tags: Vec<_> = autonoe_core::registered_specs(CRITERION_PORT)
+        .iter()
+        .map(|spec| spec.tag)
+        .collect();
+    assert_eq!(tags, ["all", "any", "command", "file", "judge", "tests"]);
+}
+
+#[test]
+fn the_schema_of_a_task_names_every_criterion() {
+    let schema = schemars::schema_for!(Task).to_value().to_string();
+    for tag in ["all", "any", "command", "file", "judge", "tests"] {
+        assert!(
+            schema.contains(&format!(r#"{{"const":"{tag}"}}"#)),
+            "{tag}: {schema}"
+        );
+    }
+}

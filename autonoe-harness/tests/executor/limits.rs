@@ -1,0 +1,155 @@
+//! Time, money and cancellation.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, Budget, BudgetKind, Capabilities, CostUsd,
+    RunControl, SessionSpec, Support, TokenUsage,
+};
+use autonoe_harness::{AgentExecutor, Execution, ExecutionEnd, Executor};
+use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+
+use crate::setting::{Stage, done, task};
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_takes_too_long_is_stopped_and_keeps_what_was_said() {
+    let stage = Stage::new([SessionScript::new("work").says("I begin.").hangs()]);
+    let task = task("Do it.").timeout(Duration::from_secs(90));
+
+    let result = stage.execute(&task).await;
+
+    assert_eq!(result.end, ExecutionEnd::TimedOut { after_seconds: 90 });
+    assert_eq!(result.output, "I begin.");
+    assert_eq!(result.duration, Duration::from_secs(90));
+    assert!(!result.is_success());
+    assert_eq!((stage.agents.disposed(), stage.agents.alive()), (1, 0));
+}
+
+/// Nobody ever finds out whether it is there.
+struct NeverThere;
+
+#[async_trait]
+impl AgentClientFactory for NeverThere {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        std::future::pending().await
+    }
+
+    fn create(&self, _: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        unreachable!("it was not looked at")
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_look_at_the_backend_is_part_of_the_time() {
+    let executor = AgentExecutor::new("slow", Arc::new(NeverThere), std::env::temp_dir())
+        .clock(Arc::new(VirtualClock::new()));
+    let task = task("Do it.").timeout(Duration::from_secs(5));
+
+    let result = executor.execute(&task, &Execution::default()).await;
+
+    let result = result.expect("the task is right");
+    assert_eq!(result.end, ExecutionEnd::TimedOut { after_seconds: 5 });
+    assert_eq!(result.duration, Duration::from_secs(5));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_is_cancelled_ends_at_once() {
+    let stage = Stage::new([SessionScript::new("work").says("I begin.").hangs()]);
+    let control = RunControl::new();
+    let execution = Execution::new(&control);
+    let task = task("Do it.");
+
+    let (result, ()) = tokio::join!(stage.executor.execute(&task, &execution), async {
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        control.cancel();
+    });
+
+    let result = result.expect("the task is right");
+    assert_eq!(result.end, ExecutionEnd::Cancelled);
+    assert_eq!(result.output, "I begin.");
+    assert_eq!((stage.agents.disposed(), stage.agents.alive()), (1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_was_cancelled_before_does_not_begin() {
+    let control = RunControl::new();
+    control.cancel();
+    let stage = Stage::new([]);
+
+    let result = stage
+        .executor
+        .execute(&task("Do it."), &Execution::new(&control))
+        .await;
+
+    assert_eq!(
+        result.expect("the task is right").end,
+        ExecutionEnd::Cancelled
+    );
+}
+
+/// Tells what one of its models costs.
+struct OnePriced(Arc<ScriptedAgents>);
+
+#[async_trait]
+impl AgentClientFactory for OnePriced {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        self.0.probe().await
+    }
+
+    fn cost_of(&self, model: &str) -> Option<Support> {
+        Some(if model == "priced" {
+            Support::Yes
+        } else {
+            Support::No
+        })
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        self.0.create(spec)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_money_budget_is_refused_for_a_model_of_unknown_price() {
+    for (model, success) in [("priced", true), ("other", false)] {
+        let agents = Arc::new(ScriptedAgents::new([done()]).unverified());
+        let executor = AgentExecutor::new("x", Arc::new(OnePriced(agents)), std::env::temp_dir())
+            .clock(Arc::new(VirtualClock::new()))
+            .sessions(|builder| {
+                builder.budget(Budget::default().with_cost(CostUsd::from_cents(50)))
+            });
+
+        let result = executor
+            .execute(&task("Do it.").model(model), &Execution::default())
+            .await;
+
+        let result = result.expect("the task is right");
+        assert_eq!(result.is_success(), success, "{result:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_money_budget_stops_a_task_in_the_middle() {
+    let used = TokenUsage {
+        input: 10,
+        ..TokenUsage::default()
+    };
+    let mut stage = Stage::new([SessionScript::new("work")
+        .says("I begin.")
+        .uses_tokens(used, Some(CostUsd::from_cents(60)))
+        .hangs()]);
+    stage.executor = stage
+        .executor
+        .sessions(|builder| builder.budget(Budget::default().with_cost(CostUsd::from_cents(50))));
+
+    let result = stage.execute(&task("Do it.")).await;
+
+    let spent = ExecutionEnd::BudgetSpent {
+        budget: Some(BudgetKind::Cost),
+    };
+    assert_eq!(result.end, spent);
+    assert_eq!(result.cost.known_usd, CostUsd::from_cents(60));
+    assert_eq!(stage.agents.alive(), 0);
+}

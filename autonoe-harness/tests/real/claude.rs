@@ -1,0 +1,43 @@
+//! Tasks on Claude Code.
+
+use std::sync::Arc;
+
+use autonoe_claude::{ClaudeAgents, ClaudeOptions, ConfigFolder};
+use autonoe_testkit::model_server::anthropic::AnthropicServer;
+use autonoe_testkit::model_server::{Script, Turn};
+use serde_json::json;
+
+use crate::setting::{Place, does_a_task, installed, is_stopped_in_time};
+
+fn agents(place: &Place, server: &AnthropicServer) -> Arc<ClaudeAgents> {
+    let environment = place.environment([
+        ("ANTHROPIC_BASE_URL", server.url().into()),
+        ("ANTHROPIC_API_KEY", "dummy".into()),
+    ]);
+    let mut options = ClaudeOptions::new(installed("claude-code-2.1.325/claude"), environment);
+    options.config = ConfigFolder::PerSession;
+    options.temporary = place.temporary();
+    Arc::new(ClaudeAgents::new(options))
+}
+
+#[tokio::test]
+async fn a_task_is_done_and_verified() {
+    let place = Place::new();
+    let file = place.project().join("hello.txt");
+    let server = AnthropicServer::start(Script::new([
+        Turn::tool("Write", json!({"file_path": file, "content": "hello\n"})),
+        Turn::text("Done. error: failed: nothing at all."),
+    ]));
+
+    does_a_task(&place, "claude", agents(&place, &server)).await;
+
+    server.verify();
+}
+
+#[tokio::test]
+async fn a_task_that_takes_too_long_is_stopped() {
+    let place = Place::new();
+    let server = AnthropicServer::start(Script::new([Turn::hang()])).unverified();
+
+    is_stopped_in_time(&place, "claude", agents(&place, &server)).await;
+}

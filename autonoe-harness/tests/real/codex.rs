@@ -1,0 +1,43 @@
+//! Tasks on Codex.
+
+use std::sync::Arc;
+
+use autonoe_codex::{CodexAgents, CodexOptions, CodexProvider};
+use autonoe_testkit::model_server::openai::OpenAiServer;
+use autonoe_testkit::model_server::{Script, Turn};
+use serde_json::json;
+
+use crate::setting::{Place, does_a_task, installed, is_stopped_in_time};
+
+fn agents(place: &Place, server: &OpenAiServer) -> Arc<CodexAgents> {
+    let arch = std::env::consts::ARCH;
+    let program = format!("codex-0.166.0/vendor/{arch}-unknown-linux-musl/bin/codex");
+    let environment = place.environment([("PASSE_PARTOUT", "dummy".into())]);
+    let provider = CodexProvider::new(server.api_url(), "PASSE_PARTOUT").with_max_retries(1);
+    let options = CodexOptions::new(installed(&program), environment)
+        .with_model("gpt-5.5")
+        .with_provider(provider)
+        .with_temporary(place.temporary());
+    Arc::new(CodexAgents::new(options))
+}
+
+#[tokio::test]
+async fn a_task_is_done_and_verified() {
+    let place = Place::new();
+    let server = OpenAiServer::start(Script::new([
+        Turn::tool("exec_command", json!({"cmd": "echo hello > hello.txt"})),
+        Turn::text("Done. error: failed: nothing at all."),
+    ]));
+
+    does_a_task(&place, "codex", agents(&place, &server)).await;
+
+    server.verify();
+}
+
+#[tokio::test]
+async fn a_task_that_takes_too_long_is_stopped() {
+    let place = Place::new();
+    let server = OpenAiServer::start(Script::new([Turn::hang()])).unverified();
+
+    is_stopped_in_time(&place, "codex", agents(&place, &server)).await;
+}

@@ -1,0 +1,49 @@
+//! Tasks on Gemini CLI.
+
+use std::sync::Arc;
+
+use autonoe_acp::{AcpAgents, AcpOptions};
+use autonoe_process::find_program;
+use autonoe_testkit::model_server::gemini::GeminiServer;
+use autonoe_testkit::model_server::{Script, Turn};
+use serde_json::json;
+
+use crate::setting::{Place, does_a_task, installed, is_stopped_in_time};
+
+fn agents(place: &Place, server: &GeminiServer) -> Arc<AcpAgents> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let node = find_program("node", &path).expect("Node.js is installed");
+    let environment = place.environment([
+        ("GEMINI_API_KEY", "dummy".into()),
+        ("GOOGLE_GEMINI_BASE_URL", server.url().into()),
+    ]);
+    let script = installed("gemini-cli-0.61.0/bundle/gemini.js");
+    let options = AcpOptions::gemini(node, script, environment)
+        .with_model("gemini-2.5-flash")
+        .with_temporary(place.temporary());
+    Arc::new(AcpAgents::new(options))
+}
+
+#[tokio::test]
+async fn a_task_is_done_and_verified() {
+    let place = Place::new();
+    let server = GeminiServer::start(Script::new([
+        Turn::tool(
+            "write_file",
+            json!({"file_path": "hello.txt", "content": "hello\n"}),
+        ),
+        Turn::text("Done. error: failed: nothing at all."),
+    ]));
+
+    does_a_task(&place, "gemini", agents(&place, &server)).await;
+
+    server.verify();
+}
+
+#[tokio::test]
+async fn a_task_that_takes_too_long_is_stopped() {
+    let place = Place::new();
+    let server = GeminiServer::start(Script::new([Turn::hang()])).unverified();
+
+    is_stopped_in_time(&place, "gemini", agents(&place, &server)).await;
+}

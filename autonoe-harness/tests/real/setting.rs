@@ -1,0 +1,166 @@
+//! What the backends share: a folder, an executor, and the tasks that each of them does.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{AgentClientFactory, OuterSandbox, Sandbox, Verdict};
+use autonoe_harness::{
+    AgentExecutor, AllOf, CommandCriterion, Execution, ExecutionEnd, ExecutionResult, Executor,
+    FileCriterion, Task,
+};
+use autonoe_mcp::HttpToolServer;
+use autonoe_process::{Commands, Marker};
+use tempfile::TempDir;
+
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A variable that everything inherits which a test starts.
+const MARKER: &str = "AUTONOE_TEST_SETTING";
+
+/// Folders that go with a test, and with everything that it left running.
+pub(crate) struct Place {
+    folder: PathBuf,
+    _folders: TempDir,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let folders = tempfile::tempdir().expect("a directory can be made");
+        for name in ["home", "tmp", "project"] {
+            fs::create_dir(folders.path().join(name)).expect("it can be made");
+        }
+        Self {
+            folder: folders.path().canonicalize().expect("it is there"),
+            _folders: folders,
+        }
+    }
+
+    pub(crate) fn project(&self) -> PathBuf {
+        self.folder.join("project")
+    }
+
+    pub(crate) fn temporary(&self) -> PathBuf {
+        self.folder.join("tmp")
+    }
+
+    /// Returns the environment of a program, with `more` in it.
+    pub(crate) fn environment<const N: usize>(
+        &self,
+        more: [(&str, OsString); N],
+    ) -> Vec<(OsString, OsString)> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let ours = [
+            ("PATH", path),
+            ("HOME", self.folder.join("home").into()),
+            (MARKER, self.folder.clone().into()),
+        ];
+        let all = ours.into_iter().chain(more);
+        all.map(|(name, value)| (name.into(), value)).collect()
+    }
+
+    fn marker(&self) -> Marker {
+        Marker::new(MARKER, self.folder.to_string_lossy()).expect("it can be one")
+    }
+
+    fn executor(&self, name: &str, agents: Arc<dyn AgentClientFactory>) -> AgentExecutor {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        AgentExecutor::new(name, agents, self.project())
+            .commands(Commands::unconfined("/").env("PATH", path))
+            .sessions(|builder| {
+                builder
+                    .bash_security(Arc::new(|_: &str| Verdict::Allow))
+                    .tool_server(Arc::new(HttpToolServer::new()))
+                    .sandbox(Sandbox::Off)
+                    // What these agents do is scripted.
+                    .outer_sandbox(OuterSandbox {
+                        name: "a script".to_owned(),
+                    })
+            })
+    }
+
+    /// Fails if a process or a folder of a session is left.
+    fn assert_nothing_is_left(&self) {
+        assert_eq!(self.marker().processes(), []);
+        let left: Vec<_> = fs::read_dir(self.temporary())
+            .expect("it is there")
+            .collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.marker().kill_all(PATIENCE);
+    }
+}
+
+async fn execute(executor: &AgentExecutor, task: &Task) -> ExecutionResult {
+    let execution = Execution::default();
+    let executed = executor.execute(task, &execution);
+    let executed = tokio::time::timeout(PATIENCE, executed).await;
+    executed.expect("in time").expect("the task is right")
+}
+
+/// A model that writes `hello.txt` and then says what sounds like a failure has done its task.
+pub(crate) async fn does_a_task(place: &Place, name: &str, agents: Arc<dyn AgentClientFactory>) {
+    let executor = place.executor(name, agents);
+    let task = Task::new("T-1", "Write hello to hello.txt.")
+        .expect("an id")
+        .cli(name)
+        .success(AllOf::new([
+            FileCriterion::new("hello.txt")
+                .containing("hello")
+                .modified()
+                .into(),
+            CommandCriterion::new(["grep", "-qx", "hello", "hello.txt"]).into(),
+        ]));
+
+    let result = execute(&executor, &task).await;
+
+    assert!(result.is_success(), "{result:?}");
+    assert!(result.output.contains("error: failed"), "{result:?}");
+    assert!(result.conversation.is_some(), "{result:?}");
+    assert!(result.tokens.total() > 0, "{result:?}");
+    let verified = executor.verify_success(&task, &result).await;
+    assert!(verified.is_success(), "{verified}");
+    place.assert_nothing_is_left();
+}
+
+/// A model that never answers is stopped when the time is up, with its program.
+pub(crate) async fn is_stopped_in_time(
+    place: &Place,
+    name: &str,
+    agents: Arc<dyn AgentClientFactory>,
+) {
+    let executor = place.executor(name, agents);
+    let task = Task::new("T-2", "Say hello.").expect("an id");
+    let task = task.timeout(Duration::from_secs(8));
+
+    let result = execute(&executor, &task).await;
+
+    assert_eq!(
+        result.end,
+        ExecutionEnd::TimedOut { after_seconds: 8 },
+        "{result:?}"
+    );
+    assert!(!executor.verify_success(&task, &result).await.is_success());
+    place.assert_nothing_is_left();
+}
+
+/// Returns a file of a pinned program, or fails the test if it is not installed.
+pub(crate) fn installed(file: &str) -> PathBuf {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    let path = workspace
+        .expect("it is a member")
+        .join("target/clis")
+        .join(file);
+    let found = path.canonicalize();
+    found.unwrap_or_else(|_| {
+        let path = path.display();
+        panic!("{path} is missing: run `cargo xtask clis` to install it")
+    })
+}
