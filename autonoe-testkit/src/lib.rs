@@ -74,6 +74,8 @@ mod event_log;
 pub mod fake_claude;
 #[cfg(feature = "model-servers")]
 pub mod model_server;
+#[cfg(feature = "programs")]
+pub mod program;
 mod script;
 mod temp_project;
 

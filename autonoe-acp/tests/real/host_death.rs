@@ -1,10 +1,8 @@
 //! A host that is killed. The test is the host too: it starts itself again in that role.
 
-use std::fs::File;
-use std::process::{Child, Command, Stdio};
-
 use autonoe_core::OuterSandbox;
 use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::program::Host;
 use futures::StreamExt;
 
 use crate::setting::{Place, Setting, events_of, eventually, shell, within};
@@ -13,7 +11,7 @@ const FOLDER: &str = "AUTONOE_TEST_HOST_FOLDER";
 const MODEL: &str = "AUTONOE_TEST_HOST_MODEL";
 const WALLS: &str = "AUTONOE_TEST_HOST_WALLS";
 
-/// In a process that [`Host::start`] started, lets a session run for ever.
+/// In a process that [`start_host`] started, lets a session run for ever.
 async fn as_host() -> bool {
     let (Some(folder), Ok(model)) = (std::env::var_os(FOLDER), std::env::var(MODEL)) else {
         return false;
@@ -32,40 +30,22 @@ async fn as_host() -> bool {
     true
 }
 
-/// This program as a host in a process of its own, killed at the latest when it is dropped.
-struct Host(Child);
-
-impl Host {
-    fn start(setting: &Setting, test: &str, has_walls: bool) -> Self {
-        let log = File::create(setting.folder.join("host.log")).expect("writable");
-        let mut command = Command::new(std::env::current_exe().expect("this program"));
-        command
-            .arg(format!("host_death::{test}"))
-            .args(["--exact", "--nocapture"])
-            .env(FOLDER, &setting.folder)
-            .env(MODEL, &setting.model)
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().expect("open"))
-            .stderr(log);
-        if has_walls {
-            command.env(WALLS, "1");
-        }
-        Self(command.spawn().expect("it starts"))
-    }
-}
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        // It may be gone already, which is as good.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// Starts `test` as the host of a session in `setting`.
+fn start_host(setting: &Setting, test: &str, has_walls: bool) -> Host {
+    let walls = has_walls.then_some((WALLS, "1".as_ref()));
+    let variables = [
+        (FOLDER, setting.folder.as_os_str()),
+        (MODEL, setting.model.as_ref()),
+    ];
+    let name = format!("host_death::{test}");
+    let log = setting.folder.join("host.log");
+    Host::start(&name, variables.into_iter().chain(walls), &log)
 }
 
 async fn nothing_is_left_of_a_killed_host(test: &str, has_walls: bool) {
     let endless = shell("echo 1 > begun && sleep 600");
     let setting = Setting::new(Script::new([endless, Turn::text("Hello.")]));
-    let host = Host::start(&setting, test, has_walls);
+    let host = start_host(&setting, test, has_walls);
     setting.written("begun").await;
     assert_ne!(setting.processes(), []);
 

@@ -3,7 +3,6 @@
 use std::fs;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use autonoe_acp::{AcpAgents, AcpOptions};
 use autonoe_core::{
@@ -13,13 +12,10 @@ use autonoe_core::{
 use autonoe_process::{Marker, ProcessInfo, find_program};
 use autonoe_testkit::model_server::gemini::GeminiServer;
 use autonoe_testkit::model_server::{Script, Turn};
-use futures::StreamExt;
+use autonoe_testkit::program::names_in;
+pub(crate) use autonoe_testkit::program::{PATIENCE, events_of, eventually, within};
 use serde_json::json;
 use tempfile::TempDir;
-use tokio::time::timeout;
-
-/// How long anything may take on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A variable that everything inherits which a test starts.
 const MARKER: &str = "AUTONOE_TEST_SETTING";
@@ -184,46 +180,6 @@ impl Place {
     pub(crate) fn session_folders(&self) -> Vec<String> {
         names_in(&self.folder.join("tmp"))
     }
-}
-
-fn names_in(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).expect("it is there").flatten();
-    let mut names: Vec<_> = entries
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
-    names.sort();
-    names
-}
-
-/// Waits until `is_so`, and fails when that takes too long.
-pub(crate) async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-}
-
-/// Waits for `future`, and fails when that takes too long.
-pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
-    let answer = timeout(PATIENCE, future).await;
-    answer.expect("it does not take as long as that")
-}
-
-/// Asks one thing and returns all that comes of it.
-pub(crate) async fn events_of(
-    client: &mut dyn AgentClient,
-    prompt: &str,
-) -> (Vec<StreamEvent>, Option<AgentError>) {
-    let (mut events, mut error) = (Vec::new(), None);
-    let mut stream = client.query(prompt.into());
-    while let Some(item) = timeout(PATIENCE, stream.next()).await.expect("it goes on") {
-        match item {
-            Ok(event) => events.push(event),
-            Err(failed) => error = Some(failed),
-        }
-    }
-    (events, error)
 }
 
 /// Plays one turn in a session of its own, and returns all that comes of it.

@@ -1,10 +1,9 @@
 //! A host that dies. Each test is the host too: it starts itself again in that role.
 
-use std::fs::File;
 use std::future;
-use std::process::{Child, Command, Stdio};
 
 use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::program::Host;
 use futures::StreamExt;
 
 use crate::model::shell;
@@ -16,7 +15,7 @@ const FOLDER: &str = "AUTONOE_TEST_HOST_FOLDER";
 const MODEL: &str = "AUTONOE_TEST_HOST_MODEL";
 const SANDBOXED: &str = "AUTONOE_TEST_HOST_SANDBOXED";
 
-/// In a process that [`Host::start`] started, returns where it works.
+/// In a process that [`start_host`] started, returns where it works.
 fn as_host() -> Option<Place> {
     Some(Place {
         folder: std::env::var_os(FOLDER)?.into(),
@@ -37,39 +36,16 @@ async fn host(place: &Place, and_then: impl Future<Output = ()>) {
     tokio::join!(listened, died);
 }
 
-/// This program as a host in a process of its own, killed at the latest when it is dropped.
-struct Host(Child);
-
-impl Host {
-    fn start(setting: &Setting, test: &str) -> Self {
-        let log = File::create(setting.folder.join("host.log")).expect("writable");
-        let mut command = Command::new(std::env::current_exe().expect("this program"));
-        command
-            .arg(format!("host_death::{test}"))
-            .args(["--exact", "--nocapture"])
-            .env(FOLDER, &setting.folder)
-            .env(MODEL, &setting.model)
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().expect("open"))
-            .stderr(log);
-        if setting.is_sandboxed {
-            command.env(SANDBOXED, "1");
-        }
-        Self(command.spawn().expect("it starts"))
-    }
-
-    fn kill(&mut self) {
-        self.0.kill().expect("ours");
-        self.0.wait().expect("ours");
-    }
-}
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        // It may be gone already, which is as good.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// Starts `test` as the host of a session in `setting`.
+fn start_host(setting: &Setting, test: &str) -> Host {
+    let sandboxed = setting.is_sandboxed.then_some((SANDBOXED, "1".as_ref()));
+    let variables = [
+        (FOLDER, setting.folder.as_os_str()),
+        (MODEL, setting.model.as_ref()),
+    ];
+    let name = format!("host_death::{test}");
+    let log = setting.folder.join("host.log");
+    Host::start(&name, variables.into_iter().chain(sandboxed), &log)
 }
 
 /// A setting for a host whose tool is `command`, and for a session that comes after it.
@@ -100,7 +76,7 @@ async fn a_host_that_is_killed() {
         return host(&place, future::pending()).await;
     }
     let setting = setting(ENDLESS);
-    let mut host = Host::start(&setting, "a_host_that_is_killed");
+    let mut host = start_host(&setting, "a_host_that_is_killed");
     setting.written("begun").await;
     assert_ne!(setting.processes(), []);
 
@@ -118,7 +94,7 @@ async fn a_host_that_is_killed_with_the_program_in_a_sandbox() {
     let left = "(setsid nohup sleep 500 >/dev/null 2>&1 &)";
     let setting = setting(&format!("{left}; {ENDLESS}")).sandboxed();
     let test = "a_host_that_is_killed_with_the_program_in_a_sandbox";
-    let mut host = Host::start(&setting, test);
+    let mut host = start_host(&setting, test);
     setting.written("begun").await;
     assert_ne!(setting.processes(), []);
 

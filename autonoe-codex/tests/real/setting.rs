@@ -2,27 +2,23 @@
 
 use std::fs;
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use autonoe_codex::{CodexAgents, CodexOptions, CodexProvider};
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Gate, Grants, OuterSandbox, PermissionRule,
-    Places, RunId, Sandbox, SessionKey, SessionSpec, StreamEvent, Tool, Toolbox,
+    AgentClient, AgentClientFactory, Gate, Grants, OuterSandbox, PermissionRule, Places, RunId,
+    Sandbox, SessionKey, SessionSpec, Tool, Toolbox,
 };
 use autonoe_process::{Marker, ProcessInfo};
 use autonoe_testkit::model_server::Script;
 use autonoe_testkit::model_server::openai::OpenAiServer;
-use futures::StreamExt;
+pub(crate) use autonoe_testkit::program::{PATIENCE, events_of, eventually, within};
+use autonoe_testkit::program::{files_in, names_in};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
-use tokio::time::timeout;
 
 use crate::build::program;
-
-/// How long anything may take on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A variable that everything inherits which a test starts.
 const MARKER: &str = "AUTONOE_TEST_SETTING";
@@ -107,26 +103,8 @@ impl Place {
     }
 
     /// Returns the files of the project, in order, without those of Autonoe.
-    ///
-    /// Folders do not count.
     pub(crate) fn files(&self) -> Vec<String> {
-        let (project, mut files) = (self.project(), Vec::new());
-        let mut folders = vec![project.clone()];
-        while let Some(folder) = folders.pop() {
-            for name in names_in(&folder) {
-                match folder.join(name) {
-                    path if path == self.file(".autonoe") => {}
-                    path if path.is_dir() => folders.push(path),
-                    path => files.extend(path.strip_prefix(&project).map(Path::to_owned)),
-                }
-            }
-        }
-        let mut names: Vec<_> = files
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
-        names.sort();
-        names
+        files_in(&self.project())
     }
 
     pub(crate) fn options(&self) -> CodexOptions {
@@ -222,46 +200,6 @@ impl Place {
     pub(crate) fn session_folders(&self) -> Vec<String> {
         names_in(&self.folder.join("tmp"))
     }
-}
-
-fn names_in(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).expect("it is there").flatten();
-    let mut names: Vec<_> = entries
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
-    names.sort();
-    names
-}
-
-/// Waits until `is_so`, and fails when that takes too long.
-pub(crate) async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-}
-
-/// Waits for `future`, and fails when that takes too long.
-pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
-    let answer = timeout(PATIENCE, future).await;
-    answer.expect("it does not take as long as that")
-}
-
-/// Asks one thing and returns all that comes of it.
-pub(crate) async fn events_of(
-    client: &mut dyn AgentClient,
-    prompt: &str,
-) -> (Vec<StreamEvent>, Option<AgentError>) {
-    let (mut events, mut error) = (Vec::new(), None);
-    let mut stream = client.query(prompt.into());
-    while let Some(item) = timeout(PATIENCE, stream.next()).await.expect("it goes on") {
-        match item {
-            Ok(event) => events.push(event),
-            Err(failed) => error = Some(failed),
-        }
-    }
-    (events, error)
 }
 
 /// Sends a signal to one process.

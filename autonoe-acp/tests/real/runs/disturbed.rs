@@ -3,7 +3,7 @@
 use autonoe_core::{ExitReason, RunControl};
 use autonoe_testkit::model_server::{Message, Place, Refusal, Script, StreamFault, Turn};
 
-use super::{Run, passing, planning, status_on_disk};
+use super::{passing, planning, run_in, status_on_disk};
 use crate::setting::{Setting, shell};
 
 #[tokio::test]
@@ -13,7 +13,7 @@ async fn an_interrupted_run_ends_and_leaves_nothing() {
     let setting = Setting::new(Script::new(script));
     let control = RunControl::new();
 
-    let run = Run::in_project_of(&setting).controlled_by(&control);
+    let run = run_in(&setting).controlled_by(&control);
     let interrupted = async {
         setting.written("begun").await;
         control.cancel();
@@ -22,7 +22,7 @@ async fn an_interrupted_run_ends_and_leaves_nothing() {
 
     assert_eq!(report.exit, ExitReason::Interrupted, "{report} {ended:?}");
     assert_eq!(report.sessions, 2);
-    assert_eq!(status_on_disk(&setting)["passed"], false);
+    assert_eq!(status_on_disk(&setting.project())["passed"], false);
     setting.server.verify();
     setting.assert_nothing_is_left();
 }
@@ -32,7 +32,7 @@ async fn a_spent_quota_ends_a_run_that_does_not_wait() {
     let script = Script::new(planning()).rest_by(|_| Refusal::quota_spent().into());
     let setting = Setting::new(script).unverified();
 
-    let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
+    let (report, ended) = run_in(&setting).until_it_ends().await;
 
     assert!(
         matches!(report.exit, ExitReason::QuotaExceeded),
@@ -54,9 +54,9 @@ async fn a_run_goes_on_after_the_network_was_cut() {
     let script = passing().into_iter().fold(script, Script::then);
     let setting = Setting::new(script);
 
-    let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
+    let (report, ended) = run_in(&setting).until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
-    assert_eq!(status_on_disk(&setting)["passed"], true);
+    assert_eq!(status_on_disk(&setting.project())["passed"], true);
     setting.assert_nothing_is_left();
 }

@@ -5,7 +5,7 @@ use std::fs;
 use autonoe_core::ExitReason;
 use autonoe_testkit::model_server::{Script, Turn};
 
-use super::{Run, passing, planning, status_on_disk};
+use super::{passing, planning, run_in, run_without_walls, status_on_disk};
 use crate::setting::{Setting, shell, write};
 
 #[tokio::test]
@@ -19,7 +19,7 @@ async fn a_project_is_planned_and_built_and_what_is_refused_leaves_no_trace() {
     let turns = planning().into_iter().chain(building).chain(passing());
     let setting = Setting::new(Script::new(turns));
 
-    let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
+    let (report, ended) = run_in(&setting).until_it_ends().await;
 
     assert_eq!(
         report.exit,
@@ -31,7 +31,7 @@ async fn a_project_is_planned_and_built_and_what_is_refused_leaves_no_trace() {
     assert_eq!(greeting.expect("it was written"), "hello\n");
     assert!(!setting.file("trace.txt").exists());
     assert!(!setting.file(".autonoe/trace.txt").exists());
-    assert_eq!(status_on_disk(&setting)["passed"], true);
+    assert_eq!(status_on_disk(&setting.project())["passed"], true);
     let told = setting.told();
     let refused = told
         .iter()
@@ -45,7 +45,7 @@ async fn a_project_is_planned_and_built_and_what_is_refused_leaves_no_trace() {
 async fn a_run_without_an_outer_sandbox_does_not_start() {
     let setting = Setting::new(Script::new::<Turn>([]));
 
-    let (report, ended) = Run::without_walls(&setting).until_it_ends().await;
+    let (report, ended) = run_without_walls(&setting).until_it_ends().await;
 
     assert!(report.to_string().contains("outer sandbox"), "{report}");
     assert_eq!(ended, Vec::<serde_json::Value>::new());

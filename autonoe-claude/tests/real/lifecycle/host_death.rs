@@ -1,10 +1,10 @@
 //! A host that dies. Each test is the host too: it starts itself again in that role.
 
-use std::fs::{self, File};
+use std::fs;
 use std::future;
-use std::process::{Child, Command, Stdio};
 
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use autonoe_testkit::program::Host;
 use futures::StreamExt;
 use serde_json::json;
 
@@ -15,7 +15,7 @@ use crate::setting::{Login, Place, Setting, events_of, eventually};
 const FOLDER: &str = "AUTONOE_TEST_HOST_FOLDER";
 const MODEL: &str = "AUTONOE_TEST_HOST_MODEL";
 
-/// In a process that [`Host::start`] started, returns where it works.
+/// In a process that [`start_host`] started, returns where it works.
 fn as_host(build: Build) -> Option<Place> {
     Some(Place {
         folder: std::env::var_os(FOLDER)?.into(),
@@ -37,41 +37,15 @@ async fn host(place: &Place, and_then: impl Future<Output = ()>) {
     tokio::join!(listened, died);
 }
 
-/// This program as a host in a process of its own, killed at the latest when it is dropped.
-struct Host(Child);
-
-impl Host {
-    fn start(setting: &Setting, test: &str) -> Self {
-        let log = File::create(setting.folder.join("host.log")).expect("writable");
-        let module = setting.build.version.replace('.', "_");
-        let child = Command::new(std::env::current_exe().expect("this program"))
-            .arg(format!("lifecycle::host_death::on_{module}::{test}"))
-            .args(["--exact", "--nocapture"])
-            .env(FOLDER, &setting.folder)
-            .env(MODEL, &setting.model)
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().expect("open"))
-            .stderr(log)
-            .spawn();
-        Self(child.expect("it starts"))
-    }
-
-    fn kill(&mut self) {
-        self.0.kill().expect("ours");
-        self.0.wait().expect("ours");
-    }
-
-    fn has_ended(&mut self) -> bool {
-        self.0.try_wait().expect("ours").is_some()
-    }
-}
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        // It may be gone already, which is as good.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// Starts `test` as the host of a session in `setting`.
+fn start_host(setting: &Setting, test: &str) -> Host {
+    let module = setting.build.version.replace('.', "_");
+    let name = format!("lifecycle::host_death::on_{module}::{test}");
+    let variables = [
+        (FOLDER, setting.folder.as_os_str()),
+        (MODEL, setting.model.as_ref()),
+    ];
+    Host::start(&name, variables, &setting.folder.join("host.log"))
 }
 
 /// A setting for a host whose tool is `command`, and for a session that comes after it.
@@ -103,7 +77,7 @@ async fn a_host_that_is_killed(build: Build) {
         return host(&place, future::pending()).await;
     }
     let setting = setting(build, ENDLESS);
-    let mut host = Host::start(&setting, "a_host_that_is_killed");
+    let mut host = start_host(&setting, "a_host_that_is_killed");
     setting.written("begun").await;
     assert_ne!(setting.processes(), []);
 
@@ -122,7 +96,7 @@ async fn a_host_that_is_killed_when_a_tool_has_left_something_running(build: Bui
     let leaving = format!("{left}; while [ ! -s left ]; do sleep 0.01; done; {ENDLESS}");
     let setting = setting(build, &leaving);
     let test = "a_host_that_is_killed_when_a_tool_has_left_something_running";
-    let mut host = Host::start(&setting, test);
+    let mut host = start_host(&setting, test);
     setting.written("begun").await;
 
     host.kill();
@@ -137,7 +111,7 @@ async fn a_host_that_panics(build: Build) {
         return host(&place, async { panic!("as it must") }).await;
     }
     let setting = running(build, ENDLESS);
-    let mut host = Host::start(&setting, "a_host_that_panics");
+    let mut host = start_host(&setting, "a_host_that_panics");
     setting.written("begun").await;
 
     eventually("the end of the host", || host.has_ended()).await;

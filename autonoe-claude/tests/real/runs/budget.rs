@@ -4,7 +4,7 @@ use autonoe_core::{Budget, BudgetKind, CostUsd, ExitReason, Models, SessionOutco
 use autonoe_testkit::model_server::anthropic::{Message, Script, Turn, Usage};
 use serde_json::json;
 
-use super::{Run, planning, status_on_disk};
+use super::{planning, run_in, status_on_disk};
 use crate::build::{Build, on_both_builds};
 use crate::setting::{Setting, events_of};
 
@@ -51,7 +51,7 @@ async fn a_run_ends_when_what_its_sessions_left_of_its_budget_is_spent(build: Bu
     let script = Script::new([plan, planned.into(), expensive("echo 1 > one")]);
     let setting = Setting::new(build, script);
 
-    let run = Run::in_project_of(&setting).configure(|runner| {
+    let run = run_in(&setting).configure(|runner| {
         let budget = Budget::default().with_cost(CostUsd::from_cents(100));
         runner.models(Models::all(MODEL)).budget(budget)
     });
@@ -66,7 +66,7 @@ async fn a_run_ends_when_what_its_sessions_left_of_its_budget_is_spent(build: Bu
         report.cost.exact() >= Some(CostUsd::from_cents(120)),
         "{report}"
     );
-    assert_eq!(status_on_disk(&setting)["passed"], false);
+    assert_eq!(status_on_disk(&setting.project())["passed"], false);
     setting.server.verify();
     setting.assert_nothing_is_left();
 }
@@ -75,8 +75,8 @@ async fn a_run_ends_when_its_tokens_are_spent(build: Build) {
     let script = Script::new(planning()).then(expensive("echo 1 > one"));
     let setting = Setting::new(build, script.then(Turn::text("There is more to do.")));
 
-    let run = Run::in_project_of(&setting)
-        .configure(|runner| runner.budget(Budget::default().with_tokens(30_000)));
+    let run =
+        run_in(&setting).configure(|runner| runner.budget(Budget::default().with_tokens(30_000)));
     let (report, ended) = run.until_it_ends().await;
 
     let spent = ExitReason::BudgetExceeded {

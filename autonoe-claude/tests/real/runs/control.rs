@@ -4,7 +4,7 @@ use autonoe_core::{ExitReason, RunControl};
 use autonoe_testkit::model_server::anthropic::Script;
 use rustix::process::Signal;
 
-use super::{Run, bash, passing, planning, status_on_disk};
+use super::{bash, passing, planning, run_in, status_on_disk};
 use crate::build::{Build, on_both_builds};
 use crate::setting::{Setting, send};
 
@@ -16,7 +16,7 @@ async fn an_interrupted_run_ends_and_leaves_nothing(build: Build) {
     let setting = Setting::new(build, Script::new(script));
     let control = RunControl::new();
 
-    let run = Run::in_project_of(&setting).controlled_by(&control);
+    let run = run_in(&setting).controlled_by(&control);
     let interrupted = async {
         setting.written("begun").await;
         control.cancel();
@@ -25,7 +25,7 @@ async fn an_interrupted_run_ends_and_leaves_nothing(build: Build) {
 
     assert_eq!(report.exit, ExitReason::Interrupted, "{report} {ended:?}");
     assert_eq!(report.sessions, 2);
-    assert_eq!(status_on_disk(&setting)["passed"], false);
+    assert_eq!(status_on_disk(&setting.project())["passed"], false);
     setting.server.verify();
     setting.assert_nothing_is_left();
 }
@@ -37,7 +37,7 @@ async fn a_run_goes_on_after_its_program_was_killed_in_a_tool(build: Build) {
         .chain(passing());
     let setting = Setting::new(build, Script::new(turns));
 
-    let run = Run::in_project_of(&setting).until_it_ends();
+    let run = run_in(&setting).until_it_ends();
     let killed = async {
         setting.written("begun").await;
         send(Signal::KILL, setting.program().await);
@@ -48,7 +48,7 @@ async fn a_run_goes_on_after_its_program_was_killed_in_a_tool(build: Build) {
     assert_eq!(report.sessions, 3);
     let crashed = ended[1].to_string();
     assert!(crashed.contains("crashed"), "{crashed}");
-    assert_eq!(status_on_disk(&setting)["passed"], true);
+    assert_eq!(status_on_disk(&setting.project())["passed"], true);
     setting.server.verify();
     setting.assert_nothing_is_left();
 }

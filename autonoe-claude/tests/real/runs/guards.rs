@@ -4,7 +4,7 @@ use autonoe_core::ExitReason;
 use autonoe_testkit::model_server::anthropic::{Message, Script};
 use serde_json::{Value, json};
 
-use super::{Run, passing, planning, status_on_disk};
+use super::{passing, planning, run_in, status_on_disk};
 use crate::build::{Build, on_both_builds};
 use crate::setting::Setting;
 
@@ -39,7 +39,7 @@ async fn what_the_guards_refuse_leaves_no_trace(build: Build) {
     let turns = planning().into_iter().chain(calls).chain(passing());
     let setting = Setting::new(build, Script::new(turns));
 
-    let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
+    let (report, ended) = run_in(&setting).until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     let requests = setting.server.log().main_requests();
@@ -52,7 +52,7 @@ async fn what_the_guards_refuse_leaves_no_trace(build: Build) {
     }
     assert_eq!(setting.files(), ["SPEC.md"]);
     assert!(!setting.file(".autonoe/trace.txt").exists());
-    assert_eq!(status_on_disk(&setting)["passed"], true);
+    assert_eq!(status_on_disk(&setting.project())["passed"], true);
     setting.server.verify();
     setting.assert_nothing_is_left();
 }

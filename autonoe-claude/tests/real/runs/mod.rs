@@ -8,16 +8,13 @@ mod sync;
 mod turns;
 mod whole;
 
-use std::fs;
 use std::sync::Arc;
-use std::time::Duration;
 
-use autonoe_core::{Project, ProjectRun, RunControl, RunReport, SessionRunnerBuilder};
-use autonoe_testkit::EventLog;
 use autonoe_testkit::model_server::anthropic::Turn;
-use serde_json::{Value, json};
+use autonoe_testkit::program::{WatchedRun, status_on_disk};
+use serde_json::json;
 
-use crate::setting::{Setting, within};
+use crate::setting::Setting;
 
 /// What a model does to plan one deliverable.
 fn planning() -> [Turn; 2] {
@@ -49,60 +46,9 @@ fn bash(command: &str) -> Turn {
     Turn::tool("Bash", input)
 }
 
-/// A run in the project of a setting, and all that its observers are told.
-struct Run {
-    run: ProjectRun,
-    log: Arc<EventLog>,
-}
-
-impl Run {
-    fn in_project_of(setting: &Setting) -> Self {
-        fs::write(setting.file("SPEC.md"), "# A greeting\n").expect("writable");
-        // No browser: it would be fetched from the network.
-        fs::create_dir(setting.file(".autonoe")).expect("it can be made");
-        let config = json!({"mcpServers": {}}).to_string();
-        fs::write(setting.file(".autonoe/agent.json"), config).expect("writable");
-        let project = Project::find(&setting.project(), None).expect("a project");
-        let log = Arc::new(EventLog::new());
-        let observer = log.clone();
-        let run = ProjectRun::new(project, Arc::new(setting.agents())).configure(|runner| {
-            runner
-                .pause_between_sessions(Duration::ZERO)
-                .observer(observer)
-        });
-        Self { run, log }
-    }
-
-    fn with(self, change: impl FnOnce(ProjectRun) -> ProjectRun) -> Self {
-        let run = change(self.run);
-        Self { run, ..self }
-    }
-
-    fn configure(
-        self,
-        configure: impl FnOnce(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + 'static,
-    ) -> Self {
-        self.with(|run| run.configure(configure))
-    }
-
-    /// Runs to the end, and returns the report and how each session ended.
-    async fn until_it_ends(self) -> (RunReport, Vec<Value>) {
-        self.controlled_by(&RunControl::new()).await
-    }
-
-    async fn controlled_by(self, control: &RunControl) -> (RunReport, Vec<Value>) {
-        let report = within(self.run.start(control)).await.expect("it starts");
-        let ended = self.log.json().into_iter();
-        let ended = ended.filter(|event| event["event"] == "session_ended");
-        (report, ended.collect())
-    }
-}
-
-/// Returns the status of the only deliverable, as the ledger on disk has it.
-fn status_on_disk(setting: &Setting) -> Value {
-    let text = fs::read_to_string(setting.file(".autonoe/status.json")).expect("a ledger");
-    let ledger: Value = serde_json::from_str(&text).expect("JSON");
-    ledger["deliverables"][0].clone()
+/// Makes a run in the project of a setting.
+fn run_in(setting: &Setting) -> WatchedRun {
+    WatchedRun::in_project(&setting.project(), Arc::new(setting.agents()))
 }
 
 /// Returns what the model was told about its calls, in order.

@@ -10,7 +10,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 
-use super::{Run, passing, planning, status_on_disk};
+use super::{passing, planning, run_in, status_on_disk};
 use crate::build::{Build, on_both_builds};
 use crate::setting::{Login, Setting};
 
@@ -48,10 +48,10 @@ async fn a_run_waits_for_its_quota_and_goes_on(build: Build) {
     let script = passing().into_iter().fold(script, Script::then);
     let setting = Setting::with_login(build, script, Login::Subscription);
 
-    let run = Run::in_project_of(&setting)
+    let run = run_in(&setting)
         .with(|run| run.clock(Arc::new(HastyClock::default())))
         .configure(|runner| runner.on_quota(OnQuota::Wait));
-    let log = run.log.clone();
+    let log = run.log();
     let (report, ended) = run.until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
@@ -64,7 +64,7 @@ async fn a_run_waits_for_its_quota_and_goes_on(build: Build) {
     let waited =
         |event: &serde_json::Value| event["event"] == "wait_started" && event["reason"] == "quota";
     assert_eq!(log.json().into_iter().filter(waited).count(), 1);
-    assert_eq!(status_on_disk(&setting)["passed"], true);
+    assert_eq!(status_on_disk(&setting.project())["passed"], true);
     setting.server.verify();
     setting.assert_nothing_is_left();
 }
@@ -75,10 +75,10 @@ async fn a_run_that_may_not_wait_ends(build: Build) {
     let script = Script::new(planning()).then(spent);
     let setting = Setting::with_login(build, script, Login::Subscription);
 
-    let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
+    let (report, ended) = run_in(&setting).until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::QuotaExceeded, "{report} {ended:?}");
-    assert_eq!(status_on_disk(&setting)["passed"], false);
+    assert_eq!(status_on_disk(&setting.project())["passed"], false);
     setting.server.verify();
     setting.assert_nothing_is_left();
 }

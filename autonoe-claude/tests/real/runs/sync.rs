@@ -6,7 +6,7 @@ use autonoe_core::{ExitReason, Mode};
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use serde_json::json;
 
-use super::{Run, bash, passing, planning, status_on_disk, told};
+use super::{bash, passing, planning, run_in, status_on_disk, told};
 use crate::build::{Build, on_both_builds};
 use crate::setting::Setting;
 
@@ -24,12 +24,12 @@ async fn a_sync_verifies_what_is_there_and_writes_nothing(build: Build) {
     let setting = Setting::new(build, Script::new(turns));
     fs::write(setting.file("hello.txt"), "hello\n").expect("writable");
 
-    let run = Run::in_project_of(&setting).with(|run| run.mode(Mode::Sync));
+    let run = run_in(&setting).with(|run| run.mode(Mode::Sync));
     let (report, ended) = run.until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllVerified, "{report} {ended:?}");
     assert_eq!((report.sessions, report.verified), (2, 1));
-    assert_eq!(status_on_disk(&setting)["passed"], true);
+    assert_eq!(status_on_disk(&setting.project())["passed"], true);
     let told = told(&setting);
     assert!(told.iter().any(|result| result == "hello"), "{told:?}");
     let greeting = fs::read_to_string(setting.file("hello.txt"));

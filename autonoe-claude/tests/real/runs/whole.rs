@@ -11,7 +11,7 @@ use autonoe_core::{
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use serde_json::json;
 
-use super::{Run, bash, passing, planning, told};
+use super::{bash, passing, planning, run_in, told};
 use crate::build::{Build, on_both_builds};
 use crate::setting::{Setting, within};
 
@@ -34,7 +34,7 @@ async fn assert_built(build: Build, run: fn(SessionRunnerBuilder) -> SessionRunn
     let turns = planning().into_iter().chain(building).chain(passing());
     let setting = Setting::new(build, Script::new(turns));
 
-    let run = Run::in_project_of(&setting).configure(run);
+    let run = run_in(&setting).configure(run);
     let (report, ended) = run.until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");

@@ -4,7 +4,7 @@ use autonoe_core::{ExitReason, RunControl};
 use autonoe_testkit::model_server::{Message, Place, Script, StreamFault, Turn};
 use rustix::process::Signal;
 
-use super::{Run, passing, planning, status_on_disk};
+use super::{passing, planning, run_in, status_on_disk};
 use crate::model::shell;
 use crate::setting::{Setting, send};
 
@@ -17,7 +17,7 @@ async fn an_interrupted_run_ends_and_leaves_nothing() {
     let setting = Setting::new(Script::new(script)).sandboxed();
     let control = RunControl::new();
 
-    let run = Run::in_project_of(&setting).controlled_by(&control);
+    let run = run_in(&setting).controlled_by(&control);
     let interrupted = async {
         setting.written("begun").await;
         control.cancel();
@@ -26,7 +26,7 @@ async fn an_interrupted_run_ends_and_leaves_nothing() {
 
     assert_eq!(report.exit, ExitReason::Interrupted, "{report} {ended:?}");
     assert_eq!(report.sessions, 2);
-    assert_eq!(status_on_disk(&setting)["passed"], false);
+    assert_eq!(status_on_disk(&setting.project())["passed"], false);
     setting.assert_nothing_is_left();
 }
 
@@ -38,7 +38,7 @@ async fn a_run_goes_on_after_its_program_was_killed_in_a_tool() {
         .chain(passing());
     let setting = Setting::new(Script::new(turns)).sandboxed();
 
-    let run = Run::in_project_of(&setting).until_it_ends();
+    let run = run_in(&setting).until_it_ends();
     let killed = async {
         setting.written("begun").await;
         send(Signal::KILL, setting.program().await);
@@ -68,7 +68,7 @@ async fn a_run_goes_on_after_the_network_was_cut() {
         .chain(passing());
     let setting = Setting::new(Script::new(turns)).sandboxed();
 
-    let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
+    let (report, ended) = run_in(&setting).until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     assert_eq!(report.sessions, 3, "{ended:?}");

@@ -3,9 +3,9 @@
 use autonoe_core::ExitReason;
 use autonoe_testkit::model_server::{Script, Turn};
 
-use super::{Run, passing, planning, status_on_disk};
 use serde_json::json;
 
+use super::{passing, planning, run_in, status_on_disk};
 use crate::model::{adds, patch, shell};
 use crate::setting::Setting;
 
@@ -60,14 +60,14 @@ async fn what_the_guards_refuse_leaves_no_trace() {
     let turns = planning().into_iter().chain(refused()).chain(passing());
     let setting = Setting::new(Script::new(turns)).sandboxed();
 
-    let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
+    let (report, ended) = run_in(&setting).until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     assert_eq!(setting.files(), ["SPEC.md"]);
     assert!(!setting.file(".autonoe/trace.txt").exists());
     assert!(setting.file(".autonoe/agent.json").exists());
     assert!(!setting.file("../trace.txt").exists());
-    assert_eq!(status_on_disk(&setting)["passed"], true);
+    assert_eq!(status_on_disk(&setting.project())["passed"], true);
     let requests = setting.server.log().main_requests();
     let told = requests.last().expect("there are some").user_texts();
     let reasons = told.iter().filter(|text| text.contains("was refused:"));

@@ -5,7 +5,7 @@ use std::fs;
 use autonoe_core::ExitReason;
 use autonoe_testkit::model_server::Script;
 
-use super::{Run, passing, planning, status_on_disk};
+use super::{passing, planning, run_in, status_on_disk};
 use crate::model::{adds, shell};
 use crate::setting::Setting;
 
@@ -19,12 +19,12 @@ async fn a_project_is_planned_and_built() {
     let turns = planning().into_iter().chain(building).chain(passing());
     let setting = Setting::new(Script::new(turns)).sandboxed();
 
-    let (report, ended) = Run::in_project_of(&setting).until_it_ends().await;
+    let (report, ended) = run_in(&setting).until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     let greeting = fs::read_to_string(setting.file("hello.txt"));
     assert_eq!(greeting.expect("it was written"), "hello\nmore\n");
-    assert_eq!(status_on_disk(&setting)["passed"], true);
+    assert_eq!(status_on_disk(&setting.project())["passed"], true);
     let requests = setting.server.log().main_requests();
     let told = requests
         .last()

@@ -1,0 +1,45 @@
+//! What is in folders.
+
+use std::fs;
+use std::path::Path;
+
+/// Returns the names in `folder`, in order.
+///
+/// # Panics
+///
+/// It cannot be read.
+pub fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("it is there").flatten();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Returns the files of a project, in order, without those of Autonoe.
+///
+/// Folders do not count: the sandbox of a program may leave an empty one.
+///
+/// # Panics
+///
+/// It cannot be read.
+pub fn files_in(project: &Path) -> Vec<String> {
+    let (ours, mut files) = (project.join(".autonoe"), Vec::new());
+    let mut folders = vec![project.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for name in names_in(&folder) {
+            match folder.join(name) {
+                path if path == ours => {}
+                path if path.is_dir() => folders.push(path),
+                path => files.extend(path.strip_prefix(project).map(Path::to_owned)),
+            }
+        }
+    }
+    let mut names: Vec<_> = files
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,22 @@
+//! What tests of backends need that drive a real program: patience, folders, hosts that are killed,
+//! and runs that are watched.
+//!
+//! ```
+//! use autonoe_testkit::program::files_in;
+//!
+//! let project = tempfile::tempdir()?;
+//! std::fs::write(project.path().join("hello.txt"), "hello")?;
+//!
+//! assert_eq!(files_in(project.path()), ["hello.txt"]);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod folders;
+mod host;
+mod waiting;
+mod watched_run;
+
+pub use folders::{files_in, names_in};
+pub use host::Host;
+pub use waiting::{PATIENCE, events_of, eventually, within};
+pub use watched_run::{WatchedRun, status_on_disk};

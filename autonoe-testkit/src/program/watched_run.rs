@@ -1,0 +1,98 @@
+//! A whole run, and all that its observers are told.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{
+    AgentClientFactory, Project, ProjectRun, RunControl, RunReport, SessionRunnerBuilder,
+};
+use serde_json::{Value, json};
+
+use super::within;
+use crate::EventLog;
+
+/// A whole run, and all that its observers are told.
+#[derive(Debug)]
+pub struct WatchedRun {
+    run: ProjectRun,
+    log: Arc<EventLog>,
+}
+
+impl WatchedRun {
+    /// Makes a run of a greeting in a fresh project at `folder`.
+    ///
+    /// # Panics
+    ///
+    /// The project cannot be made.
+    pub fn in_project(folder: &Path, agents: Arc<dyn AgentClientFactory>) -> Self {
+        fs::write(folder.join("SPEC.md"), "# A greeting\n").expect("writable");
+        // No browser: it would be fetched from the network.
+        fs::create_dir(folder.join(".autonoe")).expect("it can be made");
+        let config = json!({"mcpServers": {}}).to_string();
+        fs::write(folder.join(".autonoe/agent.json"), config).expect("writable");
+        let project = Project::find(folder, None).expect("a project");
+        let log = Arc::new(EventLog::new());
+        let observer = log.clone();
+        let run = ProjectRun::new(project, agents).configure(|runner| {
+            runner
+                .pause_between_sessions(Duration::ZERO)
+                .observer(observer)
+        });
+        Self { run, log }
+    }
+
+    /// Returns what its observers are told.
+    pub fn log(&self) -> Arc<EventLog> {
+        self.log.clone()
+    }
+
+    /// Changes the run.
+    #[must_use]
+    pub fn with(self, change: impl FnOnce(ProjectRun) -> ProjectRun) -> Self {
+        let run = change(self.run);
+        Self { run, ..self }
+    }
+
+    /// Changes how its sessions are run.
+    #[must_use]
+    pub fn configure(
+        self,
+        configure: impl FnOnce(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + 'static,
+    ) -> Self {
+        self.with(|run| run.configure(configure))
+    }
+
+    /// Runs to the end, and returns the report and how each session ended.
+    ///
+    /// # Panics
+    ///
+    /// It does not start, or takes too long.
+    pub async fn until_it_ends(self) -> (RunReport, Vec<Value>) {
+        self.controlled_by(&RunControl::new()).await
+    }
+
+    /// Runs to the end under `control`, and returns the report and how each session ended.
+    ///
+    /// # Panics
+    ///
+    /// It does not start, or takes too long.
+    pub async fn controlled_by(self, control: &RunControl) -> (RunReport, Vec<Value>) {
+        let report = within(self.run.start(control)).await.expect("it starts");
+        let ended = self.log.json().into_iter();
+        let ended = ended.filter(|event| event["event"] == "session_ended");
+        (report, ended.collect())
+    }
+}
+
+/// Returns the status of the only deliverable, as the ledger of the project on disk has it.
+///
+/// # Panics
+///
+/// There is no ledger.
+pub fn status_on_disk(project: &Path) -> Value {
+    let text = fs::read_to_string(project.join(".autonoe/status.json")).expect("a ledger");
+    let ledger: Value = serde_json::from_str(&text).expect("JSON");
+    ledger["deliverables"][0].clone()
+}
