@@ -35,7 +35,7 @@ impl Story {
     }
 }
 
-/// Says its prompt again. `wait` waits to be stopped, `break` breaks.
+/// Says its prompt again. `wait` waits to be stopped, `linger` takes its time for it, `break` breaks.
 struct Parrot(Arc<Story>);
 
 impl Program for Parrot {
@@ -70,6 +70,16 @@ impl Program for Parrot {
         query.tell([StreamEvent::text(query.prompt.clone())]);
         match query.prompt.as_str() {
             "wait" => self.waits(query, commands).await,
+            "linger" => {
+                query.dropped.cancelled().await;
+                for _ in 0..50 {
+                    if let Ok(Command::Query(other)) = commands.try_recv() {
+                        other.refuse();
+                    }
+                    tokio::task::yield_now().await;
+                }
+                After::Ready
+            }
             "break" => {
                 query.end(Err(failure("it broke")));
                 After::Useless
@@ -286,4 +296,36 @@ async fn a_turn_under_way_ends_with_its_client() {
     client.dispose().await.expect("it ends");
 
     assert_eq!(story.done().last(), Some(&"end"));
+}
+
+#[tokio::test]
+async fn a_query_waits_for_the_end_of_a_turn_that_was_dropped() {
+    let story = Arc::new(Story::default());
+    let mut client = client(&story);
+
+    let mut stream = client.query("linger".into());
+    stream.next().await.expect("it speaks").expect("no error");
+    drop(stream);
+    let (texts, ended) = asked(&mut client, "hello").await;
+    client.dispose().await.expect("it ends");
+
+    assert_eq!(texts, ["hello"]);
+    assert_eq!(ended, SessionOutcome::Completed.to_string());
+}
+
+#[tokio::test]
+async fn a_control_that_is_kept_does_not_keep_the_program() {
+    let story = Arc::new(Story::default());
+    let mut client = client(&story);
+    let control = client.control();
+    asked(&mut client, "hello").await;
+
+    drop(client);
+    for _ in 0..50 {
+        tokio::task::yield_now().await;
+    }
+
+    assert_eq!(story.done(), ["launch", "turn", "end"]);
+    let late = control.steer("faster").await.expect_err("it is over");
+    assert_eq!(late.to_string(), "the session is over");
 }

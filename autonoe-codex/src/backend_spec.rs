@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::agents::CodexAgents;
 use crate::launch::{CodexHome, CodexOptions, CodexProvider};
 use crate::spec_probe;
+use crate::wire::Effort;
 
 /// Describes Codex in a configuration file: `{"type": "codex", ..}`.
 ///
@@ -39,6 +40,10 @@ pub struct CodexBackend {
     /// The model of sessions that name none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// How much the model thinks in sessions that do not say it: `minimal`, `low`, `medium`, `high`
+    /// or `xhigh`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
     /// Where the model is; without it, the service that the login is for, or that of OpenAI if
     /// no login is kept and `OPENAI_API_KEY` is set (elsewhere if `OPENAI_BASE_URL` says so).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,6 +80,7 @@ impl CodexBackend {
                 .map_err(|error| SpecError::new(Self::TAG, error.to_string()))?,
         };
         options.model = spec.model;
+        options.effort = spec.effort;
         options.home = spec.home;
         options.provider = spec
             .provider
@@ -135,7 +141,7 @@ mod tests {
     #[test]
     fn what_a_file_says_is_in_the_options() {
         let spec = json!({
-            "program": "/opt/codex", "model": "gpt-5.5", "home": {"kept": "/var/codex"},
+            "program": "/opt/codex", "model": "gpt-5.5", "effort": "xhigh", "home": {"kept": "/var/codex"},
             "provider": {"baseUrl": "http://x/v1", "keyVariable": "K", "maxRetries": 1},
             "sandbox": {"bubblewrap": "/opt/bwrap", "network": "off", "hidden": ["/home"]},
             "mcpServers": {"search": {"command": "search"}},
@@ -147,6 +153,7 @@ mod tests {
 
         assert_eq!(options.program, PathBuf::from("/opt/codex"));
         assert_eq!(options.model.as_deref(), Some("gpt-5.5"));
+        assert_eq!(options.effort, Some(Effort::XHigh));
         assert_eq!(options.home, CodexHome::Kept("/var/codex".into()));
         let provider = CodexProvider::new("http://x/v1", "K").with_max_retries(1);
         assert_eq!(options.provider, Some(provider));
@@ -163,6 +170,7 @@ mod tests {
     fn a_file_with_a_mistake_is_an_error() {
         for mistake in [
             json!({"modle": "gpt-5.5"}),
+            json!({"effort": "enormous"}),
             json!({"provider": {"baseUrl": "http://x/v1"}}),
             json!({"home": "mine"}),
             json!({"sandbox": {"network": "maybe"}}),

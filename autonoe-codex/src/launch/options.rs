@@ -12,6 +12,7 @@ use autonoe_process::find_program;
 
 use super::{CodexHome, CodexProvider};
 use crate::native_program::native;
+use crate::wire::Effort;
 
 /// What can be chosen about the program, the same for all sessions.
 ///
@@ -37,6 +38,8 @@ pub struct CodexOptions {
     pub environment: BTreeMap<OsString, OsString>,
     /// The model of sessions that name none; `None` leaves the choice to the program.
     pub model: Option<String>,
+    /// How much the model thinks in sessions that do not say it; `None` leaves it to the program.
+    pub effort: Option<Effort>,
     /// Where the model is; `None` is the service that the login is for.
     pub provider: Option<CodexProvider>,
     /// Where the program finds its login and its conversations.
@@ -66,6 +69,7 @@ impl CodexOptions {
         Self {
             program: program.into(),
             model: None,
+            effort: None,
             provider: None,
             home: CodexHome::default(),
             walls: Walls::found_on_path(&environment),
@@ -103,6 +107,13 @@ impl CodexOptions {
     #[must_use]
     pub fn with_model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
+        self
+    }
+
+    /// Sets how much the model thinks in sessions that do not say it.
+    #[must_use]
+    pub fn with_effort(mut self, effort: Effort) -> Self {
+        self.effort = Some(effort);
         self
     }
 
@@ -156,6 +167,7 @@ impl fmt::Debug for CodexOptions {
             .field("program", &self.program)
             .field("environment", &self.environment.keys())
             .field("model", &self.model)
+            .field("effort", &self.effort)
             .field("provider", &self.provider)
             .field("home", &self.home)
             .field("walls", &self.walls)

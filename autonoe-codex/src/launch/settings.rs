@@ -26,7 +26,7 @@ pub(crate) fn thread_settings(
     settings
         .developer_instructions
         .clone_from(&spec.system_prompt);
-    settings.effort = spec.thinking.map(Effort::from);
+    settings.effort = spec.thinking.map(Effort::from).or(options.effort);
     settings.tools = offered(&spec.tools);
     settings.is_ephemeral = options.home == CodexHome::PerSession;
     if !servers.is_empty() {

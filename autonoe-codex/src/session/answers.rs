@@ -60,7 +60,7 @@ struct Shared {
     refused: mpsc::UnboundedSender<Refused>,
     /// Reasons that the program has not taken yet.
     reasons: Mutex<HashMap<RequestId, oneshot::Sender<()>>>,
-    /// Calls that were allowed.
+    /// Calls that were allowed. Those of earlier turns too: the end of one may be told late.
     allowed: Mutex<HashSet<String>>,
 }
 
@@ -136,7 +136,6 @@ impl Answers {
     /// Begins to answer anew.
     pub(super) fn begin_turn(&mut self) {
         self.is_closed = false;
-        locked(&self.shared.allowed).clear();
     }
 
     /// Ends our tools that run, and forgets the calls of the turn. Nothing is allowed any more.

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use autonoe_core::ThinkingBudget;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::RequestId;
@@ -60,23 +62,31 @@ pub struct ThreadSettings {
 /// // The program takes no number of tokens.
 /// assert_eq!(Effort::from(ThinkingBudget::default()), Effort::Medium);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Effort {
+    /// Hardly, where the model knows that.
+    Minimal,
     /// Little.
     Low,
     /// As much as is usual.
     Medium,
     /// Much.
     High,
+    /// As much as it can, where the model knows that.
+    XHigh,
 }
 
 impl Effort {
     /// Returns its name in the protocol.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Minimal => "minimal",
             Self::Low => "low",
             Self::Medium => "medium",
             Self::High => "high",
+            Self::XHigh => "xhigh",
         }
     }
 }

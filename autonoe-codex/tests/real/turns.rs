@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use autonoe_codex::wire::Effort;
 use autonoe_core::{SessionOutcome, StreamEvent, ThinkingBudget, TokenUsage};
 use autonoe_testkit::model_server::{Message, Refusal, Script, Turn, Usage};
 use futures::StreamExt;
@@ -189,11 +190,21 @@ async fn a_session_that_needs_all_of_its_turns_completes() {
 
 #[tokio::test]
 async fn a_model_thinks_as_much_as_it_is_told_to() {
-    for (tokens, effort) in [(2048, "low"), (8192, "medium"), (32_768, "high")] {
+    for (tokens, effort) in [
+        (Some(2048), "low"),
+        (Some(8192), "medium"),
+        (Some(32_768), "high"),
+        (None, "minimal"),
+    ] {
         let setting = Setting::new(Script::new([Turn::text("Hello.")]));
         let mut spec = setting.spec([]);
-        spec.thinking = Some(ThinkingBudget::new(tokens).expect("enough"));
-        let mut client = setting.client(spec);
+        spec.thinking = tokens.map(|tokens| ThinkingBudget::new(tokens).expect("enough"));
+        let options = setting.options().with_effort(Effort::Minimal);
+        let mut client = autonoe_core::AgentClientFactory::create(
+            &autonoe_codex::CodexAgents::new(options),
+            spec,
+        )
+        .expect("it can be made");
 
         let (events, error) = events_of(client.as_mut(), "Say hello.").await;
         client.dispose().await.expect("it ends");
