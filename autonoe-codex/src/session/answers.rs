@@ -156,7 +156,7 @@ impl Answers {
             return self.shared.send(Outgoing::refusal(&id, question.method()));
         }
         match question {
-            Question::Command(question) => self.command(id, question),
+            Question::Command(question) => self.command(id, *question),
             Question::FileChange(question) => self.file_change(id, &question),
             Question::Elicitation(question) => self.elicitation(id, &question),
             Question::Tool(question) => self.tool(id, question),

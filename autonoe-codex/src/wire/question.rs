@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 #[non_exhaustive]
 pub enum Question {
     /// May this command run?
-    Command(CommandQuestion),
+    Command(Box<CommandQuestion>),
     /// May this patch be applied?
     FileChange(FileChangeQuestion),
     /// May this tool of an MCP server be called, or: what does a person say?
@@ -183,9 +183,9 @@ impl Question {
     /// Reads a question. One that is not known, or not in a known shape, is kept as it is.
     pub fn read(method: &str, params: &Value) -> Self {
         let known = match method {
-            "item/commandExecution/requestApproval" => {
-                CommandQuestion::deserialize(params).map(Self::Command).ok()
-            }
+            "item/commandExecution/requestApproval" => CommandQuestion::deserialize(params)
+                .map(|question| Self::Command(Box::new(question)))
+                .ok(),
             "item/fileChange/requestApproval" => FileChangeQuestion::deserialize(params)
                 .map(Self::FileChange)
                 .ok(),
