@@ -226,6 +226,25 @@ async fn a_program_that_is_not_waited_for_any_more_ends() {
 }
 
 #[tokio::test]
+async fn a_program_that_is_not_ready_can_be_interrupted() {
+    let story = Arc::new(Story {
+        ready: Ready::Never,
+        ..Story::default()
+    });
+    let mut client = client(&story);
+    let control = client.control();
+
+    let turn = asked(&mut client, "hello");
+    let ((texts, ended), stopped) = tokio::join!(turn, control.interrupt());
+    client.dispose().await.expect("it ends");
+
+    stopped.expect("it stops");
+    assert_eq!(texts, Vec::<String>::new());
+    assert_eq!(ended, SessionOutcome::Interrupted.to_string());
+    assert_eq!(story.done(), ["launch", "end"]);
+}
+
+#[tokio::test]
 async fn a_turn_is_steered_and_interrupted_and_the_next_one_comes() {
     let story = Arc::new(Story::default());
     let mut client = client(&story);

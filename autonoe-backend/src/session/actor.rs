@@ -1,8 +1,9 @@
 //! Who owns the program of a session.
 
+use std::pin::pin;
 use std::sync::Arc;
 
-use autonoe_core::{AgentError, AgentErrorKind, SessionSpec};
+use autonoe_core::{AgentError, AgentErrorKind, SessionOutcome, SessionSpec, StreamEvent};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{After, Command, Commands, Program, Query};
@@ -22,6 +23,20 @@ enum State<P> {
     NotStarted,
     Live(Box<P>),
     Gone,
+}
+
+/// What came of a start.
+enum Begun {
+    /// The program waits for a prompt.
+    Ready,
+    /// It does not start.
+    Failed(AgentError),
+    /// Its turn was stopped before it began.
+    Interrupted,
+    /// Nobody waits for it any more.
+    Unwanted,
+    /// Everything must be ended, and who asked for it wants to know when that is done.
+    Disposed(oneshot::Sender<()>),
 }
 
 impl<P: Program> Actor<P> {
@@ -48,12 +63,7 @@ impl<P: Program> Actor<P> {
                 Command::Interrupt(reply) => {
                     let _ = reply.send(Ok(()));
                 }
-                Command::Steer(_, reply) => {
-                    let _ = reply.send(Err(AgentError::new(
-                        AgentErrorKind::Other,
-                        "no turn is under way",
-                    )));
-                }
+                Command::Steer(_, reply) => refuse_steering(reply),
                 Command::Dispose(done) => {
                     disposed = Some(done);
                     break;
@@ -70,16 +80,22 @@ impl<P: Program> Actor<P> {
     async fn query(&mut self, query: Query) -> Option<oneshot::Sender<()>> {
         if matches!(self.state, State::NotStarted) {
             match self.start(&query).await {
-                Some(Ok(())) => {}
-                Some(Err(error)) => {
+                Begun::Ready => {}
+                Begun::Failed(error) => {
                     query.end(Err(error));
                     self.end().await;
                     return None;
                 }
-                None => {
+                Begun::Interrupted => {
+                    self.end().await;
+                    query.end(Ok(StreamEvent::end(SessionOutcome::Interrupted, None)));
+                    return None;
+                }
+                Begun::Unwanted => {
                     self.end().await;
                     return None;
                 }
+                Begun::Disposed(done) => return Some(done),
             }
         }
         let State::Live(live) = &mut self.state else {
@@ -98,25 +114,41 @@ impl<P: Program> Actor<P> {
         }
     }
 
-    /// Starts the program; `None` if nobody waits for it any more.
+    /// Starts the program, and waits until it is ready or nobody wants it any more.
     ///
     /// It is this actor's from its first moment on, so that it is gone when the end was waited for.
-    async fn start(&mut self, query: &Query) -> Option<Result<(), AgentError>> {
-        let live = match P::launch(&self.options, &self.spec).await {
-            Ok(live) => Box::new(live),
+    async fn start(&mut self, query: &Query) -> Begun {
+        match P::launch(&self.options, &self.spec).await {
+            Ok(live) => self.state = State::Live(Box::new(live)),
             Err(error) => {
                 self.state = State::Gone;
-                return Some(Err(error));
+                return Begun::Failed(error);
             }
-        };
-        self.state = State::Live(live);
+        }
         let State::Live(live) = &mut self.state else {
-            return None;
+            return Begun::Unwanted;
         };
-        tokio::select! {
-            biased;
-            () = query.dropped.cancelled() => None,
-            ready = live.ready(&self.options, &self.spec) => Some(ready),
+        let mut ready = pin!(live.ready(&self.options, &self.spec));
+        loop {
+            let command = tokio::select! {
+                biased;
+                () = query.dropped.cancelled() => return Begun::Unwanted,
+                command = self.commands.recv_new() => command,
+                ready = &mut ready => {
+                    return ready.map_or_else(Begun::Failed, |()| Begun::Ready);
+                }
+            };
+            match command {
+                Some(Command::Interrupt(reply)) => {
+                    let _ = reply.send(Ok(()));
+                    return Begun::Interrupted;
+                }
+                // The agent is told as soon as its turn has begun.
+                Some(steer @ Command::Steer(..)) => self.commands.keep(steer),
+                Some(Command::Query(other)) => other.refuse(),
+                Some(Command::Dispose(done)) => return Begun::Disposed(done),
+                None => return Begun::Unwanted,
+            }
         }
     }
 
@@ -126,6 +158,11 @@ impl<P: Program> Actor<P> {
             live.end().await;
         }
     }
+}
+
+fn refuse_steering(reply: oneshot::Sender<Result<(), AgentError>>) {
+    let reason = "no turn is under way";
+    let _ = reply.send(Err(AgentError::new(AgentErrorKind::Other, reason)));
 }
 
 /// Asks the actor something and waits for the answer.

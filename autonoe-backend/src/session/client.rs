@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::actor::{Actor, ask};
-use super::{Command, Program, Query};
+use super::{Command, Commands, Program, Query};
 
 /// The client of one session. The program starts with the first query.
 ///
@@ -36,7 +36,7 @@ impl<P: Program> ProgramClient<P> {
         Self {
             last,
             commands,
-            actor: Some(Actor::new(options, spec, queue)),
+            actor: Some(Actor::new(options, spec, Commands::new(queue))),
         }
     }
 }

@@ -1,11 +1,46 @@
 //! What the owner of a program is told.
 
+use std::collections::VecDeque;
+
 use autonoe_core::{AgentError, AgentErrorKind, StreamEvent};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// Where the owner of a program hears what it is told. There is nobody left when it ends.
-pub type Commands = mpsc::Receiver<Command>;
+/// Where the owner of a program hears what it is told.
+#[derive(Debug)]
+pub struct Commands {
+    queue: mpsc::Receiver<Command>,
+    /// What came too early.
+    kept: VecDeque<Command>,
+}
+
+impl Commands {
+    pub(super) fn new(queue: mpsc::Receiver<Command>) -> Self {
+        Self {
+            queue,
+            kept: VecDeque::new(),
+        }
+    }
+
+    /// Waits for what is told next; `None` if nobody is left who could tell anything. Nothing is
+    /// lost when the future is dropped.
+    pub async fn recv(&mut self) -> Option<Command> {
+        match self.kept.pop_front() {
+            Some(command) => Some(command),
+            None => self.queue.recv().await,
+        }
+    }
+
+    /// Waits for what is told next, past what is kept.
+    pub(super) async fn recv_new(&mut self) -> Option<Command> {
+        self.queue.recv().await
+    }
+
+    /// Keeps what came too early for whoever [listens](Self::recv) next.
+    pub(super) fn keep(&mut self, command: Command) {
+        self.kept.push_back(command);
+    }
+}
 
 /// What the owner of a program is told.
 #[derive(Debug)]
