@@ -1,5 +1,7 @@
 //! What a tool call would do, from what agents tell of it.
 
+use std::path::Path;
+
 use autonoe_core::ToolKind;
 use serde_json::{Value, json};
 
@@ -25,6 +27,23 @@ pub(crate) struct Described {
 }
 
 impl Described {
+    /// Says of a command that an agent would run in another folder than `project` that it would,
+    /// so that whoever judges it knows.
+    pub(crate) fn seen_from(mut self, project: &Path) -> Self {
+        let folders = ["cwd", "workdir", "dir_path", "directory"];
+        let told = folders.iter().filter_map(|name| self.input[name].as_str());
+        let elsewhere: Vec<_> = told
+            .filter(|folder| project.join(folder) != project)
+            .map(str::to_owned)
+            .collect();
+        if let ToolKind::Shell { command } = &mut self.kind {
+            for folder in elsewhere {
+                *command = format!("cd {} && {command}", quoted(&folder));
+            }
+        }
+        self
+    }
+
     /// Makes it a call that is over, which no gate lets pass.
     pub(crate) fn of_the_past(self) -> Self {
         Self {
@@ -405,6 +424,27 @@ mod tests {
         for shown in ["[in a] (b] (c)", "[in a", "[in a](b)"] {
             let kind = shell(shown);
             assert!(matches!(kind, ToolKind::Malformed { .. }), "{shown}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_an_input_tells_counts() {
+        for (folder, command) in [
+            ("/srv/project", "rm x"),
+            (
+                "/srv/project/.autonoe",
+                "cd '/srv/project/.autonoe' && rm x",
+            ),
+            ("sub", "cd 'sub' && rm x"),
+        ] {
+            let mut call = news("c", "execute", "rm");
+            call.input = Some(json!({"command": "rm x", "cwd": folder}));
+
+            let described = Dialect::Plain.describe(&call, &[]);
+            let kind = described.seen_from(Path::new("/srv/project")).kind;
+
+            let command = command.to_owned();
+            assert_eq!(kind, ToolKind::Shell { command }, "{folder}");
         }
     }
 

@@ -200,6 +200,7 @@ impl<'l> Turn<'l> {
                 };
                 let (described, events) = self.live.translator.asked(news);
                 query.tell(events);
+                let described = described.seen_from(&self.spec.cwd);
                 let (name, input) = (described.name, described.input);
                 let call = self.spec.tool_call(&news.id, name, input);
                 let call = call.with_kind(described.kind);
