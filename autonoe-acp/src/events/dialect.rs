@@ -5,6 +5,7 @@ use std::path::Path;
 use autonoe_core::ToolKind;
 use serde_json::{Value, json};
 
+use super::gemini;
 use crate::wire::CallNews;
 
 /// How an agent tells of its calls.
@@ -103,7 +104,7 @@ impl Dialect {
     fn name(self, news: &CallNews) -> Option<&str> {
         match self {
             Self::Plain => None,
-            Self::Gemini => gemini_name(&news.id),
+            Self::Gemini => gemini::tool_name(&news.id),
         }
     }
 
@@ -117,7 +118,7 @@ impl Dialect {
         };
         let folder = match self {
             Self::Plain => Ok(None),
-            Self::Gemini => folder_of(news),
+            Self::Gemini => gemini::folder_of(news),
         };
         match (command, folder) {
             (Some(command), Ok(None)) => ToolKind::Shell { command },
@@ -176,43 +177,6 @@ fn usual_name<'a>(sort: &'a str, named: Option<&'a str>) -> &'a str {
 
 fn is_unusual(name: &str) -> bool {
     ToolKind::from_name(name, &Value::Null) == ToolKind::Other
-}
-
-/// Returns the tool in an id of Gemini CLI: `<tool>__<what the model's service says>`, or
-/// `<tool>__<tool>_<time>_<number>`. Names may have two underscores in them as well.
-fn gemini_name(id: &str) -> Option<&str> {
-    let splits = || {
-        let marks = id.match_indices("__").map(|(at, _)| at);
-        marks.map(|at| (&id[..at], &id[at + 2..]))
-    };
-    let is_repeated = |(name, rest): &(&str, &str)| {
-        rest.strip_prefix(name)
-            .is_some_and(|rest| rest.starts_with('_'))
-    };
-    let mut repeated = splits().filter(is_repeated);
-    let mut any = splits();
-    match (repeated.next(), repeated.next(), any.next(), any.next()) {
-        (Some((name, _)), None, ..) | (None, None, Some((name, _)), None) => Some(name),
-        _ => None,
-    }
-}
-
-/// Returns the folder that a command of Gemini CLI runs in, if it is not the project's.
-///
-/// It is shown as `[in <folder>]`, behind which may stand `(<description>)` and `[background]`; a
-/// model chooses the folder and the description.
-fn folder_of(news: &CallNews) -> Result<Option<&str>, &'static str> {
-    let shown = news.texts.iter().flatten().next();
-    let Some(rest) = shown.and_then(|text| text.strip_prefix("[in ")) else {
-        return Ok(None);
-    };
-    let rest = rest.strip_suffix(" [background]").unwrap_or(rest);
-    let ends = rest.match_indices(']').map(|(at, _)| rest.split_at(at));
-    let mut ends = ends.filter(|(_, tail)| *tail == "]" || tail.starts_with("] ("));
-    match (ends.next(), ends.next()) {
-        (Some((folder, _)), None) => Ok(Some(folder)),
-        _ => Err("the agent does not tell for certain where it would run the command"),
-    }
 }
 
 /// Quotes a word for the shell.
@@ -445,22 +409,6 @@ mod tests {
 
             let command = command.to_owned();
             assert_eq!(kind, ToolKind::Shell { command }, "{folder}");
-        }
-    }
-
-    #[test]
-    fn a_name_is_read_only_where_it_is_certain() {
-        for (id, name) in [
-            ("mcp_a_read__mcp_a_read_179_0", Some("mcp_a_read")),
-            ("mcp_a_read__fc-12", Some("mcp_a_read")),
-            (
-                "mcp_a_read__write__mcp_a_read__write_179_0",
-                Some("mcp_a_read__write"),
-            ),
-            ("mcp_a_read__write__fc-12", None),
-            ("no-name", None),
-        ] {
-            assert_eq!(gemini_name(id), name, "{id}");
         }
     }
 

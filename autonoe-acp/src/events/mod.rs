@@ -2,6 +2,7 @@
 
 mod calls;
 mod dialect;
+mod gemini;
 mod translator;
 mod usage;
 
