@@ -1,6 +1,7 @@
 //! Commands that change or measure the workspace rather than check it.
 
 use crate::cargo::{self, Cargo};
+use crate::clis;
 use crate::failure::Failure;
 
 /// Makes the schema test write the committed schemas instead of comparing.
@@ -21,8 +22,9 @@ pub(crate) fn update_schemas(cargo: &Cargo) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs the benchmarks.
+/// Runs the benchmarks, one of which drives the programs of vendors.
 pub(crate) fn bench(cargo: &Cargo) -> Result<(), Failure> {
+    clis::install(cargo)?;
     cargo.run(["bench", "-p", "autonoe-benches"])?;
     // In a workspace of its own, because of what the peers bring with them.
     cargo.run([

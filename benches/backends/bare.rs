@@ -1,0 +1,116 @@
+//! Sessions of the programs alone, in their own mode without a person.
+
+use std::fs;
+use std::process::Stdio;
+use std::time::Instant;
+
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::Command;
+
+use crate::backend::Backend;
+use crate::figures::Session;
+use crate::model::{Model, Then};
+use crate::place::Place;
+use crate::programs;
+
+/// Measures one session, from the start of the program to its end, if there is a program.
+///
+/// Its settings are those that ours has: nothing is looked up, nothing reported, one process
+/// where it can do with one. It has no sandbox around it.
+pub(crate) async fn session(backend: Backend, place: &Place) -> Option<Session> {
+    if !matches!(
+        backend,
+        Backend::Claude(_) | Backend::Codex | Backend::Gemini
+    ) {
+        return None;
+    }
+    let mut model = Model::start(backend.vendor()?, Then::Ends, place).await;
+    let mut command = command(backend, place, &model.url)?;
+    command
+        .current_dir(place.project())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+
+    let begun = Instant::now();
+    let mut program = command.spawn().expect("it starts");
+    let stdout = program.stdout.take().expect("it is piped");
+    let mut lines = BufReader::new(stdout).lines();
+    let mut line = lines.next_line().await.expect("it can be read");
+    let first_event = begun.elapsed();
+    let mut last = String::new();
+    while let Some(next) = line {
+        last = next;
+        line = lines.next_line().await.expect("it can be read");
+    }
+    let status = program.wait().await.expect("it ends");
+    let whole = begun.elapsed();
+
+    assert!(status.success(), "{backend:?}: {status}: {last}");
+    Some(Session {
+        first_event,
+        whole,
+        tree_kib: model.asked_again().await,
+    })
+}
+
+fn command(backend: Backend, place: &Place, url: &str) -> Option<Command> {
+    let mut command = match backend {
+        Backend::Claude(version) => {
+            let mut command = Command::new(programs::claude(version));
+            command
+                .args(["-p", "Say hello.", "--output-format", "stream-json"])
+                .args(["--verbose", "--allowedTools", "Bash(echo:*)"])
+                .env_clear()
+                .envs(place.environment(&[
+                    ("ANTHROPIC_BASE_URL", url),
+                    ("ANTHROPIC_API_KEY", "dummy"),
+                    ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+                    ("DISABLE_AUTOUPDATER", "1"),
+                    ("DISABLE_ERROR_REPORTING", "1"),
+                    ("DISABLE_TELEMETRY", "1"),
+                ]));
+            command
+        }
+        Backend::Codex => {
+            let provider = format!(
+                "model_providers.bench={{name=\"Bench\",base_url=\"{url}\",\
+                 env_key=\"PASSE_PARTOUT\",wire_api=\"responses\"}}"
+            );
+            let mut command = Command::new(programs::codex());
+            command
+                .args(["exec", "--json", "--skip-git-repo-check", "--ephemeral"])
+                .args(["-m", "gpt-5.5", "-s", "danger-full-access"])
+                .args(["--disable", "plugins", "--disable", "apps"])
+                .args(["-c", "model_provider=\"bench\"", "-c", &provider])
+                .args(["--", "Say hello."])
+                .env_clear()
+                .envs(place.environment(&[("PASSE_PARTOUT", "dummy")]));
+            command
+        }
+        Backend::Gemini => {
+            let settings = r#"{"general": {"enableAutoUpdate": false},
+                "privacy": {"usageStatisticsEnabled": false},
+                "security": {"auth": {"selectedType": "gemini-api-key"}}}"#;
+            let file = place.home().join(".gemini/settings.json");
+            fs::write(file, settings).expect("it can be written");
+            let mut command = Command::new(programs::node());
+            command
+                .arg(programs::gemini())
+                .args(["-p", "Say hello.", "-o", "stream-json", "--yolo"])
+                .args(["--model", "gemini-2.5-flash"])
+                .env_clear()
+                .envs(place.environment(&[
+                    ("GEMINI_API_KEY", "dummy"),
+                    ("GOOGLE_GEMINI_BASE_URL", url),
+                    ("GEMINI_CLI_NO_RELAUNCH", "true"),
+                    ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
+                    ("NO_COLOR", "1"),
+                ]));
+            command
+        }
+        Backend::Model | Backend::Scripted => return None,
+    };
+    command.kill_on_drop(true);
+    Some(command)
+}

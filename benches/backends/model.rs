@@ -1,0 +1,136 @@
+//! The scripted model: this program once more, as a process of its own.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use autonoe_testkit::model_server::anthropic::AnthropicServer;
+use autonoe_testkit::model_server::gemini::GeminiServer;
+use autonoe_testkit::model_server::openai::OpenAiServer;
+use autonoe_testkit::model_server::{Prompt, Script, Turn};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::time::timeout;
+
+use crate::memory::tree_kib;
+use crate::place::{self, Place};
+
+/// The argument of a process that serves a model.
+pub(crate) const SERVE: &str = "serve";
+
+/// How long a session may take to its second request.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// A service that models are asked through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Vendor {
+    Anthropic,
+    OpenAi,
+    Google,
+}
+
+/// What the model does when it is told what came of its call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    Ends,
+    Hangs,
+}
+
+/// A model that calls one tool, and looks at the memory of the program before it says more.
+pub(crate) struct Model {
+    process: Child,
+    pub(crate) url: String,
+    lines: UnboundedReceiver<String>,
+}
+
+impl Model {
+    /// Starts a model that is asked from a place.
+    pub(crate) async fn start(vendor: Vendor, then: Then, place: &Place) -> Self {
+        let program = std::env::current_exe().expect("this program");
+        let mut process = Command::new(program)
+            .args([SERVE, &format!("{vendor:?}"), &format!("{then:?}")])
+            .arg(&place.folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let stdout = BufReader::new(process.stdout.take().expect("it is piped"));
+        let (sender, mut lines) = unbounded_channel();
+        thread::spawn(move || {
+            let mut lines = stdout.lines().map_while(Result::ok);
+            lines.all(|line| sender.send(line).is_ok())
+        });
+        let url = lines.recv().await.expect("it says where it is");
+        Self {
+            process,
+            url,
+            lines,
+        }
+    }
+
+    /// Waits until a session asks for the second time, and returns the memory of all that was
+    /// started in its place, in KiB.
+    pub(crate) async fn asked_again(&mut self) -> u64 {
+        let line = timeout(PATIENCE, self.lines.recv()).await;
+        let line = line.expect("it asks in time").expect("it goes on");
+        line.parse().expect("a number")
+    }
+}
+
+impl Drop for Model {
+    /// A model goes when nobody holds its standard input any more.
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
+    }
+}
+
+/// Serves a model until the standard input is closed.
+pub(crate) fn serve(arguments: &[String]) {
+    let [vendor, then, place] = arguments else {
+        panic!("not as a model is started: {arguments:?}");
+    };
+    let ends = then == &format!("{:?}", Then::Ends);
+    let vendor = [Vendor::Anthropic, Vendor::OpenAi, Vendor::Google]
+        .into_iter()
+        .find(|known| &format!("{known:?}") == vendor)
+        .expect("a vendor");
+    let marker = place::marker(place);
+    let script = Script::by(move |prompt: &Prompt| {
+        if prompt.tool_results().is_empty() {
+            let (tool, input) = vendor.hello();
+            return Turn::tool(tool, input);
+        }
+        say(&tree_kib(&marker).to_string());
+        if ends {
+            Turn::text("Done.")
+        } else {
+            Turn::hang()
+        }
+    });
+    match vendor {
+        Vendor::Anthropic => {
+            let server = AnthropicServer::start(script).unverified();
+            until_nobody_listens(&server.url());
+        }
+        Vendor::OpenAi => {
+            let server = OpenAiServer::start(script).unverified();
+            until_nobody_listens(&server.api_url());
+        }
+        Vendor::Google => {
+            let server = GeminiServer::start(script).unverified();
+            until_nobody_listens(&server.url());
+        }
+    }
+}
+
+fn until_nobody_listens(url: &str) {
+    say(url);
+    let _ = std::io::stdin().read_to_end(&mut Vec::new());
+}
+
+fn say(line: &str) {
+    let mut stdout = std::io::stdout().lock();
+    // Who started this may be gone already.
+    let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
+}

@@ -1,0 +1,74 @@
+//! A temporary project, and what programs find around it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use autonoe_process::Marker;
+use tempfile::TempDir;
+
+/// A variable that everything inherits which is started here.
+pub(crate) const MARKER: &str = "AUTONOE_BENCH_PLACE";
+
+/// An empty project, a home, and a folder for what sessions keep.
+pub(crate) struct Place {
+    _folders: TempDir,
+    pub(crate) folder: PathBuf,
+}
+
+impl Place {
+    /// The folder is not in `/tmp`: a sandbox has one of its own.
+    pub(crate) fn new() -> Self {
+        let folders = tempfile::tempdir_in("/var/tmp").expect("a folder");
+        let folder = folders.path().canonicalize().expect("it is there");
+        for name in ["home/.gemini", "tmp", "project"] {
+            fs::create_dir_all(folder.join(name)).expect("it can be made");
+        }
+        Self {
+            _folders: folders,
+            folder,
+        }
+    }
+
+    pub(crate) fn project(&self) -> PathBuf {
+        self.folder.join("project")
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.folder.join("home")
+    }
+
+    pub(crate) fn temporary(&self) -> PathBuf {
+        self.folder.join("tmp")
+    }
+
+    pub(crate) fn marker(&self) -> Marker {
+        marker(&self.folder.to_string_lossy())
+    }
+
+    /// Returns what programs start with, and these variables.
+    pub(crate) fn environment(&self, others: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let own = [
+            ("PATH".into(), path),
+            ("HOME".into(), self.home().into()),
+            (MARKER.into(), self.folder.clone().into()),
+        ];
+        let others = others
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()));
+        own.into_iter().chain(others).collect()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.marker().kill_all(Duration::from_secs(10));
+    }
+}
+
+/// Returns what everything has that was started in a place.
+pub(crate) fn marker(place: &str) -> Marker {
+    Marker::new(MARKER, place).expect("it can be one")
+}
