@@ -1,8 +1,9 @@
 //! What is found of an agent before a run, for people.
 
+use std::path::Path;
+
 use autonoe_core::{AgentError, BackendProbe, Credentials, ProbeFinding};
 use autonoe_process::OsSandbox;
-use std::path::Path;
 
 use crate::launch::{AcpOptions, HomeFolder, missing_credentials};
 use crate::probe::greet;

@@ -57,7 +57,7 @@ fn refused_option(
     let names_model = wanted.model.or(wanted.plan_model).is_some();
     let is_told_models = tag != "acp" || fields_of(spec)["modelArgument"].is_string();
     match tag {
-        "codex" | "gemini" | "acp" if wanted.thinking.is_some() => Some((
+        "gemini" | "acp" if wanted.thinking.is_some() => Some((
             "how much to think",
             "leave --thinking out: how much it thinks is its own choice",
         )),
@@ -100,7 +100,8 @@ mod tests {
             ("scripted:x", open, None),
             ("codex", plain, None),
             ("codex", model, None),
-            ("codex", thinking, Some("how much to think")),
+            ("codex", thinking, None),
+            ("acp:x", thinking, Some("how much to think")),
             ("codex", open, Some("does not ask about every tool call")),
             ("gemini", planning, None),
             ("gemini", thinking, Some("how much to think")),

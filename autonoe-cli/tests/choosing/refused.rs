@@ -22,9 +22,9 @@ fn what_a_backend_cannot_give_is_refused_before_anything_begins() {
             "acp does not ask about every tool call",
         ),
         (
-            &["--backend=codex", "--thinking"],
+            &["--backend=gemini", "--thinking"],
             2,
-            "codex cannot be told how much to think",
+            "gemini cannot be told how much to think",
         ),
         (
             &["--backend=acp:agent", "--model=m"],
