@@ -131,7 +131,12 @@ fn the_doctor_looks_at_a_model_without_asking_anybody() {
     ] {
         assert!(known.stdout.contains(shown), "{shown}: {known:?}");
     }
-    assert!(!known.stdout.contains("claude"), "{known:?}");
+    // Claude Code is not looked at, but in the list of all backends.
+    let (findings, _) = known
+        .stdout
+        .split_once("What `--backend` takes")
+        .expect("a list");
+    assert!(!findings.contains("claude"), "{known:?}");
     assert_eq!(unknown.code, Some(0), "{unknown:?}");
     assert!(
         unknown.stdout.contains("its price is not known"),

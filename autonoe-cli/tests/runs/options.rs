@@ -33,7 +33,7 @@ fn wrong_values_are_wrong_usage_and_told_with_what_would_be_right() {
         ),
         (
             &["run", "--backend=gpt"],
-            "claude, model:PROVIDER/MODEL, scripted:FILE",
+            "it is one of acp:COMMAND, claude, codex, gemini",
         ),
         (&["run", "--output=xml"], "text, json"),
         (&["run", "--quiet", "--debug"], "cannot be used with"),

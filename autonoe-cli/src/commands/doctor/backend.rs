@@ -98,6 +98,7 @@ pub(super) fn unusable(error: &CliError) -> ProbeFinding {
 
 /// What is told of agents on a model in the list of all backends.
 pub(super) fn on_model(findings: &[ProbeFinding]) -> BackendProbe {
-    let probe = BackendProbe::new("model");
-    findings.iter().cloned().fold(probe, BackendProbe::finding)
+    let (model, others): (Vec<_>, Vec<_>) = findings.iter().partition(|it| it.name == "model");
+    let told = model.into_iter().chain(others).cloned();
+    told.fold(BackendProbe::new("model"), BackendProbe::finding)
 }
