@@ -7,7 +7,7 @@ use autonoe_core::{
     AgentClient, AgentError, AgentErrorKind, Gate, Grants, Places, RunId, SessionKey,
     SessionOutcome, SessionSpec, StreamEvent, Toolbox,
 };
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 
 /// What the program does, and what was done with it.
 #[derive(Debug, Default)]
@@ -73,7 +73,7 @@ impl Program for Parrot {
             "linger" => {
                 query.dropped.cancelled().await;
                 for _ in 0..50 {
-                    if let Ok(Command::Query(other)) = commands.try_recv() {
+                    if let Some(Some(Command::Query(other))) = commands.recv().now_or_never() {
                         other.refuse();
                     }
                     tokio::task::yield_now().await;
