@@ -13,10 +13,39 @@
 //! Success is never read out of prose: a task succeeded when the backend says that the agent
 //! finished its turn, and it is verified when its criteria hold.
 //!
+//! For many agents at once there are, so far, the parts that decide:
+//!
+//! | you want to | look at |
+//! | --- | --- |
+//! | write down what is to be done, as people do | [`Roadmap`] |
+//! | say how members of a fleet work together | [`Strategy`]: [`Parallel`], [`Pipeline`], [`Race`], [`Voting`] |
+//! | give each a part of a budget | [`Accounts`], [`Allowance`] |
+//! | see whether an agent comes on | [`ProgressDetector`], [`ProgressWeights`], [`TreeSnapshot`] |
+//! | see whether it is stuck | [`StuckDetector`], [`StuckThresholds`] |
+//!
 //! The library never prints, exits or reads the environment.
 
+mod budget;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod executor;
+mod progress;
+mod roadmap;
 mod schemas;
+mod strategy;
+mod stuck;
 
+pub use budget::{AccountError, Accounts, Allowance, BudgetedKind, Spending};
 pub use executor::*;
+pub use progress::{
+    ProgressDetector, ProgressSignal, ProgressWeights, SnapshotLimits, TreeSnapshot,
+};
+pub use roadmap::{PlannedTask, Roadmap, RoadmapError, RoadmapFinding};
 pub use schemas::schemas;
+pub use strategy::{
+    AggregatedResult, Decision, Fleet, HarnessId, HarnessResult, Member, MemberState, Order,
+    Parallel, Pipeline, Race, STRATEGY_PORT, Strategy, Voting, VotingCriterion,
+};
+pub use stuck::{
+    Circuit, Iteration, StuckDetector, StuckLevel, StuckReason, StuckReport, StuckThresholds,
+};

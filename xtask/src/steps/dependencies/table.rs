@@ -37,9 +37,10 @@ const TABLE: &[(&str, Allowed)] = &[
         Only(&["autonoe-backend", "autonoe-core", "autonoe-process"]),
     ),
     ("autonoe-flow", Only(&["autonoe-core", "autonoe-process"])),
+    // The testkit only for its conformance suites, behind a feature.
     (
         "autonoe-harness",
-        Only(&["autonoe-core", "autonoe-process"]),
+        Only(&["autonoe-core", "autonoe-process", "autonoe-testkit"]),
     ),
     ("autonoe-mcp", Only(&["autonoe-core"])),
     // The testkit only for its conformance suite, behind a feature.

@@ -1,0 +1,10 @@
+//! How far an agent came on in an iteration.
+
+mod detector;
+mod signal;
+mod snapshot;
+mod text;
+
+pub use detector::ProgressDetector;
+pub use signal::{ProgressSignal, ProgressWeights};
+pub use snapshot::{SnapshotLimits, TreeSnapshot};

@@ -1,0 +1,119 @@
+//! Whether a roadmap can be carried out.
+
+use std::collections::BTreeMap;
+
+use super::finding::RoadmapFinding;
+use super::outline::{Outline, nearest};
+use super::plan::{PlannedTask, Roadmap};
+use crate::executor::TaskId;
+
+pub(super) fn check(roadmap: &Roadmap, outline: &Outline<'_>, findings: &mut Vec<RoadmapFinding>) {
+    let last = outline.lines.max(1);
+    if roadmap.objective.is_empty() {
+        let line = outline
+            .section("Objective")
+            .map_or(last, |section| section.line);
+        findings.push(RoadmapFinding::new(
+            line,
+            1,
+            "there is no objective: say below `## Objective` what all is for",
+        ));
+    }
+    if roadmap.tasks.is_empty() {
+        let line = outline
+            .section("Tasks")
+            .map_or(last, |section| section.line);
+        findings.push(RoadmapFinding::new(
+            line,
+            1,
+            "there are no tasks: write `- [ ] **id**: what is to be done` below `## Tasks`",
+        ));
+    }
+    let mut known: BTreeMap<&TaskId, &PlannedTask> = BTreeMap::new();
+    for planned in &roadmap.tasks {
+        let id = &planned.task.id;
+        if let Some(first) = known.get(id) {
+            let message = format!("the task {id} is in line {} already", first.line);
+            findings.push(RoadmapFinding::new(planned.line, 1, message));
+        } else {
+            known.insert(id, planned);
+        }
+        if let Err(error) = planned.task.validate() {
+            findings.push(RoadmapFinding::new(planned.line, 1, error.to_string()));
+        }
+    }
+    for planned in &roadmap.tasks {
+        for missing in planned.depends.iter().filter(|id| !known.contains_key(id)) {
+            let near = nearest(missing.as_str(), known.keys().map(|id| id.as_str()));
+            let hint = near
+                .map(|near| format!("; {near} is one"))
+                .unwrap_or_default();
+            let message = format!(
+                "{} depends on {missing}, and there is no such task{hint}",
+                planned.task.id
+            );
+            findings.push(RoadmapFinding::new(planned.line, 1, message));
+        }
+    }
+    for cycle in cycles(&roadmap.tasks, &known) {
+        let path: Vec<_> = cycle
+            .iter()
+            .chain(cycle.first())
+            .map(|planned| planned.task.id.as_str())
+            .collect();
+        let message = format!("these tasks wait for each other: {}", path.join(" -> "));
+        findings.push(RoadmapFinding::new(cycle[0].line, 1, message));
+    }
+}
+
+/// Finds the circles of dependencies, each once, beginning with its first task in the file.
+fn cycles<'a>(
+    tasks: &'a [PlannedTask],
+    known: &BTreeMap<&TaskId, &'a PlannedTask>,
+) -> Vec<Vec<&'a PlannedTask>> {
+    let mut found = Vec::new();
+    let mut settled: BTreeMap<&TaskId, bool> = BTreeMap::new();
+    for task in tasks {
+        // What was left of a walk: each task on the way, and the dependencies not yet looked at.
+        let mut way: Vec<(&PlannedTask, std::slice::Iter<'_, TaskId>)> = Vec::new();
+        if settled.contains_key(&task.task.id) {
+            continue;
+        }
+        settled.insert(&task.task.id, false);
+        way.push((task, task.depends.iter()));
+        while let Some((at, rest)) = way.last_mut() {
+            let Some(next) = rest.next() else {
+                settled.insert(&at.task.id, true);
+                way.pop();
+                continue;
+            };
+            let Some(next) = known.get(next).copied() else {
+                continue;
+            };
+            match settled.get(&next.task.id) {
+                Some(true) => {}
+                // It is on the way already.
+                Some(false) => {
+                    let start = way.iter().position(|(on, _)| on.task.id == next.task.id);
+                    let circle = way[start.unwrap_or_default()..].iter().map(|(on, _)| *on);
+                    found.push(from_the_first(circle.collect()));
+                }
+                None => {
+                    settled.insert(&next.task.id, false);
+                    way.push((next, next.depends.iter()));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn from_the_first(mut circle: Vec<&PlannedTask>) -> Vec<&PlannedTask> {
+    let first = circle
+        .iter()
+        .enumerate()
+        .min_by_key(|(_, planned)| planned.line);
+    let place = first.map_or(0, |(place, _)| place);
+    circle.rotate_left(place);
+    circle
+}

@@ -1,0 +1,210 @@
+//! The sections and items of a roadmap, before anybody asks what they mean.
+
+use super::finding::RoadmapFinding;
+
+/// The sections that a roadmap has.
+pub(super) const SECTIONS: [&str; 4] = ["Objective", "Constraints", "Success Criteria", "Tasks"];
+
+/// How near a word must be to another to be meant by it.
+const NEAR: f64 = 0.8;
+
+/// A roadmap by its sections.
+#[derive(Debug, Default)]
+pub(super) struct Outline<'a> {
+    pub(super) title: Option<String>,
+    pub(super) sections: Vec<Section<'a>>,
+    /// How many lines the file has.
+    pub(super) lines: usize,
+}
+
+/// What stands below a heading.
+#[derive(Debug)]
+pub(super) struct Section<'a> {
+    pub(super) name: String,
+    /// The line of its heading.
+    pub(super) line: usize,
+    pub(super) lines: Vec<Line<'a>>,
+}
+
+/// One line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line<'a> {
+    pub(super) number: usize,
+    pub(super) text: &'a str,
+    /// Whether it is part of a block of code, or a fence of one.
+    pub(super) is_code: bool,
+}
+
+impl<'a> Line<'a> {
+    /// Returns the column that `part` begins in, which is a part of this line.
+    pub(super) fn column_of(&self, part: &str) -> usize {
+        let start = part.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
+        let before = self.text.get(..start).unwrap_or_default();
+        before.chars().count() + 1
+    }
+
+    pub(super) fn is_indented(&self) -> bool {
+        self.text.starts_with([' ', '\t'])
+    }
+
+    /// Returns what stands behind the bullet of a list, if there is one.
+    pub(super) fn item(&self) -> Option<&'a str> {
+        let text = self.text.trim_start();
+        let item = text.strip_prefix(['-', '*', '+'])?;
+        item.starts_with([' ', '\t']).then(|| item.trim())
+    }
+}
+
+impl<'a> Outline<'a> {
+    pub(super) fn of(text: &'a str, findings: &mut Vec<RoadmapFinding>) -> Self {
+        let mut outline = Self::default();
+        let mut fence: Option<&str> = None;
+        for (number, text) in (1..).zip(text.lines()) {
+            outline.lines = number;
+            let marks = fence_of(text);
+            let was_code = fence.is_some();
+            match (fence, marks) {
+                (None, Some(marks)) => fence = Some(marks),
+                (Some(open), Some(marks)) if closes(open, marks, text) => fence = None,
+                _ => {}
+            }
+            let is_code = was_code || marks.is_some();
+            let line = Line {
+                number,
+                text,
+                is_code,
+            };
+            if !is_code && let Some((level, heading)) = heading_of(text) {
+                outline.begin(line, level, heading, findings);
+            } else if let Some(section) = outline.sections.last_mut() {
+                section.lines.push(line);
+            }
+        }
+        outline
+    }
+
+    fn begin(
+        &mut self,
+        line: Line<'a>,
+        level: usize,
+        heading: &'a str,
+        findings: &mut Vec<RoadmapFinding>,
+    ) {
+        match level {
+            1 if self.title.is_none() && self.sections.is_empty() => {
+                self.title = Some(heading.to_owned());
+                return;
+            }
+            1 | 2 => {}
+            // Deeper headings are part of the text.
+            _ => {
+                if let Some(section) = self.sections.last_mut() {
+                    section.lines.push(line);
+                }
+                return;
+            }
+        }
+        let known = SECTIONS
+            .iter()
+            .find(|name| name.eq_ignore_ascii_case(heading));
+        let mut problem = None;
+        match known {
+            Some(name) if self.section(name).is_some() => {
+                problem = Some(format!("there are two sections {name:?}"));
+            }
+            Some(_) => {}
+            None => {
+                if let Some(near) = nearest(heading, SECTIONS) {
+                    problem = Some(format!("there is no section {heading:?}; {near:?} is one"));
+                }
+            }
+        }
+        let column = line.column_of(heading);
+        findings.extend(problem.map(|message| RoadmapFinding::new(line.number, column, message)));
+        self.sections.push(Section {
+            name: known.map_or_else(|| heading.to_owned(), |name| (*name).to_owned()),
+            line: line.number,
+            lines: Vec::new(),
+        });
+    }
+
+    pub(super) fn section(&self, name: &str) -> Option<&Section<'a>> {
+        self.sections.iter().find(|section| section.name == name)
+    }
+}
+
+/// Returns the known word that is nearest to `word`, if one is near.
+pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    known
+        .into_iter()
+        .map(|known| (strsim::jaro_winkler(&word, &known.to_lowercase()), known))
+        .filter(|(nearness, _)| *nearness >= NEAR)
+        .max_by(|(one, _), (other, _)| one.total_cmp(other))
+        .map(|(_, known)| known)
+}
+
+fn heading_of(text: &str) -> Option<(usize, &str)> {
+    let heading = text.trim_start_matches('#');
+    let level = text.len() - heading.len();
+    let is_heading = (1..=6).contains(&level) && heading.starts_with([' ', '\t']);
+    is_heading.then(|| (level, heading.trim().trim_end_matches(['#', ':']).trim()))
+}
+
+/// Returns the marks that open or close a block of code.
+fn fence_of(text: &str) -> Option<&str> {
+    let text = text.trim_start();
+    ['`', '~'].into_iter().find_map(|mark| {
+        let length = text.len() - text.trim_start_matches(mark).len();
+        // A line such as ```code``` is no fence.
+        let is_fence = length >= 3 && !(mark == '`' && text[length..].contains('`'));
+        is_fence.then(|| &text[..length])
+    })
+}
+
+fn closes(open: &str, marks: &str, text: &str) -> bool {
+    marks.starts_with(open) && text.trim() == marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_in_code_are_no_headings() {
+        let text = "## Objective\n```sh\n# a comment\n## Tasks\n```\nafter\n~~~~\n~~~\n## Tasks\n~~~~\n## Tasks\n";
+        let mut findings = Vec::new();
+
+        let outline = Outline::of(text, &mut findings);
+
+        let sections: Vec<_> = outline
+            .sections
+            .iter()
+            .map(|s| (s.name.as_str(), s.line))
+            .collect();
+        assert_eq!(sections, [("Objective", 1), ("Tasks", 11)]);
+        assert_eq!(findings, []);
+    }
+
+    #[test]
+    fn a_heading_that_is_nearly_one_of_ours_is_a_mistake() {
+        let mut findings = Vec::new();
+
+        Outline::of(
+            "# T\n## Tassk\n## Background\n## tasks:\n## TASKS\n",
+            &mut findings,
+        );
+
+        let told: Vec<_> = findings
+            .iter()
+            .map(|f| (f.line, f.message.as_str()))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                (2, "there is no section \"Tassk\"; \"Tasks\" is one"),
+                (5, "there are two sections \"Tasks\""),
+            ]
+        );
+    }
+}

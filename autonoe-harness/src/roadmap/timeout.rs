@@ -1,0 +1,45 @@
+//! How long a task may take, as people write it.
+
+/// Reads `90s`, `20m`, `2h` or a plain number of minutes, as seconds.
+pub(super) fn seconds_of(text: &str) -> Result<u64, String> {
+    let wrong = || format!("{text:?} is no time: write 90s, 20m or 2h");
+    let digits = text.trim_end_matches(|letter: char| !letter.is_ascii_digit());
+    let count: u64 = digits.parse().map_err(|_| wrong())?;
+    let unit = match text[digits.len()..].trim() {
+        "s" | "sec" | "seconds" => 1,
+        "" | "m" | "min" | "minutes" => 60,
+        "h" | "hours" => 3600,
+        _ => return Err(wrong()),
+    };
+    match count.checked_mul(unit) {
+        Some(0) => Err("no task can be done in no time".to_owned()),
+        Some(seconds) => Ok(seconds),
+        None => Err(format!("{text:?} is too long")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units_and_minutes_need_none() {
+        for (text, expected) in [
+            ("90s", Some(90)),
+            ("20m", Some(1200)),
+            ("20 min", Some(1200)),
+            ("30", Some(1800)),
+            ("2h", Some(7200)),
+            ("0", None),
+            ("", None),
+            ("h", None),
+            ("-5m", None),
+            ("1.5h", None),
+            ("5 parsecs", None),
+            ("99999999999999999999", None),
+            ("18446744073709551615h", None),
+        ] {
+            assert_eq!(seconds_of(text).ok(), expected, "{text:?}");
+        }
+    }
+}

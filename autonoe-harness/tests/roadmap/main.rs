@@ -1,0 +1,4 @@
+//! Roadmaps, read from files as people write them.
+
+mod mistakes;
+mod reading;

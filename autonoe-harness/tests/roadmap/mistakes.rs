@@ -1,0 +1,134 @@
+use std::path::Path;
+
+use autonoe_harness::Roadmap;
+
+/// Returns what is said about a roadmap with these tasks, each with its line; the first task is
+/// in line 4.
+fn mistakes(tasks: &str) -> Vec<(usize, usize, String)> {
+    let text = format!("## Objective\nAll.\n## Tasks\n{tasks}");
+    match Roadmap::parse(Path::new("ROADMAP.md"), &text) {
+        Ok(_) => Vec::new(),
+        Err(error) => {
+            let findings = error.findings().iter();
+            findings
+                .map(|it| (it.line, it.column, it.message.clone()))
+                .collect()
+        }
+    }
+}
+
+#[test]
+fn each_mistake_is_told_with_its_line() {
+    for (tasks, line, column, expected) in [
+        ("- [ ] a task", 4, 7, "a task is written as"),
+        ("- **a**: text", 4, 3, "a task is written as"),
+        ("- [?] **a**: text", 4, 3, "a task is written as"),
+        ("- [ ] ****: text", 4, 9, "name"),
+        ("- [ ] **a**:", 4, 1, "goal"),
+        (
+            "- [ ] **a**: b\n- [ ] **a**: c",
+            5,
+            1,
+            "the task a is in line 4 already",
+        ),
+        (
+            "- [ ] **a**: b\n  timeot: 5m",
+            5,
+            3,
+            "there is no key \"timeot\"; \"timeout\" is one",
+        ),
+        ("- [ ] **a**: b\n  xyz: 5m", 5, 3, "there are goal, context"),
+        (
+            "- [ ] **a**: b\n  - timeout: soon",
+            5,
+            14,
+            "\"soon\" is no time",
+        ),
+        ("- [ ] **a**: b\n  timeout: 0", 5, 12, "in no time"),
+        (
+            "- [ ] **a**: b\n  cli: x\n  cli: y",
+            6,
+            8,
+            "cli is said twice",
+        ),
+        ("- [ ] **a**: b\n  model:", 5, 9, "model is empty"),
+        (
+            "- [ ] **a**: b\n  success: {\"type\": \"magic\"}",
+            5,
+            12,
+            "magic",
+        ),
+        (
+            "- [ ] **a**: b\n  depends: parsr\n- [ ] **parser**: c",
+            4,
+            1,
+            "there is no such task; parser is one",
+        ),
+        (
+            "- [ ] **a**: b\n  depends: a",
+            4,
+            1,
+            "these tasks wait for each other: a -> a",
+        ),
+    ] {
+        let found = mistakes(tasks);
+        let is_there = found
+            .iter()
+            .any(|(l, c, message)| (*l, *c) == (line, column) && message.contains(expected));
+        assert!(is_there, "{tasks:?}: {found:?}");
+    }
+}
+
+#[test]
+fn a_circle_is_named_by_its_way_once() {
+    let found = mistakes(
+        "- [ ] **z**: free\n- [ ] **a**: x\n  depends: b, z\n- [ ] **b**: x\n  depends: c\n- [ ] **c**: x\n  depends: a, z\n",
+    );
+
+    assert_eq!(
+        found,
+        [(
+            5,
+            1,
+            "these tasks wait for each other: a -> b -> c -> a".to_owned()
+        )]
+    );
+}
+
+#[test]
+fn all_mistakes_are_told_at_once_and_with_the_file() {
+    let error = Roadmap::parse(Path::new("docs/ROADMAP.md"), "## Tasks\n- [ ] broken\n")
+        .expect_err("it has mistakes");
+
+    let told = error.to_string();
+    let lines: Vec<_> = told.lines().collect();
+    assert_eq!(lines.len(), 3, "{told}");
+    assert!(
+        lines
+            .iter()
+            .all(|line| line.starts_with("docs/ROADMAP.md:")),
+        "{told}"
+    );
+}
+
+#[test]
+fn an_empty_file_is_no_roadmap() {
+    let error = Roadmap::parse(Path::new("R"), "").expect_err("it is empty");
+
+    assert_eq!(error.findings().len(), 2);
+}
+
+#[test]
+fn twenty_thousand_tasks_in_a_row_are_no_problem() {
+    let mut text = "## Objective\nAll.\n## Tasks\n- [ ] **t0**: x\n".to_owned();
+    for number in 1..20_000 {
+        text.push_str(&format!(
+            "- [ ] **t{number}**: x\n  depends: t{}\n",
+            number - 1
+        ));
+    }
+
+    let roadmap = Roadmap::parse(Path::new("R"), &text).expect("a roadmap");
+
+    assert_eq!(roadmap.tasks.len(), 20_000);
+}

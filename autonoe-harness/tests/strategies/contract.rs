@@ -1,0 +1,59 @@
+use std::num::NonZeroUsize;
+
+use autonoe_core::registered_specs;
+use autonoe_harness::{
+    Parallel, Pipeline, Race, STRATEGY_PORT, Strategy, Voting, VotingCriterion, conformance,
+};
+
+#[test]
+fn our_strategies_keep_their_contract() {
+    conformance::strategy(&Parallel {}).assert();
+    conformance::strategy(&Pipeline {}).assert();
+    conformance::strategy(&Race {}).assert();
+    for criterion in [
+        VotingCriterion::First,
+        VotingCriterion::BestProgress,
+        VotingCriterion::BestTests,
+        VotingCriterion::LowestFailures,
+        VotingCriterion::Fastest,
+    ] {
+        for min_votes in 1..4 {
+            for wait_for_all in [false, true] {
+                let voting = Voting {
+                    min_votes: NonZeroUsize::new(min_votes).expect("at least one"),
+                    criterion,
+                    wait_for_all,
+                };
+                conformance::strategy(&voting).assert();
+            }
+        }
+    }
+}
+
+#[test]
+fn strategies_are_registered_with_examples_that_can_be_read() {
+    let registered = registered_specs(STRATEGY_PORT);
+
+    let tags: Vec<_> = registered.iter().map(|entry| entry.tag).collect();
+    assert_eq!(tags, ["parallel", "pipeline", "race", "voting"]);
+    for entry in registered {
+        let strategy: Box<dyn Strategy> =
+            serde_json::from_value((entry.example)()).expect("a strategy");
+        assert_eq!(strategy.typetag_name(), entry.tag);
+    }
+}
+
+#[test]
+fn a_strategy_with_a_mistake_is_not_read() {
+    for mistake in [
+        r#"{"type": "race", "speed": 1}"#,
+        r#"{"type": "voting", "minVotes": 0}"#,
+        r#"{"type": "voting", "criterion": "loudest"}"#,
+        r#"{"type": "lottery"}"#,
+    ] {
+        assert!(
+            serde_json::from_str::<Box<dyn Strategy>>(mistake).is_err(),
+            "{mistake}"
+        );
+    }
+}

@@ -1,0 +1,5 @@
+//! Strategies, by the words of the specification and by their contract.
+
+mod contract;
+mod faulty;
+mod words;

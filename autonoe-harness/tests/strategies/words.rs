@@ -1,0 +1,166 @@
+//! The table of the specification: what each strategy waits for, and when it stops the others.
+
+use std::time::Duration;
+
+use autonoe_harness::conformance::{SimulatedFleet, SimulatedMember, SimulationEnd};
+use autonoe_harness::{Parallel, Pipeline, Race, Strategy, Voting, VotingCriterion};
+
+fn succeeds(seconds: u64) -> SimulatedMember {
+    SimulatedMember::succeeds(Duration::from_secs(seconds))
+}
+
+fn fails(seconds: u64) -> SimulatedMember {
+    SimulatedMember::fails(Duration::from_secs(seconds))
+}
+
+fn led_by(
+    strategy: &dyn Strategy,
+    members: impl IntoIterator<Item = SimulatedMember>,
+) -> SimulationEnd {
+    SimulatedFleet::new(members)
+        .run(strategy)
+        .expect("the contract")
+}
+
+fn winner(end: &SimulationEnd) -> Option<&str> {
+    end.result.winner.as_ref().map(|id| id.as_str())
+}
+
+#[test]
+fn parallel_waits_for_all_and_never_stops_the_others() {
+    let end = led_by(&Parallel {}, [succeeds(3), fails(1), succeeds(2)]);
+
+    assert!(!end.result.success);
+    assert_eq!(end.result.results.len(), 3);
+    assert_eq!(end.time, Duration::from_secs(3));
+    let stopped = end
+        .result
+        .results
+        .iter()
+        .filter(|r| r.error.as_deref() == Some("it was stopped"));
+    assert_eq!(stopped.count(), 0);
+
+    let end = led_by(&Parallel {}, [succeeds(3), succeeds(1)]);
+    assert!(end.result.success);
+    let output = end.result.aggregated_output.expect("of both");
+    assert_eq!(output, "## 0\n\noutput of 0\n\n## 1\n\noutput of 1");
+}
+
+#[test]
+fn parallel_has_never_more_at_work_than_it_may() {
+    let fleet = SimulatedFleet::new((0..100).map(|_| succeeds(1))).with_room(10);
+
+    let end = fleet.run(&Parallel {}).expect("the contract");
+
+    assert_eq!(end.most_at_once, 10);
+    assert_eq!(end.time, Duration::from_secs(10));
+}
+
+#[test]
+fn a_stage_of_a_pipeline_starts_when_the_one_before_succeeded_and_gets_its_output() {
+    let end = led_by(&Pipeline {}, [succeeds(1), succeeds(1), succeeds(1)]);
+
+    assert!(end.result.success);
+    assert_eq!(end.most_at_once, 1);
+    let inputs: Vec<_> = end
+        .inputs
+        .iter()
+        .map(|(_, input)| input.as_deref())
+        .collect();
+    assert_eq!(inputs, [None, Some("output of 0"), Some("output of 1")]);
+    assert_eq!(end.result.aggregated_output.as_deref(), Some("output of 2"));
+}
+
+#[test]
+fn a_pipeline_is_over_at_the_first_failure() {
+    let end = led_by(&Pipeline {}, [succeeds(1), fails(1), succeeds(1)]);
+
+    assert!(!end.result.success);
+    assert_eq!(end.result.results.len(), 2);
+    assert_eq!(end.result.not_started[0].as_str(), "2");
+}
+
+#[test]
+fn a_race_is_won_by_the_first_success_and_by_no_failure() {
+    let end = led_by(&Race {}, [succeeds(9), fails(1), succeeds(2)]);
+
+    assert_eq!(winner(&end), Some("2"));
+    assert_eq!(end.time, Duration::from_secs(2));
+    assert_eq!(end.result.aggregated_output.as_deref(), Some("output of 2"));
+    let lost = &end.result.results[0];
+    assert_eq!(lost.error.as_deref(), Some("it was stopped"));
+
+    let end = led_by(&Race {}, [fails(1), fails(2)]);
+    assert!(!end.result.success);
+    assert_eq!(winner(&end), None);
+}
+
+#[test]
+fn a_race_starts_nobody_any_more_once_it_is_won() {
+    let fleet = SimulatedFleet::new([succeeds(1), succeeds(1), succeeds(1)]).with_room(1);
+
+    let end = fleet.run(&Race {}).expect("the contract");
+
+    assert_eq!(winner(&end), Some("0"));
+    assert_eq!(end.result.not_started.len(), 2);
+}
+
+#[test]
+fn votes_are_successes_that_are_there() {
+    // Two have ended when the second second is over, but only one of them has a vote.
+    let end = led_by(
+        &Voting::default(),
+        [succeeds(1), fails(2), succeeds(3), succeeds(9)],
+    );
+
+    assert_eq!(winner(&end), Some("0"));
+    assert_eq!(end.time, Duration::from_secs(3));
+    assert_eq!(
+        end.result.results[3].error.as_deref(),
+        Some("it was stopped")
+    );
+}
+
+#[test]
+fn a_vote_that_cannot_be_won_any_more_is_over() {
+    let end = led_by(&Voting::default(), [fails(1), fails(2), succeeds(9)]);
+
+    assert!(!end.result.success);
+    assert_eq!(winner(&end), None);
+    assert_eq!(end.time, Duration::from_secs(2));
+}
+
+#[test]
+fn the_best_of_the_votes_wins_by_the_criterion() {
+    let member = |seconds, progress, tests, failures| {
+        let mut member = succeeds(seconds);
+        member.progress = progress;
+        member.tests_passed = tests;
+        member.failures = failures;
+        member
+    };
+    let members = [
+        member(1, 0.5, None, 3),
+        member(2, 0.9, Some(4), 2),
+        member(3, 0.7, Some(9), 1),
+        member(4, 0.6, Some(9), 0),
+    ];
+    for (criterion, expected) in [
+        (VotingCriterion::First, "0"),
+        (VotingCriterion::BestProgress, "1"),
+        // Of two that are equal, the one that ended first.
+        (VotingCriterion::BestTests, "2"),
+        (VotingCriterion::LowestFailures, "3"),
+        (VotingCriterion::Fastest, "0"),
+    ] {
+        let voting = Voting {
+            criterion,
+            wait_for_all: true,
+            ..Voting::default()
+        };
+
+        let end = led_by(&voting, members.clone());
+
+        assert_eq!(winner(&end), Some(expected), "{criterion:?}");
+    }
+}
