@@ -1,5 +1,6 @@
 //! One line each for what is said and done.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use autonoe_claude::wire::{Block, Kind, Line, Message, Question, ResultMessage, UserBlock};
@@ -12,6 +13,26 @@ pub(crate) fn short(text: &str) -> String {
         shown.push('…');
     }
     format!("{shown:?}")
+}
+
+/// Shows JSON with its names in the order of the alphabet: whether a `Value` keeps another one is
+/// a feature that any crate of a build can switch on.
+fn json(value: &Value) -> String {
+    short(&sorted(value).to_string())
+}
+
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members: BTreeMap<_, _> = members.iter().collect();
+            let members = members.into_iter();
+            members
+                .map(|(name, value)| (name.clone(), sorted(value)))
+                .collect()
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
 }
 
 /// Shows the end of an id, which is enough to tell it from others.
@@ -29,7 +50,7 @@ pub(crate) fn answer(response: &Value) -> String {
     } else if decision.is_string() {
         format!("{decision}")
     } else {
-        short(&body.to_string())
+        json(body)
     }
 }
 
@@ -146,7 +167,7 @@ fn question(question: &Question<'_>) -> String {
                 input
                     .tool_input
                     .and_then(|input| input.value())
-                    .map_or("-".into(), |input| short(&input.to_string())),
+                    .map_or("-".into(), |input| json(&input)),
                 input
                     .agent_type
                     .map_or(String::new(), |agent| format!(" by {agent}")),
@@ -194,7 +215,7 @@ pub(crate) fn event(event: &StreamEvent) -> String {
         } => format!(
             "call {} {name} {}{}",
             end_of(call_id),
-            short(&input.to_string()),
+            json(input),
             by(agent)
         ),
         StreamEvent::ToolResponse {
