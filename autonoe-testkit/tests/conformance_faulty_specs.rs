@@ -142,7 +142,7 @@ fn every_fault_of_a_spec_is_found() {
             ),
             (
                 "Hook: a schema describes an object",
-                "the schema of \"test-no-object\" is {\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"NoObject\",\"type\":\"string\"}"
+                "the schema of \"test-no-object\" is {\"type\":\"string\",\"title\":\"NoObject\",\"$schema\":\"https://json-schema.org/draft/2020-12/schema\"}"
             ),
             (
                 "Hook: the error about an unknown tag lists the known ones",

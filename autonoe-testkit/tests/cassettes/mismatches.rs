@@ -21,7 +21,7 @@ async fn another_decision_fails_with_what_was_and_what_is() {
     run_with(replayer.clone(), hook).await;
 
     insta::assert_snapshot!(replayer.mismatches().join("\n"), @r#"
-    session 3 (coding), call 3: Write {"content":"[redacted]","file_path":"key"}
+    session 3 (coding), call 3: Write {"file_path":"key","content":"[redacted]"}
       - recorded ok: "done"
       + now denied: "denied by careful: nothing is written today"
     "#);

@@ -108,7 +108,7 @@ async fn an_error_event_ends_the_stream() {
     let heard = ask(&server, &streamed("go")).await;
 
     assert_eq!(heard.events(), [START, BLOCK, PIECE, "error"]);
-    let told = r#"{"error":{"message":"Overloaded","type":"overloaded_error"},"type":"error"}"#;
+    let told = r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
     assert!(
         heard
             .body

@@ -87,9 +87,9 @@ mod tests {
         });
 
         let expected = [
+            "/system/0",
             "/messages/2/content/1",
             "/messages/4/content/1",
-            "/system/0",
         ];
         assert_eq!(marked(body), expected);
     }

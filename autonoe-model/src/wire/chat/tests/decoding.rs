@@ -187,8 +187,8 @@ fn fields_that_are_not_known_are_kept() {
             Part::opaque(),
             &json!({"annotations": [{"url": "a"}, {"url": "b"}]}),
         ),
-        own(Part::opaque(), &json!({"mark": {"n": 1}})),
         own(Part::opaque(), &json!({"note": "xy"})),
+        own(Part::opaque(), &json!({"mark": {"n": 1}})),
     ];
     assert_eq!(parts, expected);
 }
