@@ -16,24 +16,22 @@ use crate::executor::{Task, TaskId};
 /// ```
 /// use autonoe_harness::Roadmap;
 ///
-/// let roadmap = Roadmap::parse("ROADMAP.md".as_ref(), "\
-/// ## Objective
-/// A calculator for the terminal.
-///
-/// ## Constraints
-/// - no dependencies
-///
-/// ## Success Criteria
-/// - all tests pass
-///
-/// ## Tasks
-/// - [ ] **parser**: Read sums and products.
-///   - timeout: 20m
-///   - success: `cargo test parser`
-/// - [ ] **shell**: Ask for a line, print what it comes to.
-///   - depends: parser
-///   - cli: codex
-/// ")?;
+/// let text = [
+///     "## Objective",
+///     "A calculator for the terminal.",
+///     "## Constraints",
+///     "- no dependencies",
+///     "## Success Criteria",
+///     "- all tests pass",
+///     "## Tasks",
+///     "- [ ] **parser**: Read sums and products.",
+///     "  - timeout: 20m",
+///     "  - success: `cargo test parser`",
+///     "- [ ] **shell**: Ask for a line, print what it comes to.",
+///     "  - depends: parser",
+///     "  - cli: codex",
+/// ];
+/// let roadmap = Roadmap::parse("ROADMAP.md".as_ref(), &text.join("\n"))?;
 ///
 /// assert_eq!(roadmap.tasks[1].depends, ["parser".parse()?]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

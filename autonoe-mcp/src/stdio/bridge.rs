@@ -53,7 +53,8 @@ const GONE: ErrorCode = ErrorCode(-32000);
 /// // What `autonoe mcp --url ..` does:
 /// bridge_stdio(&args[2], &env[TOKEN_VARIABLE], &asked[..], &mut answered).await?;
 ///
-/// assert_eq!(answered, b"{\"id\":1,\"jsonrpc\":\"2.0\",\"result\":{}}\n");
+/// let answer: serde_json::Value = serde_json::from_slice(&answered)?;
+/// assert_eq!(answer, serde_json::json!({"jsonrpc": "2.0", "id": 1, "result": {}}));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).unwrap();
 /// ```

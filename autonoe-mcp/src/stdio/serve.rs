@@ -37,7 +37,8 @@ pub(super) const LAST_CALLS: Duration = Duration::from_secs(2);
 ///
 /// serve_stdio(&session, Toolbox::new([]), &asked[..], &mut answered).await?;
 ///
-/// assert_eq!(answered, b"{\"id\":1,\"jsonrpc\":\"2.0\",\"result\":{}}\n");
+/// let answer: serde_json::Value = serde_json::from_slice(&answered)?;
+/// assert_eq!(answer, serde_json::json!({"jsonrpc": "2.0", "id": 1, "result": {}}));
 /// # Ok::<(), std::io::Error>(())
 /// # }).unwrap();
 /// ```

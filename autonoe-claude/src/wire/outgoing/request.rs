@@ -10,12 +10,17 @@ use super::OutgoingLine;
 ///
 /// ```
 /// use autonoe_claude::wire::Request;
+/// use serde_json::{Value, json};
 ///
-/// assert_eq!(
-///     Request::Interrupt.to_line("req_1").as_bytes(),
-///     br#"{"request":{"subtype":"interrupt"},"request_id":"req_1","type":"control_request"}
-/// "#
-/// );
+/// let line = Request::Interrupt.to_line("req_1");
+///
+/// let said: Value = serde_json::from_slice(line.as_bytes())?;
+/// assert_eq!(said, json!({
+///     "type": "control_request",
+///     "request_id": "req_1",
+///     "request": {"subtype": "interrupt"},
+/// }));
+/// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
