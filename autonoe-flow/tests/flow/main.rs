@@ -21,6 +21,7 @@ mod machine;
 mod machine_properties;
 mod machine_reach;
 mod machine_script;
+mod mistakes;
 mod mutations;
 mod parameters;
 mod prompts;
