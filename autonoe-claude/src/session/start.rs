@@ -186,7 +186,10 @@ impl Live {
     ) -> Result<(), AgentError> {
         let message = line.read();
         match &message {
-            Message::ControlRequest(request) => self.answers.answer(request),
+            Message::ControlRequest(request) => {
+                self.answers.answer(request);
+                self.talk.stay_awake();
+            }
             Message::ControlCancel(cancel) => self.answers.withdraw(&cancel.request_id),
             Message::ControlResponse(response) => self.pending.answered(response),
             message => {

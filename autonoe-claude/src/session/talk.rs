@@ -1,6 +1,8 @@
 //! The two pipes of the program: whole lines in, whole lines out.
 
 use std::io;
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use autonoe_process::{Process, Stdin, Stdout};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -17,12 +19,18 @@ pub(super) struct Talk {
     kept: Vec<Line>,
     lines: mpsc::UnboundedSender<OutgoingLine>,
     is_at_end: bool,
+    /// Until when to listen without falling asleep.
+    awake_until: Option<Instant>,
     /// How many bytes came before the first line of the protocol; `None` once there was one.
     before_first_line: Option<usize>,
 }
 
 /// How much a program may write before its first line. The real one writes next to nothing.
 const NONSENSE: usize = 4 * 1024 * 1024;
+
+/// How long a program that has asked something is listened to without falling asleep. Questions
+/// often come one behind the other, and to be woken up takes longer than to answer one.
+const AWAKE: Duration = Duration::from_micros(50);
 
 /// Why no more lines come.
 #[derive(Debug)]
@@ -48,6 +56,7 @@ impl Talk {
             kept: Vec::new(),
             lines,
             is_at_end: false,
+            awake_until: None,
             before_first_line: Some(0),
         }
     }
@@ -78,6 +87,11 @@ impl Talk {
         self.kept = lines.collect();
     }
 
+    /// Expects that more comes at once.
+    pub(super) fn stay_awake(&mut self) {
+        self.awake_until = Some(Instant::now() + AWAKE);
+    }
+
     /// Waits for the next lines. Nothing is lost when the future is dropped.
     pub(super) async fn next(&mut self) -> Result<Vec<Line>, Silence> {
         if !self.kept.is_empty() {
@@ -87,7 +101,7 @@ impl Talk {
             if self.is_at_end {
                 return Err(Silence::Ended);
             }
-            let read = self.stdout.read_buf(self.reader.buffer()).await;
+            let read = self.read().await;
             if let (Some(before), Ok(more)) = (&mut self.before_first_line, &read) {
                 *before += more;
             }
@@ -119,6 +133,22 @@ impl Talk {
                 }
             }
         }
+    }
+
+    /// Reads what is there, or waits for it.
+    async fn read(&mut self) -> io::Result<usize> {
+        let mut read = std::pin::pin!(self.stdout.read_buf(self.reader.buffer()));
+        while let Some(until) = self.awake_until {
+            let now = std::future::poll_fn(|cx| Poll::Ready(read.as_mut().poll(cx))).await;
+            if let Poll::Ready(read) = now {
+                return read;
+            }
+            if Instant::now() >= until {
+                self.awake_until = None;
+            }
+            tokio::task::yield_now().await;
+        }
+        read.await
     }
 }
 
