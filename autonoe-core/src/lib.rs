@@ -19,6 +19,7 @@
 //! | a way to serve tools to other programs | [`ToolServer`] | |
 //! | something that watches | [`RunObserver`] | a closure |
 //! | time and ids | [`Clock`], [`IdSource`] | [`SystemClock`], [`SeededIds`] |
+//! | what drives runs | [`Engine`] | |
 //! | plugins that a file can name | [`HookSpec`], [`BackendSpec`] | [`register_spec!`] |
 //!
 //! The library never prints, never exits, never reads the environment and
@@ -26,6 +27,7 @@
 //! follow goes to [`RunObserver`]s.
 
 mod domain;
+mod engine;
 mod guard;
 mod hooks;
 mod port;
@@ -45,6 +47,7 @@ pub use autonoe_security::{BashSecurity, BashValidator, Denial, DenyAll, Explana
 pub use autonoe_security::{Destructive, Layer, Policy, PolicyConfig, PolicyError, Profile};
 pub use autonoe_security::{ResolveSymlinks, Rule, Verdict};
 pub use domain::*;
+pub use engine::*;
 pub use guard::*;
 pub use hooks::*;
 pub use port::*;

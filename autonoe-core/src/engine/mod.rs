@@ -1,0 +1,13 @@
+//! Where runs are carried out: the seam between who wants a run and what drives it.
+
+mod error;
+mod outcome;
+mod port;
+mod run_spec;
+mod view;
+
+pub use error::EngineError;
+pub use outcome::{RunEnding, RunOutcome};
+pub use port::Engine;
+pub use run_spec::{Placement, RunInstruction, RunSpec};
+pub use view::{RunPhase, RunView};
