@@ -1,12 +1,14 @@
 //! Where runs are carried out: the seam between who wants a run and what drives it.
 
 mod error;
+mod job;
 mod outcome;
 mod port;
 mod run_spec;
 mod view;
 
 pub use error::EngineError;
+pub use job::{JobRunner, RunDesk, RunProgress};
 pub use outcome::{RunEnding, RunOutcome};
 pub use port::Engine;
 pub use run_spec::{Placement, RunInstruction, RunSpec};

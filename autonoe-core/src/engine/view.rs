@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::RunOutcome;
-use crate::domain::{RunId, Spent};
+use super::{RunOutcome, RunProgress};
+use crate::domain::RunId;
 
 /// How a run stands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,15 +14,9 @@ pub struct RunView {
     pub id: RunId,
     /// What it does.
     pub phase: RunPhase,
-    /// How far it has come, from 0 to 1.
-    pub progress: f64,
-    /// What it works on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task: Option<String>,
-    /// The number of its iteration; 0 before the first.
-    pub iteration: u32,
-    /// What it has spent.
-    pub spent: Spent,
+    /// How far it is.
+    #[serde(flatten)]
+    pub at: RunProgress,
     /// What it came to, once it has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<RunOutcome>,
@@ -34,10 +28,7 @@ impl RunView {
         Self {
             id,
             phase: RunPhase::Waiting,
-            progress: 0.0,
-            task: None,
-            iteration: 0,
-            spent: Spent::default(),
+            at: RunProgress::default(),
             outcome: None,
         }
     }
