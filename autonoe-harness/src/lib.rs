@@ -18,7 +18,7 @@
 //! | you want to | look at |
 //! | --- | --- |
 //! | write down what is to be done, as people do | [`Roadmap`] |
-//! | say how members of a fleet work together | [`Strategy`]: [`Parallel`], [`Pipeline`], [`Race`], [`Voting`] |
+//! | say how members of a fleet work together | [`Strategy`]: [`Parallel`], [`Graph`], [`Pipeline`], [`Race`], [`Voting`] |
 //! | give each a part of a budget | [`Accounts`], [`Allowance`] |
 //! | see whether an agent comes on | [`ProgressDetector`], [`ProgressWeights`], [`TreeSnapshot`] |
 //! | see whether it is stuck | [`StuckDetector`], [`StuckThresholds`] |
@@ -43,7 +43,7 @@ pub use progress::{
 pub use roadmap::{PlannedTask, Roadmap, RoadmapError, RoadmapFinding};
 pub use schemas::schemas;
 pub use strategy::{
-    AggregatedResult, Decision, Fleet, HarnessId, HarnessResult, Member, MemberState, Order,
+    AggregatedResult, Decision, Fleet, Graph, HarnessId, HarnessResult, Member, MemberState, Order,
     Parallel, Pipeline, Race, STRATEGY_PORT, Strategy, Voting, VotingCriterion,
 };
 pub use stuck::{

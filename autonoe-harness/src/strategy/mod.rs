@@ -1,6 +1,7 @@
 //! How many agents work together: pure decisions about a fleet.
 
 mod fleet;
+mod graph;
 mod parallel;
 mod pipeline;
 mod port;
@@ -9,6 +10,7 @@ mod result;
 mod voting;
 
 pub use fleet::{Fleet, Member, MemberState};
+pub use graph::Graph;
 pub use parallel::Parallel;
 pub use pipeline::Pipeline;
 pub use port::{Decision, Order, STRATEGY_PORT, Strategy};

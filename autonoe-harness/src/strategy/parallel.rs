@@ -32,7 +32,7 @@ impl Strategy for Parallel {
 autonoe_core::register_spec!(Other("strategy"), Parallel, "parallel", {});
 
 /// Puts outputs one below the other, each with the name of who said it.
-fn together<'a>(results: impl Iterator<Item = &'a HarnessResult>) -> String {
+pub(super) fn together<'a>(results: impl Iterator<Item = &'a HarnessResult>) -> String {
     let parts: Vec<_> = results
         .map(|result| format!("## {}\n\n{}", result.id, result.output))
         .collect();

@@ -2,13 +2,21 @@ use std::num::NonZeroUsize;
 
 use autonoe_core::registered_specs;
 use autonoe_harness::{
-    Parallel, Pipeline, Race, STRATEGY_PORT, Strategy, Voting, VotingCriterion, conformance,
+    Graph, HarnessId, Parallel, Pipeline, Race, STRATEGY_PORT, Strategy, Voting, VotingCriterion,
+    conformance,
 };
 
 #[test]
 fn our_strategies_keep_their_contract() {
     conformance::strategy(&Parallel {}).assert();
     conformance::strategy(&Pipeline {}).assert();
+    let id = |number: u32| HarnessId::new(number.to_string());
+    conformance::strategy(&Graph::default()).assert();
+    conformance::strategy(&Graph::default().after(id(2), [id(0), id(1)])).assert();
+    // Nobody keeps a circle or a stranger out of it but who makes it.
+    let circle = Graph::default().after(id(0), [id(1)]).after(id(1), [id(0)]);
+    conformance::strategy(&circle).assert();
+    conformance::strategy(&Graph::default().after(id(0), [HarnessId::new("nobody")])).assert();
     conformance::strategy(&Race {}).assert();
     for criterion in [
         VotingCriterion::First,
@@ -35,7 +43,7 @@ fn strategies_are_registered_with_examples_that_can_be_read() {
     let registered = registered_specs(STRATEGY_PORT);
 
     let tags: Vec<_> = registered.iter().map(|entry| entry.tag).collect();
-    assert_eq!(tags, ["parallel", "pipeline", "race", "voting"]);
+    assert_eq!(tags, ["graph", "parallel", "pipeline", "race", "voting"]);
     for entry in registered {
         let strategy: Box<dyn Strategy> =
             serde_json::from_value((entry.example)()).expect("a strategy");

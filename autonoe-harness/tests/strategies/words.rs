@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use autonoe_harness::conformance::{SimulatedFleet, SimulatedMember, SimulationEnd};
-use autonoe_harness::{Parallel, Pipeline, Race, Strategy, Voting, VotingCriterion};
+use autonoe_harness::{
+    Graph, HarnessId, Parallel, Pipeline, Race, Strategy, Voting, VotingCriterion,
+};
 
 fn succeeds(seconds: u64) -> SimulatedMember {
     SimulatedMember::succeeds(Duration::from_secs(seconds))
@@ -78,6 +80,38 @@ fn a_pipeline_is_over_at_the_first_failure() {
     assert!(!end.result.success);
     assert_eq!(end.result.results.len(), 2);
     assert_eq!(end.result.not_started[0].as_str(), "2");
+}
+
+#[test]
+fn in_a_graph_each_starts_when_all_that_it_builds_on_succeeded_and_gets_their_output() {
+    let id = |name: &str| HarnessId::new(name);
+    let graph = Graph::default().after(id("2"), [id("0"), id("1")]);
+
+    let end = led_by(&graph, [succeeds(1), succeeds(3), succeeds(1), succeeds(1)]);
+
+    assert!(end.result.success);
+    assert_eq!(end.time, Duration::from_secs(4));
+    assert_eq!(end.most_at_once, 3);
+    let given = end.inputs.iter().find(|(member, _)| *member == id("2"));
+    assert_eq!(
+        given.and_then(|(_, input)| input.as_deref()),
+        Some("## 0\n\noutput of 0\n\n## 1\n\noutput of 1")
+    );
+}
+
+#[test]
+fn in_a_graph_who_builds_on_a_failure_is_not_started_and_the_others_go_on() {
+    let id = |name: &str| HarnessId::new(name);
+    let graph = Graph::default()
+        .after(id("1"), [id("0")])
+        .after(id("2"), [id("1")]);
+
+    let end = led_by(&graph, [fails(1), succeeds(1), succeeds(1), succeeds(9)]);
+
+    assert!(!end.result.success);
+    assert_eq!(end.result.not_started, [id("1"), id("2")]);
+    assert!(end.result.results[1].success);
+    assert_eq!(end.time, Duration::from_secs(9));
 }
 
 #[test]
