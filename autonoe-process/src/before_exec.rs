@@ -26,16 +26,25 @@ const RESET: [libc::c_int; 5] = [
     libc::SIGCHLD,
 ];
 
-/// Lets the child of `command` begin in a session of its own, die with this thread,
+/// Whether a child dies with the thread that started it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tie {
+    /// It is sent a signal.
+    Dies,
+    /// It is not.
+    Outlives,
+}
+
+/// Lets the child of `command` begin in a session of its own, die with this thread or not,
 /// adopt the orphans among its descendants, and inherit `descriptors` and no other.
-pub(crate) fn prepare(command: &mut Command, descriptors: Vec<OwnedFd>) {
+pub(crate) fn prepare(command: &mut Command, descriptors: Vec<OwnedFd>, tie: Tie) {
     let host = std::process::id();
     let prepare = move || {
         // A session of its own is also a group of its own, and has no terminal: what asks
         // for a password fails instead of waiting for somebody to type it.
         setsid()?;
         reset_signals()?;
-        tie_to(host)?;
+        tie_to(host, tie)?;
         close_on_exec()?;
         // The copies here are the child's own: in this process they stay closed on exec.
         for descriptor in &descriptors {
@@ -92,17 +101,19 @@ fn close_on_exec() -> io::Result<()> {
 }
 
 #[cfg(target_os = "linux")]
-fn tie_to(host: u32) -> io::Result<()> {
+fn tie_to(host: u32, tie: Tie) -> io::Result<()> {
     use rustix::io::Errno;
     use rustix::process::{
         Pid, Signal, getpid, getppid, set_child_subreaper, set_parent_process_death_signal,
     };
 
-    set_parent_process_death_signal(Some(Signal::INT))?;
-    // A parent that died before the line above was executed sends nothing any more.
-    let parent = getppid().map(Pid::as_raw_pid);
-    if parent.map(i32::unsigned_abs) != Some(host) {
-        return Err(Errno::SRCH.into());
+    if tie == Tie::Dies {
+        set_parent_process_death_signal(Some(Signal::INT))?;
+        // A parent that died before the line above was executed sends nothing any more.
+        let parent = getppid().map(Pid::as_raw_pid);
+        if parent.map(i32::unsigned_abs) != Some(host) {
+            return Err(Errno::SRCH.into());
+        }
     }
     // Its descendants stay its descendants when their parents end, and are found.
     set_child_subreaper(Some(getpid()))?;
@@ -110,6 +121,6 @@ fn tie_to(host: u32) -> io::Result<()> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn tie_to(_host: u32) -> io::Result<()> {
+fn tie_to(_host: u32, _tie: Tie) -> io::Result<()> {
     Ok(())
 }

@@ -43,6 +43,11 @@ impl Family {
         }
     }
 
+    /// Takes a process for one of the family.
+    pub(crate) fn know(&mut self, identity: Identity) {
+        self.known.insert(identity);
+    }
+
     /// Forgets the number of the child: it may be another's by now.
     pub(crate) fn forget_child(&mut self) {
         self.child = None;

@@ -10,6 +10,8 @@
 //! - [`Process`] is a child, [`Stdin`] and [`Stdout`] its pipes. Its standard error is read
 //!   all the time and the end of it kept.
 //! - [`Ladder`] says how a child is ended, step by step; [`ShutDown`] tells how it went.
+//! - [`Outliving`] is a child that goes on when this program ends, and [`ProcessIdentity`] finds it
+//!   again.
 //! - [`Marker`] finds what is left, also of a program that was killed.
 //! - [`SessionFolder`] is a folder that goes with the last process.
 //! - [`OsSandbox`] says what holds around a child: what it can write and see, and whether it
@@ -35,6 +37,7 @@ mod endings;
 mod exit;
 mod family;
 mod find_program;
+mod identity;
 mod inherited;
 mod keeper;
 mod ladder;
@@ -42,6 +45,7 @@ mod launch;
 mod launch_error;
 mod living;
 mod marker;
+mod outliving;
 mod process;
 mod sandbox;
 mod session_folder;
@@ -56,11 +60,13 @@ pub use commands::{CommandEnd, CommandError, Commands};
 pub use endings::wait_for_shut_downs;
 pub use exit::Exit;
 pub use find_program::find_program;
+pub use identity::ProcessIdentity;
 pub use ladder::{Action, Ladder, Step};
 pub use launch::Launch;
 pub use launch_error::LaunchError;
 pub use living::kill_everything;
 pub use marker::{InvalidMarker, Marker};
+pub use outliving::Outliving;
 pub use process::Process;
 pub use sandbox::{NestedSandboxes, Network, Obstacle, OsSandbox, SandboxError};
 pub use session_folder::SessionFolder;

@@ -10,6 +10,7 @@ use rustix::process::Pid;
 use tokio::sync::oneshot;
 
 use crate::addressee::Addressee;
+use crate::before_exec::Tie;
 use crate::keeper::{Keeper, Lifeline, Shared};
 use crate::stdio::{Stdin, Stdout};
 use crate::{Launch, LaunchError, Process, before_exec, exit, inherited};
@@ -108,7 +109,7 @@ fn fork(
     let failed = |source| LaunchError::system(&program, source);
     let inherited = launch.inherited.iter().map(inherited::copy);
     let inherited = inherited.chain(options.map(Ok)).collect::<io::Result<_>>();
-    before_exec::prepare(&mut command, inherited.map_err(failed)?);
+    before_exec::prepare(&mut command, inherited.map_err(failed)?, Tie::Dies);
     let addressee = Addressee::of(&launch);
     let shared = Shared::new(launch.stderr_limit, addressee);
     let (lifeline, hang_up) = Lifeline::new().map_err(failed)?;

@@ -4,6 +4,7 @@ mod anchor;
 mod config;
 mod content_hash;
 mod durable;
+mod durable_file;
 mod error;
 mod file_kind;
 mod file_repository;
@@ -28,6 +29,7 @@ pub use config::{
     EffectiveConfig, NamedBackend, PLAYWRIGHT_MCP_TOOLS, Permissions, Profiles, SandboxSwitch,
     Source, SwitchSource, TieredCommands,
 };
+pub use durable_file::{create_file_durably, replace_file_durably};
 pub use error::ProjectError;
 pub use file_kind::FileKind;
 pub use file_repository::FileDeliverableRepository;

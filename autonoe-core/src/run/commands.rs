@@ -1,16 +1,15 @@
 //! Takes what persons ask of a run under way.
 
-use super::RunFact;
-use super::control::Command;
 use super::drive::Drive;
 use super::inbox::Inbox;
+use super::{RunFact, RunMessage, RunRequest};
 use crate::port::{Delivery, RunEventKind};
 
 impl Drive {
     /// Tells the machine what persons have asked for since it was last told.
     pub(super) fn catch_up(&mut self) {
-        while let Some(command) = self.setting.control.waiting_command() {
-            self.take(command);
+        while let Some(request) = self.setting.control.waiting_request() {
+            self.take(request);
         }
         if self.setting.control.is_cancelled() {
             let _ = self.apply(RunFact::Cancelled);
@@ -24,25 +23,34 @@ impl Drive {
 }
 
 impl Inbox for Drive {
-    fn take(&mut self, command: Command) {
-        let fact = match command {
-            Command::Pause => RunFact::PauseRequested,
+    fn take(&mut self, request: RunRequest) {
+        let fact = match request {
+            RunRequest::Pause => RunFact::PauseRequested,
             // Only a hold waits for this, and it looks at the ledger itself.
-            Command::Resume => RunFact::ResumeRequested {
+            RunRequest::Resume => RunFact::ResumeRequested {
                 at: self.now(),
                 ledger: Ok(self.machine.ledger()),
             },
-            Command::Instruct(text) => {
-                self.instructed(&text, Delivery::Queued);
-                RunFact::Instructed { text }
+            RunRequest::Say(message) => {
+                self.unheard(message.text().to_owned());
+                // The journal has it: it is told by this run, also after a restart.
+                message.settle();
+                return;
             }
         };
         // Meanwhile the machine asks for nothing but to go on.
         let _ = self.apply(fact);
     }
 
-    fn steered(&mut self, text: String) {
+    fn steered(&mut self, message: RunMessage) {
+        let text = message.text().to_owned();
         self.instructed(&text, Delivery::Steered);
         let _ = self.apply(RunFact::Steered { text });
+        message.settle();
+    }
+
+    fn unheard(&mut self, text: String) {
+        self.instructed(&text, Delivery::Queued);
+        let _ = self.apply(RunFact::Instructed { text });
     }
 }

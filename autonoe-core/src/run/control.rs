@@ -1,10 +1,12 @@
 //! How a person reaches a run.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+
+use super::{RunMessage, RunRequest};
 
 /// Reaches a run from outside: cancel, pause, resume, instruct.
 ///
@@ -29,16 +31,8 @@ pub struct RunControl {
 
 #[derive(Debug, Default)]
 struct Inbox {
-    commands: Mutex<VecDeque<Command>>,
+    requests: Mutex<VecDeque<RunRequest>>,
     arrived: Notify,
-}
-
-/// What a person asked for, other than to cancel.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Command {
-    Pause,
-    Resume,
-    Instruct(String),
 }
 
 impl RunControl {
@@ -61,18 +55,29 @@ impl RunControl {
 
     /// Holds the run before its next session; the one under way goes on.
     pub fn pause(&self) {
-        self.send(Command::Pause);
+        self.send(RunRequest::Pause);
     }
 
     /// Lets a paused run go on.
     pub fn resume(&self) {
-        self.send(Command::Resume);
+        self.send(RunRequest::Resume);
     }
 
     /// Tells the agent something: in the running session if the backend can
     /// take it there, else in the prompt of the next one.
     pub fn instruct(&self, text: impl Into<String>) {
-        self.send(Command::Instruct(text.into()));
+        self.tell(RunMessage::new(text));
+    }
+
+    /// Tells the agent something, as [`instruct`](Self::instruct) does, and is told when it was.
+    pub fn tell(&self, message: RunMessage) {
+        self.send(RunRequest::Say(message));
+    }
+
+    /// Puts back what was taken and not dealt with: it is the next thing again.
+    pub fn put_back(&self, request: RunRequest) {
+        self.requests().push_front(request);
+        self.inbox.arrived.notify_one();
     }
 
     /// Returns a token that is cancelled when the run is.
@@ -85,33 +90,33 @@ impl RunControl {
         self.cancelled.cancelled().await;
     }
 
-    /// Returns the next command. Nothing is lost when the future is dropped.
-    pub(super) async fn next_command(&self) -> Command {
+    /// Returns the next thing that was asked for. Nothing is lost when the future is dropped.
+    ///
+    /// Core's own sessions take what is asked for; this is for who carries out a run in another
+    /// way, or wants to tell its agents by itself.
+    pub async fn next_request(&self) -> RunRequest {
         loop {
             let arrived = self.inbox.arrived.notified();
-            match self.waiting_command() {
-                Some(command) => return command,
+            match self.waiting_request() {
+                Some(request) => return request,
                 None => arrived.await,
             }
         }
     }
 
-    /// Returns the next command if there is one.
-    pub(super) fn waiting_command(&self) -> Option<Command> {
-        self.inbox
-            .commands
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop_front()
+    /// Returns the next thing that was asked for, if there is one.
+    pub fn waiting_request(&self) -> Option<RunRequest> {
+        self.requests().pop_front()
     }
 
-    fn send(&self, command: Command) {
-        self.inbox
-            .commands
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push_back(command);
+    fn send(&self, request: RunRequest) {
+        self.requests().push_back(request);
         self.inbox.arrived.notify_one();
+    }
+
+    fn requests(&self) -> MutexGuard<'_, VecDeque<RunRequest>> {
+        let requests = self.inbox.requests.lock();
+        requests.unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -10,6 +10,7 @@ mod journal;
 mod journal_observer;
 mod lending;
 mod machine;
+mod message;
 mod narrator;
 mod perform;
 mod preflight;
@@ -34,6 +35,7 @@ pub use lending::{
     SessionAccess, SessionOrder, SessionWait, Sessions,
 };
 pub use machine::{GivenLimits, RunAction, RunFact, RunLimits, RunMachine, SessionPlan};
+pub use message::{RunMessage, RunRequest};
 pub use recorded::RecordedRun;
 pub use runner::SessionRunner;
 pub use session::{Session, SessionLimits};

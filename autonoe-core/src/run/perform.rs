@@ -8,14 +8,13 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, future};
 use tokio_util::sync::CancellationToken;
 
-use super::control::Command;
 use super::equipment::{gate, mcp_servers, toolbox};
 use super::inbox::Inbox;
 use super::narrator::Narrator;
 use super::prepare::caught;
 use super::setting::Setting;
 use super::task::{Stand, Task};
-use super::{Session, prompt};
+use super::{RunMessage, RunRequest, Session, prompt};
 use crate::domain::{
     AgentSessionId, BudgetKind, Failure, SessionEnd, SessionKey, SessionResult, StreamEvent,
 };
@@ -40,7 +39,7 @@ struct Ready {
 
 /// A message that is on its way into a running session.
 struct Steering {
-    text: String,
+    message: RunMessage,
     delivered: BoxFuture<'static, Result<(), AgentError>>,
 }
 
@@ -157,36 +156,36 @@ impl Setting {
                     // What the agent did not hear in time is told to the next session, and so is
                     // what did not even arrive.
                     for text in unheard(session_control.as_ref()) {
-                        inbox.take(Command::Instruct(text));
+                        inbox.unheard(text);
                     }
-                    if let Some(Steering { text, delivered }) = steering {
+                    if let Some(Steering { message, delivered }) = steering {
                         match delivered.now_or_never() {
-                            Some(Ok(())) => inbox.steered(text),
-                            _ => inbox.take(Command::Instruct(text)),
+                            Some(Ok(())) => inbox.steered(message),
+                            _ => inbox.take(RunRequest::Say(message)),
                         }
                     }
                     return result;
                 }
                 () = &mut ground_is_lost => stop.cancel(),
                 delivered = delivery(&mut steering) => {
-                    let Some(Steering { text, .. }) = steering.take() else {
+                    let Some(Steering { message, .. }) = steering.take() else {
                         continue;
                     };
                     match delivered {
-                        Ok(()) => inbox.steered(text),
+                        Ok(()) => inbox.steered(message),
                         Err(error) => {
                             tracing::debug!(%error, "the session took no message");
-                            inbox.take(Command::Instruct(text));
+                            inbox.take(RunRequest::Say(message));
                         }
                     }
                 }
-                command = control.next_command(), if steering.is_none() => match command {
-                    Command::Instruct(text) if can_steer => {
-                        let (control, message) = (session_control.clone(), text.clone());
-                        let delivered = steer(control, message).boxed();
-                        steering = Some(Steering { text, delivered });
+                request = control.next_request(), if steering.is_none() => match request {
+                    RunRequest::Say(message) if can_steer => {
+                        let (control, text) = (session_control.clone(), message.text().to_owned());
+                        let delivered = steer(control, text).boxed();
+                        steering = Some(Steering { message, delivered });
                     }
-                    command => inbox.take(command),
+                    request => inbox.take(request),
                 },
             }
         }

@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::control::Command;
 use super::drive::Drive;
 use super::inbox::Inbox;
 use super::prepare::Ground;
 use super::setting::Setting;
-use super::{RunAction, RunFact};
+use super::{RunAction, RunFact, RunRequest};
 use crate::domain::quota::between;
 use crate::port::{RunEventKind, WaitReason};
 
@@ -24,7 +23,7 @@ pub(super) enum Waited {
 }
 
 impl Setting {
-    /// Waits until `until`, serving commands meanwhile. The end of the wait is for the caller to
+    /// Waits until `until`, serving requests meanwhile. The end of the wait is for the caller to
     /// tell.
     pub(super) async fn wait(
         &self,
@@ -52,7 +51,7 @@ impl Setting {
             let nap = self.parts.clock.sleep(remaining.min(TICK));
             let serve = async {
                 loop {
-                    inbox.take(self.control.next_command().await);
+                    inbox.take(self.control.next_request().await);
                 }
             };
             tokio::select! {
@@ -64,26 +63,26 @@ impl Setting {
         }
     }
 
-    /// Waits for somebody to let the run go on, serving other commands meanwhile.
+    /// Waits for somebody to let the run go on, serving other requests meanwhile.
     pub(super) async fn hold(&self, inbox: &mut dyn Inbox) -> Waited {
         self.events.emit(RunEventKind::Paused);
         loop {
-            let command = tokio::select! {
+            let request = tokio::select! {
                 biased;
                 () = self.control.cancelled() => return Waited::Cancelled,
-                command = self.control.next_command() => command,
+                request = self.control.next_request() => request,
             };
-            if command == Command::Resume {
+            if matches!(request, RunRequest::Resume) {
                 self.events.emit(RunEventKind::Resumed);
                 return Waited::Over;
             }
-            inbox.take(command);
+            inbox.take(request);
         }
     }
 }
 
 impl Drive {
-    /// Waits until `until`, serving commands meanwhile.
+    /// Waits until `until`, serving requests meanwhile.
     pub(super) async fn wait(
         &mut self,
         ground: &Ground,

@@ -49,7 +49,7 @@ impl OsSandbox {
             mut command,
             options,
         } = wrapped;
-        before_exec::prepare(&mut command, vec![options]);
+        before_exec::prepare(&mut command, vec![options], before_exec::Tie::Dies);
         run(command).map_err(|failure| match failure {
             Failure::System(source) => SandboxError::System { source },
             Failure::Hangs => SandboxError::Refused {

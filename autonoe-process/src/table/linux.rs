@@ -43,6 +43,17 @@ pub(crate) fn own_session() -> Option<u32> {
     Some(stat(std::process::id())?.session)
 }
 
+/// Returns the process `pid`, if there is one; nobody looked at its environment.
+pub(crate) fn row_of(pid: u32) -> Option<Row> {
+    stat(pid)
+}
+
+/// Returns what this start of the system is known by.
+pub(crate) fn boot() -> Option<String> {
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(id.trim().to_owned())
+}
+
 fn pids() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())

@@ -7,7 +7,7 @@ mod linux;
 pub(crate) use belongs::{Kin, descendants, members, program_in_sandbox};
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{own_session, read, still_is};
+pub(crate) use linux::{boot, own_session, read, row_of, still_is};
 
 use crate::shut_down::ProcessInfo;
 
@@ -49,6 +49,18 @@ impl Row {
             name: self.name.clone(),
         }
     }
+}
+
+/// Finds nothing: only Linux shows when a process was started in a file system.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn row_of(_pid: u32) -> Option<Row> {
+    None
+}
+
+/// Tells nothing: only Linux names each of its starts.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn boot() -> Option<String> {
+    None
 }
 
 /// Lists nothing: only Linux shows the environment of processes in a file system.

@@ -22,6 +22,11 @@ pub(super) fn replace(path: &Path, temporary: &Path, bytes: &[u8]) -> io::Result
     replace_on(&SystemDisk, path, temporary, bytes)
 }
 
+/// Returns once the name of the file at `path` is safe.
+pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
+    SystemDisk.sync_folder(folder_of(path))
+}
+
 fn replace_on<D: Disk>(disk: &D, path: &Path, temporary: &Path, bytes: &[u8]) -> io::Result<()> {
     let written = write_and_rename(disk, path, temporary, bytes);
     if written.is_err() {

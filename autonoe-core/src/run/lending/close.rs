@@ -39,8 +39,8 @@ impl OpenSessions {
 
     fn told(mut self, exit: FlowExit, write_down: impl FnOnce(&FlowReport)) -> FlowReport {
         let setting = self.setting.clone();
-        while let Some(command) = setting.control.waiting_command() {
-            self.messages.take(command);
+        while let Some(request) = setting.control.waiting_request() {
+            self.messages.take(request);
         }
         tracing::info!(run = %setting.run, exit = exit.code(), "flow ended");
         if let FlowExit::BudgetExceeded { budget } = exit {
@@ -61,6 +61,8 @@ impl OpenSessions {
         setting
             .events
             .emit(RunEventKind::FlowEnded { report: &report });
+        // Who has several flows under one control tells it to the next.
+        self.messages.put_back(&setting.control);
         report
     }
 }

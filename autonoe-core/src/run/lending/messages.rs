@@ -2,8 +2,8 @@
 
 use crate::domain::{Activity, SessionEnd, SessionOutcome, SessionResult};
 use crate::port::{Delivery, Events, RunEventKind};
-use crate::run::control::Command;
 use crate::run::inbox::Inbox;
+use crate::run::{RunControl, RunMessage, RunRequest};
 
 /// What persons asked for and has not come to pass.
 #[derive(Debug)]
@@ -12,9 +12,9 @@ pub(super) struct Messages {
     /// Whether the next session has to wait.
     pub(super) is_paused: bool,
     /// What no agent has been told.
-    waiting: Vec<String>,
+    waiting: Vec<RunMessage>,
     /// What the session under way was told.
-    told: Vec<String>,
+    told: Vec<RunMessage>,
 }
 
 impl Messages {
@@ -31,21 +31,36 @@ impl Messages {
     pub(super) fn hand_out(&mut self) -> Vec<String> {
         // What was told to a session whose end nobody waited for comes again.
         self.told.append(&mut self.waiting);
-        self.told.clone()
+        let texts = self.told.iter().map(RunMessage::text);
+        texts.map(str::to_owned).collect()
     }
 
     /// Takes note of the end of the session that was told.
     pub(super) fn session_over(&mut self, result: &SessionResult) {
         let mut told = std::mem::take(&mut self.told);
-        if !shows_a_reader(result) {
+        if shows_a_reader(result) {
+            told.into_iter().for_each(RunMessage::settle);
+        } else {
             told.append(&mut self.waiting);
             self.waiting = told;
         }
     }
 
     /// Returns what no agent has read.
-    pub(super) fn undelivered(self) -> Vec<String> {
-        self.waiting
+    pub(super) fn undelivered(&self) -> Vec<String> {
+        let texts = self.waiting.iter().map(RunMessage::text);
+        texts.map(str::to_owned).collect()
+    }
+
+    /// Puts back what has not come to pass, for whoever is next under that control.
+    pub(super) fn put_back(self, control: &RunControl) {
+        // The last first: each is put before the others.
+        for message in self.waiting.into_iter().rev() {
+            control.put_back(RunRequest::Say(message));
+        }
+        if self.is_paused {
+            control.put_back(RunRequest::Pause);
+        }
     }
 
     fn instructed(&self, text: &str, delivery: Delivery) {
@@ -55,20 +70,30 @@ impl Messages {
 }
 
 impl Inbox for Messages {
-    fn take(&mut self, command: Command) {
-        match command {
-            Command::Pause => self.is_paused = true,
-            Command::Resume => self.is_paused = false,
-            Command::Instruct(text) => {
-                self.instructed(&text, Delivery::Queued);
-                self.waiting.push(text);
+    fn take(&mut self, request: RunRequest) {
+        match request {
+            RunRequest::Pause => self.is_paused = true,
+            RunRequest::Resume => self.is_paused = false,
+            RunRequest::Say(message) => {
+                self.instructed(message.text(), Delivery::Queued);
+                self.waiting.push(message);
             }
         }
     }
 
-    fn steered(&mut self, text: String) {
-        self.instructed(&text, Delivery::Steered);
-        self.told.push(text);
+    fn steered(&mut self, message: RunMessage) {
+        self.instructed(message.text(), Delivery::Steered);
+        self.told.push(message);
+    }
+
+    fn unheard(&mut self, text: String) {
+        // The session took it, so it is among what was told.
+        let place = self.told.iter().rposition(|told| told.text() == text);
+        let message = match place {
+            Some(place) => self.told.remove(place),
+            None => RunMessage::new(text),
+        };
+        self.take(RunRequest::Say(message));
     }
 }
 

@@ -39,8 +39,8 @@ impl OpenSessions {
 
     /// Waits until a session may begin; or says why none may.
     pub(super) async fn may_begin(&mut self) -> Result<(), SessionEnd> {
-        while let Some(command) = self.setting.control.waiting_command() {
-            self.messages.take(command);
+        while let Some(request) = self.setting.control.waiting_request() {
+            self.messages.take(request);
         }
         if self.messages.is_paused && !self.setting.control.is_cancelled() {
             self.hold().await;
