@@ -22,6 +22,7 @@
 //! | give each a part of a budget | [`Accounts`], [`Allowance`] |
 //! | see whether an agent comes on | [`ProgressDetector`], [`ProgressWeights`], [`TreeSnapshot`] |
 //! | see whether it is stuck | [`StuckDetector`], [`StuckThresholds`] |
+//! | give each a folder and a branch of its own | [`Worktrees`], [`Worktree`] |
 //!
 //! The library never prints, exits or reads the environment.
 
@@ -29,6 +30,7 @@ mod budget;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod executor;
+mod isolation;
 mod progress;
 mod roadmap;
 mod schemas;
@@ -37,6 +39,9 @@ mod stuck;
 
 pub use budget::{AccountError, Accounts, Allowance, BudgetedKind, Spending};
 pub use executor::*;
+pub use isolation::{
+    Author, IsolationError, KeptWorktree, Merged, Swept, WorkPlace, Worktree, Worktrees,
+};
 pub use progress::{
     ProgressDetector, ProgressSignal, ProgressWeights, SnapshotLimits, TreeSnapshot,
 };

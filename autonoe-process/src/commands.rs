@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -18,6 +20,9 @@ const MARKER: &str = "AUTONOE_COMMAND";
 
 /// As much is read at once.
 const PIECE: usize = 16 * 1024;
+
+/// How long is listened on to a command that has ended, should something else hold its pipe open.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Runs commands as child processes in a folder, and ends them with all that they start.
 ///
@@ -49,6 +54,7 @@ pub struct Commands {
     directory: PathBuf,
     env: BTreeMap<OsString, OsString>,
     sandbox: Option<OsSandbox>,
+    inherited: Vec<Arc<File>>,
 }
 
 impl Commands {
@@ -66,6 +72,7 @@ impl Commands {
             directory: directory.into(),
             env: BTreeMap::new(),
             sandbox: None,
+            inherited: Vec::new(),
         }
     }
 
@@ -93,6 +100,21 @@ impl Commands {
         variables.into_iter().fold(self, set)
     }
 
+    /// Takes variables out of the environment: those whose names are not `wanted`.
+    #[must_use]
+    pub fn only_env(mut self, wanted: impl Fn(&OsStr) -> bool) -> Self {
+        self.env.retain(|name, _| wanted(name));
+        self
+    }
+
+    /// Lets commands inherit an open file, for example a lock that is to be held until the last of
+    /// them is gone, also when this program is killed.
+    #[must_use]
+    pub fn inherit(mut self, file: Arc<File>) -> Self {
+        self.inherited.push(file);
+        self
+    }
+
     /// Finds the program that `name` means here. A path is not looked at.
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         match name.contains('/') {
@@ -116,6 +138,48 @@ impl Commands {
         command: &[String],
         time: Duration,
     ) -> Result<CommandEnd, CommandError> {
+        Ok(self.attend(command, time, 0).await?.end)
+    }
+
+    /// Runs `command` as [`run`](Self::run) does, and keeps what it says.
+    ///
+    /// At most `limit` bytes of its standard output are kept, and the end of its standard error.
+    ///
+    /// # Errors
+    ///
+    /// It was not started, or nobody knows how it ended.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use autonoe_process::Commands;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), autonoe_process::CommandError> {
+    /// let commands = Commands::unconfined("/").env("PATH", "/usr/bin:/bin");
+    ///
+    /// let said = commands.output(&["pwd".to_owned()], Duration::from_secs(10), 1024).await?;
+    ///
+    /// assert_eq!(said.stdout, b"/\n");
+    /// assert!(said.is_complete);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn output(
+        &self,
+        command: &[String],
+        time: Duration,
+        limit: usize,
+    ) -> Result<CommandOutput, CommandError> {
+        self.attend(command, time, limit).await
+    }
+
+    async fn attend(
+        &self,
+        command: &[String],
+        time: Duration,
+        limit: usize,
+    ) -> Result<CommandOutput, CommandError> {
         let Started {
             process,
             mut stdin,
@@ -123,22 +187,28 @@ impl Commands {
         } = self.launch(command)?.start().await?;
         // What asks fails instead of waiting.
         let _ = stdin.shutdown().await;
+        let mut kept = Kept::new(limit);
         let exit = {
             let exited = process.exited();
             tokio::pin!(exited);
-            let drained = drain(&mut stdout);
+            let drained = kept.drain(&mut stdout);
             tokio::pin!(drained);
             let over = tokio::time::sleep(time);
             tokio::pin!(over);
             let mut is_open = true;
-            loop {
+            let exit = loop {
                 tokio::select! {
                     biased;
                     exit = &mut exited => break Some(exit),
                     () = &mut over => break None,
                     () = &mut drained, if is_open => is_open = false,
                 }
+            };
+            if exit.is_some() && is_open && limit > 0 {
+                // What it said last is still in the pipe; what it left behind may hold it open.
+                let _ = tokio::time::timeout(LAST_WORDS, drained).await;
             }
+            exit
         };
         // Also what it left in the background.
         let end = process.shut_down(Ladder::kill_at_once()).await;
@@ -148,12 +218,18 @@ impl Commands {
                 "a command left processes that could not be ended"
             );
         }
-        match exit {
-            None => Ok(CommandEnd::TimedOut { after: time }),
-            Some(Exit::Code(code)) => Ok(CommandEnd::Exited { code }),
-            Some(Exit::Signal(number)) => Ok(CommandEnd::Signalled { number }),
-            Some(Exit::Unknown) => Err(CommandError::UnknownEnd),
-        }
+        let how = match exit {
+            None => CommandEnd::TimedOut { after: time },
+            Some(Exit::Code(code)) => CommandEnd::Exited { code },
+            Some(Exit::Signal(number)) => CommandEnd::Signalled { number },
+            Some(Exit::Unknown) => return Err(CommandError::UnknownEnd),
+        };
+        Ok(CommandOutput {
+            end: how,
+            is_complete: kept.is_complete,
+            stdout: kept.bytes,
+            stderr: end.stderr_tail,
+        })
     }
 
     fn launch(&self, command: &[String]) -> Result<Launch, CommandError> {
@@ -168,6 +244,8 @@ impl Commands {
             .args(args)
             .envs(&self.env)
             .when_dropped(Ladder::kill_at_once());
+        let inherit = |launch: Launch, file: &Arc<File>| launch.inherit(file.clone());
+        let launch = self.inherited.iter().fold(launch, inherit);
         Ok(match &self.sandbox {
             Some(sandbox) => launch.inside(sandbox.clone()),
             None => launch,
@@ -175,10 +253,36 @@ impl Commands {
     }
 }
 
-/// A command that nobody listens to would wait for ever once its pipe is full.
-async fn drain(stdout: &mut Stdout) {
-    let mut piece = vec![0; PIECE];
-    while let Ok(1..) = stdout.read(&mut piece).await {}
+/// What a command said, up to a limit.
+struct Kept {
+    bytes: Vec<u8>,
+    limit: usize,
+    is_complete: bool,
+}
+
+impl Kept {
+    fn new(limit: usize) -> Self {
+        Self {
+            bytes: Vec::new(),
+            limit,
+            is_complete: false,
+        }
+    }
+
+    /// Reads to the end: a command that nobody listens to would wait for ever once its pipe is full.
+    async fn drain(&mut self, stdout: &mut Stdout) {
+        let mut piece = vec![0; PIECE];
+        let mut is_cut = false;
+        while let Ok(read) = stdout.read(&mut piece).await {
+            if read == 0 {
+                self.is_complete = !is_cut;
+                return;
+            }
+            let room = self.limit - self.bytes.len();
+            is_cut |= read > room;
+            self.bytes.extend_from_slice(&piece[..read.min(room)]);
+        }
+    }
 }
 
 impl fmt::Debug for Commands {
@@ -223,6 +327,27 @@ impl fmt::Display for CommandEnd {
                 write!(f, "was ended because it took more than {after:?}")
             }
         }
+    }
+}
+
+/// What a command said, and how it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CommandOutput {
+    /// How it ended.
+    pub end: CommandEnd,
+    /// What it wrote to its standard output, as far as it was kept.
+    pub stdout: Vec<u8>,
+    /// Whether that is all that it wrote there.
+    pub is_complete: bool,
+    /// The end of what it wrote to its standard error.
+    pub stderr: String,
+}
+
+impl CommandOutput {
+    /// Tells whether it ended with exit code 0.
+    pub fn is_success(&self) -> bool {
+        self.end == CommandEnd::Exited { code: 0 }
     }
 }
 

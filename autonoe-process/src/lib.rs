@@ -56,7 +56,7 @@ mod stderr_tail;
 mod stdio;
 mod table;
 
-pub use commands::{CommandEnd, CommandError, Commands};
+pub use commands::{CommandEnd, CommandError, CommandOutput, Commands};
 pub use endings::wait_for_shut_downs;
 pub use exit::Exit;
 pub use find_program::find_program;

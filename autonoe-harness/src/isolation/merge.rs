@@ -1,0 +1,297 @@
+//! Work that comes into the base, once it is checked there.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::git::{Git, failed, words};
+use super::locked::Locked;
+use super::remove::{on_its_branch, uncommitted};
+use super::step::Step;
+use super::worktree::MERGING;
+use super::{Author, IsolationError, Worktree};
+use crate::Verification;
+
+/// How often the base may move while the work is checked.
+const TRIES: usize = 5;
+
+/// How many files git is asked about at once.
+const AT_ONCE: usize = 100;
+
+/// What was merged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Merged {
+    /// The commit that the base is at now.
+    pub commit: String,
+    /// The folder that has the base checked out, and was brought to that commit.
+    pub into: Option<PathBuf>,
+    /// What the checks said.
+    pub verification: Verification,
+}
+
+impl Worktree {
+    /// Merges the work into its base, if `checks` pass in the folder of the worktree once it has all
+    /// that came to the base meanwhile.
+    ///
+    /// The base moves only from the commit that was checked against. If it moved meanwhile, all is
+    /// done again. A folder that has the base checked out is brought to the new commit only if
+    /// nothing there is lost by that.
+    ///
+    /// # Errors
+    ///
+    /// Something is not committed or conflicts, a check fails, or a folder with the base has changes
+    /// of its own. The work is kept, and the error says where.
+    pub async fn merge_if<C, F>(
+        &self,
+        author: &Author,
+        mut checks: C,
+    ) -> Result<Merged, IsolationError>
+    where
+        C: FnMut(PathBuf) -> F,
+        F: Future<Output = Verification>,
+    {
+        let (git, place) = (&self.trees.git, self.place());
+        let base_ref = format!("refs/heads/{}", self.base());
+        for _ in 0..TRIES {
+            on_its_branch(git, &place).await?;
+            uncommitted(git, &place).await?;
+            let asked = ["rev-parse", "--verify", &base_ref];
+            let from = git.ask(&self.trees.repo, &asked).await?;
+            self.bring_in(author, &from).await?;
+            let checked = git.ask(self.folder(), &["rev-parse", "HEAD"]).await?;
+            let verification = checks(self.folder().to_owned()).await;
+            if !verification.is_success() {
+                return Err(IsolationError::ChecksFailed {
+                    verification,
+                    place,
+                });
+            }
+            let locked = self.trees.lock().await?;
+            if let Some(into) = locked.advance(self, &from, &checked).await? {
+                return Ok(Merged {
+                    commit: checked,
+                    into: into.folder,
+                    verification,
+                });
+            }
+        }
+        Err(IsolationError::BaseMoves {
+            base: self.base().to_owned(),
+            place,
+        })
+    }
+
+    /// Merges the commit of the base into the worktree.
+    async fn bring_in(&self, author: &Author, base: &str) -> Result<(), IsolationError> {
+        let (git, folder) = (&self.trees.git, self.folder());
+        let asked = ["merge-base", "--is-ancestor", base, "HEAD"];
+        if git.attempt(folder, &asked).await?.is_success() {
+            return Ok(());
+        }
+        let mark = self.admin.join(MERGING);
+        fs::write(&mark, "").map_err(IsolationError::io(&mark))?;
+        let message = format!("Merge {} into {}", self.base(), self.branch());
+        let merge = [
+            "merge",
+            "--quiet",
+            "--no-overwrite-ignore",
+            "-m",
+            &message,
+            base,
+        ];
+        let mut command: Vec<String> = author.settings().into();
+        command.extend(merge.map(str::to_owned));
+        let said = git.attempt(folder, &command).await?;
+        let mut error = None;
+        if !said.is_success() {
+            let asked = ["diff", "--name-only", "--diff-filter=U"];
+            let files = git.ask(folder, &asked).await?;
+            if self.admin.join("MERGE_HEAD").exists() {
+                git.ask(folder, &["merge", "--abort"]).await?;
+            }
+            error = Some(match files.is_empty() {
+                true => failed(&command, &said),
+                false => IsolationError::Conflict {
+                    base: self.base().to_owned(),
+                    files: files.replace('\n', ", "),
+                    place: self.place(),
+                },
+            });
+        }
+        fs::remove_file(&mark).map_err(IsolationError::io(&mark))?;
+        error.map_or(Ok(()), Err)
+    }
+}
+
+/// How a base came to be at another commit.
+pub(super) struct Advanced {
+    /// The folder that has it checked out.
+    folder: Option<PathBuf>,
+}
+
+impl Locked {
+    /// Brings the base of a worktree from a commit to another; `None` if it is not there any more.
+    async fn advance(
+        &self,
+        of: &Worktree,
+        from: &str,
+        to: &str,
+    ) -> Result<Option<Advanced>, IsolationError> {
+        let base = of.base();
+        let name = format!("refs/heads/{base}");
+        let list = self.list().await?;
+        let folder = list
+            .into_iter()
+            .find(|tree| tree.branch.as_deref() == Some(&name));
+        let folder = folder.map(|tree| tree.folder);
+        let moved = match &folder {
+            None => self.move_ref(base, from, to).await?,
+            Some(folder) => {
+                let (step, folder) = (
+                    |folder: &Path| Step::Advance {
+                        folder: folder.to_owned(),
+                        base: base.to_owned(),
+                        from: from.to_owned(),
+                        to: to.to_owned(),
+                    },
+                    folder,
+                );
+                step(folder).begin(&self.trees.folder)?;
+                let merge = ["merge", "--quiet", "--ff-only", "--no-overwrite-ignore", to];
+                let said = self.git.attempt(folder, &merge).await?;
+                match said.is_success() {
+                    true => Step::end(&self.trees.folder)?,
+                    // A git that ran out of time may have been ended in the middle.
+                    false => self.mend().await?,
+                }
+                match said.is_success() {
+                    true => Ok(()),
+                    false => Err(words(&said)),
+                }
+            }
+        };
+        let now = self.commit_of(base).await?;
+        match moved {
+            Ok(()) => Ok(Some(Advanced { folder })),
+            Err(_) if now.as_deref() == Some(to) => Ok(Some(Advanced { folder })),
+            Err(_) if now.as_deref() != Some(from) => Ok(None),
+            Err(said) => Err(IsolationError::WouldOverwrite {
+                into: folder.unwrap_or_else(|| self.trees.repo.clone()),
+                said,
+                place: of.place(),
+            }),
+        }
+    }
+
+    async fn move_ref(
+        &self,
+        base: &str,
+        from: &str,
+        to: &str,
+    ) -> Result<Result<(), String>, IsolationError> {
+        let name = format!("refs/heads/{base}");
+        let update = ["update-ref", "-m", "autonoe: merge", &name, to, from];
+        let said = self.git.attempt(&self.trees.repo, &update).await?;
+        Ok(match said.is_success() {
+            true => Ok(()),
+            false => Err(words(&said)),
+        })
+    }
+
+    /// Brings a folder with the base, in which a merge was broken off, to one of its two commits.
+    ///
+    /// Only files that are as the new commit has them are touched: that content is not lost.
+    pub(super) async fn settle(
+        &self,
+        folder: &Path,
+        base: &str,
+        from: &str,
+        to: &str,
+    ) -> Result<(), IsolationError> {
+        let git = &self.git;
+        if self.commit_of(base).await?.as_deref() != Some(from) {
+            return Ok(());
+        }
+        let changed = ["diff", "--name-only", "-z", "--no-renames", from, to];
+        let changed = git.ask(folder, &changed).await?;
+        let paths: Vec<&str> = changed
+            .split('\0')
+            .filter(|path| !path.is_empty())
+            .collect();
+        let (old, new) = (
+            blobs(git, folder, from).await?,
+            blobs(git, folder, to).await?,
+        );
+        let index = staged(git, folder).await?;
+        if paths.iter().all(|path| index.get(*path) == new.get(*path)) {
+            // Files and index were there already, and only the branch was not.
+            let moved = self.move_ref(base, from, to).await?;
+            return moved.map_err(|said| IsolationError::Git {
+                doing: "update-ref".to_owned(),
+                how: "failed".to_owned(),
+                said,
+            });
+        }
+        let files: Vec<&str> = paths
+            .iter()
+            .copied()
+            .filter(|path| {
+                folder
+                    .join(path)
+                    .symlink_metadata()
+                    .is_ok_and(|it| it.is_file())
+            })
+            .collect();
+        let mut here = BTreeMap::new();
+        for some in files.chunks(AT_ONCE) {
+            let hash = ["hash-object", "--"].iter().chain(some).copied();
+            let hashes = git.ask(folder, &hash.collect::<Vec<_>>()).await?;
+            here.extend(some.iter().copied().zip(hashes.lines().map(str::to_owned)));
+        }
+        for path in paths {
+            let is_new = here.get(path) == new.get(path);
+            match old.get(path) {
+                Some(_) if is_new => {
+                    git.ask(folder, &["checkout", "--quiet", from, "--", path])
+                        .await?;
+                }
+                None if is_new => {
+                    let file = folder.join(path);
+                    fs::remove_file(&file).map_err(IsolationError::io(file))?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn blobs(
+    git: &Git,
+    folder: &Path,
+    commit: &str,
+) -> Result<BTreeMap<String, String>, IsolationError> {
+    let said = git
+        .ask(folder, &["ls-tree", "-r", "-z", "--full-tree", commit])
+        .await?;
+    Ok(by_path(&said, 2))
+}
+
+async fn staged(git: &Git, folder: &Path) -> Result<BTreeMap<String, String>, IsolationError> {
+    let said = git
+        .ask(folder, &["ls-files", "--stage", "-z", "--full-name"])
+        .await?;
+    Ok(by_path(&said, 1))
+}
+
+/// Reads `fields.. TAB path NUL`; the hash is the field of that number.
+fn by_path(said: &str, hash: usize) -> BTreeMap<String, String> {
+    said.split('\0')
+        .filter_map(|line| {
+            let (fields, path) = line.split_once('\t')?;
+            let hash = fields.split(' ').nth(hash)?;
+            Some((path.to_owned(), hash.to_owned()))
+        })
+        .collect()
+}

@@ -1,0 +1,22 @@
+//! A git worktree for each agent, and work that is never lost.
+
+mod author;
+mod error;
+mod git;
+mod leftover;
+mod locked;
+mod merge;
+mod name;
+mod owner;
+mod remove;
+mod step;
+mod sweep;
+mod worktree;
+mod worktrees;
+
+pub use author::Author;
+pub use error::{IsolationError, WorkPlace};
+pub use merge::Merged;
+pub use sweep::{KeptWorktree, Swept};
+pub use worktree::Worktree;
+pub use worktrees::Worktrees;

@@ -1,0 +1,130 @@
+//! The worktree of one agent.
+
+use std::path::{Path, PathBuf};
+
+use super::owner::Record;
+use super::remove::on_its_branch;
+use super::{Author, IsolationError, WorkPlace, Worktrees};
+
+/// Marks, in what git keeps about a worktree, that we merge there.
+pub(super) const MERGING: &str = "autonoe-merging";
+
+/// The worktree of one agent, on a branch of its own.
+///
+/// Dropping it leaves everything as it is. [`Worktrees::sweep`] removes it when this process is gone
+/// and there is no work in it.
+#[derive(Clone, Debug)]
+pub struct Worktree {
+    pub(super) trees: Worktrees,
+    record: Record,
+    folder: PathBuf,
+    pub(super) admin: PathBuf,
+}
+
+impl Worktree {
+    pub(super) fn new(trees: Worktrees, record: Record, folder: PathBuf, admin: PathBuf) -> Self {
+        Self {
+            trees,
+            record,
+            folder,
+            admin,
+        }
+    }
+
+    /// Returns the folder that the agent works in.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns its branch.
+    pub fn branch(&self) -> &str {
+        &self.record.branch
+    }
+
+    /// Returns the branch that its work is merged into.
+    pub fn base(&self) -> &str {
+        &self.record.base
+    }
+
+    /// Returns where its work is.
+    pub fn place(&self) -> WorkPlace {
+        WorkPlace {
+            branch: self.record.branch.clone(),
+            folder: self.folder.clone(),
+        }
+    }
+
+    /// Commits all that is in the worktree on its branch, in the name of `author`: what is not
+    /// tracked too, what is ignored not. Returns the commit that the branch is at.
+    ///
+    /// # Errors
+    ///
+    /// The agent went away from the branch, or left a repository inside or conflicts. Everything
+    /// stays as it is.
+    pub async fn finish(&self, author: &Author, message: &str) -> Result<String, IsolationError> {
+        let (git, folder, place) = (&self.trees.git, self.folder.as_path(), self.place());
+        on_its_branch(git, &place).await?;
+        if !git
+            .ask(folder, &["ls-files", "--unmerged"])
+            .await?
+            .is_empty()
+        {
+            return Err(IsolationError::Uncommitted {
+                what: "files with conflicts".to_owned(),
+                place,
+            });
+        }
+        git.ask(folder, &["add", "--all"]).await?;
+        let staged = ["diff", "--cached", "--raw", "-z", "--no-renames", "HEAD"];
+        let staged = git.ask(folder, &staged).await?;
+        if let Some(inside) = new_repository(&staged) {
+            git.ask(folder, &["reset", "--quiet"]).await?;
+            return Err(IsolationError::NestedRepository { inside, place });
+        }
+        if !staged.is_empty() || self.admin.join("MERGE_HEAD").exists() {
+            let commit = [
+                "commit",
+                "--quiet",
+                "--no-verify",
+                "--cleanup=verbatim",
+                "-m",
+                message,
+            ];
+            let mut command: Vec<String> = author.settings().into();
+            command.extend(commit.map(str::to_owned));
+            git.ask(folder, &command).await?;
+        }
+        git.ask(folder, &["rev-parse", "HEAD"]).await
+    }
+}
+
+/// Finds a repository that was put into the index: git would take its number and leave its work.
+fn new_repository(raw: &str) -> Option<String> {
+    let mut fields = raw.split('\0');
+    while let (Some(change), Some(path)) = (fields.next(), fields.next()) {
+        let mut modes = change.trim_start_matches(':').split(' ');
+        let (old, new) = (modes.next(), modes.next());
+        if new == Some("160000") && old != new {
+            return Some(path.to_owned());
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_that_is_added_is_seen() {
+        let plain = ":000000 100644 0 1 A\0a.txt\0";
+        let nested = ":000000 160000 0 1 A\0sub/dir\0";
+        let moved = ":160000 160000 1 2 M\0module\0";
+
+        assert_eq!(new_repository(""), None);
+        assert_eq!(new_repository(plain), None);
+        assert_eq!(new_repository(moved), None);
+        let both = format!("{plain}{nested}");
+        assert_eq!(new_repository(&both).as_deref(), Some("sub/dir"));
+    }
+}

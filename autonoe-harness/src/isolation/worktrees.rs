@@ -1,0 +1,234 @@
+//! The worktrees of a fleet.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use autonoe_process::Commands;
+
+use super::git::{Git, words};
+use super::owner::{Process, Record};
+use super::step::Step;
+use super::{IsolationError, WorkPlace, Worktree, name};
+
+/// How long git may take for anything, if nothing else is said.
+const FIVE_MINUTES: Duration = Duration::from_secs(300);
+
+/// Makes git worktrees, one for each agent of a fleet, and finds them again.
+///
+/// Each is on a branch of its own, `autonoe/{fleet}/{name}`. That an agent cannot be isolated is an
+/// error: who wants it to work in the repository itself has to say so. Git is run with the
+/// environment of the commands that are given (it needs a `PATH`), without the settings of the
+/// user, without hooks, and never asks.
+///
+/// Worktrees are made, merged and taken away by one process at a time, which writes down what it is
+/// about to do: what a kill broke off is mended by the next that comes.
+///
+/// ```no_run
+/// use std::path::Path;
+///
+/// use autonoe_harness::{Author, IsolationError, Verification, Worktrees};
+/// use autonoe_process::Commands;
+///
+/// # async fn example() -> Result<(), IsolationError> {
+/// let commands = Commands::unconfined("/").env("PATH", "/usr/bin:/bin");
+/// let repo = Path::new("/home/ada/shop");
+/// let worktrees = Worktrees::open(repo, &repo.join(".harness/worktrees"), "login", commands).await?;
+/// let base = worktrees.current_branch().await?;
+///
+/// let worktree = worktrees.create("one", &base).await?;
+/// // An agent works in `worktree.folder()`.
+/// let author = Author::default();
+/// worktree.finish(&author, "Add a login page").await?;
+/// let tests = |_folder| async { Verification::passed("the tests are green") };
+/// worktree.merge_if(&author, tests).await?;
+/// worktree.remove().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Worktrees {
+    pub(super) git: Git,
+    /// The work tree of the repository.
+    pub(super) repo: PathBuf,
+    /// The folder of the repository itself, `.git`.
+    pub(super) common: PathBuf,
+    /// Where worktrees are made.
+    pub(super) folder: PathBuf,
+    fleet: String,
+}
+
+impl Worktrees {
+    /// Looks at the repository that `repo` is in, for worktrees below `folder`, which is made if it
+    /// is not there and ignored by git.
+    ///
+    /// # Errors
+    ///
+    /// There is no repository, or `fleet` cannot be a part of names.
+    pub async fn open(
+        repo: &Path,
+        folder: &Path,
+        fleet: &str,
+        commands: Commands,
+    ) -> Result<Self, IsolationError> {
+        name::check(fleet)?;
+        let git = Git::new(commands, FIVE_MINUTES);
+        let asked = [
+            "rev-parse",
+            "--path-format=absolute",
+            "--show-toplevel",
+            "--git-common-dir",
+        ];
+        let no_repository = |said| IsolationError::NoRepository {
+            folder: repo.to_owned(),
+            said,
+        };
+        if !repo.is_dir() {
+            return Err(no_repository("it is no folder".to_owned()));
+        }
+        let said = git.attempt(repo, &asked).await?;
+        let answer = super::git::text(&said.stdout);
+        let (true, Some((top, common))) = (said.is_success(), answer.trim_end().split_once('\n'))
+        else {
+            return Err(no_repository(words(&said)));
+        };
+        fs::create_dir_all(folder).map_err(IsolationError::io(folder))?;
+        let real = |path: &Path| path.canonicalize().map_err(IsolationError::io(path));
+        let folder = real(folder)?;
+        let ignored = folder.join(".gitignore");
+        if !ignored.exists() {
+            fs::write(&ignored, "*\n").map_err(IsolationError::io(ignored))?;
+        }
+        Ok(Self {
+            git,
+            repo: real(Path::new(top))?,
+            common: real(Path::new(common))?,
+            folder,
+            fleet: fleet.to_owned(),
+        })
+    }
+
+    /// Sets how long git may take for anything; 5 minutes by default.
+    #[must_use]
+    pub fn within(mut self, time: Duration) -> Self {
+        self.git = self.git.within(time);
+        self
+    }
+
+    /// Returns the folder of the repository.
+    pub fn repo(&self) -> &Path {
+        &self.repo
+    }
+
+    /// Returns the branch that the repository is on.
+    ///
+    /// # Errors
+    ///
+    /// It is on none.
+    pub async fn current_branch(&self) -> Result<String, IsolationError> {
+        let asked = ["symbolic-ref", "--quiet", "--short", "HEAD"];
+        let said = self.git.attempt(&self.repo, &asked).await?;
+        match said.is_success() {
+            true => Ok(super::git::text(&said.stdout).trim().to_owned()),
+            false => Err(IsolationError::Detached {
+                folder: self.repo.clone(),
+            }),
+        }
+    }
+
+    /// Makes a worktree on a branch of its own that begins where the branch `base` is now.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be made; then nothing of it is there. [`IsolationError::Exists`] if there is one of
+    /// that name, or a branch: it may have work that nobody has taken yet.
+    pub async fn create(&self, name: &str, base: &str) -> Result<Worktree, IsolationError> {
+        name::check(name)?;
+        let locked = self.lock().await?;
+        let place = self.place(name);
+        let at = locked.commit_of(base).await?;
+        let at = at.ok_or_else(|| IsolationError::NoBranch {
+            branch: base.to_owned(),
+        })?;
+        let is_taken = locked.commit_of(&place.branch).await?.is_some();
+        if is_taken || place.folder.symlink_metadata().is_ok() {
+            return Err(IsolationError::Exists(place));
+        }
+        let step = Step::Create {
+            folder: place.folder.clone(),
+            branch: place.branch.clone(),
+            at: at.clone(),
+            before: self.admin_names(),
+        };
+        step.begin(&self.folder)?;
+        let record = Record {
+            owner: Process::this(),
+            fleet: self.fleet.clone(),
+            name: name.to_owned(),
+            branch: place.branch.clone(),
+            base: base.to_owned(),
+        };
+        match locked.make(&place, &at, &record).await {
+            Ok(admin) => {
+                Step::end(&self.folder)?;
+                Ok(Worktree::new(self.clone(), record, place.folder, admin))
+            }
+            Err(error) => {
+                locked.mend().await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes up the worktree of `name` that somebody left who is gone; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`IsolationError::InUse`] if who made it lives and is another process.
+    pub async fn take_up(&self, name: &str) -> Result<Option<Worktree>, IsolationError> {
+        name::check(name)?;
+        let locked = self.lock().await?;
+        let place = self.place(name);
+        let found = locked.list().await?;
+        let Some(found) = found.into_iter().find(|tree| tree.folder == place.folder) else {
+            return Ok(None);
+        };
+        let admin = locked.admin_of(&found.folder).await?;
+        let Some(mut record) = Record::read(&admin)? else {
+            return Err(IsolationError::Exists(place));
+        };
+        let this = Process::this();
+        if record.owner != this {
+            if !record.owner.is_gone() {
+                let pid = record.owner.pid;
+                return Err(IsolationError::InUse { pid, place });
+            }
+            locked.mend_worktree(&place, &admin).await?;
+            record.owner = this;
+            record.write(&admin)?;
+        }
+        Ok(Some(Worktree::new(
+            self.clone(),
+            record,
+            place.folder,
+            admin,
+        )))
+    }
+
+    /// Says where the worktree of a name is, or would be.
+    pub(super) fn place(&self, name: &str) -> WorkPlace {
+        WorkPlace {
+            branch: format!("autonoe/{}/{name}", self.fleet),
+            folder: self.folder.join(&self.fleet).join(name),
+        }
+    }
+
+    /// Lists what git keeps about worktrees.
+    pub(super) fn admin_names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.common.join("worktrees"));
+        let entries = entries.into_iter().flatten().flatten();
+        entries
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect()
+    }
+}

@@ -1,0 +1,133 @@
+//! Processes that are killed in the middle of making, merging and removing worktrees.
+
+use std::env;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
+
+use autonoe_harness::Worktrees;
+
+use crate::setting::{Repo, author, commands, pass};
+
+/// Tells a process that it is to live and be killed, and where.
+const FOLDER: &str = "AUTONOE_ISOLATION_KILLED";
+/// How often a process is killed; 20 times if it is not set.
+const ROUNDS: &str = "AUTONOE_ISOLATION_ROUNDS";
+const THIS: &str = "killed::nothing_that_was_committed_is_lost_by_a_kill";
+/// How long a process may take for its first worktree.
+const LIMIT: Duration = Duration::from_secs(120);
+
+#[tokio::test]
+async fn nothing_that_was_committed_is_lost_by_a_kill() {
+    if let Some(folder) = env::var_os(FOLDER) {
+        work_until_killed(&PathBuf::from(folder)).await;
+        return;
+    }
+    let rounds = env::var(ROUNDS).ok().and_then(|rounds| rounds.parse().ok());
+    let repo = Repo::new();
+    let mut committed = Vec::new();
+    for round in 0..rounds.unwrap_or(20_u64) {
+        let (mut child, said) = start(&repo, round);
+        // From the first worktree on, at some time: the steps of git take a few milliseconds each.
+        said.recv_timeout(LIMIT).expect("it begins");
+        std::thread::sleep(Duration::from_millis(round * 37 % 400));
+        child.kill().expect("it lives");
+        child.wait().expect("it ended");
+        committed.extend(said.iter().filter_map(|line| {
+            let commit = line.split_once("committed ")?.1;
+            Some(commit.to_owned())
+        }));
+
+        after_a_kill(&repo, &committed).await;
+    }
+    assert!(!committed.is_empty());
+}
+
+/// Sees that nothing is lost, and takes up what was left.
+async fn after_a_kill(repo: &Repo, committed: &[String]) {
+    let worktrees = repo.worktrees().await;
+    let swept = worktrees.sweep().await.expect("it can be mended");
+    for commit in committed {
+        let on = repo.git(&["branch", "--contains", commit, "--format=%(refname)"]);
+        assert!(!on.is_empty(), "{commit} is on no branch");
+    }
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+    repo.is_clean();
+
+    for kept in &swept.kept {
+        let name = kept.place.folder.file_name().expect("a name");
+        let name = name.to_str().expect("it is plain");
+        let worktree = worktrees.take_up(name).await.expect("nobody has it");
+        let worktree = worktree.expect("it is there");
+        worktree.finish(&author(), "Left").await.expect("committed");
+        worktree.merge_if(&author(), pass).await.expect("merged");
+        worktree.remove().await.expect("nothing is lost");
+    }
+    // Each commit of which we were told is in the base now, and nothing else is left.
+    for commit in committed {
+        repo.git(&["merge-base", "--is-ancestor", commit, "main"]);
+    }
+    assert_eq!(repo.branches(), ["main"], "{swept:?}");
+    let left: Vec<_> = fs::read_dir(repo.trees())
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name())
+        .filter(|name| name != ".gitignore" && name != ".lock" && name != ".step.new")
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+    repo.is_clean();
+}
+
+fn start(repo: &Repo, round: u64) -> (Child, Receiver<String>) {
+    let mut child = Command::new(env::current_exe().expect("this program"))
+        .args([THIS, "--exact", "--nocapture"])
+        .env(FOLDER, repo.path().parent().expect("it has one"))
+        .env("AUTONOE_ISOLATION_ROUND", round.to_string())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("this program");
+    let output = child.stdout.take().expect("a pipe");
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || {
+        let lines = BufReader::new(output).lines().map_while(Result::ok);
+        for line in lines.filter(|line| line.contains("made") || line.contains("committed")) {
+            if tell.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    (child, told)
+}
+
+/// Makes worktrees, works in them, merges and removes them, without end.
+async fn work_until_killed(folder: &Path) {
+    let round = env::var("AUTONOE_ISOLATION_ROUND").expect("who sets one variable sets all");
+    let (repo, trees) = (folder.join("repo"), folder.join("trees"));
+    let worktrees = Worktrees::open(&repo, &trees, "fleet", commands()).await;
+    let worktrees = worktrees.expect("a repository");
+    for number in 0.. {
+        let name = format!("r{round}n{number}");
+        let worktree = worktrees.create(&name, "main").await.expect("it is made");
+        say("made");
+        for part in 0..20 {
+            let file = worktree.folder().join(format!("{part}.txt"));
+            fs::write(file, format!("{name}\n")).expect("a file");
+        }
+        fs::write(worktree.folder().join(&name), "new\n").expect("a file");
+        let commit = worktree.finish(&author(), &name).await.expect("committed");
+        say(&format!("committed {commit}"));
+        worktree.merge_if(&author(), pass).await.expect("merged");
+        worktree.remove().await.expect("nothing is lost");
+    }
+}
+
+fn say(line: &str) {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}")
+        .and_then(|()| out.flush())
+        .expect("somebody listens");
+}

@@ -1,0 +1,220 @@
+//! Work that comes into the base.
+
+use std::cell::Cell;
+use std::fs;
+
+use autonoe_harness::{IsolationError, Verification};
+
+use crate::setting::{Repo, author, git, pass};
+
+#[tokio::test]
+async fn work_is_checked_together_with_what_came_to_the_base_and_then_merged() {
+    let repo = Repo::new();
+    let worktree = repo.worktree("one").await;
+    fs::write(worktree.folder().join("b.txt"), "new\n").expect("a file");
+    worktree
+        .finish(&author(), "Add b")
+        .await
+        .expect("committed");
+    repo.write("c.txt", "of others\n");
+    repo.commit("Add c");
+    repo.write("mine.txt", "not committed\n");
+
+    let merged = worktree
+        .merge_if(&author(), |folder| async move {
+            let all = ["a.txt", "b.txt", "c.txt"].iter();
+            match all.clone().all(|file| folder.join(file).exists()) {
+                true => Verification::passed("all is there"),
+                false => Verification::failed("something is missing"),
+            }
+        })
+        .await
+        .expect("it is merged");
+
+    assert_eq!(repo.git(&["rev-parse", "main"]), merged.commit);
+    assert_eq!(
+        merged.into.as_deref(),
+        Some(repo.path().canonicalize().expect("a path").as_path())
+    );
+    assert_eq!(
+        fs::read_to_string(repo.path().join("b.txt")).expect("a file"),
+        "new\n"
+    );
+    assert_eq!(repo.git(&["status", "--porcelain"]), "?? mine.txt");
+    worktree.remove().await.expect("nothing is lost");
+    assert_eq!(repo.branches(), ["main"]);
+    assert!(!worktree.folder().exists());
+    repo.is_clean();
+}
+
+#[tokio::test]
+async fn a_failed_check_keeps_branch_and_worktree_and_says_where() {
+    for verification in [
+        Verification::failed("red"),
+        Verification::unverified("nobody knows"),
+    ] {
+        let repo = Repo::new();
+        let before = repo.git(&["rev-parse", "main"]);
+        let worktree = repo.worktree("one").await;
+        fs::write(worktree.folder().join("b.txt"), "new\n").expect("a file");
+        worktree
+            .finish(&author(), "Add b")
+            .await
+            .expect("committed");
+
+        let error = worktree
+            .merge_if(&author(), |_| std::future::ready(verification.clone()))
+            .await
+            .expect_err("it is not checked");
+
+        assert!(
+            matches!(error, IsolationError::ChecksFailed { .. }),
+            "{error}"
+        );
+        assert!(error.to_string().contains("autonoe/fleet/one"), "{error}");
+        assert_eq!(repo.git(&["rev-parse", "main"]), before);
+        assert!(worktree.folder().join("b.txt").exists());
+        let error = worktree.remove().await.expect_err("it has work");
+        assert!(matches!(error, IsolationError::Unmerged { .. }), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_conflict_keeps_both_sides() {
+    let repo = Repo::new();
+    let worktree = repo.worktree("one").await;
+    fs::write(worktree.folder().join("a.txt"), "one\nagent\nthree\n").expect("a file");
+    let work = worktree
+        .finish(&author(), "Change a")
+        .await
+        .expect("committed");
+    repo.write("a.txt", "one\nperson\nthree\n");
+    let base = repo.commit("Change a, too");
+
+    let error = worktree
+        .merge_if(&author(), pass)
+        .await
+        .expect_err("a conflict");
+
+    assert!(
+        matches!(&error, IsolationError::Conflict { files, .. } if files == "a.txt"),
+        "{error}"
+    );
+    assert_eq!(repo.git(&["rev-parse", "main"]), base);
+    assert_eq!(repo.git(&["rev-parse", "autonoe/fleet/one"]), work);
+    assert_eq!(git(worktree.folder(), &["status", "--porcelain"]), "");
+}
+
+#[tokio::test]
+async fn work_that_is_not_committed_is_not_merged() {
+    let repo = Repo::new();
+    let worktree = repo.worktree("one").await;
+    fs::write(worktree.folder().join("b.txt"), "new\n").expect("a file");
+
+    let error = worktree
+        .merge_if(&author(), pass)
+        .await
+        .expect_err("not committed");
+
+    assert!(
+        matches!(error, IsolationError::Uncommitted { .. }),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn files_of_a_person_that_collide_are_not_overwritten() {
+    // Changed, not tracked, ignored.
+    for (file, mine) in [
+        ("a.txt", "mine\n"),
+        ("b.txt", "mine\n"),
+        ("c.log", "mine\n"),
+    ] {
+        let repo = Repo::new();
+        let before = repo.git(&["rev-parse", "main"]);
+        let worktree = repo.worktree("one").await;
+        fs::write(worktree.folder().join(file), "of the agent\n").expect("a file");
+        git(worktree.folder(), &["add", "--force", file]);
+        worktree.finish(&author(), "Work").await.expect("committed");
+        repo.write(file, mine);
+
+        let error = worktree
+            .merge_if(&author(), pass)
+            .await
+            .expect_err("it collides");
+
+        assert!(
+            matches!(error, IsolationError::WouldOverwrite { .. }),
+            "{file}: {error}"
+        );
+        assert_eq!(
+            fs::read_to_string(repo.path().join(file)).expect("a file"),
+            mine
+        );
+        assert_eq!(repo.git(&["rev-parse", "main"]), before);
+        assert!(worktree.folder().join(file).exists());
+
+        fs::remove_file(repo.path().join(file)).expect("a file");
+        repo.git(&["checkout", "--", "."]);
+        worktree
+            .merge_if(&author(), pass)
+            .await
+            .expect("the way is free");
+    }
+}
+
+#[tokio::test]
+async fn a_base_that_nobody_has_checked_out_is_moved_alone() {
+    let repo = Repo::new();
+    let worktree = repo.worktree("one").await;
+    fs::write(worktree.folder().join("b.txt"), "new\n").expect("a file");
+    worktree
+        .finish(&author(), "Add b")
+        .await
+        .expect("committed");
+    repo.git(&["checkout", "--quiet", "-b", "other"]);
+
+    let merged = worktree
+        .merge_if(&author(), pass)
+        .await
+        .expect("it is merged");
+
+    assert_eq!(merged.into, None);
+    assert_eq!(repo.git(&["rev-parse", "main"]), merged.commit);
+    assert!(!repo.path().join("b.txt").exists());
+}
+
+#[tokio::test]
+async fn a_base_that_moves_during_the_checks_is_merged_and_checked_again() {
+    for (moves, merges) in [(1, true), (99, false)] {
+        let repo = Repo::new();
+        let worktree = repo.worktree("one").await;
+        fs::write(worktree.folder().join("b.txt"), "new\n").expect("a file");
+        worktree
+            .finish(&author(), "Add b")
+            .await
+            .expect("committed");
+        let checks = Cell::new(0);
+
+        let merged = worktree
+            .merge_if(&author(), |_| {
+                checks.set(checks.get() + 1);
+                if checks.get() <= moves {
+                    repo.write("c.txt", &format!("{}\n", checks.get()));
+                    repo.commit("meanwhile");
+                }
+                pass(repo.path())
+            })
+            .await;
+
+        assert_eq!(merged.is_ok(), merges, "{merged:?}");
+        match merged {
+            Ok(_) => assert_eq!(checks.get(), 2),
+            Err(error) => assert!(matches!(error, IsolationError::BaseMoves { .. }), "{error}"),
+        }
+        let all = ["a.txt", "c.txt"];
+        assert!(all.iter().all(|file| repo.path().join(file).exists()));
+        assert_eq!(repo.path().join("b.txt").exists(), merges);
+        assert_eq!(repo.git(&["status", "--porcelain"]), "");
+    }
+}

@@ -1,0 +1,98 @@
+//! Worktrees that are not needed any more.
+
+use std::fs;
+
+use autonoe_harness::IsolationError;
+
+use crate::setting::{Repo, author};
+
+#[tokio::test]
+async fn work_is_not_removed_unless_it_may_be_discarded() {
+    let repo = Repo::new();
+    let worktree = repo.worktree("one").await;
+    fs::write(worktree.folder().join("b.txt"), "new\n").expect("a file");
+
+    for error in [worktree.remove().await, worktree.put_away().await] {
+        let error = error.expect_err("not committed");
+        assert!(
+            matches!(error, IsolationError::Uncommitted { .. }),
+            "{error}"
+        );
+    }
+    worktree
+        .finish(&author(), "Add b")
+        .await
+        .expect("committed");
+    let error = worktree.remove().await.expect_err("not merged");
+    assert!(matches!(error, IsolationError::Unmerged { .. }), "{error}");
+    assert!(worktree.folder().join("b.txt").exists());
+
+    worktree.discard().await.expect("it may be");
+
+    assert!(!worktree.folder().exists());
+    assert_eq!(repo.branches(), ["main"]);
+    repo.is_clean();
+}
+
+#[tokio::test]
+async fn what_is_put_away_stays_on_its_branch() {
+    let repo = Repo::new();
+    let worktree = repo.worktree("one").await;
+    fs::write(worktree.folder().join("b.txt"), "new\n").expect("a file");
+    let commit = worktree
+        .finish(&author(), "Add b")
+        .await
+        .expect("committed");
+
+    worktree.put_away().await.expect("all is on the branch");
+
+    assert!(!worktree.folder().exists());
+    assert_eq!(repo.git(&["rev-parse", "autonoe/fleet/one"]), commit);
+    repo.is_clean();
+}
+
+#[tokio::test]
+async fn the_worktrees_of_this_process_are_not_swept() {
+    let repo = Repo::new();
+    let worktree = repo.worktree("one").await;
+
+    let swept = repo.worktrees().await.sweep().await.expect("it works");
+
+    assert!(
+        swept.removed.is_empty() && swept.kept.is_empty(),
+        "{swept:?}"
+    );
+    assert!(worktree.folder().exists());
+    let again = repo
+        .worktrees()
+        .await
+        .take_up("one")
+        .await
+        .expect("it is ours");
+    assert_eq!(again.expect("it is there").place(), worktree.place());
+    let none = repo
+        .worktrees()
+        .await
+        .take_up("two")
+        .await
+        .expect("it works");
+    assert!(none.is_none());
+}
+
+#[tokio::test]
+async fn a_worktree_whose_folder_is_gone_leaves_its_branch() {
+    let repo = Repo::new();
+    let worktree = repo.worktree("one").await;
+    fs::write(worktree.folder().join("b.txt"), "new\n").expect("a file");
+    let commit = worktree
+        .finish(&author(), "Add b")
+        .await
+        .expect("committed");
+    fs::remove_dir_all(worktree.folder()).expect("it is removed by somebody");
+
+    let swept = repo.worktrees().await.sweep().await.expect("it works");
+
+    assert_eq!(swept.removed, [worktree.place()]);
+    assert_eq!(repo.git(&["rev-parse", "autonoe/fleet/one"]), commit);
+    repo.is_clean();
+}

@@ -1,0 +1,127 @@
+//! What the tests share: a repository that goes with the test.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use autonoe_harness::{Author, Verification, Worktree, Worktrees};
+use autonoe_process::Commands;
+use tempfile::TempDir;
+
+pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+pub(crate) struct Repo {
+    folder: TempDir,
+}
+
+impl Repo {
+    /// Makes a repository on `main` with one commit.
+    pub(crate) fn new() -> Self {
+        let repo = Self {
+            folder: tempfile::tempdir().expect("a folder"),
+        };
+        fs::create_dir(repo.path()).expect("a folder");
+        repo.git(&["init", "--quiet", "--initial-branch=main"]);
+        repo.write("a.txt", "one\ntwo\nthree\n");
+        repo.write(".gitignore", "*.log\n");
+        repo.commit("first");
+        repo
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("repo")
+    }
+
+    /// Where worktrees are made: outside of the repository.
+    pub(crate) fn trees(&self) -> PathBuf {
+        self.folder.path().join("trees")
+    }
+
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        fs::write(self.path().join(path), text).expect("a file");
+    }
+
+    pub(crate) fn commit(&self, message: &str) -> String {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "-m", message]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
+        git(&self.path(), arguments)
+    }
+
+    pub(crate) async fn worktrees(&self) -> Worktrees {
+        let opened = Worktrees::open(&self.path(), &self.trees(), "fleet", commands()).await;
+        opened.expect("it is a repository")
+    }
+
+    pub(crate) async fn worktree(&self, name: &str) -> Worktree {
+        let created = self.worktrees().await.create(name, "main").await;
+        created.expect("it can be made")
+    }
+
+    /// Returns all branches, sorted.
+    pub(crate) fn branches(&self) -> Vec<String> {
+        let list = self.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads"]);
+        list.lines().map(str::to_owned).collect()
+    }
+
+    /// Fails if git finds anything wrong, or anything is left of worktrees.
+    pub(crate) fn is_clean(&self) {
+        self.git(&["fsck", "--strict", "--no-dangling"]);
+        assert_eq!(
+            self.git(&[
+                "worktree",
+                "prune",
+                "--dry-run",
+                "--verbose",
+                "--expire=now"
+            ]),
+            ""
+        );
+        let locks = self.git_files().into_iter();
+        let locks: Vec<_> = locks.filter(|name| name.ends_with(".lock")).collect();
+        assert!(locks.is_empty(), "{locks:?}");
+    }
+
+    fn git_files(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.path().join(".git")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).expect("a folder").flatten() {
+                match entry.file_type().expect("a type").is_dir() {
+                    true => folders.push(entry.path()),
+                    false => found.push(entry.path().display().to_string()),
+                }
+            }
+        }
+        found
+    }
+}
+
+pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
+    let done = Command::new("git")
+        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
+        .args(arguments)
+        .current_dir(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .output()
+        .expect("git");
+    assert!(done.status.success(), "{arguments:?}: {done:?}");
+    String::from_utf8_lossy(&done.stdout).trim().to_owned()
+}
+
+pub(crate) fn commands() -> Commands {
+    Commands::unconfined("/").env("PATH", PATH)
+}
+
+pub(crate) fn author() -> Author {
+    Author::new("Agent", "agent@example.org")
+}
+
+/// Checks that always pass.
+pub(crate) async fn pass(_: PathBuf) -> Verification {
+    Verification::passed("nothing is asked")
+}
