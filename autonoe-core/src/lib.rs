@@ -19,7 +19,7 @@
 //! | a way to serve tools to other programs | [`ToolServer`] | |
 //! | something that watches | [`RunObserver`] | a closure |
 //! | time and ids | [`Clock`], [`IdSource`] | [`SystemClock`], [`SeededIds`] |
-//! | what drives runs | [`Engine`] | |
+//! | what drives runs, what carries them out | [`Engine`], [`JobRunner`] | [`LocalEngine`] |
 //! | plugins that a file can name | [`HookSpec`], [`BackendSpec`] | [`register_spec!`] |
 //!
 //! The library never prints, never exits, never reads the environment and

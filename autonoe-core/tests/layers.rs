@@ -1,4 +1,5 @@
-//! Inside the crate, imports go one way: `domain` <- `port` <- `tools`, `guard`, `hooks` <- `run`.
+//! Inside the crate, imports go one way: `domain` <- `port` <- `tools`, `guard`, `hooks` <- `run`
+//! <- `engine` <- `project`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,9 +14,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "project",
         &[
-            "domain", "port", "tools", "guard", "hooks", "run", "project",
+            "domain", "port", "tools", "guard", "hooks", "run", "engine", "project",
         ],
     ),
+    ("engine", &["domain", "port", "run", "engine"]),
     ("run", &["domain", "port", "tools", "guard", "hooks", "run"]),
 ];
 

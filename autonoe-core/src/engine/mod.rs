@@ -2,6 +2,7 @@
 
 mod error;
 mod job;
+mod local;
 mod outcome;
 mod port;
 mod run_spec;
@@ -9,6 +10,7 @@ mod view;
 
 pub use error::EngineError;
 pub use job::{JobRunner, RunDesk, RunProgress};
+pub use local::LocalEngine;
 pub use outcome::{RunEnding, RunOutcome};
 pub use port::Engine;
 pub use run_spec::{Placement, RunInstruction, RunSpec};

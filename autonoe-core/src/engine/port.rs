@@ -17,7 +17,8 @@ use crate::domain::RunId;
 /// - a cancelled run that ends with all that it started; a run that ended before keeps its outcome;
 /// - instructions in the order in which they were given, each told once.
 ///
-/// A caller may drop any future of it: what was asked for happens or not, but never half.
+/// A caller may drop any future of it: what was asked for happens or not, but never half. Check
+/// yours with `autonoe_testkit::conformance::engine`.
 #[async_trait]
 pub trait Engine: Send + Sync {
     /// Has a run carried out, and returns without waiting for it.
