@@ -24,6 +24,7 @@
 //! | [`PreToolUseHook`](autonoe_core::PreToolUseHook) | [`pre_tool_use_hook`], and for one without a memory [`stateless_pre_tool_use_hook`] |
 //! | [`BashSecurity`](autonoe_core::BashSecurity) | [`bash_contract`], for one that follows the project's rules [`bash_security`], and for a policy's own table [`bash_security_cases`] |
 //! | [`ToolServer`](autonoe_core::ToolServer) | [`tool_server`] |
+//! | [`Engine`](autonoe_core::Engine) | [`engine`] |
 //! | [`HookSpec`](autonoe_core::HookSpec), [`BackendSpec`](autonoe_core::BackendSpec) | [`specs`] |
 //!
 //! A crate with a port of its own has the suite of it; [`Checks`] make its report.
@@ -45,6 +46,7 @@ macro_rules! ensure {
 mod agent;
 mod bash;
 mod checks;
+mod engine;
 mod hook;
 mod marker;
 mod report;
@@ -55,6 +57,7 @@ mod tool_server;
 pub use agent::{AgentHarness, ProbeCall, Scenario, agent_client};
 pub use bash::{BashCase, bash_contract, bash_security, bash_security_cases};
 pub use checks::{Checks, Finding, Flaw};
+pub use engine::{ENGINE_JOB, engine};
 pub use hook::{pre_tool_use_hook, stateless_pre_tool_use_hook};
 pub use report::{Conformance, FailedCheck, SkippedCheck};
 pub use repository::{corrupt_repository, deliverable_repository, reopened_repository};

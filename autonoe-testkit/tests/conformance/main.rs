@@ -5,6 +5,8 @@ mod conforming;
 mod faulty_bash;
 mod faulty_clients;
 mod faulty_controls;
+mod faulty_engine;
+mod faulty_engines;
 mod faulty_gates;
 mod faulty_hooks;
 mod faulty_repositories;

@@ -1,0 +1,178 @@
+//! Runs in this process.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use autonoe_core::{
+    Engine, EngineError, JobRunner, LocalEngine, Placement, RunDesk, RunEnding, RunId,
+    RunInstruction, RunOutcome, RunPhase, RunSpec,
+};
+use autonoe_testkit::conformance;
+use serde_json::{Value, json};
+
+/// Works until it is cancelled.
+#[derive(Default)]
+struct Endless {
+    has_begun: AtomicBool,
+    has_ended: Arc<AtomicBool>,
+}
+
+#[async_trait]
+impl JobRunner for Endless {
+    async fn carry_out(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
+        self.has_begun.store(true, Ordering::Release);
+        desk.control().cancelled().await;
+        self.has_ended.store(true, Ordering::Release);
+        RunOutcome::cancelled("")
+    }
+}
+
+fn run(job: &str) -> RunSpec {
+    RunSpec::new(RunId::new("run"), job, Value::Null)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn it_conforms_on_several_threads_in_real_time() {
+    let make = async |runner| Arc::new(LocalEngine::new(runner)) as Arc<_>;
+
+    conformance::engine(make).await.assert();
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_drops_the_engine_cancels_its_runs() {
+    let runner = Arc::new(Endless::default());
+    let has_ended = runner.has_ended.clone();
+    let engine = LocalEngine::new(runner);
+    let submitted = engine.submit(run("endless"), Placement::anywhere()).await;
+    submitted.expect("it is taken");
+    tokio::task::yield_now().await;
+
+    drop(engine);
+
+    tokio::time::timeout(std::time::Duration::from_secs(1), async {
+        while !has_ended.load(Ordering::Acquire) {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await
+    .expect("it ends");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_was_cancelled_before_it_began_reaches_no_runner() {
+    let runner = Arc::new(Endless::default());
+    let engine = LocalEngine::new(runner.clone());
+    let id = engine
+        .submit(run("endless"), Placement::anywhere())
+        .await
+        .expect("it is taken");
+    assert_eq!(
+        engine.status(&id).await.expect("known").phase,
+        RunPhase::Waiting
+    );
+
+    engine.cancel(&id, "a mistake").await.expect("known");
+
+    let outcome = engine.wait(&id).await.expect("known");
+    assert_eq!(outcome, RunOutcome::cancelled("a mistake"));
+    assert!(!runner.has_begun.load(Ordering::Acquire));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_was_told_to_end_takes_no_instruction() {
+    let engine = LocalEngine::new(Arc::new(Endless::default()));
+    let id = engine
+        .submit(run("endless"), Placement::anywhere())
+        .await
+        .expect("it is taken");
+    tokio::task::yield_now().await;
+    engine.cancel(&id, "enough").await.expect("known");
+    assert_eq!(
+        engine.status(&id).await.expect("known").phase,
+        RunPhase::Stopping
+    );
+
+    let told = engine.instruct(&id, RunInstruction::Pause).await;
+
+    assert!(matches!(told, Err(EngineError::Refused { .. })), "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_for_another_host_is_refused() {
+    let nameless = LocalEngine::new(Arc::new(Endless::default()));
+    let named = LocalEngine::new(Arc::new(Endless::default())).on_host("here");
+    for (engine, host, is_taken) in [
+        (&nameless, "here", false),
+        (&named, "here", true),
+        (&named, "there", false),
+    ] {
+        let submitted = engine.submit(run("endless"), Placement::on(host)).await;
+
+        match submitted {
+            Ok(_) => assert!(is_taken, "{host}"),
+            Err(EngineError::Refused { reason, .. }) => {
+                assert!(!is_taken);
+                assert!(reason.contains(host), "{reason}");
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_of_a_kind_that_nobody_carries_out_is_refused() {
+    let endless: Arc<dyn JobRunner> = Arc::new(Endless::default());
+    let engine = LocalEngine::by_kind([("endless", endless)]);
+
+    let submitted = engine.submit(run("quick"), Placement::anywhere()).await;
+
+    let said = submitted.expect_err("it is refused").to_string();
+    assert_eq!(
+        said,
+        "the run run cannot be carried out: nobody carries out jobs of the kind \"quick\" here; \
+         there are: endless"
+    );
+    // It was not taken: the id is free.
+    let other = RunSpec::new(RunId::new("run"), "endless", json!(1));
+    let submitted = engine.submit(other, Placement::anywhere()).await;
+    submitted.expect("it is taken");
+}
+
+#[test]
+fn a_run_whose_runtime_is_gone_has_failed() {
+    let engine = LocalEngine::new(Arc::new(Endless::default()));
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let runtime = runtime.expect("there is room");
+    // One has begun and one was never looked at.
+    let begun = RunSpec::new(RunId::new("begun"), "endless", json!(1));
+    runtime.block_on(async {
+        let submitted = engine.submit(begun.clone(), Placement::anywhere()).await;
+        submitted.expect("it is taken");
+        tokio::task::yield_now().await;
+        let submitted = engine.submit(run("endless"), Placement::anywhere()).await;
+        submitted.expect("it is taken");
+    });
+
+    drop(runtime);
+
+    for id in [begun.id, RunId::new("run")] {
+        let outcome = futures::executor::block_on(engine.wait(&id)).expect("known");
+        let RunEnding::Failed { failure } = outcome.ending else {
+            panic!("{outcome:?}");
+        };
+        assert_eq!(failure.code, "broken_off");
+    }
+}
+
+#[test]
+fn without_a_runtime_nothing_is_taken() {
+    let engine = LocalEngine::new(Arc::new(Endless::default()));
+
+    let submitted =
+        futures::executor::block_on(engine.submit(run("endless"), Placement::anywhere()));
+
+    assert!(matches!(submitted, Err(EngineError::Failed { .. })));
+    let known = futures::executor::block_on(engine.status(&RunId::new("run")));
+    assert!(matches!(known, Err(EngineError::Unknown(_))));
+}

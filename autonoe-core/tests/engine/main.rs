@@ -1,0 +1,3 @@
+//! Engines and what carries out runs for them.
+
+mod local;

@@ -1,0 +1,95 @@
+//! One run for an id.
+
+use autonoe_core::{EngineError, Placement, RunSpec};
+use futures::future::join_all;
+use futures::poll;
+use serde_json::json;
+
+use super::ENGINE_JOB;
+use super::probe::does;
+use super::stand::{Stand, new_id, unexpected, until};
+use crate::conformance::checks::Finding;
+
+pub(super) async fn same_is_the_same(it: Stand) -> Finding {
+    let (run, seen) = it.begin().await?;
+
+    it.submit(&run).await?;
+    seen.release();
+    it.wait(&run.id).await?;
+    it.submit(&run).await?;
+    it.wait(&run.id).await?;
+
+    begun_once(&it, &run)
+}
+
+pub(super) async fn many_at_once(it: Stand) -> Finding {
+    let run = RunSpec::new(new_id(), ENGINE_JOB, does::hold());
+
+    for submitted in join_all((0..16).map(|_| it.submit(&run))).await {
+        submitted?;
+    }
+
+    let seen = it.seen(&run.id);
+    until(&seen.begun, |begun| *begun > 0).await?;
+    seen.release();
+    it.wait(&run.id).await?;
+    begun_once(&it, &run)
+}
+
+pub(super) async fn another_is_refused(it: Stand) -> Finding {
+    let (run, seen) = it.begin().await?;
+    let other_input = RunSpec::new(run.id.clone(), ENGINE_JOB, does::give("another"));
+
+    is_refused(&it, other_input).await?;
+
+    seen.release();
+    let outcome = it.wait(&run.id).await?;
+    ensure!(
+        outcome.output == json!({"told": []}),
+        "the run that was there is told as {outcome:?}"
+    );
+    begun_once(&it, &run)
+}
+
+pub(super) async fn ids_are_not_used_again(it: Stand) -> Finding {
+    let run = it.start(does::give("the first")).await?;
+    let before = it.wait(&run.id).await?;
+    let other = RunSpec::new(run.id.clone(), ENGINE_JOB, does::give("another"));
+
+    is_refused(&it, other).await?;
+
+    let after = it.wait(&run.id).await?;
+    ensure!(after == before, "its outcome has become {after:?}");
+    begun_once(&it, &run)
+}
+
+pub(super) async fn dropped_submission(it: Stand) -> Finding {
+    let run = RunSpec::new(new_id(), ENGINE_JOB, does::give("an answer"));
+    {
+        let mut submitting = it.engine.submit(run.clone(), Placement::anywhere());
+        let _ = poll!(&mut submitting);
+    }
+
+    it.submit(&run).await?;
+    let outcome = it.wait(&run.id).await?;
+
+    ensure!(
+        outcome.is_success(),
+        "submitted again it is told as {outcome:?}"
+    );
+    begun_once(&it, &run)
+}
+
+async fn is_refused(it: &Stand, other: RunSpec) -> Finding {
+    match it.engine.submit(other, Placement::anywhere()).await {
+        Ok(id) => Err(format!("another run was taken under the id {id}").into()),
+        Err(EngineError::Conflict(_)) => Ok(()),
+        Err(error) => Err(unexpected("another run", &error)),
+    }
+}
+
+fn begun_once(it: &Stand, run: &RunSpec) -> Finding {
+    let begun = *it.seen(&run.id).begun.borrow();
+    ensure!(begun == 1, "the run was begun {begun} times");
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! Engines with one fault each.
+
+use std::sync::Arc;
+
+use autonoe_core::LocalEngine;
+use autonoe_testkit::conformance::engine;
+
+use crate::faulty_engine::{Fault, FaultyEngine};
+
+#[tokio::test(start_paused = true)]
+async fn the_engine_in_this_process_conforms() {
+    let report = engine(async |runner| Arc::new(LocalEngine::new(runner)) as Arc<_>).await;
+
+    report.assert();
+    assert_eq!(report.passed().len(), 22, "{report}");
+    assert!(report.skipped().is_empty(), "{report}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_fault_is_found() {
+    let same = "the same run again is the same run";
+    let stays = "an outcome stays";
+    let ends = "a cancelled run ends with all that it started";
+    let at_once = "a run that is cancelled at once ends as cancelled";
+    let keeps = "a run that has ended keeps its outcome";
+    let others = "the end of one run is not that of others";
+    let order = "instructions are told in their order, each once";
+    let pause = "pause and resume reach the run and show";
+    let shows = "a run has an outcome once it has ended";
+    let unknown = "a run that nobody submitted is unknown";
+    let panics = "a run whose work panics has failed";
+    let fails = "a failure is told as it is";
+    let told = "a run is carried out and what it gave is told";
+    let many = "submitted by many at once, it is one run";
+    let another = "another run under the same id is refused";
+    let ids = "the id of a run that has ended is not used again";
+    let dropped = "a dropped submission happens or not, never half";
+    let twice = "a run may be cancelled twice";
+    let waiters = "all who wait are told the same";
+    for (fault, checks) in [
+        (Fault::StartsAgain, &[same, many, another, ids, dropped][..]),
+        (Fault::TakesAnotherRun, &[another, ids]),
+        (Fault::ForgetsOutcomes, &[stays, waiters, ids, keeps]),
+        (
+            Fault::TakesFailuresForSuccesses,
+            &[fails, panics, ends, at_once, twice],
+        ),
+        (Fault::LosesWhatWasSpent, &[told, fails, keeps, shows]),
+        (Fault::TellsTheEndOfCancelledRunsEarly, &[ends, at_once]),
+        (Fault::DoesNotCancel, &[ends, at_once, twice, others]),
+        (Fault::CancelsAll, &[others]),
+        (Fault::ForgetsWhy, &[ends, at_once]),
+        (Fault::CancelsWhatHasEnded, &[ends, at_once, keeps]),
+        (Fault::TellsTwice, &[order, pause]),
+        (Fault::TellsTheLastFirst, &[order, pause]),
+        (
+            Fault::TakesInstructionsAfterTheEnd,
+            &["an instruction that nobody will read is refused"],
+        ),
+        (Fault::HidesPauses, &[pause]),
+        (Fault::HidesProgress, &["how far a run is shows"]),
+        (Fault::HidesOutcomes, &[keeps, shows]),
+        (Fault::KnowsEverybody, &[unknown]),
+        (
+            Fault::CancelsWithTheWaiter,
+            &["who stops waiting changes nothing"],
+        ),
+        (Fault::Nothing, &[]),
+    ] {
+        let report = engine(async |runner| FaultyEngine::around(fault, runner)).await;
+
+        let failures = report.failures().iter();
+        let failed: Vec<&str> = failures.map(|failure| failure.check.as_str()).collect();
+        assert_eq!((fault, &failed[..]), (fault, checks), "{report}");
+    }
+}
