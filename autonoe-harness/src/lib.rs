@@ -22,6 +22,7 @@
 //! | give each a part of a budget | [`Accounts`], [`Allowance`] |
 //! | see whether an agent comes on | [`ProgressDetector`], [`ProgressWeights`], [`TreeSnapshot`] |
 //! | see whether it is stuck | [`StuckDetector`], [`StuckThresholds`] |
+//! | say what is tried when it is | [`Ladder`], [`RecoveryStrategy`] |
 //! | give each a folder and a branch of its own | [`Worktrees`], [`Worktree`] |
 //!
 //! The library never prints, exits or reads the environment.
@@ -32,6 +33,7 @@ pub mod conformance;
 mod executor;
 mod isolation;
 mod progress;
+mod recovery;
 mod roadmap;
 mod schemas;
 mod strategy;
@@ -44,6 +46,11 @@ pub use isolation::{
 };
 pub use progress::{
     ProgressDetector, ProgressSignal, ProgressWeights, SnapshotLimits, TreeSnapshot,
+};
+pub use recovery::{
+    AskPerson, Attendance, BackendModel, Climb, Escalation, Exploration, ExplorationBranch, Ladder,
+    LoopContext, MutationKind, PassedOver, PromptMutation, RECOVERY_PORT, Recovery, RecoveryChange,
+    RecoveryStep, RecoveryStrategy, WorkingPlace,
 };
 pub use roadmap::{PlannedTask, Roadmap, RoadmapError, RoadmapFinding};
 pub use schemas::schemas;

@@ -46,7 +46,7 @@ impl Allowance {
         self
     }
 
-    pub(super) fn amounts(&self) -> [Option<u64>; Kind::ALL.len()] {
+    pub(crate) fn amounts(&self) -> [Option<u64>; Kind::ALL.len()] {
         Kind::ALL.map(|kind| match kind {
             Kind::Cost => self.budget.cost_usd.map(CostUsd::picos),
             Kind::Tokens => self.budget.tokens,
@@ -96,7 +96,7 @@ impl Spending {
         }
     }
 
-    pub(super) fn amounts(&self) -> [u64; Kind::ALL.len()] {
+    pub(crate) fn amounts(&self) -> [u64; Kind::ALL.len()] {
         Kind::ALL.map(|kind| match kind {
             Kind::Cost => self.spent.cost.known_usd.picos(),
             Kind::Tokens => self.spent.tokens.total(),
@@ -121,7 +121,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 4] = [Self::Cost, Self::Tokens, Self::Time, Self::Sessions];
+    pub(crate) const ALL: [Self; 4] = [Self::Cost, Self::Tokens, Self::Time, Self::Sessions];
 }
 
 impl std::fmt::Display for Kind {

@@ -1,0 +1,90 @@
+//! Several ways at once.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    ExplorationBranch, LoopContext, RecoveryChange, RecoveryStep, RecoveryStrategy, WorkingPlace,
+};
+
+/// What agents are told on the branches, in turn.
+const WAYS: [&str; 4] = [
+    "Do the simplest thing that could work, even if it is not pretty.",
+    "Begin with what must hold in the end, write that down as a check, and work backwards from it.",
+    "Do it in a wholly different way than it was tried so far.",
+    "Look for the cause before you change anything: reproduce what is wrong, and explain it.",
+];
+
+/// Tries several ways, each in a worktree of its own: `{"type": "explore"}`.
+///
+/// What passes its checks first is merged; what the others did is kept on their branches. What is
+/// left may pay fewer iterations than are wanted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct Exploration {
+    /// How many ways; 3 by default.
+    pub branches: u32,
+    /// How many iterations each has at most; 10 by default.
+    pub iterations: u32,
+}
+
+impl Default for Exploration {
+    fn default() -> Self {
+        Self {
+            branches: 3,
+            iterations: 10,
+        }
+    }
+}
+
+impl Exploration {
+    /// Returns how many iterations each branch can have.
+    fn each(&self, context: &LoopContext) -> u32 {
+        match (context.affordable(), self.branches) {
+            (_, 0) => 0,
+            (None, _) => self.iterations,
+            (Some(affordable), branches) => self.iterations.min(affordable / branches),
+        }
+    }
+}
+
+#[typetag::serde(name = "explore")]
+impl RecoveryStrategy for Exploration {
+    fn can_apply(&self, context: &LoopContext) -> Result<(), String> {
+        if context.place == WorkingPlace::Folder {
+            return Err("the agent has no worktree that branches could be made from".to_owned());
+        }
+        if self.each(context) == 0 {
+            return Err(format!(
+                "what is left does not pay {} branches",
+                self.branches
+            ));
+        }
+        Ok(())
+    }
+
+    fn apply(&self, context: &LoopContext) -> RecoveryStep {
+        let (iterations, goal) = (self.each(context), &context.task.goal);
+        let branches: Vec<_> = (1..=self.branches)
+            .zip(WAYS.iter().cycle())
+            .map(|(number, way)| ExplorationBranch {
+                name: format!("way-{number}"),
+                goal: format!("{goal}\n\n{way}"),
+            })
+            .collect();
+        let said = format!(
+            "tries {} ways of at most {iterations} iterations, each in a worktree of its own",
+            branches.len()
+        );
+        let change = RecoveryChange::Explore {
+            branches,
+            iterations,
+        };
+        RecoveryStep::new("explore", said, change)
+    }
+}
+
+autonoe_core::register_spec!(Other("recovery"), Exploration, "explore", {
+    "branches": 3, "iterations": 10
+});

@@ -1,0 +1,51 @@
+//! A person.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Attendance, LoopContext, RecoveryChange, RecoveryStep, RecoveryStrategy};
+
+/// Asks a person: `{"type": "person"}`.
+///
+/// The work pauses until an instruction comes. Where nobody looks after it, it ends as failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct AskPerson {
+    /// How often; 3 times by default.
+    pub uses: u32,
+}
+
+impl Default for AskPerson {
+    fn default() -> Self {
+        Self { uses: 3 }
+    }
+}
+
+#[typetag::serde(name = "person")]
+impl RecoveryStrategy for AskPerson {
+    fn most_uses(&self) -> u32 {
+        self.uses
+    }
+
+    fn can_apply(&self, context: &LoopContext) -> Result<(), String> {
+        match context.attendance {
+            Attendance::Attended => context.can_pay(1),
+            Attendance::Unattended => Err("nobody looks after it".to_owned()),
+        }
+    }
+
+    fn apply(&self, context: &LoopContext) -> RecoveryStep {
+        let reasons = context.report.reasons.iter().map(ToString::to_string);
+        let reasons = reasons.collect::<Vec<_>>().join(", ");
+        let mut question = format!("The task {} is stuck: {reasons}.", context.task.id);
+        if let Some(problem) = &context.problem {
+            question.push_str(&format!(" At last: {problem}."));
+        }
+        question.push_str(" What should the agent do?");
+        let label = format!("person {}", context.used.len() + 1);
+        RecoveryStep::new(label, "asked a person", RecoveryChange::Ask { question })
+    }
+}
+
+autonoe_core::register_spec!(Other("recovery"), AskPerson, "person", {});

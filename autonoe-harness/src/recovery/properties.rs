@@ -1,0 +1,323 @@
+//! What holds of every ladder.
+
+use std::time::Duration;
+
+use autonoe_core::{Budget, CostTotal, CostUsd, Spent, TokenUsage};
+use proptest::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::*;
+use crate::{Allowance, Spending, StuckLevel, StuckReason, StuckReport, Task};
+
+fn context(reasons: Vec<StuckReason>) -> LoopContext {
+    let task = Task::new("T-1", "Add a login page.").expect("an id");
+    let report = StuckReport {
+        level: StuckLevel::Stuck,
+        reasons,
+    };
+    let mut context = LoopContext::new(task, "codex", report);
+    context.place = WorkingPlace::Worktree;
+    context.attendance = Attendance::Attended;
+    context
+}
+
+/// Climbs to the end; what a step changed, in words.
+fn steps(ladder: &Ladder, context: &LoopContext) -> (Vec<(String, String)>, Vec<PassedOver>) {
+    let (mut climb, mut steps, mut passed_over) = (Climb::default(), Vec::new(), Vec::new());
+    for _ in 0..1000 {
+        let recovery = ladder.climb(&mut climb, context);
+        passed_over.extend(recovery.passed_over);
+        match recovery.step {
+            Some((strategy, step)) => steps.push((strategy, step.label)),
+            None => return (steps, passed_over),
+        }
+    }
+    panic!("it never ends: {steps:?}");
+}
+
+fn labels(ladder: &Ladder, context: &LoopContext) -> Vec<String> {
+    let (steps, _) = steps(ladder, context);
+    steps.into_iter().map(|(_, label)| label).collect()
+}
+
+fn escalation() -> Escalation {
+    Escalation::new([
+        BackendModel::new("gemini"),
+        BackendModel::new("codex"),
+        BackendModel::new("codex").model("gpt-5.5"),
+        BackendModel::new("claude").model("opus"),
+    ])
+}
+
+#[test]
+fn the_usual_ladder_is_climbed_rung_by_rung() {
+    let ladder = Ladder::none()
+        .then(PromptMutation::default())
+        .then(escalation())
+        .then(Exploration::default())
+        .then(AskPerson::default());
+
+    let labels = labels(&ladder, &context(vec![StuckReason::NoProgress(3)]));
+
+    let expected = [
+        "decompose",
+        "rephrase",
+        "constrain",
+        // The one at work is the second of the list, so only those after it come.
+        "codex/gpt-5.5",
+        "claude/opus",
+        "explore",
+        "person 1",
+        "person 2",
+        "person 3",
+    ];
+    assert_eq!(labels, expected);
+}
+
+#[test]
+fn the_first_words_are_against_what_is_wrong() {
+    for (reason, first) in [
+        (StuckReason::NoProgress(3), "decompose"),
+        (StuckReason::RepeatedError(3), "negative"),
+        (StuckReason::RepeatedAction(5), "negative"),
+        (StuckReason::AlternatingPair(3), "negative"),
+        (StuckReason::IdenticalOutput(3), "rephrase"),
+        (StuckReason::SuspiciousSpeed(3), "examples"),
+        (StuckReason::Denied(3), "constrain"),
+        (StuckReason::NotRecovered, "rephrase"),
+    ] {
+        let step = PromptMutation::default().apply(&context(vec![reason]));
+        assert_eq!(step.label, first, "{reason}");
+        let RecoveryChange::Prompt { goal } = step.change else {
+            panic!("it changes the prompt");
+        };
+        assert!(goal.contains("Add a login page."), "{goal}");
+    }
+}
+
+#[test]
+fn what_cannot_help_is_passed_over_and_says_why() {
+    type Change = fn(&mut LoopContext);
+    let table: [(Change, &str, &str); 5] = [
+        (
+            |it| it.backend_failed = true,
+            "prompt",
+            "the backend itself failed",
+        ),
+        (|_| {}, "escalate", "no more able backend is named"),
+        (
+            |it| it.place = WorkingPlace::Folder,
+            "explore",
+            "no worktree",
+        ),
+        (
+            |it| it.free.sessions = Some(2),
+            "explore",
+            "does not pay 3 branches",
+        ),
+        (
+            |it| it.attendance = Attendance::Unattended,
+            "person",
+            "nobody looks after it",
+        ),
+    ];
+    for (change, strategy, why) in table {
+        let mut context = context(vec![StuckReason::NoProgress(3)]);
+        change(&mut context);
+
+        let (steps, passed_over) = steps(&Ladder::default(), &context);
+
+        assert!(steps.iter().all(|(name, _)| name != strategy), "{strategy}");
+        let found = passed_over
+            .iter()
+            .find(|passed| passed.strategy == strategy);
+        let found = found.expect("it was passed over");
+        assert!(found.why.contains(why), "{found:?}");
+    }
+}
+
+#[test]
+fn a_branch_has_as_many_iterations_as_can_be_paid() {
+    for (sessions, each) in [(None, 10), (Some(100), 10), (Some(29), 9), (Some(3), 1)] {
+        let mut context = context(Vec::new());
+        context.free.sessions = sessions;
+        let step = Exploration::default().apply(&context);
+        let RecoveryChange::Explore {
+            branches,
+            iterations,
+        } = &step.change
+        else {
+            panic!("it explores");
+        };
+        assert_eq!((branches.len(), *iterations), (3, each));
+        assert!(context.can_pay(step.iterations()).is_ok());
+    }
+}
+
+#[test]
+fn who_needs_more_money_than_is_left_does_not_go_on() {
+    let dollars = |cents| Allowance::new(Budget::default().with_cost(CostUsd::from_cents(cents)));
+    let dear = BackendModel::new("claude").needing(dollars(500));
+    let cheap = BackendModel::new("gemini").needing(dollars(50));
+    let mut context = context(Vec::new());
+    context.free = dollars(100);
+
+    let labels = labels(
+        &Ladder::none().then(Escalation::new([dear, cheap])),
+        &context,
+    );
+
+    assert_eq!(labels, ["gemini"]);
+}
+
+/// Never has enough, and always says the same.
+#[derive(Debug, Serialize, Deserialize)]
+struct Greedy {
+    changing: bool,
+}
+
+#[typetag::serde(name = "test-greedy")]
+impl RecoveryStrategy for Greedy {
+    fn most_uses(&self) -> u32 {
+        u32::MAX
+    }
+
+    fn can_apply(&self, _: &LoopContext) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn apply(&self, context: &LoopContext) -> RecoveryStep {
+        let label = match self.changing {
+            true => format!("{}", context.used.len()),
+            false => "same".to_owned(),
+        };
+        let branch = ExplorationBranch {
+            name: "b".to_owned(),
+            goal: "g".to_owned(),
+        };
+        let change = RecoveryChange::Explore {
+            branches: vec![branch],
+            iterations: 1000,
+        };
+        RecoveryStep::new(label, "more", change)
+    }
+}
+
+#[test]
+fn a_greedy_strategy_of_a_consumer_is_held_to_the_rules() {
+    let ladder: Ladder = serde_json::from_str(
+        r#"[{"type": "test-greedy", "changing": false}, {"type": "person", "uses": 1}]"#,
+    )
+    .expect("a ladder");
+
+    assert_eq!(labels(&ladder, &context(Vec::new())), ["same", "person 1"]);
+
+    let mut poor = context(Vec::new());
+    poor.free.sessions = Some(999);
+    assert_eq!(labels(&ladder, &poor), ["person 1"]);
+}
+
+#[test]
+fn a_ladder_is_read_as_it_was_written() {
+    let ladder = Ladder::default().then(escalation());
+    let json = serde_json::to_string(&ladder).expect("it serialises");
+
+    assert_eq!(
+        serde_json::from_str::<Ladder>(&json).expect("a ladder"),
+        ladder
+    );
+    assert!(serde_json::from_str::<Ladder>(r#"[{"type": "unheard-of"}]"#).is_err());
+    assert!(serde_json::from_str::<Ladder>(r#"[{"type": "prompt", "use": 1}]"#).is_err());
+}
+
+fn any_reasons() -> impl Strategy<Value = Vec<StuckReason>> {
+    let reasons = [
+        StuckReason::NoProgress(3),
+        StuckReason::RepeatedError(3),
+        StuckReason::Denied(3),
+        StuckReason::NotRecovered,
+        StuckReason::IdenticalOutput(5),
+    ];
+    prop::sample::subsequence(reasons.to_vec(), 0..=reasons.len())
+}
+
+fn any_ladder() -> impl Strategy<Value = Ladder> {
+    let rung = prop_oneof![
+        (0_u32..7).prop_map(|uses| Ladder::none().then(PromptMutation {
+            uses,
+            ..PromptMutation::default()
+        })),
+        Just(Ladder::none().then(escalation())),
+        (0_u32..5, 0_u32..12).prop_map(|(branches, iterations)| {
+            Ladder::none().then(Exploration {
+                branches,
+                iterations,
+            })
+        }),
+        (0_u32..4).prop_map(|uses| Ladder::none().then(AskPerson { uses })),
+        Just(Ladder::none().then(Greedy { changing: false })),
+    ];
+    let join = |ladders: Vec<Ladder>| {
+        let json = ladders.iter().flat_map(|ladder| {
+            let json = serde_json::to_value(ladder).expect("it serialises");
+            json.as_array().cloned().unwrap_or_default()
+        });
+        let json = serde_json::Value::Array(json.collect());
+        serde_json::from_value(json).expect("a ladder")
+    };
+    prop::collection::vec(rung, 0..6).prop_map(join)
+}
+
+proptest! {
+    /// It ends, repeats nothing within a rung, never goes back, and what is begun can be paid.
+    #[test]
+    fn a_ladder_ends_repeats_nothing_and_stays_inside_the_budget(
+        ladder in any_ladder(),
+        reasons in any_reasons(),
+        sessions in prop::option::of(0_u64..60),
+        cents in prop::option::of(0_u64..1000),
+        cents_each in 0_u64..100,
+        backend_failed: bool,
+        attended: bool,
+    ) {
+        let mut context = context(reasons);
+        context.backend_failed = backend_failed;
+        if !attended {
+            context.attendance = Attendance::Unattended;
+        }
+        context.free.sessions = sessions;
+        context.free.budget.cost_usd = cents.map(CostUsd::from_cents);
+        context.dearest = Spending {
+            spent: Spent {
+                cost: CostTotal::known(CostUsd::from_cents(cents_each)),
+                tokens: TokenUsage::default(),
+                time: Duration::ZERO,
+            },
+            sessions: 1,
+        };
+        let (mut climb, mut rung, mut used) = (Climb::default(), 0, Vec::new());
+        for count in 0.. {
+            prop_assert!(count < 200, "it never ends");
+            let recovery = ladder.climb(&mut climb, &context);
+            let Some((_, step)) = recovery.step else { break };
+            prop_assert!(climb.rung >= rung);
+            if climb.rung > rung {
+                used.clear();
+                rung = climb.rung;
+            }
+            prop_assert!(!used.contains(&step.label), "{step:?}");
+            used.push(step.label.clone());
+            // What it may take is taken: sessions and money.
+            let taken = u64::from(step.iterations());
+            if let Some(left) = &mut context.free.sessions {
+                prop_assert!(*left >= taken, "{step:?} takes {taken} of {left}");
+                *left -= taken;
+            }
+            if let Some(left) = &mut context.free.budget.cost_usd {
+                let cost = CostUsd::from_cents(cents_each * taken);
+                prop_assert!(*left >= cost, "{step:?} takes {cost} of {left}");
+                *left = CostUsd::from_picos(left.picos() - cost.picos());
+            }
+        }
+    }
+}
