@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    CostUsd, Failure, JobRunner, RunCommand, RunDesk, RunId, RunOutcome, RunProgress, RunSpec,
+    CostUsd, Failure, JobRunner, RunDesk, RunId, RunOutcome, RunProgress, RunRequest, RunSpec,
     Spent,
 };
 use serde_json::{Value, json};
@@ -120,8 +120,8 @@ async fn hold(seen: &Seen, desk: &RunDesk) -> RunOutcome {
                 seen.cleared.send_replace(true);
                 return RunOutcome::cancelled("it was told to end");
             }
-            command = desk.control().next_command() => {
-                seen.told.send_modify(|told| told.push(words(command)));
+            request = desk.control().next_request() => {
+                seen.told.send_modify(|told| told.push(words(request)));
             }
             _ = may_end => {
                 let told = seen.told.borrow().clone();
@@ -131,11 +131,15 @@ async fn hold(seen: &Seen, desk: &RunDesk) -> RunOutcome {
     }
 }
 
-fn words(command: RunCommand) -> String {
-    match command {
-        RunCommand::Pause => "pause".to_owned(),
-        RunCommand::Resume => "resume".to_owned(),
-        RunCommand::Instruct(text) => text,
+fn words(request: RunRequest) -> String {
+    match request {
+        RunRequest::Pause => "pause".to_owned(),
+        RunRequest::Resume => "resume".to_owned(),
+        RunRequest::Say(message) => {
+            let text = message.text().to_owned();
+            message.settle();
+            text
+        }
     }
 }
 
