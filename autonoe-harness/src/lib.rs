@@ -21,6 +21,7 @@
 //! | say how members of a fleet work together | [`Strategy`]: [`Parallel`], [`Graph`], [`Pipeline`], [`Race`], [`Voting`] |
 //! | give each a part of a budget | [`Accounts`], [`Allowance`] |
 //! | see whether an agent comes on | [`ProgressDetector`], [`ProgressWeights`], [`TreeSnapshot`] |
+//! | keep what is to be done and who does what, through crashes | [`StateStore`], [`MetaState`] |
 //! | see whether it is stuck | [`StuckDetector`], [`StuckThresholds`] |
 //! | say what is tried when it is | [`Ladder`], [`RecoveryStrategy`] |
 //! | give each a folder and a branch of its own | [`Worktrees`], [`Worktree`] |
@@ -30,12 +31,15 @@
 mod budget;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+#[cfg(feature = "sqlite")]
+mod database;
 mod executor;
 mod isolation;
 mod progress;
 mod recovery;
 mod roadmap;
 mod schemas;
+mod state;
 mod strategy;
 mod stuck;
 
@@ -54,6 +58,14 @@ pub use recovery::{
 };
 pub use roadmap::{PlannedTask, Roadmap, RoadmapError, RoadmapFinding};
 pub use schemas::schemas;
+pub use state::{
+    AttemptEnding, AttemptRecord, Claim, Claimant, Cursor, DecisionRecord, ExecutionRecord,
+    FleetLead, FleetPlan, FleetRecord, HarnessEvent, HarnessPlan, HarnessRecord, MemoryMeta,
+    MemoryState, MetaState, NewHarnessEvent, ProgressSample, StateError, StateStore, StoredTask,
+    TaskEnd, TaskPlan, TaskStatus,
+};
+#[cfg(feature = "sqlite")]
+pub use state::{SqliteMeta, SqliteState};
 pub use strategy::{
     AggregatedResult, Decision, Fleet, Graph, HarnessId, HarnessResult, Member, MemberState, Order,
     Parallel, Pipeline, Race, STRATEGY_PORT, Strategy, Voting, VotingCriterion,

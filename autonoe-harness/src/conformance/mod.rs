@@ -1,7 +1,11 @@
 //! What implementations of the ports of this crate must do, as functions to call from a test.
 
+mod meta_state;
 mod simulated_fleet;
+mod state_store;
 mod strategy;
 
+pub use meta_state::meta_state;
 pub use simulated_fleet::{SimulatedFleet, SimulatedMember, SimulationEnd};
+pub use state_store::state_store;
 pub use strategy::strategy;

@@ -1,0 +1,77 @@
+//! Many who write at once.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use autonoe_harness::{Cursor, HarnessId, NewHarnessEvent, SqliteState, StateError, StateStore};
+use jiff::Timestamp;
+use serde_json::json;
+use tokio::task::JoinSet;
+
+const WRITERS: usize = 64;
+const EVENTS: usize = 10;
+
+async fn write(state: &SqliteState, writer: usize) -> Result<(), StateError> {
+    for number in 0..EVENTS {
+        let event = NewHarnessEvent::new("progress", Timestamp::UNIX_EPOCH)
+            .about(HarnessId::new(writer.to_string()))
+            .with_details(json!(number));
+        state.append_event(&event).await?;
+    }
+    Ok(())
+}
+
+async fn assert_all_there(state: &SqliteState) {
+    let events = state.events_since(Cursor::START, usize::MAX).await;
+    let mut by_writer: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for read in events.expect("it is read") {
+        let details = read.event.details.as_u64().expect("a number");
+        by_writer
+            .entry(read.event.harness)
+            .or_default()
+            .push(details);
+    }
+    assert_eq!(by_writer.len(), WRITERS);
+    let expected: Vec<u64> = (0..EVENTS as u64).collect();
+    assert!(by_writer.values().all(|own| *own == expected));
+    state.integrity_check().await.expect("it is whole");
+}
+
+#[tokio::test]
+async fn sixty_four_writers_share_one_connection() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let state = SqliteState::open(&dir.path().join("state.db")).await;
+    let state = Arc::new(state.expect("it opens"));
+    let mut writers = JoinSet::new();
+    for writer in 0..WRITERS {
+        let state = Arc::clone(&state);
+        writers.spawn(async move { write(&state, writer).await });
+    }
+
+    for done in writers.join_all().await {
+        done.expect("it is kept");
+    }
+
+    assert_all_there(&state).await;
+}
+
+#[tokio::test]
+async fn sixty_four_writers_have_a_connection_each() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("state.db");
+    let mut writers = JoinSet::new();
+    for writer in 0..WRITERS {
+        let path = path.clone();
+        writers.spawn(async move {
+            let state = SqliteState::open(&path).await?;
+            write(&state, writer).await
+        });
+    }
+
+    for done in writers.join_all().await {
+        done.expect("it is kept");
+    }
+
+    let state = SqliteState::open(&path).await.expect("it opens");
+    assert_all_there(&state).await;
+}
