@@ -36,6 +36,7 @@ const TABLE: &[(&str, Allowed)] = &[
         "autonoe-codex",
         Only(&["autonoe-backend", "autonoe-core", "autonoe-process"]),
     ),
+    ("autonoe-dashboard", Only(&["autonoe-core"])),
     ("autonoe-flow", Only(&["autonoe-core", "autonoe-process"])),
     // The testkit only for its conformance suites, behind a feature.
     (

@@ -1,0 +1,87 @@
+//! Which columns there is room for.
+
+use ratatui::layout::Constraint;
+
+/// A column of the table of members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    Member,
+    Status,
+    Progress,
+    Cost,
+    Iteration,
+    Tokens,
+    Backend,
+    Task,
+}
+
+use Column::{Backend, Cost, Iteration, Member, Progress, Status, Task, Tokens};
+
+/// Returns the columns for a table so many cells wide, those first that are missed most.
+pub(super) fn columns(width: u16) -> &'static [Column] {
+    match width {
+        0..20 => &[Member],
+        20..34 => &[Member, Progress],
+        34..48 => &[Member, Status, Progress],
+        48..70 => &[Member, Status, Progress, Cost],
+        70..100 => &[Member, Status, Progress, Cost, Iteration, Task],
+        100..130 => &[Member, Status, Progress, Cost, Iteration, Tokens, Task],
+        130.. => &[
+            Member, Status, Progress, Cost, Iteration, Tokens, Backend, Task,
+        ],
+    }
+}
+
+impl Column {
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Member => "Member",
+            Self::Status => "Status",
+            Self::Progress => "Progress",
+            Self::Cost => "Cost",
+            Self::Iteration => "Iter",
+            Self::Tokens => "Tokens",
+            Self::Backend => "Backend",
+            Self::Task => "Task",
+        }
+    }
+
+    pub(super) fn constraint(self, width: u16) -> Constraint {
+        match self {
+            Self::Member if width < 34 => Constraint::Min(6),
+            Self::Member => Constraint::Fill(2),
+            Self::Status => Constraint::Length(9),
+            Self::Progress => Constraint::Length(progress_width(width)),
+            Self::Cost => Constraint::Length(10),
+            Self::Iteration => Constraint::Length(4),
+            Self::Tokens => Constraint::Length(8),
+            Self::Backend => Constraint::Fill(2),
+            Self::Task => Constraint::Fill(4),
+        }
+    }
+}
+
+/// Returns how wide a bar with its percents is.
+pub(super) fn progress_width(width: u16) -> u16 {
+    match width {
+        0..48 => 10,
+        48..100 => 14,
+        100.. => 20,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wider_table_has_all_columns_of_a_narrower_one() {
+        let mut before = columns(0);
+        for width in 1..200 {
+            let now = columns(width);
+            assert!(before.iter().all(|column| now.contains(column)), "{width}");
+            before = now;
+        }
+        assert_eq!(before.len(), 8);
+    }
+}

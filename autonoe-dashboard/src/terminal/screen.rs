@@ -1,0 +1,153 @@
+//! A real terminal.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use crossterm::cursor::Show;
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{execute, queue};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+
+use super::{Key, ViewInput};
+
+/// The whole screen of a terminal, until this is dropped: then it is as it was before.
+///
+/// The writer is the caller's, and keys come from where it says:
+///
+/// ```no_run
+/// use autonoe_dashboard::terminal::{FullScreen, ViewInput, show};
+/// use autonoe_dashboard::{Dashboard, DashboardFeed};
+/// use futures::StreamExt;
+///
+/// # async fn shown() -> std::io::Result<()> {
+/// let feed = DashboardFeed::new(Dashboard::new("Build the shop", "parallel"));
+/// let (intents, _carried_out) = tokio::sync::mpsc::channel(16);
+/// let events = crossterm::event::EventStream::new();
+/// let inputs = events.filter_map(|event| async { ViewInput::of(&event.ok()?) });
+///
+/// let mut screen = FullScreen::enter(std::io::stderr())?;
+/// show(screen.terminal(), &feed, Box::pin(inputs), &intents).await?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct FullScreen<W: Write> {
+    terminal: Terminal<CrosstermBackend<W>>,
+}
+
+impl<W: Write> FullScreen<W> {
+    /// Takes the screen of the terminal that `writer` writes to.
+    ///
+    /// # Errors
+    ///
+    /// It is no terminal, or cannot be written to.
+    pub fn enter(mut writer: W) -> io::Result<Self> {
+        enable_raw_mode()?;
+        let entered = execute!(writer, EnterAlternateScreen)
+            .and_then(|()| Terminal::new(CrosstermBackend::new(writer)));
+        match entered {
+            Ok(terminal) => Ok(Self { terminal }),
+            Err(error) => {
+                let _ = disable_raw_mode();
+                Err(error)
+            }
+        }
+    }
+
+    /// Returns what can be drawn on.
+    pub fn terminal(&mut self) -> &mut Terminal<CrosstermBackend<W>> {
+        &mut self.terminal
+    }
+}
+
+impl<W: Write> Drop for FullScreen<W> {
+    fn drop(&mut self) {
+        // A terminal that is gone needs no order.
+        let _ = disable_raw_mode();
+        let backend = self.terminal.backend_mut();
+        let _ = queue!(backend, LeaveAlternateScreen, Show);
+        let _ = io::Write::flush(backend);
+    }
+}
+
+impl<W: Write> fmt::Debug for FullScreen<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FullScreen").finish_non_exhaustive()
+    }
+}
+
+impl ViewInput {
+    /// Returns what an event of a terminal means to a view; `None` if nothing.
+    pub fn of(event: &Event) -> Option<Self> {
+        match event {
+            Event::Resize(..) => Some(Self::Resized),
+            Event::Key(key) if key.kind != KeyEventKind::Release => key_of(key).map(Self::Key),
+            _ => None,
+        }
+    }
+}
+
+fn key_of(key: &KeyEvent) -> Option<Key> {
+    let held = key.modifiers - KeyModifiers::SHIFT;
+    match key.code {
+        KeyCode::Char('c') if held == KeyModifiers::CONTROL => Some(Key::Interrupt),
+        // What is meant for something else, such as Control-K, kills nobody.
+        _ if !held.is_empty() => None,
+        KeyCode::Char(letter) => Some(Key::Char(letter)),
+        KeyCode::Up => Some(Key::Up),
+        KeyCode::Down => Some(Key::Down),
+        KeyCode::PageUp => Some(Key::PageUp),
+        KeyCode::PageDown => Some(Key::PageDown),
+        KeyCode::Home => Some(Key::Home),
+        KeyCode::End => Some(Key::End),
+        KeyCode::Enter => Some(Key::Enter),
+        KeyCode::Esc => Some(Key::Escape),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_understood_and_others_mean_nothing() {
+        let key = |code, modifiers| ViewInput::of(&Event::Key(KeyEvent::new(code, modifiers)));
+        let none = KeyModifiers::NONE;
+        for (code, held, meant) in [
+            (KeyCode::Char('q'), none, Some(Key::Char('q'))),
+            (
+                KeyCode::Char('?'),
+                KeyModifiers::SHIFT,
+                Some(Key::Char('?')),
+            ),
+            (
+                KeyCode::Char('c'),
+                KeyModifiers::CONTROL,
+                Some(Key::Interrupt),
+            ),
+            (KeyCode::Char('c'), none, Some(Key::Char('c'))),
+            (KeyCode::Char('k'), KeyModifiers::CONTROL, None),
+            (KeyCode::Char('k'), KeyModifiers::ALT, None),
+            (KeyCode::Enter, none, Some(Key::Enter)),
+            (KeyCode::Esc, none, Some(Key::Escape)),
+            (KeyCode::F(1), none, None),
+        ] {
+            assert_eq!(
+                key(code, held),
+                meant.map(ViewInput::Key),
+                "{code:?} {held:?}"
+            );
+        }
+        let released = KeyEvent::new_with_kind(KeyCode::Char('q'), none, KeyEventKind::Release);
+        assert_eq!(ViewInput::of(&Event::Key(released)), None);
+        assert_eq!(
+            ViewInput::of(&Event::Resize(8, 2)),
+            Some(ViewInput::Resized)
+        );
+        assert_eq!(ViewInput::of(&Event::FocusLost), None);
+    }
+}

@@ -1,0 +1,107 @@
+//! What keys mean.
+
+use autonoe_dashboard::terminal::{Key, Reaction, ViewState, press};
+use autonoe_dashboard::{Dashboard, FleetAction, FleetIntent, MemberStatus};
+
+use crate::pictures::picture;
+use crate::sample::{fleet, member};
+
+/// Presses keys one after the other, and returns what followed from the last.
+fn after(fleet: &Dashboard, keys: &[Key]) -> Reaction {
+    let mut state = ViewState::default();
+    let mut reaction = Reaction::Nothing;
+    for key in keys {
+        (state, reaction) = press(*key, fleet, &state);
+    }
+    reaction
+}
+
+fn asks(member: &str, action: FleetAction) -> Reaction {
+    Reaction::Intent(FleetIntent {
+        member: member.into(),
+        action,
+    })
+}
+
+#[test]
+fn keys_become_intents_for_the_selected_member() {
+    use Key::{Char, Down, End, Enter, Escape, Home, Interrupt, PageDown, PageUp, Up};
+    let fleet = fleet();
+    for (keys, expected) in [
+        (&[Char('q')][..], Reaction::Quit),
+        (&[Interrupt], Reaction::Quit),
+        (&[Char('?'), Char('q')], Reaction::Quit),
+        (&[Char('k'), Interrupt], Reaction::Quit),
+        (&[Char('p')], asks("api", FleetAction::Pause)),
+        (&[Char('s')], asks("api", FleetAction::Stop)),
+        (&[Enter, Char('p')], asks("api", FleetAction::Pause)),
+        (&[Down, Char('r')], asks("pages", FleetAction::Resume)),
+        (&[Up, Up, Char('p')], asks("api", FleetAction::Pause)),
+        (&[End, Home, Char('p')], asks("api", FleetAction::Pause)),
+        (
+            &[PageDown, PageUp, Char('p')],
+            asks("api", FleetAction::Pause),
+        ),
+        (&[End, Up, Up, Char('s')], asks("pages", FleetAction::Stop)),
+        (&[Char('k')], Reaction::Nothing),
+        (&[Char('k'), Char('y')], asks("api", FleetAction::Kill)),
+        (&[Char('k'), Char('n')], Reaction::Nothing),
+        (&[Char('k'), Enter], Reaction::Nothing),
+        (&[Char('k'), Char('k')], Reaction::Nothing),
+        (&[Char('k'), Char('n'), Char('y')], Reaction::Nothing),
+        (&[Char('k'), Escape, Char('y')], Reaction::Nothing),
+        (&[Char('y')], Reaction::Nothing),
+        // What makes no sense is not asked for.
+        (&[Char('r')], Reaction::Nothing),
+        (&[Down, Char('p')], Reaction::Nothing),
+        (&[End, Char('s')], Reaction::Nothing),
+        (&[End, Char('k'), Char('y')], Reaction::Nothing),
+        (&[Char('?'), Char('p')], Reaction::Nothing),
+        (&[Char('x')], Reaction::Nothing),
+    ] {
+        assert_eq!(after(&fleet, keys), expected, "{keys:?}");
+    }
+}
+
+#[test]
+fn without_members_no_key_asks_for_anything() {
+    let empty = Dashboard::new("Nothing", "race");
+    for key in ['p', 'r', 's', 'k', 'y'] {
+        let keys = [Key::Down, Key::Enter, Key::Char('k'), Key::Char(key)];
+        assert_eq!(after(&empty, &keys), Reaction::Nothing, "{key}");
+    }
+}
+
+#[test]
+fn a_kill_hits_who_was_asked_about_whatever_changed_meanwhile() {
+    let before = fleet();
+    let (view, _) = press(Key::Char('k'), &before, &ViewState::default());
+
+    let mut moved = before.clone();
+    moved.members.rotate_left(1);
+    let (_, reaction) = press(Key::Char('y'), &moved, &view);
+    assert_eq!(reaction, asks("api", FleetAction::Kill));
+
+    let mut ended = before.clone();
+    ended.members[0] = member("api", MemberStatus::Completed, 1.0);
+    let (_, reaction) = press(Key::Char('y'), &ended, &view);
+    assert_eq!(reaction, Reaction::Nothing);
+
+    let mut gone = before;
+    gone.members.remove(0);
+    let (_, reaction) = press(Key::Char('y'), &gone, &view);
+    assert_eq!(reaction, Reaction::Nothing);
+}
+
+#[test]
+fn the_last_line_says_why_nothing_was_asked_for() {
+    let fleet = fleet();
+    for (keys, said) in [
+        (&[Key::Char('r')][..], "api is running: nothing to resume"),
+        (&[Key::Char('p')], "asked api to pause"),
+        (&[Key::Char('k'), Key::Char('n')], "not killed"),
+    ] {
+        let seen = picture(&fleet, keys, (80, 24));
+        assert!(seen.contains(said), "{seen}");
+    }
+}
