@@ -3,6 +3,7 @@ mod intent;
 mod model;
 mod source;
 pub mod terminal;
+pub mod web;
 
 pub use intent::{FleetAction, FleetIntent};
 pub use model::{

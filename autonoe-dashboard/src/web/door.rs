@@ -1,0 +1,320 @@
+//! Who is let in.
+
+use hyper::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
+use hyper::{Method, StatusCode, Uri};
+
+use super::ViewToken;
+
+/// Names of this machine that no other site can claim for itself.
+const OURS: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
+
+/// What a browser says of who made it send a request.
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// How somebody came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entrance {
+    /// With the secret in a header of its own, as programs do.
+    Header,
+    /// With the secret in the address: a browser at its first visit.
+    Address,
+    /// With the secret in a cookie: a browser that was here before.
+    Cookie,
+}
+
+/// Names the cookie. Cookies are not kept apart by ports, so that the name has to be.
+pub(super) fn cookie_name(port: u16) -> String {
+    format!("autonoe-dashboard-{port}")
+}
+
+/// Lets a request in, or says why not.
+///
+/// # Errors
+///
+/// `FORBIDDEN` if it was sent to another name than this machine's, or by the page of another site
+/// or port; `UNAUTHORIZED` if it does not have the secret.
+pub(super) fn enter(
+    token: &ViewToken,
+    cookie: &str,
+    method: &Method,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Result<Entrance, StatusCode> {
+    // A browser can be made to believe that the name of a foreign site is this machine. It still
+    // says the name that it believes in.
+    let host = text(headers, &HOST).filter(|host| is_ours(host));
+    let host = host.ok_or(StatusCode::FORBIDDEN)?;
+
+    let (entrance, said) = secret(cookie, uri, headers).ok_or(StatusCode::UNAUTHORIZED)?;
+    if !token.is(said.as_bytes()) {
+        return Err(StatusCode::UNAUTHORIZED);
+    }
+    match comes_from(headers, host) {
+        Site::Another => Err(StatusCode::FORBIDDEN),
+        // A browser that would not say whose page it is could be anybody's errand boy.
+        Site::Untold if method != Method::GET && entrance != Entrance::Header => {
+            Err(StatusCode::FORBIDDEN)
+        }
+        Site::Ours | Site::Untold => Ok(entrance),
+    }
+}
+
+/// Returns what a request gives as its secret. What is said last on purpose counts, alone.
+fn secret<'r>(cookie: &str, uri: &'r Uri, headers: &'r HeaderMap) -> Option<(Entrance, &'r str)> {
+    if headers.contains_key(AUTHORIZATION) {
+        let said = text(headers, &AUTHORIZATION)?;
+        let (scheme, said) = said.split_once(' ')?;
+        let is_bearer = scheme.eq_ignore_ascii_case("bearer");
+        return is_bearer.then(|| (Entrance::Header, said.trim()));
+    }
+    if uri.path() == "/" {
+        let query = uri.query().unwrap_or_default();
+        let said = query
+            .split('&')
+            .find_map(|part| part.strip_prefix("token="));
+        if let Some(said) = said {
+            return Some((Entrance::Address, said));
+        }
+    }
+    let cookies = headers.get_all(COOKIE).iter();
+    let pairs = cookies
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'));
+    let mut named = pairs.filter_map(|pair| pair.trim().split_once('='));
+    let (_, said) = named.find(|(name, _)| *name == cookie)?;
+    Some((Entrance::Cookie, said))
+}
+
+/// Whose page made a browser send a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Site {
+    Ours,
+    Another,
+    /// It is not said: no page, or a program.
+    Untold,
+}
+
+fn comes_from(headers: &HeaderMap, host: &str) -> Site {
+    let origin = headers.contains_key(ORIGIN).then(|| {
+        let origin = text(headers, &ORIGIN).and_then(|origin| origin.strip_prefix("http://"));
+        origin.is_some_and(|origin| origin.eq_ignore_ascii_case(host))
+    });
+    // Typing an address is `none`; a page of another port of this machine is `same-site`.
+    let fetched = headers
+        .contains_key(FETCH_SITE)
+        .then(|| matches!(text(headers, &FETCH_SITE), Some("same-origin" | "none")));
+    // Whoever follows a link to the page is sent by another site, and has the secret in the
+    // address. Such a request changes nothing and has no origin.
+    let is_link = headers
+        .get("sec-fetch-mode")
+        .is_some_and(|mode| mode == "navigate");
+    match (origin, fetched) {
+        (Some(false), _) => Site::Another,
+        (None, Some(false)) if is_link => Site::Untold,
+        (_, Some(false)) => Site::Another,
+        (Some(true), _) => Site::Ours,
+        (None, _) => Site::Untold,
+    }
+}
+
+/// Tells whether `authority` is this machine, with or without a port. Which port does not matter:
+/// a tunnel may have another one at its end.
+fn is_ours(authority: &str) -> bool {
+    let is_port = |rest: &str| {
+        let port = rest.strip_prefix(':');
+        rest.is_empty() || port.is_some_and(|port| port.parse::<u16>().is_ok())
+    };
+    OURS.into_iter().any(|name| {
+        let head = authority.get(..name.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(name))
+            && is_port(&authority[name.len()..])
+    })
+}
+
+/// Returns a header that is there once and is text.
+fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    let mut all = headers.get_all(name).iter();
+    match (all.next(), all.next()) {
+        (Some(value), None) => HeaderValue::to_str(value).ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SECRET: &str = "0123456789abcdef";
+
+    fn tried(request: &str) -> Result<Entrance, StatusCode> {
+        let mut lines = request.lines().map(str::trim);
+        let (method, uri) = lines
+            .next()
+            .and_then(|line| line.split_once(' '))
+            .expect("a line");
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            let (name, value) = line.split_once(": ").expect("a header");
+            headers.append(
+                HeaderName::try_from(name).expect("a name"),
+                HeaderValue::try_from(value).expect("a value"),
+            );
+        }
+        enter(
+            &ViewToken::new(SECRET).expect("long enough"),
+            "mine",
+            &method.parse().expect("a method"),
+            &uri.parse().expect("an address"),
+            &headers,
+        )
+    }
+
+    #[test]
+    fn the_secret_lets_in_by_three_ways() {
+        for (request, entrance) in [
+            (
+                "GET /?token=0123456789abcdef\nhost: 127.0.0.1:7",
+                Entrance::Address,
+            ),
+            (
+                "GET /?a=b&token=0123456789abcdef\nhost: localhost",
+                Entrance::Address,
+            ),
+            (
+                "GET /\nhost: [::1]:7\ncookie: mine=0123456789abcdef",
+                Entrance::Cookie,
+            ),
+            (
+                "GET /\nhost: localhost:7\ncookie: a=b; mine=0123456789abcdef",
+                Entrance::Cookie,
+            ),
+            (
+                "GET /api/x\nhost: LOCALHOST:7\nauthorization: Bearer 0123456789abcdef",
+                Entrance::Header,
+            ),
+            (
+                "POST /api/x\nhost: localhost:7\nauthorization: bearer 0123456789abcdef",
+                Entrance::Header,
+            ),
+            (
+                "POST /api/x\nhost: localhost:7\norigin: http://localhost:7\ncookie: mine=0123456789abcdef",
+                Entrance::Cookie,
+            ),
+            // A link in a page of somebody who was told the address.
+            (
+                "GET /?token=0123456789abcdef\nhost: localhost:7\nsec-fetch-site: cross-site\nsec-fetch-mode: navigate",
+                Entrance::Address,
+            ),
+        ] {
+            assert_eq!(tried(request), Ok(entrance), "{request}");
+        }
+    }
+
+    #[test]
+    fn without_the_secret_nobody_comes_in() {
+        for request in [
+            "GET /\nhost: localhost",
+            "GET /?token=\nhost: localhost",
+            "GET /?token=0123456789abcdeF\nhost: localhost",
+            "GET /api/dashboard?token=0123456789abcdef\nhost: localhost",
+            "GET /\nhost: localhost\ncookie: yours=0123456789abcdef",
+            "GET /\nhost: localhost\ncookie: mine=0",
+            "GET /\nhost: localhost\nauthorization: 0123456789abcdef",
+            "GET /\nhost: localhost\nauthorization: Basic 0123456789abcdef",
+            // What is said last on purpose counts.
+            "GET /?token=0\nhost: localhost\ncookie: mine=0123456789abcdef",
+            "GET /\nhost: localhost\nauthorization: Bearer 0\ncookie: mine=0123456789abcdef",
+            "GET /\nhost: localhost\nauthorization: Bearer 0123456789abcdef\nauthorization: Bearer 0",
+        ] {
+            assert_eq!(tried(request), Err(StatusCode::UNAUTHORIZED), "{request}");
+        }
+    }
+
+    #[test]
+    fn other_names_and_pages_of_others_are_turned_away() {
+        let cookie = "cookie: mine=0123456789abcdef";
+        let bearer = "authorization: Bearer 0123456789abcdef";
+        for (line, headers) in [
+            ("GET /", format!("{cookie}")),
+            ("GET /", format!("host: evil.example\n{cookie}")),
+            ("GET /", format!("host: localhost.evil.example\n{cookie}")),
+            ("GET /", format!("host: localhost:port\n{cookie}")),
+            (
+                "GET /",
+                format!("host: localhost\nhost: localhost\n{cookie}"),
+            ),
+            ("GET /", format!("host: 192.168.0.7:80\n{bearer}")),
+            ("POST /x", format!("host: localhost:7\n{cookie}")),
+            (
+                "POST /x",
+                format!("host: localhost:7\norigin: null\n{cookie}"),
+            ),
+            (
+                "POST /x",
+                format!("host: localhost:7\norigin: http://localhost:8\n{cookie}"),
+            ),
+            (
+                "POST /x",
+                format!("host: localhost:7\norigin: http://127.0.0.1:7\n{cookie}"),
+            ),
+            (
+                "POST /x",
+                format!("host: localhost:7\norigin: https://localhost:7\n{cookie}"),
+            ),
+            (
+                "POST /x",
+                format!("host: localhost:7\norigin: http://evil.example\n{bearer}"),
+            ),
+            (
+                "GET /api/x",
+                format!("host: localhost:7\nsec-fetch-site: same-site\n{cookie}"),
+            ),
+            (
+                "GET /api/x",
+                format!("host: localhost:7\nsec-fetch-site: cross-site\n{bearer}"),
+            ),
+            (
+                "POST /x",
+                format!(
+                    "host: localhost:7\norigin: http://localhost:7\nsec-fetch-site: cross-site\n{cookie}"
+                ),
+            ),
+            (
+                "POST /x",
+                format!(
+                    "host: localhost:7\nsec-fetch-site: cross-site\nsec-fetch-mode: navigate\n{cookie}"
+                ),
+            ),
+        ] {
+            let request = format!("{line}\n{headers}");
+            assert_eq!(tried(&request), Err(StatusCode::FORBIDDEN), "{request}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_name_but_ours_is_ours(name in "[a-zA-Z0-9.:\\[\\]-]{0,24}") {
+            let bare = name.rsplit_once(':').map_or(name.as_str(), |(bare, _)| bare);
+            let known = |text: &str| OURS.iter().any(|ours| ours.eq_ignore_ascii_case(text));
+            prop_assert!(!is_ours(&name) || known(bare) || known(&name));
+        }
+
+        #[test]
+        fn no_request_with_arbitrary_words_comes_in(
+            query in "[a-z0-9=&%]{0,24}",
+            cookie in "[ -~]{0,24}",
+            said in "[ -~]{0,24}",
+        ) {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, HeaderValue::from_static("localhost"));
+            headers.insert(COOKIE, HeaderValue::try_from(cookie).expect("printable"));
+            let uri: Uri = format!("/?{query}").parse().expect("an address");
+            let token = ViewToken::random().expect("there is randomness");
+            prop_assert!(enter(&token, "mine", &Method::GET, &uri, &headers).is_err());
+            headers.insert(AUTHORIZATION, HeaderValue::try_from(said).expect("printable"));
+            prop_assert!(enter(&token, "mine", &Method::GET, &uri, &headers).is_err());
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The view in a browser: one page on a port of this machine.
+//!
+//! | address | what it is |
+//! | --- | --- |
+//! | `GET /` | the page |
+//! | `GET /api/dashboard` | the newest [`Dashboard`](crate::Dashboard), as JSON |
+//! | `GET /api/events` | server-sent events: `snapshot` at first and on change, `alive` now and then, `end` when no more come |
+//! | `POST /api/members/{id}/pause`, `resume`, `stop`, `kill` | hands a [`FleetIntent`](crate::FleetIntent) over; 202 says that it was taken, not that it was done |
+//! | `POST /api/members/{id}/instruct` | the same, with `{"text": ".."}` for the agent |
+//!
+//! Everything needs the [`ViewToken`]: in the address of the first visit, which leaves a cookie, or in
+//! a header `Authorization: Bearer ..`. Without it the answer is 401, whatever was asked for. Requests
+//! to another name than this machine's, and by pages of other sites or ports, get 403.
+
+mod door;
+mod exchange;
+mod limits;
+mod page;
+mod response;
+mod route;
+mod server;
+mod stream;
+mod token;
+
+pub use limits::ServeLimits;
+pub use server::{DashboardServer, ServeError, serve, serve_within};
+pub use token::{InvalidToken, ViewToken};
