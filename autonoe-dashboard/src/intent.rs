@@ -9,6 +9,16 @@ use crate::{MemberId, MemberStatus};
 
 /// What a person at a view wants to be done with a member. The view does nothing of it by itself:
 /// who shows the view gets it and carries it out.
+///
+/// ```
+/// use autonoe_dashboard::{FleetAction, FleetIntent};
+///
+/// let json = r#"{"member": "api", "action": "instruct", "text": "Use postgres."}"#;
+/// let intent: FleetIntent = serde_json::from_str(json)?;
+///
+/// assert!(matches!(intent.action, FleetAction::Instruct { .. }));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FleetIntent {

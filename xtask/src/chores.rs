@@ -12,6 +12,7 @@ pub(crate) fn update_schemas(cargo: &Cargo) -> Result<(), Failure> {
     for test in [
         &["-p", "autonoe-core", "--test", "schemas"][..],
         &["-p", "autonoe-cli", "--test", "commands", "schema"],
+        &["-p", "autonoe-dashboard", "--test", "web", "schemas"],
         &["-p", "autonoe-flow", "--test", "flow", "schemas"],
         &["-p", "autonoe-harness", "--test", "executor", "schemas"],
     ] {

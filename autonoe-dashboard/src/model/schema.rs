@@ -2,22 +2,22 @@
 
 use std::collections::BTreeMap;
 
+use autonoe_core::plain_schema;
 use serde_json::Value;
 
 use super::Dashboard;
 use crate::FleetIntent;
 
-/// Returns the JSON Schema of what other programs read and write here, by name.
+/// Returns the JSON Schemas of snapshots and of what persons ask for, by name.
 ///
 /// ```
 /// assert!(autonoe_dashboard::schemas().contains_key("dashboard"));
 /// ```
 pub fn schemas() -> BTreeMap<String, Value> {
     [
-        ("dashboard", schemars::schema_for!(Dashboard)),
-        ("dashboard.intent", schemars::schema_for!(FleetIntent)),
+        ("dashboard", plain_schema::<Dashboard>()),
+        ("dashboard.intent", plain_schema::<FleetIntent>()),
     ]
-    .into_iter()
     .map(|(name, schema)| (name.to_owned(), schema.to_value()))
-    .collect()
+    .into()
 }

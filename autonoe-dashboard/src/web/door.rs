@@ -3,6 +3,9 @@
 use hyper::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::{Method, StatusCode, Uri};
 
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
 use super::ViewToken;
 
 /// Names of this machine that no other site can claim for itself.
@@ -18,13 +21,33 @@ pub(super) enum Entrance {
     Header,
     /// With the secret in the address: a browser at its first visit.
     Address,
-    /// With the secret in a cookie: a browser that was here before.
+    /// With the secret in a cookie, to the folder of the cookie: a browser that was here before.
     Cookie,
 }
 
-/// Names the cookie. Cookies are not kept apart by ports, so that the name has to be.
-pub(super) fn cookie_name(port: u16) -> String {
-    format!("autonoe-dashboard-{port}")
+/// The name of the cookie.
+pub(super) const NAME: &str = "autonoe-dashboard";
+
+/// Returns the folder of addresses that the cookie is for, for example `/v/0a1b..`.
+///
+/// Browsers send a cookie to all ports of a host, and on the other ports of this machine are
+/// servers of the very agents that are watched here. None of them can have a browser ask for
+/// addresses in a folder that it cannot guess, so that none of them gets to see the cookie.
+pub(super) fn folder(token: &ViewToken) -> String {
+    let digest = Sha256::digest(format!("the folder of {}", token.reveal()));
+    let name: String = digest
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("/v/{name}")
+}
+
+/// Returns the path within the folder; `None` if it is elsewhere.
+pub(super) fn within<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
+    let (head, rest) = path.split_at_checked(folder.len())?;
+    let is_it: bool = head.as_bytes().ct_eq(folder.as_bytes()).into();
+    (is_it && rest.starts_with('/')).then_some(rest)
 }
 
 /// Lets a request in, or says why not.
@@ -35,7 +58,7 @@ pub(super) fn cookie_name(port: u16) -> String {
 /// or port; `UNAUTHORIZED` if it does not have the secret.
 pub(super) fn enter(
     token: &ViewToken,
-    cookie: &str,
+    folder: &str,
     method: &Method,
     uri: &Uri,
     headers: &HeaderMap,
@@ -45,7 +68,7 @@ pub(super) fn enter(
     let host = text(headers, &HOST).filter(|host| is_ours(host));
     let host = host.ok_or(StatusCode::FORBIDDEN)?;
 
-    let (entrance, said) = secret(cookie, uri, headers).ok_or(StatusCode::UNAUTHORIZED)?;
+    let (entrance, said) = secret(folder, uri, headers).ok_or(StatusCode::UNAUTHORIZED)?;
     if !token.is(said.as_bytes()) {
         return Err(StatusCode::UNAUTHORIZED);
     }
@@ -60,7 +83,7 @@ pub(super) fn enter(
 }
 
 /// Returns what a request gives as its secret. What is said last on purpose counts, alone.
-fn secret<'r>(cookie: &str, uri: &'r Uri, headers: &'r HeaderMap) -> Option<(Entrance, &'r str)> {
+fn secret<'r>(folder: &str, uri: &'r Uri, headers: &'r HeaderMap) -> Option<(Entrance, &'r str)> {
     if headers.contains_key(AUTHORIZATION) {
         let said = text(headers, &AUTHORIZATION)?;
         let (scheme, said) = said.split_once(' ')?;
@@ -76,12 +99,13 @@ fn secret<'r>(cookie: &str, uri: &'r Uri, headers: &'r HeaderMap) -> Option<(Ent
             return Some((Entrance::Address, said));
         }
     }
+    within(folder, uri.path())?;
     let cookies = headers.get_all(COOKIE).iter();
     let pairs = cookies
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(';'));
     let mut named = pairs.filter_map(|pair| pair.trim().split_once('='));
-    let (_, said) = named.find(|(name, _)| *name == cookie)?;
+    let (_, said) = named.find(|(name, _)| *name == NAME)?;
     Some((Entrance::Cookie, said))
 }
 
@@ -164,7 +188,7 @@ mod tests {
         }
         enter(
             &ViewToken::new(SECRET).expect("long enough"),
-            "mine",
+            "/v/mine",
             &method.parse().expect("a method"),
             &uri.parse().expect("an address"),
             &headers,
@@ -183,11 +207,11 @@ mod tests {
                 Entrance::Address,
             ),
             (
-                "GET /\nhost: [::1]:7\ncookie: mine=0123456789abcdef",
+                "GET /v/mine/\nhost: [::1]:7\ncookie: autonoe-dashboard=0123456789abcdef",
                 Entrance::Cookie,
             ),
             (
-                "GET /\nhost: localhost:7\ncookie: a=b; mine=0123456789abcdef",
+                "GET /v/mine/\nhost: localhost:7\ncookie: a=b; autonoe-dashboard=0123456789abcdef",
                 Entrance::Cookie,
             ),
             (
@@ -199,7 +223,7 @@ mod tests {
                 Entrance::Header,
             ),
             (
-                "POST /api/x\nhost: localhost:7\norigin: http://localhost:7\ncookie: mine=0123456789abcdef",
+                "POST /v/mine/api/x\nhost: localhost:7\norigin: http://localhost:7\ncookie: autonoe-dashboard=0123456789abcdef",
                 Entrance::Cookie,
             ),
             // A link in a page of somebody who was told the address.
@@ -219,13 +243,18 @@ mod tests {
             "GET /?token=\nhost: localhost",
             "GET /?token=0123456789abcdeF\nhost: localhost",
             "GET /api/dashboard?token=0123456789abcdef\nhost: localhost",
-            "GET /\nhost: localhost\ncookie: yours=0123456789abcdef",
-            "GET /\nhost: localhost\ncookie: mine=0",
+            "GET /v/mine/\nhost: localhost\ncookie: yours=0123456789abcdef",
+            "GET /v/mine/\nhost: localhost\ncookie: autonoe-dashboard=0",
+            // The cookie is for its folder only.
+            "GET /\nhost: localhost\ncookie: autonoe-dashboard=0123456789abcdef",
+            "GET /v/mine\nhost: localhost\ncookie: autonoe-dashboard=0123456789abcdef",
+            "GET /v/minex/\nhost: localhost\ncookie: autonoe-dashboard=0123456789abcdef",
+            "GET /v/yours/\nhost: localhost\ncookie: autonoe-dashboard=0123456789abcdef",
             "GET /\nhost: localhost\nauthorization: 0123456789abcdef",
             "GET /\nhost: localhost\nauthorization: Basic 0123456789abcdef",
             // What is said last on purpose counts.
-            "GET /?token=0\nhost: localhost\ncookie: mine=0123456789abcdef",
-            "GET /\nhost: localhost\nauthorization: Bearer 0\ncookie: mine=0123456789abcdef",
+            "GET /?token=0\nhost: localhost\ncookie: autonoe-dashboard=0123456789abcdef",
+            "GET /v/mine/\nhost: localhost\nauthorization: Bearer 0\ncookie: autonoe-dashboard=0123456789abcdef",
             "GET /\nhost: localhost\nauthorization: Bearer 0123456789abcdef\nauthorization: Bearer 0",
         ] {
             assert_eq!(tried(request), Err(StatusCode::UNAUTHORIZED), "{request}");
@@ -234,55 +263,58 @@ mod tests {
 
     #[test]
     fn other_names_and_pages_of_others_are_turned_away() {
-        let cookie = "cookie: mine=0123456789abcdef";
+        let cookie = "cookie: autonoe-dashboard=0123456789abcdef";
         let bearer = "authorization: Bearer 0123456789abcdef";
         for (line, headers) in [
-            ("GET /", format!("{cookie}")),
-            ("GET /", format!("host: evil.example\n{cookie}")),
-            ("GET /", format!("host: localhost.evil.example\n{cookie}")),
-            ("GET /", format!("host: localhost:port\n{cookie}")),
+            ("GET /v/mine/", cookie.to_owned()),
+            ("GET /v/mine/", format!("host: evil.example\n{cookie}")),
             (
-                "GET /",
+                "GET /v/mine/",
+                format!("host: localhost.evil.example\n{cookie}"),
+            ),
+            ("GET /v/mine/", format!("host: localhost:port\n{cookie}")),
+            (
+                "GET /v/mine/",
                 format!("host: localhost\nhost: localhost\n{cookie}"),
             ),
-            ("GET /", format!("host: 192.168.0.7:80\n{bearer}")),
-            ("POST /x", format!("host: localhost:7\n{cookie}")),
+            ("GET /v/mine/", format!("host: 192.168.0.7:80\n{bearer}")),
+            ("POST /v/mine/x", format!("host: localhost:7\n{cookie}")),
             (
-                "POST /x",
+                "POST /v/mine/x",
                 format!("host: localhost:7\norigin: null\n{cookie}"),
             ),
             (
-                "POST /x",
+                "POST /v/mine/x",
                 format!("host: localhost:7\norigin: http://localhost:8\n{cookie}"),
             ),
             (
-                "POST /x",
+                "POST /v/mine/x",
                 format!("host: localhost:7\norigin: http://127.0.0.1:7\n{cookie}"),
             ),
             (
-                "POST /x",
+                "POST /v/mine/x",
                 format!("host: localhost:7\norigin: https://localhost:7\n{cookie}"),
             ),
             (
-                "POST /x",
+                "POST /v/mine/x",
                 format!("host: localhost:7\norigin: http://evil.example\n{bearer}"),
             ),
             (
-                "GET /api/x",
+                "GET /v/mine/api/x",
                 format!("host: localhost:7\nsec-fetch-site: same-site\n{cookie}"),
             ),
             (
-                "GET /api/x",
+                "GET /v/mine/api/x",
                 format!("host: localhost:7\nsec-fetch-site: cross-site\n{bearer}"),
             ),
             (
-                "POST /x",
+                "POST /v/mine/x",
                 format!(
                     "host: localhost:7\norigin: http://localhost:7\nsec-fetch-site: cross-site\n{cookie}"
                 ),
             ),
             (
-                "POST /x",
+                "POST /v/mine/x",
                 format!(
                     "host: localhost:7\nsec-fetch-site: cross-site\nsec-fetch-mode: navigate\n{cookie}"
                 ),
@@ -291,6 +323,19 @@ mod tests {
             let request = format!("{line}\n{headers}");
             assert_eq!(tried(&request), Err(StatusCode::FORBIDDEN), "{request}");
         }
+    }
+
+    #[test]
+    fn the_folder_of_a_secret_is_its_own_and_does_not_tell_it() {
+        let folders = ["0123456789abcdef", "0123456789abcdeF"].map(|secret| {
+            let token = ViewToken::new(secret).expect("long enough");
+            assert_eq!(folder(&token), folder(&token));
+            assert!(!folder(&token).contains(secret));
+            folder(&token)
+        });
+
+        assert_ne!(folders[0], folders[1]);
+        assert_eq!(folders[0].len(), "/v/".len() + 32);
     }
 
     proptest! {
@@ -312,9 +357,9 @@ mod tests {
             headers.insert(COOKIE, HeaderValue::try_from(cookie).expect("printable"));
             let uri: Uri = format!("/?{query}").parse().expect("an address");
             let token = ViewToken::random().expect("there is randomness");
-            prop_assert!(enter(&token, "mine", &Method::GET, &uri, &headers).is_err());
+            prop_assert!(enter(&token, "/v/mine", &Method::GET, &uri, &headers).is_err());
             headers.insert(AUTHORIZATION, HeaderValue::try_from(said).expect("printable"));
-            prop_assert!(enter(&token, "mine", &Method::GET, &uri, &headers).is_err());
+            prop_assert!(enter(&token, "/v/mine", &Method::GET, &uri, &headers).is_err());
         }
     }
 }

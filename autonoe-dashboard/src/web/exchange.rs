@@ -13,7 +13,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::door::{Entrance, enter};
+use super::door::{Entrance, NAME, enter, within};
 use super::response::{Body, json, page, refusal};
 use super::route::{Route, Verb, route};
 use super::{ServeLimits, ViewToken, stream};
@@ -22,7 +22,8 @@ use crate::{DashboardSource, FleetAction, FleetIntent, MemberId};
 /// What all connections of a server share.
 pub(super) struct Desk {
     pub(super) token: ViewToken,
-    pub(super) cookie: String,
+    /// Where the cookie is for.
+    pub(super) folder: String,
     pub(super) source: Arc<dyn DashboardSource>,
     pub(super) intents: mpsc::Sender<FleetIntent>,
     pub(super) limits: ServeLimits,
@@ -51,7 +52,7 @@ pub(super) async fn answer(desk: &Desk, request: Request<Incoming>) -> Response<
 fn let_in(desk: &Desk, request: &Request<Incoming>) -> Result<(Entrance, Route), Refusal> {
     let (uri, headers) = (request.uri(), request.headers());
     // To who has no secret it is not told which addresses there are.
-    let entrance = enter(&desk.token, &desk.cookie, request.method(), uri, headers);
+    let entrance = enter(&desk.token, &desk.folder, request.method(), uri, headers);
     let entrance = entrance.map_err(|status| match status {
         StatusCode::UNAUTHORIZED => refused(
             status,
@@ -59,7 +60,8 @@ fn let_in(desk: &Desk, request: &Request<Incoming>) -> Result<(Entrance, Route),
         ),
         _ => refused(status, "this is for pages of this machine only"),
     })?;
-    let route = route(request.method(), uri.path()).map_err(|status| match status {
+    let path = within(&desk.folder, uri.path()).unwrap_or(uri.path());
+    let route = route(request.method(), path).map_err(|status| match status {
         StatusCode::METHOD_NOT_ALLOWED => refused(status, "not by this method"),
         _ => refused(status, "there is nothing at this address"),
     })?;
@@ -73,7 +75,7 @@ async fn serve(
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Refusal> {
     match route {
-        Route::Page => Ok(page(cookie(desk, entrance)?)),
+        Route::Page => Ok(page(&desk.folder, cookie(desk, entrance)?)),
         Route::Dashboard => {
             let text = serde_json::to_string(&*desk.source.newest())
                 .map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
@@ -103,8 +105,8 @@ fn cookie(desk: &Desk, entrance: Entrance) -> Result<Option<HeaderValue>, Refusa
     if entrance != Entrance::Address {
         return Ok(None);
     }
-    let (name, secret) = (&desk.cookie, desk.token.reveal());
-    let cookie = format!("{name}={secret}; Path=/; HttpOnly; SameSite=Strict");
+    let (folder, secret) = (&desk.folder, desk.token.reveal());
+    let cookie = format!("{NAME}={secret}; Path={folder}/; HttpOnly; SameSite=Strict");
     let mut cookie = HeaderValue::try_from(cookie)
         .map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
     cookie.set_sensitive(true);

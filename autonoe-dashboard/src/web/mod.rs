@@ -9,7 +9,9 @@
 //! | `POST /api/members/{id}/instruct` | the same, with `{"text": ".."}` for the agent |
 //!
 //! Everything needs the [`ViewToken`]: in the address of the first visit, which leaves a cookie, or in
-//! a header `Authorization: Bearer ..`. Without it the answer is 401, whatever was asked for. Requests
+//! a header `Authorization: Bearer ..`. Without it the answer is 401, whatever was asked for. The cookie
+//! is for a folder that nobody can guess (`/v/../api/dashboard` and so on), so that servers on other
+//! ports of this machine, those of the agents among them, never get to see it. Requests
 //! to another name than this machine's, and by pages of other sites or ports, get 403.
 
 mod door;

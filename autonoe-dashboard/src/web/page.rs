@@ -6,8 +6,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-/// The page: one file, without anything from elsewhere.
-pub(super) const PAGE: &str = include_str!("page.html");
+/// The page: one file, without anything from elsewhere. `%FOLDER%` stands for where its cookie is for.
+const PAGE: &str = include_str!("page.html");
+
+/// Returns the page for a browser whose cookie is for `folder`.
+pub(super) fn page_in(folder: &str) -> String {
+    PAGE.replace("%FOLDER%", folder)
+}
 
 /// What a browser may do with the page: its one script and its one style, by their hashes, and
 /// requests to this server. Nothing that gets into the page by mistake runs.
@@ -38,6 +43,7 @@ mod tests {
     fn the_page_has_one_script_one_style_and_nothing_from_elsewhere() {
         for (part, count) in [
             ("<script", 1),
+            ("%FOLDER%", 1),
             ("<style", 1),
             ("http:", 0),
             ("https:", 0),

@@ -12,14 +12,15 @@ use hyper::header::{
 };
 use hyper::{Response, StatusCode};
 
-use super::page::{PAGE, POLICY};
+use super::page::{POLICY, page_in};
 
 /// What responses carry.
 pub(super) type Body = UnsyncBoxBody<Bytes, Infallible>;
 
 /// Sends the page, and a cookie with it at the first visit.
-pub(super) fn page(cookie: Option<HeaderValue>) -> Response<Body> {
-    let mut response = whole(StatusCode::OK, "text/html; charset=utf-8", PAGE);
+pub(super) fn page(folder: &str, cookie: Option<HeaderValue>) -> Response<Body> {
+    let kind = "text/html; charset=utf-8";
+    let mut response = whole(StatusCode::OK, kind, page_in(folder));
     let headers = response.headers_mut();
     if let Ok(policy) = HeaderValue::try_from(POLICY.as_str()) {
         headers.insert(CONTENT_SECURITY_POLICY, policy);

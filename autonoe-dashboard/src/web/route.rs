@@ -71,8 +71,8 @@ mod tests {
             let member = member.into();
             Ok(Route::Act { member, verb })
         };
-        let not_found = Err(StatusCode::NOT_FOUND);
-        let not_allowed = Err(StatusCode::METHOD_NOT_ALLOWED);
+        let not_found = || Err(StatusCode::NOT_FOUND);
+        let not_allowed = || Err(StatusCode::METHOD_NOT_ALLOWED);
         for (method, path, expected) in [
             ("GET", "/", Ok(Route::Page)),
             ("GET", "/api/dashboard", Ok(Route::Dashboard)),
@@ -91,17 +91,17 @@ mod tests {
                 "/api/members/a%2Fb%20c/stop",
                 act("a/b c", Verb::Stop),
             ),
-            ("POST", "/", not_allowed.clone()),
-            ("DELETE", "/api/dashboard", not_allowed.clone()),
-            ("GET", "/api/members/api/kill", not_allowed.clone()),
-            ("GET", "/index.html", not_found.clone()),
-            ("GET", "/api", not_found.clone()),
-            ("GET", "/api/dashboard/", not_found.clone()),
-            ("POST", "/api/members/api", not_found.clone()),
-            ("POST", "/api/members/api/explode", not_found.clone()),
-            ("POST", "/api/members/a/b/stop", not_found.clone()),
-            ("POST", "/api/members/%ff/stop", not_found.clone()),
-            ("GET", "/../etc/passwd", not_found.clone()),
+            ("POST", "/", not_allowed()),
+            ("DELETE", "/api/dashboard", not_allowed()),
+            ("GET", "/api/members/api/kill", not_allowed()),
+            ("GET", "/index.html", not_found()),
+            ("GET", "/api", not_found()),
+            ("GET", "/api/dashboard/", not_found()),
+            ("POST", "/api/members/api", not_found()),
+            ("POST", "/api/members/api/explode", not_found()),
+            ("POST", "/api/members/a/b/stop", not_found()),
+            ("POST", "/api/members/%ff/stop", not_found()),
+            ("GET", "/../etc/passwd", not_found()),
         ] {
             let method = method.parse().expect("a method");
             assert_eq!(route(&method, path), expected, "{method} {path}");

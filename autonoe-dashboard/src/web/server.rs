@@ -17,7 +17,7 @@ use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::door::cookie_name;
+use super::door::folder;
 use super::exchange::{Desk, answer};
 use super::{ServeLimits, ViewToken};
 use crate::{DashboardSource, FleetIntent};
@@ -101,8 +101,8 @@ pub fn serve_within(
         over: CancellationToken::new(),
     };
     let desk = Arc::new(Desk {
+        folder: folder(&token),
         token,
-        cookie: cookie_name(address.port()),
         source,
         intents,
         streams: Arc::new(Semaphore::new(limits.streams)),

@@ -4,5 +4,5 @@ mod arbitrary;
 mod driving;
 mod keys;
 mod pictures;
-#[path = "../sample.rs"]
+#[path = "../shared/sample.rs"]
 mod sample;

@@ -1,0 +1,228 @@
+//! A real browser, driven over its DevTools protocol, that reaches this machine only.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A browser without a window, with one page. It ends when this is dropped.
+pub(crate) struct Chromium {
+    process: Child,
+    input: Option<ChildStdin>,
+    messages: Receiver<Value>,
+    sent: u64,
+    session: Option<String>,
+    /// What the browser told while something else was waited for.
+    told: Vec<Value>,
+    _profile: TempDir,
+}
+
+/// Returns Debian's Chromium, or fails the test if it is not installed.
+fn program() -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut places = std::env::split_paths(&path).map(|dir| dir.join("chromium"));
+    places.find(|path| path.is_file()).expect(
+        "there is no chromium on the search path, and this test looks at a page with it: \
+         run `cargo xtask clis` as root, or install Debian's package chromium",
+    )
+}
+
+impl Chromium {
+    pub(crate) fn start() -> Self {
+        let profile = tempfile::tempdir().expect("a directory can be made");
+        // The protocol is spoken on the descriptors 3 and 4, which only a shell can hand over
+        // without unsafe code. No name is resolved, so that nothing can be fetched.
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", r#"exec "$@" 3<&0 4>&1 </dev/null >/dev/null"#, "sh"])
+            .arg(program())
+            .args("--headless --no-sandbox --disable-gpu --disable-quic --no-first-run".split(' '))
+            .args("--disable-background-networking --disable-sync".split(' '))
+            .args("--disable-component-update --disable-extensions --hide-scrollbars".split(' '))
+            .args("--disable-dev-shm-usage --force-color-profile=srgb".split(' '))
+            .arg("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
+            .arg("--remote-debugging-pipe")
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .arg("about:blank")
+            .env("HOME", profile.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut process = command.spawn().expect("it can be started");
+        let output = BufReader::new(process.stdout.take().expect("it is piped"));
+        let (sender, messages) = mpsc::channel();
+        std::thread::spawn(move || {
+            for message in output.split(0) {
+                let Ok(message) = message else { return };
+                let message = serde_json::from_slice(&message).expect("messages are JSON");
+                if sender.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut browser = Self {
+            input: process.stdin.take(),
+            process,
+            messages,
+            sent: 0,
+            session: None,
+            told: Vec::new(),
+            _profile: profile,
+        };
+        browser.open_page();
+        browser
+    }
+
+    fn open_page(&mut self) {
+        let target = self.ask("Target.createTarget", &json!({"url": "about:blank"}));
+        let attach = json!({"targetId": target["targetId"], "flatten": true});
+        let attached = self.ask("Target.attachToTarget", &attach);
+        self.session = attached["sessionId"].as_str().map(str::to_owned);
+        for domain in ["Page", "Runtime", "Log", "Network"] {
+            self.ask(&format!("{domain}.enable"), &json!({}));
+        }
+    }
+
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.sent += 1;
+        let id = self.sent;
+        let mut request = json!({"id": id, "method": method, "params": params});
+        if let Some(session) = &self.session {
+            request["sessionId"] = session.as_str().into();
+        }
+        let input = self.input.as_mut().expect("it is open until the end");
+        let sent = input.write_all(format!("{request}\0").as_bytes());
+        sent.and_then(|()| input.flush())
+            .expect("the browser listens");
+        let answer = self.wait_for(|message| message["id"] == id);
+        assert!(answer["error"].is_null(), "{method}: {answer}");
+        answer["result"].clone()
+    }
+
+    fn wait_for(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
+        if let Some(place) = self.told.iter().position(&is_it) {
+            return self.told.remove(place);
+        }
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let message = self
+                .messages
+                .recv_timeout(left)
+                .expect("the browser answers");
+            if is_it(&message) {
+                return message;
+            }
+            self.told.push(message);
+        }
+    }
+
+    /// Opens an address and waits until it is loaded.
+    pub(crate) fn open(&mut self, address: &str) {
+        self.told.clear();
+        let opened = self.ask("Page.navigate", &json!({ "url": address }));
+        assert!(opened["errorText"].is_null(), "{opened}");
+        self.wait_for(|message| message["method"] == "Page.loadEventFired");
+    }
+
+    /// Returns what an expression of JavaScript comes to; of a promise, what it brings.
+    pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
+        let asked = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
+        let answer = self.ask("Runtime.evaluate", &asked);
+        assert!(answer["exceptionDetails"].is_null(), "{answer}");
+        answer["result"]["value"].clone()
+    }
+
+    /// Waits until an expression is true.
+    pub(crate) fn until(&mut self, expression: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        while self.evaluate(expression) != true {
+            if Instant::now() > deadline {
+                let seen = self.text();
+                panic!("{expression} did not become true: {seen}");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits until the page shows a text.
+    pub(crate) fn until_shown(&mut self, text: &str) {
+        let text = Value::from(text);
+        self.until(&format!("document.body.innerText.includes({text})"));
+    }
+
+    /// Returns all that is to be read in the page.
+    pub(crate) fn text(&mut self) -> String {
+        let text = self.evaluate("document.body.innerText");
+        text.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Clicks with the mouse on what a selector finds.
+    pub(crate) fn click(&mut self, selector: &str) {
+        let selector = Value::from(selector);
+        let place = self.evaluate(&format!(
+            "(() => {{ const it = document.querySelector({selector}); \
+             it.scrollIntoView({{block: 'center'}}); const box = it.getBoundingClientRect(); \
+             return [box.x + box.width / 2, box.y + box.height / 2, box.width]; }})()"
+        ));
+        assert!(
+            place[2].as_f64().is_some_and(|width| width > 0.0),
+            "{selector} is not seen"
+        );
+        for kind in ["mousePressed", "mouseReleased"] {
+            let mouse = json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
+            self.ask("Input.dispatchMouseEvent", &mouse);
+        }
+    }
+
+    /// Returns what the browser complained of since the page was opened.
+    pub(crate) fn complaints(&self) -> Vec<&Value> {
+        const COMPLAINTS: [&str; 3] = [
+            "Log.entryAdded",
+            "Runtime.exceptionThrown",
+            "Runtime.consoleAPICalled",
+        ];
+        let told = self.told.iter();
+        told.filter(|message| COMPLAINTS.iter().any(|name| message["method"] == *name))
+            .collect()
+    }
+
+    /// Returns what was told by one method since the page was opened.
+    pub(crate) fn told(&self, method: &str) -> Vec<&Value> {
+        let told = self.told.iter();
+        told.filter(|message| message["method"] == method)
+            .map(|message| &message["params"])
+            .collect()
+    }
+
+    /// Returns the addresses that were asked for since the page was opened.
+    pub(crate) fn requests(&self) -> Vec<&str> {
+        let requests = self.told("Network.requestWillBeSent").into_iter();
+        requests
+            .map(|request| request["request"]["url"].as_str().unwrap_or("?"))
+            .collect()
+    }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        // It ends in order when nobody talks to it any more.
+        drop(self.input.take());
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while Instant::now() < deadline {
+            if !matches!(self.process.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

@@ -1,0 +1,70 @@
+//! A server with a fleet, and a browser that looks at it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_dashboard::web::{DashboardServer, ViewToken, serve};
+use autonoe_dashboard::{Dashboard, DashboardFeed, FleetIntent};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use crate::chromium::Chromium;
+
+const SECRET: &str = "0123456789abcdef0123456789abcdef";
+
+/// A server with a fleet, and a browser that looks at it.
+pub(crate) struct Setting {
+    pub(crate) server: DashboardServer,
+    pub(crate) feed: DashboardFeed,
+    pub(crate) asked: mpsc::Receiver<FleetIntent>,
+    pub(crate) browser: Chromium,
+}
+
+/// Serves a feed at an address; with port 0, at a free one.
+pub(crate) async fn serve_at(
+    address: SocketAddr,
+    feed: &DashboardFeed,
+) -> (DashboardServer, mpsc::Receiver<FleetIntent>) {
+    let (intents, asked) = mpsc::channel(16);
+    let listener = TcpListener::bind(address).await.expect("a port");
+    let token = ViewToken::new(SECRET).expect("long enough");
+    let server = serve(listener, token, Arc::new(feed.clone()), intents);
+    (server.expect("it serves"), asked)
+}
+
+impl Setting {
+    /// Serves a fleet; the browser has not come yet.
+    pub(crate) async fn of(fleet: Dashboard) -> Self {
+        let feed = DashboardFeed::new(fleet);
+        let (server, asked) = serve_at(([127, 0, 0, 1], 0).into(), &feed).await;
+        Self {
+            server,
+            feed,
+            asked,
+            browser: Chromium::start(),
+        }
+    }
+
+    /// Serves a fleet to a browser that sees it.
+    pub(crate) async fn seen(fleet: Dashboard) -> Self {
+        let mut setting = Self::of(fleet).await;
+        setting.browser.open(&setting.server.url());
+        setting.browser.until_shown("live");
+        setting
+    }
+
+    /// Returns the address without the secret.
+    pub(crate) fn address(&self) -> String {
+        format!("http://{}/", self.server.address())
+    }
+
+    /// Returns what is asked for next.
+    pub(crate) async fn next_intent(&mut self) -> FleetIntent {
+        let asked = timeout(Duration::from_secs(120), self.asked.recv()).await;
+        asked
+            .expect("it is asked for in time")
+            .expect("the server is there")
+    }
+}
