@@ -94,6 +94,9 @@ mod guides {
     #[doc = include_str!("../../docs/guides/executors.md")]
     mod executors {}
 
+    #[doc = include_str!("../../docs/guides/dashboard.md")]
+    mod dashboard {}
+
     #[doc = include_str!("../../docs/guides/run-machine.md")]
     mod run_machine {}
 }

@@ -4,5 +4,7 @@ mod arbitrary;
 mod driving;
 mod keys;
 mod pictures;
+#[cfg(all(unix, feature = "terminal"))]
+mod real;
 #[path = "../shared/sample.rs"]
 mod sample;

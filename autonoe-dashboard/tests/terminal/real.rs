@@ -1,0 +1,195 @@
+//! The view in a real terminal, which is as it was before when the view is closed.
+
+use std::io::{Read, Write};
+use std::num::NonZero;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use autonoe_dashboard::DashboardFeed;
+use autonoe_dashboard::terminal::{FullScreen, ViewInput, show};
+use crossterm::event::EventStream;
+use futures::StreamExt;
+use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
+use tokio::sync::mpsc;
+
+use crate::sample::fleet;
+
+/// Says that this process is the program in the terminal.
+const PROGRAM: &str = "AUTONOE_DASHBOARD_IN_TERMINAL";
+
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn size(rows: u16, cols: u16) -> PtySize {
+    PtySize {
+        rows,
+        cols,
+        pixel_width: 0,
+        pixel_height: 0,
+    }
+}
+
+/// A program in a terminal, and what is on its screen.
+struct Window {
+    child: Box<dyn portable_pty::Child + Send + Sync>,
+    keyboard: Box<dyn Write + Send>,
+    seen: Arc<Mutex<(vt100::Parser, Vec<u8>)>>,
+    master: Box<dyn MasterPty + Send>,
+}
+
+impl Window {
+    /// Starts this program again, as what shows a fleet.
+    fn open() -> Self {
+        let pair = native_pty_system()
+            .openpty(size(24, 80))
+            .expect("a terminal");
+        let mut command = CommandBuilder::new(std::env::current_exe().expect("this program"));
+        command.args([
+            "real::shows_a_fleet_when_it_is_told_to",
+            "--exact",
+            "--nocapture",
+        ]);
+        command.env(PROGRAM, "1");
+        command.env("TERM", "xterm-256color");
+        let child = pair.slave.spawn_command(command).expect("it starts");
+        // Else the end of the program is not seen.
+        drop(pair.slave);
+        let side = |length| NonZero::new(length).expect("it is not");
+        let screen = vt100::Parser::new(side(24), side(80), 0);
+        let seen = Arc::new(Mutex::new((screen, Vec::new())));
+        let mut output = pair.master.try_clone_reader().expect("it can be read");
+        std::thread::spawn({
+            let seen = seen.clone();
+            move || {
+                let mut bytes = [0; 4096];
+                while let Ok(count @ 1..) = output.read(&mut bytes) {
+                    let (screen, all) = &mut *seen.lock().expect("nobody panics");
+                    screen.process(&bytes[..count]);
+                    all.extend_from_slice(&bytes[..count]);
+                }
+            }
+        });
+        Self {
+            child,
+            keyboard: pair.master.take_writer().expect("it can be written"),
+            seen,
+            master: pair.master,
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keyboard
+            .write_all(keys.as_bytes())
+            .expect("it listens");
+        self.keyboard.flush().expect("it listens");
+    }
+
+    /// Waits until what is seen is as wanted: the screen, and all that was ever written.
+    fn until(&self, what: &str, is_so: impl Fn(&vt100::Screen, &str) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let (screen, all) = {
+                let seen = self.seen.lock().expect("nobody panics");
+                (seen.0.screen().clone(), seen.1.clone())
+            };
+            if is_so(&screen, &String::from_utf8_lossy(&all)) {
+                return;
+            }
+            let contents = screen.contents();
+            assert!(
+                Instant::now() < deadline,
+                "waited in vain for {what}:\n{contents}"
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn until_shown(&self, text: &str) {
+        self.until(text, |screen, _| screen.contents().contains(text));
+    }
+
+    fn end(&mut self) -> u32 {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().expect("ours") {
+                return status.exit_code();
+            }
+            assert!(Instant::now() < deadline, "it does not end");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_person_looks_asks_and_leaves_the_terminal_as_it_was() {
+    let mut window = Window::open();
+
+    window.until_shown("Build the shop");
+    window.until("another screen", |screen, _| screen.alternate_screen());
+    window.press("p");
+    window.until_shown("asked api to pause");
+    window.press("\u{1b}[B\r");
+    window.until_shown("▸ pages");
+    window.until_shown("backend   codex");
+    window.press("q");
+
+    // In a terminal that is in order again, a line break begins at the left.
+    window.until("its last words", |_, all| {
+        all.contains("asked: api pause\r\n")
+    });
+    assert_eq!(window.end(), 0);
+    window.until("the old screen", |screen, _| {
+        !screen.alternate_screen() && !screen.hide_cursor()
+    });
+}
+
+#[test]
+fn a_terminal_that_grows_is_filled_and_control_c_leaves() {
+    let mut window = Window::open();
+    window.until_shown("Build the shop");
+
+    let side = |length| NonZero::new(length).expect("it is not");
+    let mut seen = window.seen.lock().expect("nobody panics");
+    seen.0.screen_mut().set_size(side(30), side(140));
+    drop(seen);
+    window
+        .master
+        .resize(size(30, 140))
+        .expect("it can be resized");
+
+    window.until_shown("claude sonnet");
+    window.press("\u{3}");
+    assert_eq!(window.end(), 0);
+}
+
+/// The program in the terminal, when this process was started as one.
+#[test]
+fn shows_a_fleet_when_it_is_told_to() {
+    if std::env::var_os(PROGRAM).is_none() {
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let asked = runtime.block_on(async {
+        let feed = DashboardFeed::new(fleet());
+        let (intents, mut asked) = mpsc::channel(4);
+        let keys = EventStream::new();
+        let inputs = keys.filter_map(|event| async { ViewInput::of(&event.ok()?) });
+        let mut screen = FullScreen::enter(std::io::stdout()).expect("a terminal");
+        let shown = show(screen.terminal(), &feed, Box::pin(inputs), &intents).await;
+        shown.expect("it is drawn");
+        asked.try_recv().ok()
+    });
+    if let Some(asked) = asked {
+        println!("asked: {} {}", asked.member, asked.action);
+    }
+}
