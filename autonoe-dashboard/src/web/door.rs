@@ -1,18 +1,11 @@
 //! Who is let in.
 
-use hyper::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
+use hyper::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap};
 use hyper::{Method, StatusCode, Uri};
 
-use sha2::{Digest, Sha256};
-use subtle::ConstantTimeEq;
-
 use super::ViewToken;
-
-/// Names of this machine that no other site can claim for itself.
-const OURS: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
-
-/// What a browser says of who made it send a request.
-const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+use super::folder::{NAME, within};
+use super::site::{Site, comes_from, is_ours, text};
 
 /// How somebody came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,31 +16,6 @@ pub(super) enum Entrance {
     Address,
     /// With the secret in a cookie, to the folder of the cookie: a browser that was here before.
     Cookie,
-}
-
-/// The name of the cookie.
-pub(super) const NAME: &str = "autonoe-dashboard";
-
-/// Returns the folder of addresses that the cookie is for, for example `/v/0a1b..`.
-///
-/// Browsers send a cookie to all ports of a host, and on the other ports of this machine are
-/// servers of the very agents that are watched here. None of them can have a browser ask for
-/// addresses in a folder that it cannot guess, so that none of them gets to see the cookie.
-pub(super) fn folder(token: &ViewToken) -> String {
-    let digest = Sha256::digest(format!("the folder of {}", token.reveal()));
-    let name: String = digest
-        .iter()
-        .take(16)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("/v/{name}")
-}
-
-/// Returns the path within the folder; `None` if it is elsewhere.
-pub(super) fn within<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
-    let (head, rest) = path.split_at_checked(folder.len())?;
-    let is_it: bool = head.as_bytes().ct_eq(folder.as_bytes()).into();
-    (is_it && rest.starts_with('/')).then_some(rest)
 }
 
 /// Lets a request in, or says why not.
@@ -109,63 +77,9 @@ fn secret<'r>(folder: &str, uri: &'r Uri, headers: &'r HeaderMap) -> Option<(Ent
     Some((Entrance::Cookie, said))
 }
 
-/// Whose page made a browser send a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Site {
-    Ours,
-    Another,
-    /// It is not said: no page, or a program.
-    Untold,
-}
-
-fn comes_from(headers: &HeaderMap, host: &str) -> Site {
-    let origin = headers.contains_key(ORIGIN).then(|| {
-        let origin = text(headers, &ORIGIN).and_then(|origin| origin.strip_prefix("http://"));
-        origin.is_some_and(|origin| origin.eq_ignore_ascii_case(host))
-    });
-    // Typing an address is `none`; a page of another port of this machine is `same-site`.
-    let fetched = headers
-        .contains_key(FETCH_SITE)
-        .then(|| matches!(text(headers, &FETCH_SITE), Some("same-origin" | "none")));
-    // Whoever follows a link to the page is sent by another site, and has the secret in the
-    // address. Such a request changes nothing and has no origin.
-    let is_link = headers
-        .get("sec-fetch-mode")
-        .is_some_and(|mode| mode == "navigate");
-    match (origin, fetched) {
-        (Some(false), _) => Site::Another,
-        (None, Some(false)) if is_link => Site::Untold,
-        (_, Some(false)) => Site::Another,
-        (Some(true), _) => Site::Ours,
-        (None, _) => Site::Untold,
-    }
-}
-
-/// Tells whether `authority` is this machine, with or without a port. Which port does not matter:
-/// a tunnel may have another one at its end.
-fn is_ours(authority: &str) -> bool {
-    let is_port = |rest: &str| {
-        let port = rest.strip_prefix(':');
-        rest.is_empty() || port.is_some_and(|port| port.parse::<u16>().is_ok())
-    };
-    OURS.into_iter().any(|name| {
-        let head = authority.get(..name.len());
-        head.is_some_and(|head| head.eq_ignore_ascii_case(name))
-            && is_port(&authority[name.len()..])
-    })
-}
-
-/// Returns a header that is there once and is text.
-fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
-    let mut all = headers.get_all(name).iter();
-    match (all.next(), all.next()) {
-        (Some(value), None) => HeaderValue::to_str(value).ok(),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use hyper::header::{HeaderName, HeaderValue};
     use proptest::prelude::*;
 
     use super::*;
@@ -325,27 +239,7 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_folder_of_a_secret_is_its_own_and_does_not_tell_it() {
-        let folders = ["0123456789abcdef", "0123456789abcdeF"].map(|secret| {
-            let token = ViewToken::new(secret).expect("long enough");
-            assert_eq!(folder(&token), folder(&token));
-            assert!(!folder(&token).contains(secret));
-            folder(&token)
-        });
-
-        assert_ne!(folders[0], folders[1]);
-        assert_eq!(folders[0].len(), "/v/".len() + 32);
-    }
-
     proptest! {
-        #[test]
-        fn no_name_but_ours_is_ours(name in "[a-zA-Z0-9.:\\[\\]-]{0,24}") {
-            let bare = name.rsplit_once(':').map_or(name.as_str(), |(bare, _)| bare);
-            let known = |text: &str| OURS.iter().any(|ours| ours.eq_ignore_ascii_case(text));
-            prop_assert!(!is_ours(&name) || known(bare) || known(&name));
-        }
-
         #[test]
         fn no_request_with_arbitrary_words_comes_in(
             query in "[a-z0-9=&%]{0,24}",

@@ -13,7 +13,8 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::door::{Entrance, NAME, enter, within};
+use super::door::{Entrance, enter};
+use super::folder::{NAME, within};
 use super::response::{Body, json, page, refusal};
 use super::route::{Route, Verb, route};
 use super::{ServeLimits, ViewToken, stream};

@@ -16,11 +16,13 @@
 
 mod door;
 mod exchange;
+mod folder;
 mod limits;
 mod page;
 mod response;
 mod route;
 mod server;
+mod site;
 mod stream;
 mod token;
 

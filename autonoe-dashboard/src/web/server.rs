@@ -17,8 +17,8 @@ use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::door::folder;
 use super::exchange::{Desk, answer};
+use super::folder::folder;
 use super::{ServeLimits, ViewToken};
 use crate::{DashboardSource, FleetIntent};
 
