@@ -23,6 +23,9 @@ pub struct Inside {
     pub readable: Vec<PathBuf>,
     /// What it writes to beside the folder of the session. It must be there.
     pub writable: Vec<PathBuf>,
+    /// What cannot be written although it is in the folder of the session: entries of that. It must
+    /// be there.
+    pub fixed: Vec<PathBuf>,
     /// What it does not get to see, if it is there.
     pub hidden: Vec<PathBuf>,
 }
@@ -79,7 +82,7 @@ impl Walls {
         let is_writable = |path: &PathBuf| writable.iter().any(|folder| is_in(path, folder));
         let executed = [&inside.program].into_iter().chain(&inside.readable);
         let executed = executed.filter(|path| !is_writable(path));
-        let readable = executed.chain(&self.readable);
+        let readable = executed.chain(&self.readable).chain(&inside.fixed);
         let sandbox = readable.fold(sandbox, OsSandbox::read_only);
         let sandbox = writable.into_iter().fold(sandbox, OsSandbox::writable);
         let hidden = inside.hidden.iter().chain(&self.hidden);
@@ -145,6 +148,7 @@ mod tests {
             program: "/tmp/program".into(),
             readable: vec!["/tmp/package".into(), project.join("tools/script")],
             writable: vec!["/kept".into()],
+            fixed: vec!["/tmp/session/home".into()],
             hidden: vec![project.join("settings")],
         };
 
@@ -156,6 +160,7 @@ mod tests {
             .read_only("/tmp/program")
             .read_only("/tmp/package")
             .read_only("/tmp/data")
+            .read_only("/tmp/session/home")
             .writable(&project)
             .writable("/tmp/session")
             .writable("/kept")

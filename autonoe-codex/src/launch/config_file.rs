@@ -44,10 +44,14 @@ pub(super) fn config_file(options: &CodexOptions, cwd: &Path) -> String {
     }
     line(format_args!("web_search = \"disabled\""));
     line(format_args!("check_for_update_on_startup = false"));
+    // A conversation that nobody listens to any more is closed at once.
+    line(format_args!("thread_unload_delay_secs = 0"));
     // A login shell would run files of its home first, which an agent can write.
     line(format_args!("allow_login_shell = false"));
     // Newer models have sub-agents whatever the features say.
     line(format_args!("\n[agents]\nenabled = false"));
+    // They would be written into the home of the program, which cannot be written in a sandbox.
+    line(format_args!("\n[skills.bundled]\nenabled = false"));
     line(format_args!("\n[analytics]\nenabled = false"));
     line(format_args!("\n[history]\npersistence = \"none\""));
     line(format_args!("\n[features]"));

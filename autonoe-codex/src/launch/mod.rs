@@ -1,16 +1,22 @@
 //! Choices become files, arguments and an environment, in one place.
 
 mod config_file;
+mod fit;
+mod furnishing;
 mod home;
 mod options;
 mod plan;
+mod program_life;
 mod provider;
 mod session_defaults;
 mod settings;
 
 pub use home::CodexHome;
 pub use options::CodexOptions;
+pub(crate) use fit::Fit;
+pub(crate) use furnishing::{Changing, Furnishing};
 pub(crate) use plan::{FOLDER, LaunchPlan, bare_environment, furnish};
+pub use program_life::ProgramLife;
 pub use provider::CodexProvider;
 pub(crate) use session_defaults::completed;
 pub(crate) use settings::thread_settings;

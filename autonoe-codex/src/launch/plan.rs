@@ -7,15 +7,31 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use autonoe_backend::{Inside, SessionPlace, session_environment};
+use autonoe_backend::{Inside, SessionPlace};
 use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, Support, Toolbox};
 use autonoe_process::Launch;
 
 use super::config_file::config_file;
-use super::{CodexHome, CodexOptions, thread_settings};
+use super::fit::lasting_environment;
+use super::{CodexHome, CodexOptions, Fit, thread_settings};
 
 /// What the names of the folders of sessions begin with.
 pub(crate) const FOLDER: &str = "autonoe-codex-";
+
+/// The home of what the program runs.
+pub(super) const HOME: &str = "home";
+
+/// The home of the program: what it reads for each conversation. In a sandbox nothing can write it.
+pub(super) const CODEX: &str = "codex";
+
+/// Where the program has its databases.
+pub(super) const STATE: &str = "state";
+
+/// What is temporary.
+pub(super) const TEMPORARY: &str = "tmp";
+
+/// The one file in its home that the program does not start without being able to write.
+const INSTALLATION: &str = "installation_id";
 
 /// What a session has of a folder that is kept: the login and the conversations.
 const SHARED: &[&str] = &["auth.json", "sessions"];
@@ -57,6 +73,16 @@ impl LaunchPlan {
         thread_settings(options, spec).map(drop)
     }
 
+    /// Says how the program of a session is to be started.
+    ///
+    /// # Errors
+    ///
+    /// The sandbox that it needs is not there.
+    pub(crate) fn fit(options: &CodexOptions, spec: &SessionSpec) -> Result<Fit, AgentError> {
+        let is_enclosed = options.walls.are_needed(spec, OWN_SANDBOX)?;
+        Ok(Fit::of(options, spec, is_enclosed))
+    }
+
     /// Makes the launch, and the folder that goes with it.
     ///
     /// # Errors
@@ -65,17 +91,20 @@ impl LaunchPlan {
     pub(crate) async fn launch(
         options: &CodexOptions,
         spec: &SessionSpec,
+        place: SessionPlace,
     ) -> Result<Launch, AgentError> {
-        let place = furnish(options, &spec.cwd)?;
-        let mut environment = options.environment.clone();
-        environment.extend(session_environment(spec));
+        let mut environment = lasting_environment(options, spec);
         environment.extend(own_folders(place.path()));
+        let home = place.path().join(CODEX);
+        let mut writable = match &options.home {
+            CodexHome::PerSession => Vec::new(),
+            CodexHome::Kept(kept) => shared_with(kept).collect(),
+        };
+        writable.push(home.join(INSTALLATION));
         let inside = Inside {
             program: options.program.clone(),
-            writable: match &options.home {
-                CodexHome::PerSession => Vec::new(),
-                CodexHome::Kept(kept) => shared_with(kept).collect(),
-            },
+            writable,
+            fixed: vec![home],
             ..Inside::default()
         };
         let launch = options
@@ -101,7 +130,12 @@ pub(crate) fn bare_environment(
 /// Returns the variables by which the program finds its own files. Nobody else may set them: they
 /// would name a configuration that is not ours.
 fn own_folders(folder: &Path) -> impl Iterator<Item = (OsString, OsString)> {
-    let entries = [("HOME", "home"), ("CODEX_HOME", "codex"), ("TMPDIR", "tmp")];
+    let entries = [
+        ("HOME", HOME),
+        ("CODEX_HOME", CODEX),
+        ("CODEX_SQLITE_HOME", STATE),
+        ("TMPDIR", TEMPORARY),
+    ];
     entries
         .map(|(name, entry)| (name.into(), folder.join(entry).into()))
         .into_iter()
@@ -126,10 +160,11 @@ pub(crate) fn furnish(options: &CodexOptions, cwd: &Path) -> Result<SessionPlace
 }
 
 fn write_home(options: &CodexOptions, cwd: &Path, folder: &Path) -> io::Result<()> {
-    for name in ["home", "codex", "tmp"] {
+    for name in [HOME, CODEX, STATE, TEMPORARY] {
         fs::create_dir(folder.join(name))?;
     }
-    let codex = folder.join("codex");
+    let codex = folder.join(CODEX);
+    fs::write(codex.join(INSTALLATION), "")?;
     fs::write(codex.join("config.toml"), config_file(options, cwd))?;
     if let CodexHome::Kept(kept) = &options.home {
         fs::create_dir_all(kept.join("sessions"))?;

@@ -1,6 +1,6 @@
 //! What a conversation is begun with.
 
-use autonoe_core::{AgentError, AgentErrorKind, McpServer, RemoteTransport, SessionSpec};
+use autonoe_core::{AgentError, AgentErrorKind, McpServer, RemoteTransport, SessionSpec, TraceContext};
 use serde_json::{Map, Value, json};
 
 use super::{CodexHome, CodexOptions};
@@ -29,10 +29,25 @@ pub(crate) fn thread_settings(
     settings.effort = spec.thinking.map(Effort::from).or(options.effort);
     settings.tools = offered(&spec.tools);
     settings.is_ephemeral = options.home == CodexHome::PerSession;
+    let mut config = Map::new();
     if !servers.is_empty() {
-        settings.config = json!({"mcp_servers": servers});
+        config.insert("mcp_servers".into(), servers.into());
+    }
+    let trace = trace_of(spec);
+    if !trace.is_empty() {
+        config.insert("shell_environment_policy".into(), json!({"set": trace}));
+    }
+    if !config.is_empty() {
+        settings.config = config.into();
     }
     Ok(settings)
+}
+
+/// Returns the trace of a session in variables for its commands. What the session says itself wins.
+fn trace_of(spec: &SessionSpec) -> Map<String, Value> {
+    let trace = spec.trace.iter().flat_map(TraceContext::environment);
+    let trace = trace.filter(|(name, _)| !spec.environment.contains_key(*name));
+    trace.map(|(name, value)| (name.to_owned(), value.into())).collect()
 }
 
 /// Returns a server as the program's configuration has it: one that does not start is an error,

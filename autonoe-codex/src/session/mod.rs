@@ -7,6 +7,7 @@
 
 mod answers;
 mod expectation;
+mod kept_program;
 mod ledger_of_calls;
 mod pending;
 mod program;
@@ -14,6 +15,7 @@ mod start;
 mod talk;
 mod turn;
 mod unasked;
+mod vacate;
 mod words;
 
 pub(crate) use start::Live;

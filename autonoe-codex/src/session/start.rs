@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use autonoe_backend::sweep;
+use autonoe_backend::{Program, sweep};
 use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, StreamEvent};
 use autonoe_process::Started;
 use serde_json::Value;
@@ -10,10 +10,13 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::answers::{Answers, Refused};
 use super::expectation::begun;
+use super::kept_program::{KeptProgram, Standing};
 use super::pending::{Answer, Pending};
 use super::talk::{Silence, Talk};
 use crate::events::Translator;
-use crate::launch::{CodexOptions, FOLDER, LaunchPlan, thread_settings};
+use crate::launch::{
+    CodexOptions, FOLDER, Fit, LaunchPlan, ProgramLife, furnish, thread_settings,
+};
 use crate::probe::unstartable;
 use crate::wire::{Addressed, Effort, Message, Notice, Outgoing};
 
@@ -33,6 +36,10 @@ pub(crate) struct Live {
     early: Vec<Notice>,
     refused: mpsc::UnboundedReceiver<Refused>,
     tell_refused: mpsc::UnboundedSender<Refused>,
+    /// What it stands in, if another session may have it later.
+    pub(super) standing: Option<Standing>,
+    /// Whether an earlier session of the run had it.
+    is_taken_over: bool,
 }
 
 /// A conversation that began as it was asked to.
@@ -43,7 +50,8 @@ pub(super) struct Conversation {
 }
 
 impl Live {
-    /// Starts the program. It must be [ready](Self::ready) before it is asked anything.
+    /// Takes over the program that an earlier session of the run had, or starts one. It must be
+    /// [ready](Self::ready) before it is asked anything.
     ///
     /// # Errors
     ///
@@ -52,9 +60,31 @@ impl Live {
         options: &CodexOptions,
         spec: &SessionSpec,
     ) -> Result<Self, AgentError> {
+        let fit = LaunchPlan::fit(options, spec)?;
+        match KeptProgram::for_session(spec, &fit).await {
+            Some(kept) => Ok(Self {
+                pending: kept.pending,
+                is_taken_over: true,
+                ..Self::new(kept.talk, Some(kept.standing))
+            }),
+            None => Self::start(options, spec, fit).await,
+        }
+    }
+
+    async fn start(
+        options: &CodexOptions,
+        spec: &SessionSpec,
+        fit: Fit,
+    ) -> Result<Self, AgentError> {
         // A killed host could not do it.
         sweep(&options.temporary, FOLDER).await;
-        let launch = LaunchPlan::launch(options, spec).await?;
+        let place = furnish(options, &spec.cwd)?;
+        let standing = Standing {
+            fit,
+            folder: place.path().to_owned(),
+            furnishing: None,
+        };
+        let launch = LaunchPlan::launch(options, spec, place).await?;
         let Started {
             process,
             stdin,
@@ -63,9 +93,15 @@ impl Live {
             .start()
             .await
             .map_err(|error| unstartable(&options.program, error))?;
+        let is_kept = options.program_life == ProgramLife::Run && spec.keeping.is_open();
+        let talk = Talk::new(process, stdin, stdout);
+        Ok(Self::new(talk, is_kept.then_some(standing)))
+    }
+
+    fn new(talk: Talk, standing: Option<Standing>) -> Self {
         let (tell_refused, refused) = mpsc::unbounded_channel();
-        Ok(Self {
-            talk: Talk::new(process, stdin, stdout),
+        Self {
+            talk,
             pending: Pending::default(),
             conversation: None,
             answers: None,
@@ -73,7 +109,9 @@ impl Live {
             early: Vec::new(),
             refused,
             tell_refused,
-        })
+            standing,
+            is_taken_over: false,
+        }
     }
 
     /// Waits until the program is ready for a prompt, and is what was asked for.
@@ -82,6 +120,25 @@ impl Live {
     ///
     /// It is not. It may still live then.
     pub(super) async fn ready(
+        &mut self,
+        options: &CodexOptions,
+        spec: &SessionSpec,
+    ) -> Result<(), AgentError> {
+        let ready = self.greet_in_time(options, spec).await;
+        let Err(error) = &ready else {
+            return ready;
+        };
+        if !self.is_taken_over {
+            return ready;
+        }
+        // Whatever is wrong with it, a session of its own would not have met with it.
+        tracing::info!(%error, "a program of Codex does not serve another session");
+        let fresh = Self::start(options, spec, LaunchPlan::fit(options, spec)?).await?;
+        std::mem::replace(self, fresh).end().await;
+        self.greet_in_time(options, spec).await
+    }
+
+    async fn greet_in_time(
         &mut self,
         options: &CodexOptions,
         spec: &SessionSpec,
@@ -101,8 +158,11 @@ impl Live {
         options: &CodexOptions,
         spec: &SessionSpec,
     ) -> Result<(), AgentError> {
-        self.ask(Outgoing::initialize).await?;
-        self.talk.send(Outgoing::initialized());
+        if !self.is_taken_over {
+            self.ask(Outgoing::initialize).await?;
+            self.talk.send(Outgoing::initialized());
+            self.look_around(options).await;
+        }
         let settings = thread_settings(options, spec)?;
         let answer = match &spec.resume {
             None => self.ask(|id| Outgoing::start_thread(id, &settings)).await?,
@@ -132,7 +192,7 @@ impl Live {
     }
 
     /// Asks the program something before the first prompt, and waits for the answer.
-    async fn ask(&mut self, make: impl FnOnce(i64) -> Outgoing) -> Result<Value, AgentError> {
+    pub(super) async fn ask(&mut self, make: impl FnOnce(i64) -> Outgoing) -> Result<Value, AgentError> {
         let mut answer = self.request(make);
         loop {
             match self.talk.next().await {

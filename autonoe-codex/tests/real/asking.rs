@@ -57,7 +57,7 @@ fn spec(setting: &Setting, answer: fn() -> HookDecision) -> (SessionSpec, Arc<Re
 }
 
 /// Writes an MCP server whose tool leaves a file, and returns it.
-fn server(setting: &Setting) -> PathBuf {
+pub(crate) fn server(setting: &Setting) -> PathBuf {
     let path = setting.folder.join("server.sh");
     let script = r#"#!/bin/bash
 while IFS= read -r line; do

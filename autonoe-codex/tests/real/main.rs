@@ -11,6 +11,7 @@ mod model;
 mod odd_program;
 mod odd_questions;
 mod odd_stories;
+mod one_program;
 mod project_files;
 mod resume;
 mod runs;

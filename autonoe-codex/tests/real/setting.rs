@@ -162,14 +162,19 @@ impl Place {
 
     /// Waits for the program to be there, and returns its number.
     pub(crate) async fn program(&self) -> u32 {
+        eventually("the program", || !self.programs().is_empty()).await;
+        self.programs()[0]
+    }
+
+    /// Returns the numbers of all programs that live.
+    pub(crate) fn programs(&self) -> Vec<u32> {
         let program = program();
         let is_it = |process: &ProcessInfo| {
             let executable = fs::read_link(format!("/proc/{}/exe", process.pid));
             executable.is_ok_and(|executable| executable == program)
         };
-        let find = || self.processes().into_iter().find(is_it);
-        eventually("the program", || find().is_some()).await;
-        find().expect("it was there").pid
+        let found = self.processes().into_iter().filter(is_it);
+        found.map(|process| process.pid).collect()
     }
 
     /// Waits for a tool to write the file `name` of the project.

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Events, Gate, McpServer, ToolCall, Toolbox};
+use super::{Events, Gate, Keeping, McpServer, ToolCall, Toolbox};
 use crate::domain::{
     AgentSessionId, Budget, Epoch, InstructionName, Mode, SessionKey, SpanContext, TraceContext,
 };
@@ -76,6 +76,8 @@ pub struct SessionSpec {
     pub max_turns: Option<u32>,
     /// The conversation to go on with.
     pub resume: Option<AgentSessionId>,
+    /// Where a backend may keep something for the next session of the run.
+    pub keeping: Keeping,
 }
 
 impl SessionSpec {
@@ -103,6 +105,7 @@ impl SessionSpec {
             budget: Budget::default(),
             max_turns: None,
             resume: None,
+            keeping: Keeping::default(),
         }
     }
 

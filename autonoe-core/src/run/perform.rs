@@ -258,6 +258,7 @@ impl Setting {
         spec.budget = task.budget_at(self.now());
         spec.max_turns = task.extras.max_turns.or(parts.max_turns);
         spec.resume = resumable(stand, task)?;
+        spec.keeping = self.keeping.clone();
         let client = parts
             .agents
             .create(spec)

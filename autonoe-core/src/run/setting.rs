@@ -9,7 +9,7 @@ use super::runner::Parts;
 use super::spans::RunSpans;
 use super::{Durability, JournalError, JournalLine, RunControl};
 use crate::domain::RunId;
-use crate::port::Events;
+use crate::port::{Events, Keeping};
 use crate::tools::LostGround;
 
 /// What all sessions of a run stand in, whoever decides what comes next. Cheap to clone.
@@ -21,6 +21,8 @@ pub(super) struct Setting {
     pub(super) events: Events,
     /// The journal, when it takes no line any more.
     pub(super) lost_journal: LostGround,
+    /// Where backends may keep something from one session for the next.
+    pub(super) keeping: Keeping,
 }
 
 impl Setting {
@@ -43,6 +45,7 @@ impl Setting {
             run,
             events,
             lost_journal,
+            keeping: Keeping::default(),
         }
     }
 

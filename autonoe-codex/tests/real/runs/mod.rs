@@ -16,7 +16,7 @@ use crate::model::ours;
 use crate::setting::Setting;
 
 /// What a model does to plan one deliverable.
-fn planning() -> [Turn; 2] {
+pub(crate) fn planning() -> [Turn; 2] {
     let deliverable = json!({
         "id": "DL-001",
         "description": "A greeting",
@@ -29,13 +29,13 @@ fn planning() -> [Turn; 2] {
 }
 
 /// What a model does to say that the deliverable has passed.
-fn passing() -> [Turn; 2] {
+pub(crate) fn passing() -> [Turn; 2] {
     let passed = json!({"deliverableId": "DL-001", "status": "passed"});
     [ours("set_status", &passed), Turn::text("It is done.")]
 }
 
 /// Makes a run in the project of a setting, in the sandbox if that has one.
-fn run_in(setting: &Setting) -> WatchedRun {
+pub(crate) fn run_in(setting: &Setting) -> WatchedRun {
     let run = WatchedRun::in_project(&setting.project(), Arc::new(setting.agents()));
     match setting.outer_sandbox() {
         Some(sandbox) => run.configure(|runner| runner.outer_sandbox(sandbox)),

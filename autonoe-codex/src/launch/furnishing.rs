@@ -1,0 +1,308 @@
+//! The folder of a program, brought back to what it was before any tool ran.
+
+use std::collections::hash_map::RandomState;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::hash::BuildHasher;
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use super::plan::{CODEX, HOME, STATE, TEMPORARY};
+
+/// What the program makes in its folder of databases while it works, beside those it begins with.
+const LATER: &[&str] = &[".sqlite-maintenance.lock"];
+
+/// Databases that the program only writes to, or that change with every conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Changing {
+    /// The log.
+    Log,
+    /// The log, and the list of conversations that are kept.
+    LogAndConversations,
+}
+
+/// What was in the folder of a program before any tool ran.
+///
+/// A tool can write whatever is in that folder, and the program reads it again for each
+/// conversation. So everything is brought back before the next one:
+///
+/// - `codex`, its home, to exactly what it was, by content;
+/// - `home` and `tmp` to empty folders;
+/// - `state`, where it has databases open, must be as it was; nothing can be brought back there.
+#[derive(Debug)]
+pub(crate) struct Furnishing {
+    folder: PathBuf,
+    home: BTreeMap<PathBuf, Entry>,
+    databases: BTreeMap<OsString, u64>,
+    changing: Changing,
+    /// Nobody outside of this process can make two contents look the same.
+    hasher: RandomState,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Entry {
+    Folder { mode: u32 },
+    File { mode: u32, text: Vec<u8> },
+    Link(PathBuf),
+}
+
+impl Furnishing {
+    /// Looks what is in `folder`. No tool may have run yet.
+    ///
+    /// # Errors
+    ///
+    /// Something cannot be read, or is of a kind that does not belong there.
+    pub(crate) fn look(folder: &Path, changing: Changing) -> io::Result<Self> {
+        let mut home = BTreeMap::new();
+        read_tree(&folder.join(CODEX), Path::new(""), &mut home)?;
+        let mut furnishing = Self {
+            folder: folder.to_owned(),
+            home,
+            databases: BTreeMap::new(),
+            changing,
+            hasher: RandomState::new(),
+        };
+        furnishing.databases = furnishing.read_databases()?;
+        Ok(furnishing)
+    }
+
+    /// Brings everything back to what it was, and looks whether it is.
+    ///
+    /// Nothing may run that could write there.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be brought back.
+    pub(crate) fn restore(&self) -> io::Result<()> {
+        let places = [CODEX, HOME, STATE, TEMPORARY];
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            if !places.iter().any(|place| entry.file_name() == *place) {
+                remove(&entry.path())?;
+            }
+        }
+        for name in [HOME, TEMPORARY] {
+            let path = self.folder.join(name);
+            own_folder(&path)?;
+            for entry in fs::read_dir(&path)? {
+                remove(&entry?.path())?;
+            }
+        }
+        own_folder(&self.folder.join(CODEX))?;
+        self.restore_home()?;
+        self.verify()
+    }
+
+    /// Looks whether everything is as it was.
+    ///
+    /// # Errors
+    ///
+    /// It is not.
+    pub(crate) fn verify(&self) -> io::Result<()> {
+        let is_empty = |name| Ok::<_, io::Error>(fs::read_dir(self.folder.join(name))?.count() == 0);
+        for name in [CODEX, HOME, STATE, TEMPORARY] {
+            if !fs::symlink_metadata(self.folder.join(name))?.is_dir() {
+                return Err(changed(name));
+            }
+        }
+        if !is_empty(HOME)? || !is_empty(TEMPORARY)? {
+            return Err(changed("the folders for tools"));
+        }
+        let mut home = BTreeMap::new();
+        read_tree(&self.folder.join(CODEX), Path::new(""), &mut home)?;
+        if home != self.home {
+            return Err(changed("the home of the program"));
+        }
+        self.verify_databases()
+    }
+
+    fn restore_home(&self) -> io::Result<()> {
+        let home = self.folder.join(CODEX);
+        remove_others(&home, Path::new(""), &self.home)?;
+        // A folder comes before what is in it.
+        for (path, entry) in &self.home {
+            put(&home.join(path), entry)?;
+        }
+        Ok(())
+    }
+
+    fn verify_databases(&self) -> io::Result<()> {
+        let now = self.read_databases()?;
+        let is_gone = |name: &&OsString| !self.may_change(name) && !now.contains_key(*name);
+        if let Some(name) = self.databases.keys().find(is_gone) {
+            return Err(changed(&name.to_string_lossy()));
+        }
+        let is_other = |(name, hash): &(&OsString, &u64)| match self.databases.get(*name) {
+            Some(before) => before != *hash,
+            None => !self.is_later(name),
+        };
+        match now.iter().find(is_other) {
+            Some((name, _)) => Err(changed(&name.to_string_lossy())),
+            None => Ok(()),
+        }
+    }
+
+    /// Tells whether the program itself may have made a file that was not there at first.
+    fn is_later(&self, name: &OsStr) -> bool {
+        let text = name.to_string_lossy();
+        let parts = ["-wal", "-shm"].iter().filter_map(|end| text.strip_suffix(end));
+        let is_part = parts.into_iter().any(|of| self.databases.contains_key(OsStr::new(of)));
+        LATER.contains(&text.as_ref()) || (is_part && self.may_change(name))
+    }
+
+    /// Tells whether the program itself may have changed a database.
+    fn may_change(&self, name: &OsStr) -> bool {
+        let name = name.to_string_lossy();
+        // An index of what is in the other two files, which readers write to.
+        let is_index = name.ends_with(".sqlite-shm");
+        let is_conversations =
+            self.changing == Changing::LogAndConversations && name.starts_with("state_");
+        is_index || is_conversations || name.starts_with("logs_")
+    }
+
+    /// Reads the databases; what may change is only looked at.
+    fn read_databases(&self) -> io::Result<BTreeMap<OsString, u64>> {
+        let mut databases = BTreeMap::new();
+        for entry in fs::read_dir(self.folder.join(STATE))? {
+            let entry = entry?;
+            is_plain_file(&entry.path())?;
+            let name = entry.file_name();
+            let hash = match self.may_change(&name) {
+                true => 0,
+                false => self.hasher.hash_one(fs::read(entry.path())?),
+            };
+            databases.insert(name, hash);
+        }
+        Ok(databases)
+    }
+}
+
+/// Reads all that is in `root`, by the paths in it.
+fn read_tree(root: &Path, path: &Path, tree: &mut BTreeMap<PathBuf, Entry>) -> io::Result<()> {
+    for entry in fs::read_dir(root.join(path))? {
+        let entry = entry?;
+        let (path, full) = (path.join(entry.file_name()), entry.path());
+        let found = fs::symlink_metadata(&full)?;
+        let mode = found.mode() & 0o7777;
+        let read = if found.is_symlink() {
+            Entry::Link(fs::read_link(&full)?)
+        } else if found.is_dir() {
+            read_tree(root, &path, tree)?;
+            Entry::Folder { mode }
+        } else {
+            is_plain_file(&full)?;
+            let text = fs::read(&full)?;
+            Entry::File { mode, text }
+        };
+        tree.insert(path, read);
+    }
+    Ok(())
+}
+
+/// Refuses what is no file, or one that could be written by another name.
+fn is_plain_file(path: &Path) -> io::Result<()> {
+    let found = fs::symlink_metadata(path)?;
+    match found.is_file() && found.nlink() == 1 {
+        true => Ok(()),
+        false => Err(changed("a file")),
+    }
+}
+
+/// Removes from `root` what is not in `tree`, or is there as something else.
+fn remove_others(root: &Path, path: &Path, tree: &BTreeMap<PathBuf, Entry>) -> io::Result<()> {
+    for entry in fs::read_dir(root.join(path))? {
+        let entry = entry?;
+        let (path, full) = (path.join(entry.file_name()), entry.path());
+        let found = fs::symlink_metadata(&full)?;
+        match tree.get(&path) {
+            Some(Entry::Folder { .. }) if found.is_dir() => {
+                fs::set_permissions(&full, Permissions::from_mode(0o700))?;
+                remove_others(root, &path, tree)?;
+            }
+            Some(Entry::File { .. }) if is_plain_file(&full).is_ok() => {}
+            Some(Entry::Link(target)) if fs::read_link(&full).is_ok_and(|it| it == *target) => {}
+            _ => remove(&full)?,
+        }
+    }
+    Ok(())
+}
+
+/// Makes `path` what it was.
+fn put(path: &Path, entry: &Entry) -> io::Result<()> {
+    let is_there = fs::symlink_metadata(path).is_ok();
+    match entry {
+        Entry::Link(_) if is_there => Ok(()),
+        Entry::Link(target) => symlink(target, path),
+        Entry::Folder { mode } => {
+            if !is_there {
+                DirBuilder::new().mode(0o700).create(path)?;
+            }
+            fs::set_permissions(path, Permissions::from_mode(*mode))
+        }
+        // The file itself stays: a sandbox may hold on to it. Nothing is a link here any more.
+        Entry::File { mode, text } => {
+            if is_file(path, *mode, text) {
+                return Ok(());
+            }
+            if is_there {
+                fs::set_permissions(path, Permissions::from_mode(0o600))?;
+            }
+            let mut file = opened(path)?;
+            file.write_all(text)?;
+            file.set_permissions(Permissions::from_mode(*mode))
+        }
+    }
+}
+
+/// Tells whether `path` is a file with this text. Another length need not be read.
+fn is_file(path: &Path, mode: u32, text: &[u8]) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| {
+        let is_alike = found.mode() & 0o7777 == mode && found.len() == text.len() as u64;
+        is_alike && is_plain_file(path).is_ok() && fs::read(path).is_ok_and(|read| read == text)
+    })
+}
+
+fn opened(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    options.open(path)
+}
+
+/// Makes `path` a folder that this user can write, whatever it is.
+fn own_folder(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => {}
+        Ok(_) => {
+            fs::remove_file(path)?;
+            fs::create_dir(path)?;
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir(path)?,
+        Err(error) => return Err(error),
+    }
+    fs::set_permissions(path, Permissions::from_mode(0o755))
+}
+
+/// Removes whatever is at `path`. Links are not followed.
+fn remove(path: &Path) -> io::Result<()> {
+    if !fs::symlink_metadata(path)?.is_dir() {
+        return fs::remove_file(path);
+    }
+    open_up(path);
+    fs::remove_dir_all(path)
+}
+
+/// Makes all folders in `folder` writable. What fails shows when they are removed.
+fn open_up(folder: &Path) {
+    let _ = fs::set_permissions(folder, Permissions::from_mode(0o700));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_up(&entry.path());
+        }
+    }
+}
+
+fn changed(what: &str) -> io::Error {
+    io::Error::other(format!("{what} is not as it was"))
+}

@@ -1,0 +1,158 @@
+//! Each conversation has its own settings, and nothing of those before it.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use autonoe_core::{
+    Gate, Grants, HookDecision, Places, PreToolUseHook, SessionSpec, Tool, ToolCall, ToolContext,
+    ToolDefinition, ToolError, ToolOutput, ToolStatus, Toolbox, TraceContext,
+};
+use autonoe_testkit::model_server::{Message, Script, Turn};
+use serde_json::{Value, json};
+
+use super::{Run, answers};
+use crate::asking::server;
+use crate::model::{calls, ours, shell};
+
+/// A tool of ours.
+struct Ring(ToolDefinition);
+
+#[async_trait]
+impl Tool for Ring {
+    fn definition(&self) -> &ToolDefinition {
+        &self.0
+    }
+
+    async fn call(&self, _input: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::new("rung"))
+    }
+}
+
+/// Counts what it is asked, and allows it.
+#[derive(Default)]
+struct Counter(Mutex<Vec<String>>);
+
+#[async_trait]
+impl PreToolUseHook for Counter {
+    fn name(&self) -> &str {
+        "counter"
+    }
+
+    async fn check(&self, call: &ToolCall) -> HookDecision {
+        self.0.lock().expect("no panic").push(call.name.clone());
+        HookDecision::Approve
+    }
+}
+
+fn counted(run: &Run) -> (SessionSpec, Arc<Counter>) {
+    let counter = Arc::new(Counter::default());
+    let mut spec = run.spec();
+    let gate = Gate::new(Places::new(run.project()), Grants::none());
+    spec.gate = gate.with_hook(counter.clone());
+    (spec, counter)
+}
+
+#[tokio::test]
+async fn the_model_and_what_the_agent_is_told_are_those_of_the_session() {
+    let run = Run::new(Script::new([Turn::text("Hello."), Turn::text("Hello.")]));
+    let mut spec = run.spec();
+    spec.model = Some("gpt-5.4".into());
+    spec.system_prompt = Some("You are the first.".into());
+    run.play(spec).await;
+    let program = run.kept_program();
+
+    let mut spec = run.spec();
+    spec.system_prompt = Some("You are the second.".into());
+    run.play(spec).await;
+
+    assert_eq!(run.kept_program(), program);
+    let requests = run.server.log().main_requests();
+    assert_eq!(requests[0].model, "gpt-5.4");
+    assert_eq!(requests[1].model, "gpt-5.5");
+    let told = requests[1].raw.to_string();
+    assert!(told.contains("You are the second."), "{told}");
+    assert!(!told.contains("You are the first."), "{told}");
+    run.end().await;
+}
+
+#[tokio::test]
+async fn what_was_allowed_once_is_asked_about_again() {
+    let calls = || {
+        [
+            shell("touch trace.txt"),
+            calls(Message::new(), "mcp__other", "leave", &json!({"x": 1})).into(),
+            Turn::text("Done."),
+        ]
+    };
+    let run = Run::new(Script::new(calls().into_iter().chain(calls())));
+    let other = serde_json::from_value(json!({"command": server(&run)}));
+    let other: autonoe_core::McpServer = other.expect("a server");
+    for _ in 0..2 {
+        let (mut spec, counter) = counted(&run);
+        spec.mcp_servers.insert("other".to_owned(), other.clone());
+
+        run.play(spec).await;
+
+        let asked = counter.0.lock().expect("no panic").clone();
+        assert_eq!(asked, ["Bash", "mcp__other__leave"]);
+        run.kept_program();
+    }
+    run.server.verify();
+    run.end().await;
+}
+
+#[tokio::test]
+async fn tools_and_servers_of_a_session_are_gone_with_it() {
+    let wanted = || {
+        [
+            ours("ring", &json!({})),
+            calls(Message::new(), "mcp__other", "leave", &json!({"x": 1})).into(),
+            Turn::text("Done."),
+        ]
+    };
+    let run = Run::new(Script::new(wanted().into_iter().chain(wanted())));
+    let ring = ToolDefinition::new("ring", "Rings.", json!({"type": "object"}));
+    let (mut spec, _) = counted(&run);
+    spec.tools = Toolbox::new([Arc::new(Ring(ring)) as Arc<dyn Tool>]);
+    let other = serde_json::from_value(json!({"command": server(&run)}));
+    spec.mcp_servers
+        .insert("other".to_owned(), other.expect("a server"));
+    let first = answers(&run.play(spec).await);
+    assert!(first.iter().all(|(status, _)| *status == ToolStatus::Ok), "{first:?}");
+    let program = run.kept_program();
+    std::fs::remove_file(run.file("by-server.txt")).expect("the server was called");
+
+    let (spec, counter) = counted(&run);
+    let second = answers(&run.play(spec).await);
+
+    assert_eq!(run.kept_program(), program);
+    assert!(!second.iter().any(|(status, _)| *status == ToolStatus::Ok), "{second:?}");
+    assert!(!run.file("by-server.txt").exists());
+    assert!(counter.0.lock().expect("no panic").is_empty());
+    let requests = run.server.log().main_requests();
+    let (before, now) = (requests[0].raw.to_string(), requests[3].raw.to_string());
+    for name in ["\"ring\"", "leave"] {
+        assert!(before.contains(name), "{name}: {before}");
+        assert!(!now.contains(name), "{name}: {now}");
+    }
+    run.end().await;
+}
+
+#[tokio::test]
+async fn commands_are_told_of_the_trace_of_their_session() {
+    let look = || [shell("echo $TRACEPARENT"), Turn::text("Done.")];
+    let run = Run::new(Script::new(look().into_iter().chain(look()).chain(look())));
+    for number in ["1", "2"] {
+        let trace = format!("00-{}-{}-01", number.repeat(32), number.repeat(16));
+        let mut spec = run.spec();
+        spec.trace = Some(TraceContext::parse(&trace, None).expect("a trace"));
+
+        let answers = answers(&run.play(spec).await);
+
+        assert_eq!(answers[0].1.trim(), trace);
+        run.kept_program();
+    }
+    let answers = answers(&run.play(run.spec()).await);
+    assert_eq!(answers[0].1.trim(), "");
+    run.end().await;
+}
