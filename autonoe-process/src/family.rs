@@ -143,7 +143,11 @@ impl Family {
                 return Vec::new();
             };
             let rows = table::read(&marker);
-            let mut spared: Vec<Row> = rows.iter().filter(|row| row.pid == child).cloned().collect();
+            let mut spared: Vec<Row> = rows
+                .iter()
+                .filter(|row| row.pid == child)
+                .cloned()
+                .collect();
             if addressee == Addressee::InSandbox {
                 spared.extend(table::keepers_of_program(&rows, child));
             }

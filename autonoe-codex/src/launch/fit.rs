@@ -93,7 +93,11 @@ fn found(options: &CodexOptions, cwd: &Path) -> Vec<(PathBuf, Option<(u64, u64)>
         CodexHome::PerSession => Vec::new(),
         CodexHome::Kept(kept) => vec![kept.join("auth.json"), kept.join("sessions")],
     };
-    let own = [options.program.clone(), cwd.to_owned(), cwd.join(".autonoe")];
+    let own = [
+        options.program.clone(),
+        cwd.to_owned(),
+        cwd.join(".autonoe"),
+    ];
     let others = [&walls.writable, &walls.readable, &walls.hidden];
     let others = others.into_iter().flatten().cloned();
     let all = own.into_iter().chain(kept).chain(others);

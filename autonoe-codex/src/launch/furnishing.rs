@@ -1,7 +1,7 @@
 //! The folder of a program, brought back to what it was before any tool ran.
 
-use std::collections::hash_map::RandomState;
 use std::collections::BTreeMap;
+use std::collections::hash_map::RandomState;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::hash::BuildHasher;
@@ -19,7 +19,7 @@ const LATER: &[&str] = &[".sqlite-maintenance.lock"];
 pub(crate) enum Changing {
     /// The log.
     Log,
-    /// The log, and the list of conversations that are kept.
+    /// The log, and what is noted of conversations that are kept.
     LogAndConversations,
 }
 
@@ -101,7 +101,8 @@ impl Furnishing {
     ///
     /// It is not.
     pub(crate) fn verify(&self) -> io::Result<()> {
-        let is_empty = |name| Ok::<_, io::Error>(fs::read_dir(self.folder.join(name))?.count() == 0);
+        let is_empty =
+            |name| Ok::<_, io::Error>(fs::read_dir(self.folder.join(name))?.count() == 0);
         for name in [CODEX, HOME, STATE, TEMPORARY] {
             if !fs::symlink_metadata(self.folder.join(name))?.is_dir() {
                 return Err(changed(name));
@@ -147,9 +148,15 @@ impl Furnishing {
     /// Tells whether the program itself may have made a file that was not there at first.
     fn is_later(&self, name: &OsStr) -> bool {
         let text = name.to_string_lossy();
-        let parts = ["-wal", "-shm"].iter().filter_map(|end| text.strip_suffix(end));
-        let is_part = parts.into_iter().any(|of| self.databases.contains_key(OsStr::new(of)));
-        LATER.contains(&text.as_ref()) || (is_part && self.may_change(name))
+        let parts = ["-wal", "-shm"]
+            .iter()
+            .filter_map(|end| text.strip_suffix(end));
+        let is_part = parts
+            .into_iter()
+            .any(|of| self.databases.contains_key(OsStr::new(of)));
+        LATER.contains(&text.as_ref())
+            || self.is_of_conversations(&text)
+            || (is_part && self.may_change(name))
     }
 
     /// Tells whether the program itself may have changed a database.
@@ -157,9 +164,13 @@ impl Furnishing {
         let name = name.to_string_lossy();
         // An index of what is in the other two files, which readers write to.
         let is_index = name.ends_with(".sqlite-shm");
-        let is_conversations =
-            self.changing == Changing::LogAndConversations && name.starts_with("state_");
-        is_index || is_conversations || name.starts_with("logs_")
+        is_index || name.starts_with("logs_") || self.is_of_conversations(&name)
+    }
+
+    /// Tells whether a database is about conversations that are kept.
+    fn is_of_conversations(&self, name: &str) -> bool {
+        let are_kept = self.changing == Changing::LogAndConversations;
+        are_kept && (name.starts_with("state_") || name.starts_with("thread_history_"))
     }
 
     /// Reads the databases; what may change is only looked at.

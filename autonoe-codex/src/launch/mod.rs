@@ -11,10 +11,10 @@ mod provider;
 mod session_defaults;
 mod settings;
 
-pub use home::CodexHome;
-pub use options::CodexOptions;
 pub(crate) use fit::Fit;
 pub(crate) use furnishing::{Changing, Furnishing};
+pub use home::CodexHome;
+pub use options::CodexOptions;
 pub(crate) use plan::{FOLDER, LaunchPlan, bare_environment, furnish};
 pub use program_life::ProgramLife;
 pub use provider::CodexProvider;

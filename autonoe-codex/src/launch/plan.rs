@@ -33,6 +33,9 @@ pub(super) const TEMPORARY: &str = "tmp";
 /// The one file in its home that the program does not start without being able to write.
 const INSTALLATION: &str = "installation_id";
 
+/// Where the program locks conversations that are kept while it writes them.
+const LOCKS: &str = "thread-writer-locks";
+
 /// What a session has of a folder that is kept: the login and the conversations.
 const SHARED: &[&str] = &["auth.json", "sessions"];
 
@@ -98,7 +101,7 @@ impl LaunchPlan {
         let home = place.path().join(CODEX);
         let mut writable = match &options.home {
             CodexHome::PerSession => Vec::new(),
-            CodexHome::Kept(kept) => shared_with(kept).collect(),
+            CodexHome::Kept(kept) => shared_with(kept).chain([home.join(LOCKS)]).collect(),
         };
         writable.push(home.join(INSTALLATION));
         let inside = Inside {
@@ -168,6 +171,7 @@ fn write_home(options: &CodexOptions, cwd: &Path, folder: &Path) -> io::Result<(
     fs::write(codex.join("config.toml"), config_file(options, cwd))?;
     if let CodexHome::Kept(kept) = &options.home {
         fs::create_dir_all(kept.join("sessions"))?;
+        fs::create_dir(codex.join(LOCKS))?;
         for name in SHARED {
             symlink(kept.join(name), codex.join(name))?;
         }

@@ -1,6 +1,8 @@
 //! What a conversation is begun with.
 
-use autonoe_core::{AgentError, AgentErrorKind, McpServer, RemoteTransport, SessionSpec, TraceContext};
+use autonoe_core::{
+    AgentError, AgentErrorKind, McpServer, RemoteTransport, SessionSpec, TraceContext,
+};
 use serde_json::{Map, Value, json};
 
 use super::{CodexHome, CodexOptions};
@@ -47,7 +49,9 @@ pub(crate) fn thread_settings(
 fn trace_of(spec: &SessionSpec) -> Map<String, Value> {
     let trace = spec.trace.iter().flat_map(TraceContext::environment);
     let trace = trace.filter(|(name, _)| !spec.environment.contains_key(*name));
-    trace.map(|(name, value)| (name.to_owned(), value.into())).collect()
+    trace
+        .map(|(name, value)| (name.to_owned(), value.into()))
+        .collect()
 }
 
 /// Returns a server as the program's configuration has it: one that does not start is an error,

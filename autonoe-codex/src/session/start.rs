@@ -14,9 +14,7 @@ use super::kept_program::{KeptProgram, Standing};
 use super::pending::{Answer, Pending};
 use super::talk::{Silence, Talk};
 use crate::events::Translator;
-use crate::launch::{
-    CodexOptions, FOLDER, Fit, LaunchPlan, ProgramLife, furnish, thread_settings,
-};
+use crate::launch::{CodexOptions, FOLDER, Fit, LaunchPlan, ProgramLife, furnish, thread_settings};
 use crate::probe::unstartable;
 use crate::wire::{Addressed, Effort, Message, Notice, Outgoing};
 
@@ -192,7 +190,10 @@ impl Live {
     }
 
     /// Asks the program something before the first prompt, and waits for the answer.
-    pub(super) async fn ask(&mut self, make: impl FnOnce(i64) -> Outgoing) -> Result<Value, AgentError> {
+    pub(super) async fn ask(
+        &mut self,
+        make: impl FnOnce(i64) -> Outgoing,
+    ) -> Result<Value, AgentError> {
         let mut answer = self.request(make);
         loop {
             match self.talk.next().await {

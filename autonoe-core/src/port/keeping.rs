@@ -193,7 +193,11 @@ mod tests {
             assert!(keeping.keep(counts.thing(name)).is_ok());
         }
 
-        assert!(keeping.take(|thing: &Thing| thing.name == "three").is_none());
+        assert!(
+            keeping
+                .take(|thing: &Thing| thing.name == "three")
+                .is_none()
+        );
         let taken = keeping.take(|thing: &Thing| thing.name == "two");
 
         assert_eq!(taken.expect("it is kept").name, "two");

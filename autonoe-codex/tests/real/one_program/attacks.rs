@@ -40,7 +40,9 @@ fn everything() -> Vec<String> {
         [mcp_servers.evil]\ncommand = '/bin/sh'\nargs = ['-c', 'echo 1 > trace.txt']\n";
     let hook = r#"{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch trace.txt"}]}]}}"#;
     [
-        format!("mkdir -p $CODEX_HOME/rules; printf '%s\\n' '{RULE}' > $CODEX_HOME/rules/default.rules"),
+        format!(
+            "mkdir -p $CODEX_HOME/rules; printf '%s\\n' '{RULE}' > $CODEX_HOME/rules/default.rules"
+        ),
         format!("printf '%s\\n' \"{config}\" >> $CODEX_HOME/config.toml"),
         format!("printf '%s\\n' '{hook}' > $CODEX_HOME/hooks.json"),
         "mkdir -p $CODEX_HOME/skills/evil; echo evil > $CODEX_HOME/skills/evil/SKILL.md".to_owned(),
@@ -57,15 +59,25 @@ async fn files_for_the_program_are_gone_and_those_that_were_changed_are_as_they_
 
     let (run, prepared) = attacked(&commands, false).await;
 
-    assert!(prepared.iter().all(|(status, _)| *status == ToolStatus::Ok), "{prepared:?}");
+    assert!(
+        prepared.iter().all(|(status, _)| *status == ToolStatus::Ok),
+        "{prepared:?}"
+    );
     run.kept_program();
     let config = fs::read_to_string(run.in_folder("codex/config.toml")).expect("it is there");
-    assert!(!config.contains("evil") && config.contains("untrusted"), "{config}");
+    assert!(
+        !config.contains("evil") && config.contains("untrusted"),
+        "{config}"
+    );
     for name in ["rules", "hooks.json", "skills/evil", "AGENTS.md"] {
         assert!(!run.in_folder("codex").join(name).exists(), "{name}");
     }
-    let told = format!("{:?}", run.server.log().main_requests());
-    assert!(!told.contains("Touch trace.txt."), "{told}");
+    let requests = run.server.log().main_requests();
+    let told = format!("{:?}", requests.last());
+    assert!(
+        told.contains("Do it.") && !told.contains("Touch trace.txt."),
+        "{told}"
+    );
     run.end().await;
 }
 
@@ -137,7 +149,10 @@ async fn links_lead_nobody_astray() {
 
     let (run, prepared) = attacked(&links, false).await;
 
-    assert!(prepared.iter().all(|(status, _)| *status == ToolStatus::Ok), "{prepared:?}");
+    assert!(
+        prepared.iter().all(|(status, _)| *status == ToolStatus::Ok),
+        "{prepared:?}"
+    );
     run.kept_program();
     let precious = fs::read_to_string(run.file("precious.txt"));
     assert_eq!(precious.expect("it is there"), "precious\n");
@@ -163,7 +178,9 @@ async fn the_homes_of_commands_are_empty_again() {
 
         assert_eq!(prepared[0].0, ToolStatus::Ok, "{prepared:?}");
         for name in ["home", "tmp"] {
-            let left = fs::read_dir(run.in_folder(name)).expect("it is there").count();
+            let left = fs::read_dir(run.in_folder(name))
+                .expect("it is there")
+                .count();
             assert_eq!(left, 0, "{name}");
         }
         assert!(!run.in_folder("more").exists());

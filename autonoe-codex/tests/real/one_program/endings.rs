@@ -72,7 +72,8 @@ async fn a_host_that_is_killed_while_a_program_is_kept_leaves_no_process() {
         (FOLDER, setting.folder.as_os_str()),
         (MODEL, setting.model.as_ref()),
     ];
-    let name = "one_program::endings::a_host_that_is_killed_while_a_program_is_kept_leaves_no_process";
+    let name =
+        "one_program::endings::a_host_that_is_killed_while_a_program_is_kept_leaves_no_process";
     let mut host = Host::start(name, variables, &setting.folder.join("host.log"));
     setting.written("kept").await;
     assert_eq!(setting.programs().len(), 1);

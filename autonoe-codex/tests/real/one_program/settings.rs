@@ -118,7 +118,10 @@ async fn tools_and_servers_of_a_session_are_gone_with_it() {
     spec.mcp_servers
         .insert("other".to_owned(), other.expect("a server"));
     let first = answers(&run.play(spec).await);
-    assert!(first.iter().all(|(status, _)| *status == ToolStatus::Ok), "{first:?}");
+    assert!(
+        first.iter().all(|(status, _)| *status == ToolStatus::Ok),
+        "{first:?}"
+    );
     let program = run.kept_program();
     std::fs::remove_file(run.file("by-server.txt")).expect("the server was called");
 
@@ -126,13 +129,16 @@ async fn tools_and_servers_of_a_session_are_gone_with_it() {
     let second = answers(&run.play(spec).await);
 
     assert_eq!(run.kept_program(), program);
-    assert!(!second.iter().any(|(status, _)| *status == ToolStatus::Ok), "{second:?}");
+    assert!(
+        !second.iter().any(|(status, _)| *status == ToolStatus::Ok),
+        "{second:?}"
+    );
     assert!(!run.file("by-server.txt").exists());
     assert!(counter.0.lock().expect("no panic").is_empty());
     let requests = run.server.log().main_requests();
     let (before, now) = (requests[0].raw.to_string(), requests[3].raw.to_string());
-    for name in ["\"ring\"", "leave"] {
-        assert!(before.contains(name), "{name}: {before}");
+    assert!(before.contains("\"ring\""), "{before}");
+    for name in ["\"ring\"", "leave", "mcp__other"] {
         assert!(!now.contains(name), "{name}: {now}");
     }
     run.end().await;

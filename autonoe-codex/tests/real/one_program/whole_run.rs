@@ -28,11 +28,15 @@ async fn a_run_of_several_sessions_has_one_process_of_the_program() {
     let (seen, place) = (Seen::default(), Arc::new(OnceLock::new()));
     let mut script = Script::new::<Turn>([]);
     // Three sessions: the second one ends without having passed anything.
-    script = planning().into_iter().fold(watched(script, &seen, &place), Script::then);
+    script = planning()
+        .into_iter()
+        .fold(watched(script, &seen, &place), Script::then);
     script = watched(script, &seen, &place)
         .then(adds("hello.txt", "hello"))
         .then(Turn::text("To be continued."));
-    script = passing().into_iter().fold(watched(script, &seen, &place), Script::then);
+    script = passing()
+        .into_iter()
+        .fold(watched(script, &seen, &place), Script::then);
     let setting = Setting::new(script).sandboxed();
     assert!(place.set((*setting).clone()).is_ok());
 
