@@ -14,7 +14,7 @@ use super::kept_program::{KeptProgram, Standing};
 use super::pending::{Answer, Pending};
 use super::talk::{Silence, Talk};
 use crate::events::Translator;
-use crate::launch::{CodexOptions, FOLDER, Fit, LaunchPlan, ProgramLife, furnish, thread_settings};
+use crate::launch::{CodexOptions, FOLDER, LaunchPlan, ProgramLife, furnish, thread_settings};
 use crate::probe::unstartable;
 use crate::wire::{Addressed, Effort, Message, Notice, Outgoing};
 
@@ -65,20 +65,17 @@ impl Live {
                 is_taken_over: true,
                 ..Self::new(kept.talk, Some(kept.standing))
             }),
-            None => Self::start(options, spec, fit).await,
+            None => Self::start(options, spec).await,
         }
     }
 
-    async fn start(
-        options: &CodexOptions,
-        spec: &SessionSpec,
-        fit: Fit,
-    ) -> Result<Self, AgentError> {
+    async fn start(options: &CodexOptions, spec: &SessionSpec) -> Result<Self, AgentError> {
         // A killed host could not do it.
         sweep(&options.temporary, FOLDER).await;
         let place = furnish(options, &spec.cwd)?;
         let standing = Standing {
-            fit,
+            // After that, because it makes what is missing.
+            fit: LaunchPlan::fit(options, spec)?,
             folder: place.path().to_owned(),
             furnishing: None,
         };
@@ -131,7 +128,7 @@ impl Live {
         }
         // Whatever is wrong with it, a session of its own would not have met with it.
         tracing::info!(%error, "a program of Codex does not serve another session");
-        let fresh = Self::start(options, spec, LaunchPlan::fit(options, spec)?).await?;
+        let fresh = Self::start(options, spec).await?;
         std::mem::replace(self, fresh).end().await;
         self.greet_in_time(options, spec).await
     }

@@ -138,7 +138,7 @@ async fn tools_and_servers_of_a_session_are_gone_with_it() {
     let requests = run.server.log().main_requests();
     let (before, now) = (requests[0].raw.to_string(), requests[3].raw.to_string());
     assert!(before.contains("\"ring\""), "{before}");
-    for name in ["\"ring\"", "leave", "mcp__other"] {
+    for name in ["\"ring\"", "mcp__other"] {
         assert!(!now.contains(name), "{name}: {now}");
     }
     run.end().await;
