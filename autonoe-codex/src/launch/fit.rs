@@ -47,6 +47,11 @@ impl Fit {
         }
     }
 
+    /// Tells whether the program is in a sandbox of ours.
+    pub(crate) fn is_enclosed(&self) -> bool {
+        self.walls.is_some()
+    }
+
     /// Tells whether a program that was started in this way serves a session that needs `other`.
     pub(crate) fn serves(&self, other: &Self) -> bool {
         let is_same_lock = match (&self.lock, &other.lock) {

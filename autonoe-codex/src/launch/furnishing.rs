@@ -1,27 +1,13 @@
 //! The folder of a program, brought back to what it was before any tool ran.
 
 use std::collections::BTreeMap;
-use std::collections::hash_map::RandomState;
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::hash::BuildHasher;
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
+use super::databases::{Changing, Databases};
 use super::plan::{CODEX, HOME, STATE, TEMPORARY};
-
-/// What the program makes in its folder of databases while it works, beside those it begins with.
-const LATER: &[&str] = &[".sqlite-maintenance.lock"];
-
-/// Databases that the program only writes to, or that change with every conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Changing {
-    /// The log.
-    Log,
-    /// The log, and what is noted of conversations that are kept.
-    LogAndConversations,
-}
 
 /// What was in the folder of a program before any tool ran.
 ///
@@ -35,10 +21,7 @@ pub(crate) enum Changing {
 pub(crate) struct Furnishing {
     folder: PathBuf,
     home: BTreeMap<PathBuf, Entry>,
-    databases: BTreeMap<OsString, u64>,
-    changing: Changing,
-    /// Nobody outside of this process can make two contents look the same.
-    hasher: RandomState,
+    databases: Databases,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,23 +32,20 @@ enum Entry {
 }
 
 impl Furnishing {
-    /// Looks what is in `folder`. No tool may have run yet.
+    /// Looks what is in `folder`, whose databases the process `program` has open. No tool may have
+    /// run yet.
     ///
     /// # Errors
     ///
     /// Something cannot be read, or is of a kind that does not belong there.
-    pub(crate) fn look(folder: &Path, changing: Changing) -> io::Result<Self> {
+    pub(crate) fn look(folder: &Path, program: u32, changing: Changing) -> io::Result<Self> {
         let mut home = BTreeMap::new();
         read_tree(&folder.join(CODEX), Path::new(""), &mut home)?;
-        let mut furnishing = Self {
+        Ok(Self {
             folder: folder.to_owned(),
             home,
-            databases: BTreeMap::new(),
-            changing,
-            hasher: RandomState::new(),
-        };
-        furnishing.databases = furnishing.read_databases()?;
-        Ok(furnishing)
+            databases: Databases::look(&folder.join(STATE), program, changing)?,
+        })
     }
 
     /// Brings everything back to what it was, and looks whether it is.
@@ -75,7 +55,7 @@ impl Furnishing {
     /// # Errors
     ///
     /// It cannot be brought back.
-    pub(crate) fn restore(&self) -> io::Result<()> {
+    pub(crate) fn restore(&self, program: u32) -> io::Result<()> {
         let places = [CODEX, HOME, STATE, TEMPORARY];
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
@@ -92,7 +72,7 @@ impl Furnishing {
         }
         own_folder(&self.folder.join(CODEX))?;
         self.restore_home()?;
-        self.verify()
+        self.verify(program)
     }
 
     /// Looks whether everything is as it was.
@@ -100,7 +80,7 @@ impl Furnishing {
     /// # Errors
     ///
     /// It is not.
-    pub(crate) fn verify(&self) -> io::Result<()> {
+    pub(crate) fn verify(&self, program: u32) -> io::Result<()> {
         let is_empty =
             |name| Ok::<_, io::Error>(fs::read_dir(self.folder.join(name))?.count() == 0);
         for name in [CODEX, HOME, STATE, TEMPORARY] {
@@ -116,7 +96,7 @@ impl Furnishing {
         if home != self.home {
             return Err(changed("the home of the program"));
         }
-        self.verify_databases()
+        self.databases.verify(&self.folder.join(STATE), program)
     }
 
     fn restore_home(&self) -> io::Result<()> {
@@ -127,66 +107,6 @@ impl Furnishing {
             put(&home.join(path), entry)?;
         }
         Ok(())
-    }
-
-    fn verify_databases(&self) -> io::Result<()> {
-        let now = self.read_databases()?;
-        let is_gone = |name: &&OsString| !self.may_change(name) && !now.contains_key(*name);
-        if let Some(name) = self.databases.keys().find(is_gone) {
-            return Err(changed(&name.to_string_lossy()));
-        }
-        let is_other = |(name, hash): &(&OsString, &u64)| match self.databases.get(*name) {
-            Some(before) => before != *hash,
-            None => !self.is_later(name),
-        };
-        match now.iter().find(is_other) {
-            Some((name, _)) => Err(changed(&name.to_string_lossy())),
-            None => Ok(()),
-        }
-    }
-
-    /// Tells whether the program itself may have made a file that was not there at first.
-    fn is_later(&self, name: &OsStr) -> bool {
-        let text = name.to_string_lossy();
-        let parts = ["-wal", "-shm"]
-            .iter()
-            .filter_map(|end| text.strip_suffix(end));
-        let is_part = parts
-            .into_iter()
-            .any(|of| self.databases.contains_key(OsStr::new(of)));
-        LATER.contains(&text.as_ref())
-            || self.is_of_conversations(&text)
-            || (is_part && self.may_change(name))
-    }
-
-    /// Tells whether the program itself may have changed a database.
-    fn may_change(&self, name: &OsStr) -> bool {
-        let name = name.to_string_lossy();
-        // An index of what is in the other two files, which readers write to.
-        let is_index = name.ends_with(".sqlite-shm");
-        is_index || name.starts_with("logs_") || self.is_of_conversations(&name)
-    }
-
-    /// Tells whether a database is about conversations that are kept.
-    fn is_of_conversations(&self, name: &str) -> bool {
-        let are_kept = self.changing == Changing::LogAndConversations;
-        are_kept && (name.starts_with("state_") || name.starts_with("thread_history_"))
-    }
-
-    /// Reads the databases; what may change is only looked at.
-    fn read_databases(&self) -> io::Result<BTreeMap<OsString, u64>> {
-        let mut databases = BTreeMap::new();
-        for entry in fs::read_dir(self.folder.join(STATE))? {
-            let entry = entry?;
-            is_plain_file(&entry.path())?;
-            let name = entry.file_name();
-            let hash = match self.may_change(&name) {
-                true => 0,
-                false => self.hasher.hash_one(fs::read(entry.path())?),
-            };
-            databases.insert(name, hash);
-        }
-        Ok(databases)
     }
 }
 
@@ -203,7 +123,7 @@ fn read_tree(root: &Path, path: &Path, tree: &mut BTreeMap<PathBuf, Entry>) -> i
             read_tree(root, &path, tree)?;
             Entry::Folder { mode }
         } else {
-            is_plain_file(&full)?;
+            plain_file(&full)?;
             let text = fs::read(&full)?;
             Entry::File { mode, text }
         };
@@ -212,11 +132,11 @@ fn read_tree(root: &Path, path: &Path, tree: &mut BTreeMap<PathBuf, Entry>) -> i
     Ok(())
 }
 
-/// Refuses what is no file, or one that could be written by another name.
-fn is_plain_file(path: &Path) -> io::Result<()> {
+/// Looks at a file; refuses what is none, or could be written by another name.
+pub(super) fn plain_file(path: &Path) -> io::Result<Metadata> {
     let found = fs::symlink_metadata(path)?;
     match found.is_file() && found.nlink() == 1 {
-        true => Ok(()),
+        true => Ok(found),
         false => Err(changed("a file")),
     }
 }
@@ -232,7 +152,7 @@ fn remove_others(root: &Path, path: &Path, tree: &BTreeMap<PathBuf, Entry>) -> i
                 fs::set_permissions(&full, Permissions::from_mode(0o700))?;
                 remove_others(root, &path, tree)?;
             }
-            Some(Entry::File { .. }) if is_plain_file(&full).is_ok() => {}
+            Some(Entry::File { .. }) if plain_file(&full).is_ok() => {}
             Some(Entry::Link(target)) if fs::read_link(&full).is_ok_and(|it| it == *target) => {}
             _ => remove(&full)?,
         }
@@ -271,7 +191,7 @@ fn put(path: &Path, entry: &Entry) -> io::Result<()> {
 fn is_file(path: &Path, mode: u32, text: &[u8]) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| {
         let is_alike = found.mode() & 0o7777 == mode && found.len() == text.len() as u64;
-        is_alike && is_plain_file(path).is_ok() && fs::read(path).is_ok_and(|read| read == text)
+        is_alike && plain_file(path).is_ok() && fs::read(path).is_ok_and(|read| read == text)
     })
 }
 
@@ -314,6 +234,6 @@ fn open_up(folder: &Path) {
     }
 }
 
-fn changed(what: &str) -> io::Error {
+pub(super) fn changed(what: &str) -> io::Error {
     io::Error::other(format!("{what} is not as it was"))
 }

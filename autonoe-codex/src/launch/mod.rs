@@ -1,6 +1,7 @@
 //! Choices become files, arguments and an environment, in one place.
 
 mod config_file;
+mod databases;
 mod fit;
 mod furnishing;
 mod home;
@@ -11,8 +12,9 @@ mod provider;
 mod session_defaults;
 mod settings;
 
+pub(crate) use databases::Changing;
 pub(crate) use fit::Fit;
-pub(crate) use furnishing::{Changing, Furnishing};
+pub(crate) use furnishing::Furnishing;
 pub use home::CodexHome;
 pub use options::CodexOptions;
 pub(crate) use plan::{FOLDER, LaunchPlan, bare_environment, furnish};

@@ -61,7 +61,9 @@ impl KeptProgram {
             if !swept.left.is_empty() {
                 return Err(io::Error::other("something of the session still runs"));
             }
-            furnishing.ok_or(io::ErrorKind::NotFound)?.restore()
+            furnishing
+                .ok_or(io::ErrorKind::NotFound)?
+                .restore(program(talk)?)
         })
         .await
     }
@@ -78,7 +80,9 @@ impl KeptProgram {
             if talk.process.try_exit().is_some() {
                 return Err(io::Error::other("it has ended"));
             }
-            furnishing.ok_or(io::ErrorKind::NotFound)?.verify()
+            furnishing
+                .ok_or(io::ErrorKind::NotFound)?
+                .verify(program(talk)?)
         })
         .await
     }
@@ -102,6 +106,12 @@ impl KeptProgram {
             }
         }
     }
+}
+
+/// Returns the number of the program, with nothing below it.
+fn program(talk: &Talk) -> io::Result<u32> {
+    let program = talk.program();
+    program.ok_or_else(|| io::Error::other("the program is not alone"))
 }
 
 #[async_trait]

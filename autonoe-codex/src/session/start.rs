@@ -89,7 +89,7 @@ impl Live {
             .await
             .map_err(|error| unstartable(&options.program, error))?;
         let is_kept = options.program_life == ProgramLife::Run && spec.keeping.is_open();
-        let talk = Talk::new(process, stdin, stdout);
+        let talk = Talk::new(process, stdin, stdout, standing.fit.is_enclosed());
         Ok(Self::new(talk, is_kept.then_some(standing)))
     }
 

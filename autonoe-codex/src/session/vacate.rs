@@ -29,8 +29,12 @@ impl Live {
             CodexHome::PerSession => Changing::Log,
             CodexHome::Kept(_) => Changing::LogAndConversations,
         };
+        let Some(program) = self.talk.program() else {
+            tracing::info!("Codex has started something already");
+            return;
+        };
         let folder = standing.folder.clone();
-        let look = move || Furnishing::look(&folder, changing);
+        let look = move || Furnishing::look(&folder, program, changing);
         match tokio::task::spawn_blocking(look).await {
             Ok(Ok(furnishing)) => standing.furnishing = Some(Arc::new(furnishing)),
             Ok(Err(error)) => tracing::warn!(%error, "the folder of Codex cannot be read"),

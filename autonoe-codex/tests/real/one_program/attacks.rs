@@ -196,6 +196,8 @@ async fn a_program_whose_database_was_written_serves_nobody() {
         "cp $CODEX_SQLITE_HOME/goals_1.sqlite $CODEX_SQLITE_HOME/state_6.sqlite",
         "ln -s $PWD $CODEX_SQLITE_HOME/more",
         "rm $CODEX_SQLITE_HOME/goals_1.sqlite",
+        "cd $CODEX_SQLITE_HOME; cp queue_1.sqlite-wal copy; mv queue_1.sqlite-wal $TMPDIR; \
+         mv copy queue_1.sqlite-wal",
     ] {
         let run = Run::new(Script::new([shell(attack), Turn::text("Written.")]));
 
