@@ -130,7 +130,8 @@ impl Flow<Created> {
                 sessions(&machine).open(begins, &start.control).await
             }
         };
-        let open = opened.map_err(not_opened)?;
+        let mut open = opened.map_err(not_opened)?;
+        open.keep_between_sessions();
         if let Some(book) = open.book() {
             parts.ledger.open(book);
         }
@@ -158,7 +159,9 @@ impl Flow<Started> {
     /// A prompt that is not there or cannot be read breaks the flow off: that is told as its end, and
     /// the flow can be gone on with once the prompt is mended.
     pub async fn run(&mut self) -> FlowEnd {
-        driver::run(&mut self.state).await
+        let end = driver::run(&mut self.state).await;
+        self.state.open.end_kept().await;
+        end
     }
 
     /// Stops the flow: writes its end down, releases everything, and returns the result.
