@@ -23,6 +23,7 @@
 //! | see whether an agent comes on | [`ProgressDetector`], [`ProgressWeights`], [`TreeSnapshot`] |
 //! | keep what is to be done and who does what, through crashes | [`StateStore`], [`MetaState`] |
 //! | see whether it is stuck | [`StuckDetector`], [`StuckThresholds`] |
+//! | have its tasks done until they are verified | [`TaskLoop`], [`WorkOrder`] |
 //! | say what is tried when it is | [`Ladder`], [`RecoveryStrategy`] |
 //! | give each a folder and a branch of its own | [`Worktrees`], [`Worktree`] |
 //!
@@ -42,6 +43,7 @@ mod schemas;
 mod state;
 mod strategy;
 mod stuck;
+mod work;
 
 pub use budget::{AccountError, Accounts, Allowance, BudgetedKind, Spending};
 pub use executor::*;
@@ -72,4 +74,8 @@ pub use strategy::{
 };
 pub use stuck::{
     Circuit, Iteration, StuckDetector, StuckLevel, StuckReason, StuckReport, StuckThresholds,
+};
+pub use work::{
+    GivenUp, Isolation, Iterated, NextStep, NoWorkObserver, TaskLoop, ToldMessage, WhenDone,
+    WorkEvent, WorkJournal, WorkObserver, WorkOrder, next_step,
 };

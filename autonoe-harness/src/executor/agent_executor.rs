@@ -82,6 +82,13 @@ impl AgentExecutor {
         }
     }
 
+    /// Has tasks done in another folder and below, for example in a worktree.
+    #[must_use]
+    pub fn in_folder(mut self, root: impl Into<PathBuf>) -> Self {
+        self.root = root.into();
+        self
+    }
+
     /// Sets the model of tasks that name none.
     #[must_use]
     pub fn model(mut self, model: impl Into<String>) -> Self {
@@ -170,6 +177,12 @@ impl AgentExecutor {
         let denied = performed.tool_calls.iter();
         let denied = denied.filter(|call| call.status == Some(ToolStatus::Denied));
         result.denied = denied.map(|call| call.tool.clone()).collect();
+        let calls = performed.tool_calls.iter();
+        let calls = calls.map(|call| match &call.target {
+            Some(target) => format!("{} {target}", call.tool),
+            None => call.tool.clone(),
+        });
+        result.calls = calls.collect();
         result.output = performed.text;
         result.answer = performed.answer;
         result.conversation = performed.result.agent_session;
@@ -221,7 +234,7 @@ impl Executor for AgentExecutor {
             start,
             order,
             (&execution.control, &*self.clock),
-            task.time(),
+            (task.time(), execution.budget),
         );
         let performed = performed.await.map_err(|source| ExecuteError::Setup {
             executor: self.name.clone(),

@@ -9,7 +9,7 @@ use autonoe_core::{
 use jiff::Timestamp;
 use serde_json::json;
 
-/// Runs one session, from the look at its backend to its end, in at most `time`.
+/// Runs one session, from the look at its backend to its end, in at most `time` and within `limits`.
 ///
 /// # Errors
 ///
@@ -19,8 +19,9 @@ pub(super) async fn one_session(
     start: FlowStart,
     order: SessionOrder,
     (control, clock): (&RunControl, &dyn Clock),
-    time: Duration,
+    (time, limits): (Duration, Budget),
 ) -> Result<Result<PerformedSession, FlowExit>, BuildError> {
+    let time = limits.time.map_or(time, |limit| limit.min(time));
     let began = clock.now();
     let sessions = builder.build_sessions()?;
     let opened = tokio::select! {
@@ -37,9 +38,7 @@ pub(super) async fn one_session(
         close(open, time_is_up());
         return Ok(Err(time_is_up()));
     }
-    let performed = open
-        .run(order.budget(Budget::default().with_time(left)))
-        .await;
+    let performed = open.run(order.budget(limits.with_time(left))).await;
     close(open, exit(&performed.result.end));
     Ok(Ok(performed))
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use autonoe_core::{AgentSessionId, RunControl};
+use autonoe_core::{AgentSessionId, Budget, RunControl};
 
 use super::{ExecuteError, ExecutionResult, Task, Verification};
 
@@ -107,6 +107,8 @@ pub struct Execution {
     pub model: Option<String>,
     /// The conversation to go on with, by [`ExecutionResult::conversation`].
     pub resume: Option<AgentSessionId>,
+    /// What it may spend, beside what holds for all sessions of the executor.
+    pub budget: Budget,
 }
 
 impl Execution {
@@ -129,6 +131,13 @@ impl Execution {
     #[must_use]
     pub fn model(mut self, name: impl Into<String>) -> Self {
         self.model = Some(name.into());
+        self
+    }
+
+    /// Limits what it may spend, beside what holds for all sessions of the executor.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = budget;
         self
     }
 

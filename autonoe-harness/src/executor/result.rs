@@ -40,6 +40,8 @@ pub struct ExecutionResult {
     pub answer: String,
     /// The tool calls that were refused, by name, in their order.
     pub denied: Vec<String>,
+    /// What the agent did, call by call: the tool and what it touched.
+    pub calls: Vec<String>,
     /// When it began.
     pub started_at: Timestamp,
     /// How long it took.
@@ -63,6 +65,7 @@ impl ExecutionResult {
             output: String::new(),
             answer: String::new(),
             denied: Vec::new(),
+            calls: Vec::new(),
             started_at: Timestamp::UNIX_EPOCH,
             duration: Duration::ZERO,
             conversation: None,
@@ -108,6 +111,9 @@ struct Written {
     /// The tool calls that were refused, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     denied: Vec<String>,
+    /// What the agent did, call by call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    calls: Vec<String>,
     /// When it began.
     started_at: Timestamp,
     /// How many milliseconds it took.
@@ -133,6 +139,7 @@ impl From<ExecutionResult> for Written {
             output: result.output,
             answer: result.answer,
             denied: result.denied,
+            calls: result.calls,
             started_at: result.started_at,
             duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
             conversation: result.conversation,
@@ -154,6 +161,7 @@ impl TryFrom<Written> for ExecutionResult {
             output: written.output,
             answer: written.answer,
             denied: written.denied,
+            calls: written.calls,
             started_at: written.started_at,
             duration: Duration::from_millis(written.duration_ms),
             conversation: written.conversation,

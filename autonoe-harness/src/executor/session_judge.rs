@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Failure, FlowExit, FlowStart, JudgeVerdict, RunControl, SessionAccess, SessionOrder,
+    Budget, Failure, FlowExit, FlowStart, JudgeVerdict, RunControl, SessionAccess, SessionOrder,
     VerdictSlot, verdict_tool,
 };
 use serde_json::json;
@@ -32,7 +32,7 @@ impl Judge for AgentExecutor {
             start,
             order,
             (&control, &*self.clock),
-            TEN_MINUTES,
+            (TEN_MINUTES, Budget::default()),
         );
         let performed = performed
             .await

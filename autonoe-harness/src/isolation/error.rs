@@ -5,12 +5,13 @@ use std::io;
 use std::path::PathBuf;
 
 use autonoe_process::CommandError;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Verification;
 
 /// Where work is that was kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkPlace {
     /// The branch that has what is committed.
     pub branch: String,

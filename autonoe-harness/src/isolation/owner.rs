@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use autonoe_process::ProcessIdentity;
 use serde::{Deserialize, Serialize};
 
 use super::IsolationError;
@@ -26,31 +27,28 @@ pub(super) struct Record {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Process {
     pub(super) pid: u32,
-    /// When it was started, in ticks since the system was; `None` where nobody can tell.
-    started: Option<u64>,
-    /// Which start of the system that was.
-    boot: Option<String>,
+    /// When it was started; `None` where nobody can tell.
+    started: Option<String>,
 }
 
 impl Process {
     /// Names this process.
     pub(super) fn this() -> Self {
-        let pid = std::process::id();
+        let identity = ProcessIdentity::own();
         Self {
-            pid,
-            started: started(pid),
-            boot: boot(),
+            pid: std::process::id(),
+            started: identity.map(|identity| identity.started().to_owned()),
         }
     }
 
     /// Tells whether it is gone for certain.
     pub(super) fn is_gone(&self) -> bool {
-        let Some(now) = boot() else {
-            // Without a list of processes nobody can tell.
+        let Some(started) = &self.started else {
             return false;
         };
-        let same_boot = self.boot.as_ref().is_none_or(|boot| *boot == now);
-        !same_boot || started(self.pid) != self.started
+        // Without a list of processes nobody can tell.
+        let can_tell = ProcessIdentity::own().is_some();
+        can_tell && !ProcessIdentity::new(self.pid, started).lives()
     }
 }
 
@@ -88,21 +86,6 @@ pub(super) fn write_whole(path: &Path, json: &impl Serialize) -> Result<(), Isol
     fs::rename(&beside, path).map_err(IsolationError::io(path))
 }
 
-fn started(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name may hold anything, so what counts begins after its last bracket.
-    let (_, rest) = stat.rsplit_once(')')?;
-    let mut fields = rest.split_ascii_whitespace();
-    let has_ended = matches!(fields.next()?, "Z" | "X");
-    let started = fields.nth(18)?.parse().ok()?;
-    (!has_ended).then_some(started)
-}
-
-fn boot() -> Option<String> {
-    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    Some(id.trim().to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,16 +96,10 @@ mod tests {
         assert!(!this.is_gone());
 
         let earlier = Process {
-            started: this.started.map(|ticks| ticks - 1),
-            ..this.clone()
-        };
-        let before_a_reboot = Process {
-            boot: Some("another".to_owned()),
+            started: Some("before".to_owned()),
             ..this
         };
-
         assert!(earlier.is_gone());
-        assert!(before_a_reboot.is_gone());
     }
 
     #[test]
@@ -131,20 +108,16 @@ mod tests {
             .arg("60")
             .spawn()
             .expect("a process");
+        let identity = ProcessIdentity::of(child.id()).expect("it lives");
         let record = Process {
             pid: child.id(),
-            started: started(child.id()),
-            boot: boot(),
+            started: Some(identity.started().to_owned()),
         };
         assert!(!record.is_gone());
 
         child.kill().expect("it lives");
-        // Ended and not waited for is gone, too.
-        while started(child.id()).is_some() {
-            std::thread::yield_now();
-        }
-        assert!(record.is_gone());
         child.wait().expect("it ended");
+
         assert!(record.is_gone());
     }
 

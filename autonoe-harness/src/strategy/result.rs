@@ -7,6 +7,8 @@ use autonoe_core::CostTotal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::WorkPlace;
+
 /// Names one agent of a fleet, and its folder: no two of a coordinator share it.
 #[derive(
     Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -57,6 +59,9 @@ pub struct HarnessResult {
     pub duration: Duration,
     /// What it cost.
     pub cost: CostTotal,
+    /// Where work of it is that was not merged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<WorkPlace>,
 }
 
 impl HarnessResult {
@@ -72,6 +77,7 @@ impl HarnessResult {
             failures: 0,
             duration: Duration::ZERO,
             cost: CostTotal::default(),
+            kept: Vec::new(),
         }
     }
 

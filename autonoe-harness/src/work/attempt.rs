@@ -1,0 +1,264 @@
+//! A task, from its first iteration to its end.
+
+use autonoe_core::Failure;
+
+use super::decide::{GivenUp, Iterated, NextStep, is_permanent, next_step};
+use super::iterate::{NoTurn, Place, Turn};
+use super::messages::Held;
+use super::task_loop::Work;
+use super::{WorkEvent, explore};
+use crate::{
+    Climb, ExecuteError, ExecutionResult, LoopContext, RecoveryChange, StuckLevel, StuckReport,
+    Task, WorkingPlace,
+};
+
+/// How a task ended.
+pub(super) enum TaskEnd {
+    /// It is done and verified.
+    Done(Box<ExecutionResult>),
+    /// It is not, and nothing more is tried.
+    Failed(String),
+    /// The work was stopped from outside.
+    Stopped,
+}
+
+/// How a task stands.
+struct Standing {
+    /// The task with the words, the backend and the model of now.
+    now: Task,
+    climb: Climb,
+    iteration: u32,
+    waits: u32,
+    /// Why the last iteration is no success.
+    problem: Option<String>,
+    backend_failed: bool,
+    report: StuckReport,
+}
+
+/// What follows from a recovery.
+enum Recovered {
+    GoOn,
+    Ended(TaskEnd),
+}
+
+impl Work<'_> {
+    /// Works on a task until it is verified, or nothing more can be tried.
+    ///
+    /// # Errors
+    ///
+    /// Nobody could take note of it.
+    pub(super) async fn work_on(&mut self, task: &Task) -> Result<TaskEnd, Failure> {
+        let began = WorkEvent::Began {
+            task: task.id.clone(),
+            at: self.lines.clock.now(),
+        };
+        self.note(&began).await?;
+        self.report(Some(task), 0);
+        let mut place = self.place(self.folder.clone(), None).await;
+        let mut standing = self.standing(task);
+        let end = loop {
+            match self.advance(&mut place, task, &mut standing).await? {
+                Recovered::GoOn => {}
+                Recovered::Ended(end) => break end,
+            }
+        };
+        let (success, reason) = match &end {
+            TaskEnd::Done(_) => (true, "it is done and verified".to_owned()),
+            TaskEnd::Failed(why) => (false, why.clone()),
+            TaskEnd::Stopped => (false, "the work was stopped".to_owned()),
+        };
+        let ended = WorkEvent::Ended {
+            task: task.id.clone(),
+            at: self.lines.clock.now(),
+            success,
+            reason,
+            iterations: standing.iteration,
+        };
+        self.note(&ended).await?;
+        Ok(end)
+    }
+
+    /// Has one iteration, and does what follows from it.
+    async fn advance(
+        &mut self,
+        place: &mut Place,
+        task: &Task,
+        standing: &mut Standing,
+    ) -> Result<Recovered, Failure> {
+        if self.messages.hold().await == Held::Stop {
+            return Ok(Recovered::Ended(TaskEnd::Stopped));
+        }
+        standing.iteration += 1;
+        let (now, iteration) = (standing.now.clone(), standing.iteration);
+        let problem = standing.problem.clone();
+        let turn = self
+            .iterate(place, &now, iteration, problem.as_deref())
+            .await;
+        let failed = |why: String| Ok(Recovered::Ended(TaskEnd::Failed(why)));
+        let turn = match turn {
+            Ok(turn) => turn,
+            Err(NoTurn::NotRecorded(failure)) => return Err(failure),
+            Err(NoTurn::Spent(kind)) => return failed(GivenUp::Budget(kind).to_string()),
+            Err(NoTurn::NotBegun(error)) => {
+                standing.problem = Some(error.to_string());
+                standing.backend_failed = true;
+                let another_may = matches!(
+                    error,
+                    ExecuteError::UnknownCli { .. }
+                        | ExecuteError::WrongCli { .. }
+                        | ExecuteError::Setup { .. }
+                );
+                return match another_may && iteration < self.order.max_iterations {
+                    true => self.recover(place, task, standing).await,
+                    false => failed(error.to_string()),
+                };
+            }
+        };
+        let next = next_step(&Iterated {
+            end: &turn.result.end,
+            verification: &turn.verification,
+            report: &turn.report,
+            iteration,
+            max_iterations: self.order.max_iterations,
+            spent: self.account.exhausted(),
+            is_cancelled: self.messages.is_cancelled(),
+            waits: standing.waits,
+            now: self.lines.clock.now(),
+        });
+        standing.learn(&turn);
+        match next {
+            NextStep::Done => {
+                let result = Box::new(turn.result);
+                Ok(Recovered::Ended(TaskEnd::Done(result)))
+            }
+            NextStep::Again => Ok(Recovered::GoOn),
+            NextStep::Stop => Ok(Recovered::Ended(TaskEnd::Stopped)),
+            NextStep::GiveUp(why) => failed(format!("{why}; at last: {}", turn.verification)),
+            NextStep::Recover => self.recover(place, task, standing).await,
+            NextStep::Wait { until } => {
+                // It was no turn: nothing was done in it.
+                standing.iteration -= 1;
+                standing.waits += 1;
+                let task = task.id.clone();
+                self.note(&WorkEvent::Waited { task, until }).await?;
+                let left = until.duration_since(self.lines.clock.now());
+                let left = std::time::Duration::try_from(left).unwrap_or_default();
+                let time = self.lines.clock.sleep(left);
+                match self.messages.wait(time).await {
+                    Held::GoOn => Ok(Recovered::GoOn),
+                    Held::Stop => Ok(Recovered::Ended(TaskEnd::Stopped)),
+                }
+            }
+        }
+    }
+
+    /// Changes something, as the ladder says.
+    async fn recover(
+        &mut self,
+        place: &mut Place,
+        task: &Task,
+        standing: &mut Standing,
+    ) -> Result<Recovered, Failure> {
+        loop {
+            let context = self.loop_context(task, standing);
+            let recovery = self.order.ladder.climb(&mut standing.climb, &context);
+            let Some((strategy, step)) = recovery.step else {
+                let reasons = standing.report.reasons.iter().map(ToString::to_string);
+                let reasons: Vec<_> = reasons.chain(standing.problem.clone()).collect();
+                let over = recovery.passed_over.iter();
+                let over: Vec<_> = over
+                    .map(|it| format!("{}: {}", it.strategy, it.why))
+                    .collect();
+                let mut why = format!("it is stuck ({})", reasons.join("; "));
+                why.push_str(", and nothing is left to try");
+                if !over.is_empty() {
+                    why.push_str(&format!(" ({})", over.join("; ")));
+                }
+                return Ok(Recovered::Ended(TaskEnd::Failed(why)));
+            };
+            let recovered = WorkEvent::Recovered {
+                task: task.id.clone(),
+                iteration: standing.iteration,
+                strategy,
+                step: step.clone(),
+                passed_over: recovery.passed_over,
+            };
+            self.note(&recovered).await?;
+            match step.change {
+                RecoveryChange::Prompt { goal } => standing.now.goal = goal,
+                RecoveryChange::Escalate { to } => {
+                    standing.now.cli = Some(to.cli);
+                    standing.now.model = to.model;
+                    standing.backend_failed = false;
+                }
+                RecoveryChange::Ask { .. } => {
+                    if self.messages.ask().await == Held::Stop {
+                        return Ok(Recovered::Ended(TaskEnd::Stopped));
+                    }
+                }
+                RecoveryChange::Explore {
+                    branches,
+                    iterations,
+                } => match self.explore(&standing.now, &branches, iterations).await? {
+                    explore::Explored::Found(result) => {
+                        return Ok(Recovered::Ended(TaskEnd::Done(result)));
+                    }
+                    explore::Explored::Stopped => {
+                        return Ok(Recovered::Ended(TaskEnd::Stopped));
+                    }
+                    explore::Explored::Nothing(why) => {
+                        standing.problem = Some(why);
+                        continue;
+                    }
+                },
+            }
+            place.stuck.helped();
+            return Ok(Recovered::GoOn);
+        }
+    }
+
+    fn loop_context(&self, task: &Task, standing: &Standing) -> LoopContext {
+        let backend = standing.now.cli.clone().unwrap_or_default();
+        let mut context = LoopContext::new(task.clone(), backend, standing.report.clone());
+        context.model = standing.now.model.clone();
+        context.iteration = standing.iteration;
+        context.problem = standing.problem.clone();
+        context.backend_failed = standing.backend_failed;
+        context.free = self.account.free();
+        context.dearest = self.account.dearest();
+        context.attendance = self.order.attendance;
+        context.place = match self.worktree {
+            Some(_) => WorkingPlace::Worktree,
+            None => WorkingPlace::Folder,
+        };
+        context
+    }
+
+    fn standing(&self, task: &Task) -> Standing {
+        let mut now = task.clone();
+        now.cli = now.cli.or_else(|| self.order.backend.clone());
+        now.model = now.model.or_else(|| self.order.model.clone());
+        Standing {
+            now,
+            climb: Climb::default(),
+            iteration: 0,
+            waits: 0,
+            problem: None,
+            backend_failed: false,
+            report: StuckReport {
+                level: StuckLevel::Fine,
+                reasons: Vec::new(),
+            },
+        }
+    }
+}
+
+impl Standing {
+    fn learn(&mut self, turn: &Turn) {
+        self.problem = Some(turn.verification.reason().to_owned());
+        self.backend_failed = is_permanent(&turn.result.end);
+        self.report = turn.report.clone();
+        // Who it really was, should nobody have been named.
+        self.now.cli.get_or_insert_with(|| turn.result.cli.clone());
+    }
+}

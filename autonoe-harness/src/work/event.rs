@@ -1,0 +1,164 @@
+//! What happens in a task loop.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use autonoe_core::{CostTotal, Failure, TokenUsage};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{ExecutionEnd, PassedOver, RecoveryStep, StuckReport, TaskId, Verification, WorkPlace};
+
+/// Takes note of what happens in a task loop: a journal, a database.
+///
+/// An implementer owes that what it took note of stays, once it has answered. It is told one event
+/// after the other.
+#[async_trait]
+pub trait WorkObserver: Send + Sync {
+    /// Takes note.
+    ///
+    /// # Errors
+    ///
+    /// It cannot. Then the work ends as failed: what nobody knows of cannot be gone on with.
+    async fn note(&self, event: &WorkEvent) -> Result<(), Failure>;
+
+    /// Returns the ids of what persons said and agents were told, also in an earlier life of the
+    /// run. With those a kill between two lines tells nothing twice.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read. Then nothing begins.
+    async fn told(&self) -> Result<BTreeSet<String>, Failure> {
+        Ok(BTreeSet::new())
+    }
+}
+
+/// Something that a person said and an agent was told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ToldMessage {
+    /// Its id, if whoever sent it remembers it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What was said.
+    pub text: String,
+}
+
+/// Takes note of nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoWorkObserver;
+
+#[async_trait]
+impl WorkObserver for NoWorkObserver {
+    async fn note(&self, _: &WorkEvent) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+/// Something that happened in a task loop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(
+    tag = "event",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
+#[non_exhaustive]
+pub enum WorkEvent {
+    /// Work on a task began.
+    Began {
+        /// The task.
+        task: TaskId,
+        /// When.
+        at: Timestamp,
+    },
+    /// An agent had a turn.
+    Iterated {
+        /// The task.
+        task: TaskId,
+        /// The number of the iteration, from 1; on a branch of its own count.
+        iteration: u32,
+        /// The branch that it was on, if it was one of several ways.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        branch: Option<String>,
+        /// When it was over.
+        at: Timestamp,
+        /// Who had it.
+        cli: String,
+        /// With which model, if one was named.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// How it ended.
+        end: ExecutionEnd,
+        /// Whether what the task asks for holds.
+        verification: Verification,
+        /// How far it came on, from 0 to 1.
+        score: f64,
+        /// Whether it is stuck.
+        stuck: StuckReport,
+        /// How many of its calls were denied.
+        denied: u32,
+        /// What persons said and it was told, each once.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        told: Vec<ToldMessage>,
+        /// What it cost.
+        cost: CostTotal,
+        /// The tokens that it took.
+        tokens: TokenUsage,
+        /// How many milliseconds it took.
+        duration_ms: u64,
+    },
+    /// A task waits for the quota of its backend.
+    Waited {
+        /// The task.
+        task: TaskId,
+        /// Until when.
+        until: Timestamp,
+    },
+    /// A stuck agent is helped.
+    Recovered {
+        /// The task.
+        task: TaskId,
+        /// After which iteration.
+        iteration: u32,
+        /// The `type` of the strategy.
+        strategy: String,
+        /// What it changes.
+        step: RecoveryStep,
+        /// What could not be tried before it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        passed_over: Vec<PassedOver>,
+    },
+    /// One of several ways came to its end.
+    Explored {
+        /// The task.
+        task: TaskId,
+        /// The branch.
+        branch: String,
+        /// Whether its work was merged.
+        merged: bool,
+        /// Where its work is, if it was not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kept: Option<WorkPlace>,
+        /// What came of it, for people.
+        said: String,
+    },
+    /// Work on a task ended.
+    Ended {
+        /// The task.
+        task: TaskId,
+        /// When.
+        at: Timestamp,
+        /// Whether it is done and verified.
+        success: bool,
+        /// Why, for people.
+        reason: String,
+        /// How many iterations it took.
+        iterations: u32,
+    },
+    /// The work is over. What persons said and no agent was told is here.
+    Closed {
+        /// What persons said.
+        untold: Vec<String>,
+    },
+}

@@ -1,0 +1,216 @@
+//! Several ways, each in a worktree of its own.
+
+use autonoe_core::Failure;
+
+use super::WorkEvent;
+use super::iterate::{NoTurn, Place};
+use super::messages::Held;
+use super::task_loop::Work;
+use crate::{
+    ExecutionResult, ExplorationBranch, IsolationError, Task, TaskId, Verification, WorkPlace,
+    Worktree, Worktrees,
+};
+
+/// How often another name is tried for a branch that is there already.
+const NAMES: u32 = 100;
+
+/// What came of several ways.
+pub(super) enum Explored {
+    /// One passed its checks, and is merged.
+    Found(Box<ExecutionResult>),
+    /// None did.
+    Nothing(String),
+    /// The work was stopped.
+    Stopped,
+}
+
+/// What came of one way.
+enum Way {
+    Verified(Box<ExecutionResult>),
+    Failed(String),
+    Stopped,
+}
+
+impl Work<'_> {
+    /// Tries ways one after the other until one passes its checks. Its work is merged into that of
+    /// the member; the work of the others is kept on their branches.
+    pub(super) async fn explore(
+        &mut self,
+        task: &Task,
+        branches: &[ExplorationBranch],
+        iterations: u32,
+    ) -> Result<Explored, Failure> {
+        let (Some(own), Some(trees)) = (self.worktree.clone(), self.lines.worktrees.clone()) else {
+            return Ok(Explored::Nothing(
+                "there is no worktree to branch from".to_owned(),
+            ));
+        };
+        let message = format!("Work on {} before other ways are tried", task.id);
+        if let Err(error) = own.finish(&self.lines.author, &message).await {
+            return Ok(Explored::Nothing(error.to_string()));
+        }
+        let mut said = Vec::new();
+        for branch in branches {
+            let tree = match make(&trees, &own, task, &branch.name).await {
+                Ok(tree) => tree,
+                Err(error) => {
+                    // Not isolated is not tried.
+                    said.push(format!("{}: {error}", branch.name));
+                    continue;
+                }
+            };
+            let mut task = task.clone();
+            task.goal = branch.goal.clone();
+            let folder = tree.folder().to_owned();
+            let mut place = self.place(folder, Some(tree.branch().to_owned())).await;
+            let way = self.try_way(&mut place, &task, iterations).await?;
+            let outcome = self.conclude_way(&tree, &place, &task, way).await;
+            let (merged, kept, words) = match &outcome {
+                Conclusion::Merged(_, left) => (true, left.clone(), "it is merged".to_owned()),
+                Conclusion::Kept(place, why) => (false, place.clone(), why.clone()),
+                Conclusion::Stopped(place) => (false, place.clone(), "it was stopped".to_owned()),
+            };
+            self.kept.extend(kept.clone());
+            let explored = WorkEvent::Explored {
+                task: task.id.clone(),
+                branch: tree.branch().to_owned(),
+                merged,
+                kept: kept.clone(),
+                said: words.clone(),
+            };
+            self.note(&explored).await?;
+            match outcome {
+                Conclusion::Merged(result, _) => return Ok(Explored::Found(result)),
+                Conclusion::Stopped(_) => return Ok(Explored::Stopped),
+                Conclusion::Kept(place, why) => said.push(match place {
+                    Some(place) => format!("{why} (its work is on {place})"),
+                    None => why,
+                }),
+            }
+        }
+        Ok(Explored::Nothing(said.join("; ")))
+    }
+
+    async fn try_way(
+        &mut self,
+        place: &mut Place,
+        task: &Task,
+        iterations: u32,
+    ) -> Result<Way, Failure> {
+        let mut problem: Option<String> = None;
+        for iteration in 1..=iterations {
+            if self.messages.hold().await == Held::Stop {
+                return Ok(Way::Stopped);
+            }
+            match self
+                .iterate(place, task, iteration, problem.as_deref())
+                .await
+            {
+                Err(NoTurn::NotRecorded(failure)) => return Err(failure),
+                Err(NoTurn::NotBegun(error)) => return Ok(Way::Failed(error.to_string())),
+                Err(NoTurn::Spent(kind)) => {
+                    return Ok(Way::Failed(format!("nothing is left of the {kind}")));
+                }
+                Ok(turn) if turn.verification.is_success() => {
+                    return Ok(Way::Verified(Box::new(turn.result)));
+                }
+                Ok(_) if self.messages.is_cancelled() => return Ok(Way::Stopped),
+                Ok(turn) if turn.report.is_stuck() => {
+                    let why = turn.verification.reason();
+                    return Ok(Way::Failed(format!("it is stuck as well: {why}")));
+                }
+                Ok(turn) => problem = Some(turn.verification.reason().to_owned()),
+            }
+        }
+        let problem = problem.unwrap_or_default();
+        Ok(Way::Failed(format!(
+            "not done after {iterations} iterations: {problem}"
+        )))
+    }
+
+    /// Merges what passed, and keeps what did not.
+    async fn conclude_way(
+        &self,
+        tree: &Worktree,
+        place: &Place,
+        task: &Task,
+        way: Way,
+    ) -> Conclusion {
+        let author = &self.lines.author;
+        let message = format!("Work on {} on {}", task.id, tree.branch());
+        if let Err(error) = tree.finish(author, &message).await {
+            return Conclusion::Kept(Some(tree.place()), error.to_string());
+        }
+        let (result, why) = match way {
+            Way::Verified(result) => (Some(result), String::new()),
+            Way::Failed(why) => (None, why),
+            Way::Stopped => return Conclusion::Stopped(put_away(tree).await),
+        };
+        let Some(result) = result else {
+            return Conclusion::Kept(put_away(tree).await, why);
+        };
+        let verified: &ExecutionResult = &result;
+        let checks = |_| async {
+            let looked = place.executors.verify_success(task, verified).await;
+            looked.unwrap_or_else(|error| Verification::unverified(error.to_string()))
+        };
+        match tree.merge_if(author, checks).await {
+            Ok(_) => match tree.remove().await {
+                Ok(()) => Conclusion::Merged(result, None),
+                Err(error) => {
+                    tracing::warn!(%error, "a worktree that was merged is left");
+                    Conclusion::Merged(result, Some(tree.place()))
+                }
+            },
+            Err(error) => Conclusion::Kept(Some(tree.place()), error.to_string()),
+        }
+    }
+}
+
+enum Conclusion {
+    /// It is merged; what its checks left behind may still be there.
+    Merged(Box<ExecutionResult>, Option<WorkPlace>),
+    Kept(Option<WorkPlace>, String),
+    Stopped(Option<WorkPlace>),
+}
+
+/// Removes the folder of work that was committed; returns where the work is, if there is any.
+async fn put_away(tree: &Worktree) -> Option<WorkPlace> {
+    if tree.remove().await.is_ok() {
+        return None;
+    }
+    if let Err(error) = tree.put_away().await {
+        tracing::warn!(%error, "a worktree is left");
+    }
+    Some(tree.place())
+}
+
+async fn make(
+    trees: &Worktrees,
+    own: &Worktree,
+    task: &Task,
+    branch: &str,
+) -> Result<Worktree, IsolationError> {
+    let of = own.branch().rsplit('/').next().unwrap_or_default();
+    let name = format!("{of}.{}.{}", plain(&task.id), branch);
+    let mut taken = trees.create(&name, own.branch()).await;
+    for number in 2..NAMES {
+        if !matches!(taken, Err(IsolationError::Exists(_))) {
+            break;
+        }
+        // Of an earlier run, perhaps with work that nobody has looked at.
+        taken = trees
+            .create(&format!("{name}-{number}"), own.branch())
+            .await;
+    }
+    taken
+}
+
+/// Returns a task's id as a part of a name.
+fn plain(id: &TaskId) -> String {
+    let plain = |c: char| match c.is_ascii_alphanumeric() {
+        true => c,
+        false => '-',
+    };
+    id.to_string().chars().take(40).map(plain).collect()
+}

@@ -1,0 +1,176 @@
+//! One turn of an agent, and what it came to.
+
+use std::path::PathBuf;
+
+use autonoe_core::{Failure, RunControl, RunProgress};
+
+use super::task_loop::Work;
+use super::{ToldMessage, WorkEvent};
+use crate::{
+    BudgetedKind, ExecuteError, Execution, ExecutionEnd, ExecutionResult, Executors, Iteration,
+    ProgressDetector, StuckDetector, StuckLevel, StuckReport, Task, TreeSnapshot, Verification,
+};
+
+/// Where an agent has its turns, and what is known of them.
+pub(super) struct Place {
+    pub(super) executors: Executors,
+    pub(super) folder: PathBuf,
+    /// The branch, if it is one of several ways.
+    pub(super) branch: Option<String>,
+    pub(super) stuck: StuckDetector,
+    progress: ProgressDetector,
+    tree: TreeSnapshot,
+}
+
+/// One turn of an agent.
+pub(super) struct Turn {
+    pub(super) result: ExecutionResult,
+    pub(super) verification: Verification,
+    pub(super) report: StuckReport,
+}
+
+/// Why there was no turn.
+pub(super) enum NoTurn {
+    /// Nothing is left of that.
+    Spent(BudgetedKind),
+    /// The executor did not begin.
+    NotBegun(ExecuteError),
+    /// Nobody could take note of it.
+    NotRecorded(Failure),
+}
+
+impl Work<'_> {
+    pub(super) async fn place(&self, folder: PathBuf, branch: Option<String>) -> Place {
+        let tree = self.snapshot(folder.clone()).await.unwrap_or_default();
+        Place {
+            executors: (self.lines.workshop)(&folder),
+            folder,
+            branch,
+            stuck: StuckDetector::new(self.order.thresholds),
+            progress: ProgressDetector::new(tree.clone()).with_limits(self.lines.limits),
+            tree,
+        }
+    }
+
+    /// Gives an agent a turn at `task`. `problem` is why the last one was no success.
+    pub(super) async fn iterate(
+        &mut self,
+        place: &mut Place,
+        task: &Task,
+        iteration: u32,
+        problem: Option<&str>,
+    ) -> Result<Turn, NoTurn> {
+        let budget = self.account.begin().map_err(NoTurn::Spent)?;
+        let child = RunControl::new();
+        let mut execution = Execution::new(&child).budget(budget);
+        execution.context = self.context(problem);
+        let executing = place.executors.execute(task, &execution);
+        let (result, given) = self.messages.accompany(&child, executing).await;
+        let told = self.messages.sort(given);
+        self.account.end(result.as_ref().ok());
+        let result = result.map_err(NoTurn::NotBegun)?;
+        let verification = self.verify(place, task, &result).await;
+        if !verification.is_success() {
+            self.failures = self.failures.saturating_add(1);
+        }
+        let (score, report) = self.judge(place, &result).await;
+        let event = WorkEvent::Iterated {
+            task: task.id.clone(),
+            iteration,
+            branch: place.branch.clone(),
+            at: self.lines.clock.now(),
+            cli: result.cli.clone(),
+            model: result.model.clone(),
+            end: result.end.clone(),
+            verification: verification.clone(),
+            score,
+            stuck: report.clone(),
+            denied: u32::try_from(result.denied.len()).unwrap_or(u32::MAX),
+            told: told.iter().map(ToldMessage::from).collect(),
+            cost: result.cost,
+            tokens: result.tokens,
+            duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
+        };
+        self.note(&event).await.map_err(NoTurn::NotRecorded)?;
+        self.messages.settle(told);
+        self.report(Some(task), iteration);
+        Ok(Turn {
+            result,
+            verification,
+            report,
+        })
+    }
+
+    /// Says how far the work is.
+    pub(super) fn report(&self, task: Option<&Task>, iteration: u32) {
+        let mut progress = RunProgress::of(self.progress());
+        progress.task = task.map(|task| task.id.to_string());
+        progress.iteration = iteration;
+        progress.spent = self.account.spent();
+        self.desk.report(progress);
+    }
+
+    async fn verify(&self, place: &Place, task: &Task, result: &ExecutionResult) -> Verification {
+        let verifying = place.executors.verify_success(task, result);
+        let control = self.desk.control();
+        tokio::select! {
+            biased;
+            () = control.cancelled() => Verification::unverified("the work was stopped"),
+            verification = verifying => verification
+                .unwrap_or_else(|error| Verification::unverified(error.to_string())),
+        }
+    }
+
+    /// Tells how far the agent came on, and whether it is stuck.
+    async fn judge(&self, place: &mut Place, result: &ExecutionResult) -> (f64, StuckReport) {
+        if let ExecutionEnd::QuotaExceeded {
+            resets_at: Some(_), ..
+        } = result.end
+        {
+            // That there is no quota says nothing about the agent.
+            let report = StuckReport {
+                level: StuckLevel::Fine,
+                reasons: Vec::new(),
+            };
+            return (0.0, report);
+        }
+        if let Some(tree) = self.snapshot(place.folder.clone()).await {
+            place.tree = tree;
+        }
+        let signal = place
+            .progress
+            .detect(&result.output, place.tree.clone(), 0.0);
+        let score = self.order.weights.score(&signal);
+        let mut iteration = Iteration::new(&result.output, score);
+        iteration.actions = result.calls.clone();
+        iteration.error = result.error();
+        iteration.denials = u32::try_from(result.denied.len()).unwrap_or(u32::MAX);
+        iteration.time = result.duration;
+        (score, place.stuck.observe(iteration))
+    }
+
+    async fn snapshot(&self, folder: PathBuf) -> Option<TreeSnapshot> {
+        let limits = self.lines.limits;
+        let taken = tokio::task::spawn_blocking(move || TreeSnapshot::take(&folder, &limits));
+        match taken.await {
+            Ok(Ok(tree)) => Some(tree),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "changes of files do not count as progress");
+                None
+            }
+            Err(error) => {
+                tracing::error!(%error, "the look at the folder broke");
+                None
+            }
+        }
+    }
+
+    /// Returns what an agent should know beside its task.
+    fn context(&self, problem: Option<&str>) -> Option<String> {
+        let before = self.order.input.as_deref();
+        let before = before.map(|input| format!("What the stage before came to:\n{input}"));
+        let last = problem.map(|problem| format!("The last attempt was no success: {problem}"));
+        let parts: Vec<String> = before.into_iter().chain(last).collect();
+        (!parts.is_empty()).then(|| parts.join("\n\n"))
+    }
+}

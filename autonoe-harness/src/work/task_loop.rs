@@ -1,0 +1,369 @@
+//! What carries out the tasks of one member.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use autonoe_core::{Clock, Failure, JobRunner, RunDesk, RunOutcome, RunSpec, SystemClock};
+
+use super::account::Account;
+use super::attempt::TaskEnd;
+use super::messages::Messages;
+use super::{Isolation, NoWorkObserver, WhenDone, WorkEvent, WorkObserver, WorkOrder};
+use crate::{
+    Author, ExecutionResult, Executors, HarnessId, HarnessResult, SnapshotLimits, Task, TaskId,
+    Verification, WorkPlace, Worktree, Worktrees,
+};
+
+/// Makes executors for a folder.
+pub(super) type Workshop = Arc<dyn Fn(&Path) -> Executors + Send + Sync>;
+
+/// Carries out the tasks of one member of a fleet: execute, verify, look for progress, and when the
+/// agent is stuck change something, until all is verified or nothing is left to try.
+///
+/// It is a [`JobRunner`]: an engine calls it with a [`WorkOrder`] as input, and its output is a
+/// [`HarnessResult`]. A pause holds before the next turn; what persons say reaches the agent once,
+/// in the turn under way if its backend can, else in the next.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::{JobRunner, RunControl, RunDesk, RunId, RunSpec};
+/// use autonoe_harness::{AgentExecutor, Executors, Isolation, Task, TaskLoop, WorkOrder};
+/// # use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap()
+/// #     .block_on(async {
+/// # let agents = Arc::new(ScriptedAgents::new([SessionScript::new("work").says("Done.").ends()]));
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path();
+/// # let clock = Arc::new(VirtualClock::new());
+/// let executor = AgentExecutor::new("codex", agents, folder);
+/// # let executor = executor.clock(clock.clone());
+/// let work = TaskLoop::new(folder, move |folder| {
+///     Executors::default().with(Arc::new(executor.clone().in_folder(folder)))
+/// });
+/// # let work = work.clock(clock);
+/// let order = WorkOrder::new([Task::new("T-1", "Add a login page.")?], Isolation::Shared);
+/// let run = RunSpec::new(RunId::new("one"), "work", serde_json::to_value(&order)?);
+///
+/// let outcome = work.carry_out(&run, &RunDesk::new(RunControl::new(), |_| {})).await;
+///
+/// assert!(outcome.is_success());
+/// assert_eq!(outcome.output["output"], "Done.");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).expect("it works");
+/// ```
+#[derive(Clone)]
+pub struct TaskLoop {
+    pub(super) folder: PathBuf,
+    pub(super) workshop: Workshop,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) observer: Arc<dyn WorkObserver>,
+    pub(super) worktrees: Option<Worktrees>,
+    pub(super) author: Author,
+    pub(super) limits: SnapshotLimits,
+}
+
+impl TaskLoop {
+    /// Makes a loop for work in `folder`, with the executors that `workshop` makes for a folder:
+    /// that one, or a worktree.
+    pub fn new(
+        folder: impl Into<PathBuf>,
+        workshop: impl Fn(&Path) -> Executors + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            folder: folder.into(),
+            workshop: Arc::new(workshop),
+            clock: Arc::new(SystemClock),
+            observer: Arc::new(NoWorkObserver),
+            worktrees: None,
+            author: Author::default(),
+            limits: SnapshotLimits::default(),
+        }
+    }
+
+    /// Sets the clock; the machine's by default.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Says who takes note of what happens.
+    #[must_use]
+    pub fn observed_by(mut self, observer: Arc<dyn WorkObserver>) -> Self {
+        self.observer = observer;
+        self
+    }
+
+    /// Says where worktrees are made. Without that, orders that ask for one fail.
+    #[must_use]
+    pub fn isolated_in(mut self, worktrees: Worktrees) -> Self {
+        self.worktrees = Some(worktrees);
+        self
+    }
+
+    /// Says in whose name work is committed.
+    #[must_use]
+    pub fn author(mut self, author: Author) -> Self {
+        self.author = author;
+        self
+    }
+
+    /// Sets how much of the folder is looked at, and how many changed lines are a lot.
+    #[must_use]
+    pub fn snapshots(mut self, limits: SnapshotLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    async fn isolate(&self, order: &WorkOrder) -> Result<Option<Worktree>, Failure> {
+        let Isolation::Worktree { name, base, .. } = &order.isolation else {
+            return Ok(None);
+        };
+        let failed = |message: String| Failure::permanent("not_isolated", message);
+        let Some(trees) = &self.worktrees else {
+            return Err(failed(
+                "a worktree is asked for, and none can be made here".to_owned(),
+            ));
+        };
+        let made = async {
+            if let Some(left) = trees.take_up(name).await? {
+                return Ok(left);
+            }
+            match base {
+                Some(base) => trees.create(name, base).await,
+                None => trees.create(name, &trees.current_branch().await?).await,
+            }
+        };
+        let made = made.await.map_err(|error: crate::IsolationError| {
+            Failure::permanent("not_isolated", error.to_string())
+        });
+        made.map(Some)
+    }
+}
+
+/// Work under way.
+pub(super) struct Work<'a> {
+    pub(super) lines: &'a TaskLoop,
+    pub(super) order: &'a WorkOrder,
+    pub(super) desk: &'a RunDesk,
+    pub(super) messages: Messages,
+    pub(super) account: Account,
+    pub(super) folder: PathBuf,
+    pub(super) worktree: Option<Worktree>,
+    pub(super) kept: Vec<WorkPlace>,
+    pub(super) failures: u32,
+    done: BTreeSet<TaskId>,
+    /// What was verified, to be verified again before it is merged.
+    verified: Vec<(Task, ExecutionResult)>,
+}
+
+/// How all of it ended.
+enum End {
+    Done,
+    Failed(String),
+    Stopped,
+}
+
+#[async_trait]
+impl JobRunner for TaskLoop {
+    async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+        let began = self.clock.now();
+        let wrong = |message: String| Failure::permanent("work_order", message);
+        let order: WorkOrder = match serde_json::from_value(run.input.clone()) {
+            Ok(order) => order,
+            Err(error) => return RunOutcome::failed(wrong(error.to_string())),
+        };
+        let problems = order.problems();
+        if !problems.is_empty() {
+            return RunOutcome::failed(wrong(problems.join("; ")));
+        }
+        let told = match self.observer.told().await {
+            Ok(told) => told,
+            Err(failure) => return RunOutcome::failed(failure),
+        };
+        let worktree = match self.isolate(&order).await {
+            Ok(worktree) => worktree,
+            Err(failure) => return RunOutcome::failed(failure),
+        };
+        let folder = worktree.as_ref().map(|tree| tree.folder().to_owned());
+        let ticked = order.tasks.iter().filter(|planned| planned.is_done);
+        let mut work = Work {
+            lines: self,
+            order: &order,
+            desk,
+            messages: Messages::new(desk.control(), told),
+            account: Account::new(order.allowance),
+            folder: folder.unwrap_or_else(|| self.folder.clone()),
+            worktree,
+            kept: Vec::new(),
+            failures: 0,
+            done: ticked.map(|planned| planned.task.id.clone()).collect(),
+            verified: Vec::new(),
+        };
+        let mut end = work.all_tasks().await;
+        if let Err(failed) = work.conclude(matches!(end, Ok(End::Done))).await {
+            end = end.map(|_| End::Failed(failed));
+        }
+        work.into_outcome(run, end, began).await
+    }
+}
+
+impl Work<'_> {
+    pub(super) async fn note(&self, event: &WorkEvent) -> Result<(), Failure> {
+        self.lines.observer.note(event).await
+    }
+
+    /// Returns how much of the tasks is done, from 0 to 1.
+    pub(super) fn progress(&self) -> f64 {
+        match self.order.tasks.len() {
+            0 => 1.0,
+            all => self.done.len() as f64 / all as f64,
+        }
+    }
+
+    async fn all_tasks(&mut self) -> Result<End, Failure> {
+        let mut failed = BTreeSet::new();
+        let mut why = Vec::new();
+        let order = self.order;
+        loop {
+            let ready = order.tasks.iter().find(|planned| {
+                let id = &planned.task.id;
+                let is_open = !self.done.contains(id) && !failed.contains(id);
+                is_open && planned.depends.iter().all(|id| self.done.contains(id))
+            });
+            let Some(planned) = ready else { break };
+            let task = &planned.task;
+            match self.work_on(task).await? {
+                TaskEnd::Stopped => return Ok(End::Stopped),
+                TaskEnd::Failed(reason) => {
+                    failed.insert(task.id.clone());
+                    why.push(format!("the task {} failed: {reason}", task.id));
+                }
+                TaskEnd::Done(result) => {
+                    self.done.insert(task.id.clone());
+                    self.verified.push((task.clone(), *result));
+                }
+            }
+            self.report(None, 0);
+        }
+        let open = order.tasks.iter().map(|planned| &planned.task.id);
+        let open = open.filter(|id| !self.done.contains(id) && !failed.contains(id));
+        let open: Vec<_> = open.map(ToString::to_string).collect();
+        if !open.is_empty() {
+            why.push(format!(
+                "not begun, because of what they depend on: {}",
+                open.join(", ")
+            ));
+        }
+        Ok(match why.is_empty() {
+            true => End::Done,
+            false => End::Failed(why.join("; ")),
+        })
+    }
+
+    /// Commits what is in the worktree, and merges it if it is done and should be.
+    async fn conclude(&mut self, is_done: bool) -> Result<(), String> {
+        let Some(own) = self.worktree.clone() else {
+            return Ok(());
+        };
+        let author = &self.lines.author;
+        let finished = own
+            .finish(author, &format!("Work of {}", own.branch()))
+            .await;
+        if let Err(error) = finished {
+            self.kept.push(own.place());
+            return Err(error.to_string());
+        }
+        let wants_merge = matches!(
+            self.order.isolation,
+            Isolation::Worktree {
+                when_done: WhenDone::Merge,
+                ..
+            }
+        );
+        if !(is_done && wants_merge) {
+            self.kept.push(own.place());
+            return Ok(());
+        }
+        let executors = (self.lines.workshop)(own.folder());
+        let (executors, verified) = (&executors, &self.verified);
+        let checks = |_| async move {
+            for (task, result) in verified {
+                let looked = executors.verify_success(task, result).await;
+                let looked =
+                    looked.unwrap_or_else(|error| Verification::unverified(error.to_string()));
+                if !looked.is_success() {
+                    return looked;
+                }
+            }
+            Verification::passed("all that was verified still holds")
+        };
+        if let Err(error) = own.merge_if(author, checks).await {
+            self.kept.push(own.place());
+            return Err(error.to_string());
+        }
+        if let Err(error) = own.remove().await {
+            tracing::warn!(%error, "a worktree that was merged is left");
+            self.kept.push(own.place());
+        }
+        Ok(())
+    }
+
+    async fn into_outcome(
+        self,
+        run: &RunSpec,
+        end: Result<End, Failure>,
+        began: jiff::Timestamp,
+    ) -> RunOutcome {
+        let (progress, spent) = (self.progress(), self.account.spent());
+        let id = HarnessId::new(run.id.to_string());
+        let last = self.verified.last().map(|(_, result)| result);
+        let output = last.map_or("", |result| match result.answer.as_str() {
+            "" => &result.output,
+            answer => answer,
+        });
+        let (failure, is_stopped) = match &end {
+            Ok(End::Done) => (None, false),
+            Ok(End::Failed(why)) => (Some(Failure::permanent("not_done", why)), false),
+            Ok(End::Stopped) => (Some(Failure::permanent("stopped", "it was stopped")), true),
+            Err(failure) => (Some(failure.clone()), false),
+        };
+        let mut result = match &failure {
+            None => HarnessResult::success(id, output),
+            Some(failure) => HarnessResult::failure(id, &failure.message),
+        };
+        result.output = output.to_owned();
+        result.progress = progress;
+        result.failures = self.failures;
+        result.cost = spent.cost;
+        result.kept = self.kept.clone();
+        let taken = self.lines.clock.now().duration_since(began);
+        result.duration = std::time::Duration::try_from(taken).unwrap_or_default();
+        let observer = self.lines.observer.clone();
+        let untold = self.messages.untold();
+        let closed = observer.note(&WorkEvent::Closed { untold }).await;
+        let failure = failure.or(closed.err());
+        result.success = failure.is_none();
+        let output = serde_json::to_value(&result).unwrap_or_default();
+        let outcome = match failure {
+            None => RunOutcome::succeeded(output),
+            Some(_) if is_stopped => RunOutcome::cancelled("it was stopped").with_output(output),
+            Some(failure) => RunOutcome::failed(failure).with_output(output),
+        };
+        outcome.with_spent(spent)
+    }
+}
+
+impl fmt::Debug for TaskLoop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskLoop")
+            .field("folder", &self.folder)
+            .field("worktrees", &self.worktrees)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,162 @@
+//! How the work of a member ends.
+
+use std::time::Duration;
+
+use autonoe_core::{RunEnding, SessionOutcome};
+use autonoe_harness::{Ladder, PlannedTask, Task, WorkEvent, WorkOrder};
+use autonoe_testkit::SessionScript;
+
+use crate::setting::{Stage, Turns, does_it, order, says, task};
+
+#[tokio::test(start_paused = true)]
+async fn a_task_is_done_when_it_is_verified() {
+    let turns = Turns::new([says("I think about it."), does_it()]);
+    let stage = Stage::new(&turns);
+
+    let (outcome, result) = stage.run(&order([task("T-1")])).await;
+
+    assert!(outcome.is_success(), "{outcome:?}");
+    assert_eq!(result.id.as_str(), "member");
+    assert_eq!(result.output, "I have written it.");
+    assert_eq!((result.failures, result.progress), (1, 1.0));
+    assert_eq!(result.duration, Duration::from_secs(120));
+    assert_eq!(outcome.spent.time, Duration::from_secs(120));
+    let second = &turns.prompts()[1];
+    assert!(
+        second.contains("The last attempt was no success"),
+        "{second}"
+    );
+    let reports = stage.reports.lock().expect("a lock").clone();
+    assert_eq!(reports[0].task.as_deref(), Some("T-1"));
+    assert_eq!(reports[2].iteration, 2);
+    assert_eq!(reports.last().map(|report| report.progress), Some(1.0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn lesson_9_prose_is_not_searched_for_success_or_failure() {
+    let done = SessionScript::new("turn")
+        .does(|folder| std::fs::write(folder.join("out.txt"), "x").expect("a file"))
+        .says("error: failed: Traceback, fatal: no")
+        .ends();
+    let turns = Turns::new([says("yes. All done. Success!"), done]);
+    let stage = Stage::new(&turns);
+
+    let (outcome, result) = stage.run(&order([task("T-1")])).await;
+
+    assert!(outcome.is_success(), "{outcome:?}");
+    assert_eq!(result.failures, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn lesson_3_a_task_has_only_its_time() {
+    let hangs = || SessionScript::new("turn").says("I begin.").hangs();
+    let turns = Turns::new([hangs(), hangs()]);
+    let stage = Stage::new(&turns);
+    let mut order = order([task("T-1").timeout(Duration::from_secs(90))]);
+    order.max_iterations = 2;
+
+    let (outcome, result) = stage.run(&order).await;
+
+    assert!(!outcome.is_success());
+    assert_eq!(result.duration, Duration::from_secs(180));
+    let error = result.error.expect("it failed");
+    assert!(error.contains("not done after 2 iterations"), "{error}");
+    assert!(error.contains("its 90 seconds were over"), "{error}");
+    assert_eq!(turns.alive(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_depends_on_a_failed_task_is_not_begun_and_the_rest_is() {
+    let quick = |id: &str| Task::new(id, "Say it.").expect("an id");
+    let planned = |task: Task, depends: &[&str]| PlannedTask {
+        depends: depends
+            .iter()
+            .map(|id| id.parse().expect("an id"))
+            .collect(),
+        is_done: false,
+        line: 1,
+        task,
+    };
+    let turns = Turns::new([says("No."), says("free"), says("after")]);
+    let stage = Stage::new(&turns);
+    let mut order = order([]);
+    order.tasks = vec![
+        planned(quick("after"), &["free", "ticked"]),
+        planned(task("fails"), &[]),
+        planned(quick("never"), &["fails"]),
+        planned(quick("free"), &[]),
+        PlannedTask {
+            is_done: true,
+            ..planned(quick("ticked"), &[])
+        },
+    ];
+    order.max_iterations = 1;
+
+    let (outcome, result) = stage.run(&order).await;
+
+    assert!(!outcome.is_success());
+    assert_eq!(result.progress, 0.6);
+    assert_eq!(result.output, "after");
+    let error = result.error.expect("it failed");
+    assert!(error.contains("the task fails failed"), "{error}");
+    assert!(error.contains("what they depend on: never"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_cancelled_ends_at_once_with_its_agent() {
+    let turns = Turns::new([SessionScript::new("turn").says("I begin.").hangs()]);
+    let stage = Stage::new(&turns);
+    let control = stage.control.clone();
+    let order = order([task("T-1")]);
+
+    let ((outcome, result), ()) = tokio::join!(stage.run(&order), async {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        control.cancel();
+    });
+
+    assert!(
+        matches!(outcome.ending, RunEnding::Cancelled { .. }),
+        "{outcome:?}"
+    );
+    assert!(!result.success);
+    assert_eq!(result.duration, Duration::from_secs(5));
+    assert_eq!(turns.alive(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_quota_that_comes_back_is_waited_for_and_is_no_iteration() {
+    let back = "2026-01-01T05:00:00Z".parse().expect("a time");
+    let spent = || {
+        SessionScript::new("turn")
+            .says("Oh.")
+            .hits_quota(Some(back))
+    };
+    let turns = Turns::new([spent(), does_it()]);
+    let stage = Stage::new(&turns);
+    let mut order = order([task("T-1")]);
+    order.max_iterations = 1;
+
+    let (outcome, result) = stage.run(&order).await;
+
+    assert!(outcome.is_success(), "{outcome:?}");
+    assert_eq!(result.duration, Duration::from_secs(5 * 3600 + 60));
+    let waited =
+        |event: &WorkEvent| matches!(event, WorkEvent::Waited { until, .. } if *until == back);
+    assert!(stage.events().iter().any(waited));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_the_backend_broke_off_is_tried_again() {
+    let outcome = SessionOutcome::ExecutionError {
+        messages: vec!["it crashed".to_owned()],
+    };
+    let broken = SessionScript::new("turn").says("I").ends_with(outcome);
+    let turns = Turns::new([broken, does_it()]);
+    let stage = Stage::new(&turns);
+    let mut order: WorkOrder = order([task("T-1")]);
+    order.ladder = Ladder::none();
+
+    let (outcome, _) = stage.run(&order).await;
+
+    assert!(outcome.is_success(), "{outcome:?}");
+}

@@ -1,0 +1,10 @@
+//! The task loop, through its public interface.
+
+mod budgets;
+mod ends;
+mod messages;
+mod orders;
+mod progress;
+mod recovering;
+mod setting;
+mod worktrees;

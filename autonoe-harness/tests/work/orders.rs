@@ -1,0 +1,116 @@
+//! Orders that cannot be carried out, and notes that cannot be taken.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use autonoe_core::{Failure, RunEnding};
+use autonoe_harness::{Isolation, Task, WhenDone, WorkEvent, WorkObserver, WorkOrder};
+use serde_json::json;
+
+use crate::setting::{Stage, Turns, order, says, task};
+
+#[tokio::test(start_paused = true)]
+async fn a_wrong_order_begins_nothing() {
+    let fine = serde_json::to_value(order([task("T-1")])).expect("it serialises");
+    let with = |key: &str, value: serde_json::Value| {
+        let mut order = fine.clone();
+        order[key] = value;
+        order
+    };
+    let mut without_isolation = fine.clone();
+    without_isolation
+        .as_object_mut()
+        .expect("an object")
+        .remove("isolation");
+    let twice = serde_json::to_value(order([task("T-1"), task("T-1")])).expect("it serialises");
+    let mut depends = fine.clone();
+    depends["tasks"][0]["depends"] = json!(["T-9"]);
+    for (input, why) in [
+        (json!("nothing"), "invalid type"),
+        (with("unheardOf", json!(1)), "unknown field"),
+        (with("maxIterations", json!(0)), "maxIterations"),
+        (without_isolation, "missing field `isolation`"),
+        (twice, "two tasks T-1"),
+        (depends, "depends on T-9"),
+    ] {
+        let stage = Stage::new(&Turns::new([]));
+
+        let outcome = stage.run_raw(input).await;
+
+        let RunEnding::Failed { failure } = outcome.ending else {
+            panic!("{outcome:?}");
+        };
+        assert_eq!(failure.code, "work_order");
+        assert!(failure.message.contains(why), "{failure}");
+        assert!(stage.events().is_empty());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn lesson_7_an_order_that_asks_for_a_worktree_never_works_without() {
+    let isolation = Isolation::Worktree {
+        name: "one".to_owned(),
+        base: None,
+        when_done: WhenDone::Keep,
+    };
+    let order = WorkOrder::new([task("T-1")], isolation);
+    let stage = Stage::new(&Turns::new([]));
+
+    let outcome = stage
+        .run_raw(serde_json::to_value(&order).expect("it serialises"))
+        .await;
+
+    let RunEnding::Failed { failure } = outcome.ending else {
+        panic!("{outcome:?}");
+    };
+    assert_eq!(failure.code, "not_isolated");
+}
+
+/// Can write nothing down after its first notes.
+struct FullDisk(std::sync::atomic::AtomicUsize);
+
+#[async_trait]
+impl WorkObserver for FullDisk {
+    async fn note(&self, _: &WorkEvent) -> Result<(), Failure> {
+        match self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
+            0 => Ok(()),
+            _ => Err(Failure::permanent("not_recorded", "the disk is full")),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_of_which_nobody_can_take_note_fails() {
+    let turns = Turns::new([says("Done.")]);
+    let mut stage = Stage::new(&turns);
+    stage.work = stage.work.observed_by(Arc::new(FullDisk(0.into())));
+    let done = Task::new("T-1", "Say it.").expect("an id");
+
+    let (outcome, result) = stage.run(&order([done])).await;
+
+    let RunEnding::Failed { failure } = outcome.ending else {
+        panic!("{outcome:?}");
+    };
+    assert_eq!(failure.code, "not_recorded");
+    assert!(!result.success);
+}
+
+#[test]
+fn an_order_is_read_as_it_was_written() {
+    let isolation = Isolation::Worktree {
+        name: "one".to_owned(),
+        base: Some("main".to_owned()),
+        when_done: WhenDone::Merge,
+    };
+    let mut order = WorkOrder::new([task("T-1")], isolation).backend("codex");
+    order.input = Some("the plan".to_owned());
+
+    let json = serde_json::to_value(&order).expect("it serialises");
+
+    let written = json!({"worktree": {"name": "one", "base": "main", "whenDone": "merge"}});
+    assert_eq!(json["isolation"], written);
+    assert_eq!(
+        serde_json::from_value::<WorkOrder>(json).expect("an order"),
+        order
+    );
+}

@@ -1,0 +1,103 @@
+//! What counts as progress, and what does not.
+
+use std::path::Path;
+use std::process::Command;
+
+use autonoe_harness::{Ladder, StuckReason, WorkEvent, WorkOrder};
+use autonoe_testkit::SessionScript;
+use serde_json::json;
+
+use crate::setting::{Stage, Turns, does_it, order, says, task};
+
+fn git(folder: &Path, arguments: &[&str]) {
+    let done = Command::new("git")
+        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("git");
+    assert!(done.status.success(), "{done:?}");
+}
+
+/// An order in which only changes of files count.
+fn only_files() -> WorkOrder {
+    let mut order = order([task("T-1")]);
+    order.ladder = Ladder::none();
+    order.weights.output_diff = 0.0;
+    order.thresholds.identical_outputs = 0;
+    order.thresholds.runaway_outputs = 0;
+    order
+}
+
+#[tokio::test(start_paused = true)]
+async fn lesson_10_commits_and_untracked_files_are_progress() {
+    let works = |commits: bool| {
+        move |number: usize| {
+            SessionScript::new("turn")
+                .does(move |folder| {
+                    let file = folder.join(format!("{number}.txt"));
+                    std::fs::write(file, "line\n".repeat(60)).expect("a file");
+                    if commits {
+                        git(folder, &["add", "--all"]);
+                        git(folder, &["commit", "--quiet", "-m", "work"]);
+                    }
+                })
+                .says("Same.")
+                .waits(std::time::Duration::from_secs(60))
+                .ends()
+        }
+    };
+    for commits in [true, false] {
+        let turns = Turns::new((0..5).map(works(commits)).chain([does_it()]));
+        let stage = Stage::new(&turns);
+        git(stage.folder.path(), &["init", "--quiet"]);
+
+        let (outcome, _) = stage.run(&only_files()).await;
+
+        assert!(outcome.is_success(), "{outcome:?}");
+        assert!(
+            stage.scores()[..5].iter().all(|score| *score > 0.15),
+            "{:?}",
+            stage.scores()
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_changes_nothing_is_stuck_after_three_turns() {
+    let turns = Turns::new([says("Same."), says("Same."), says("Same.")]);
+    let stage = Stage::new(&turns);
+
+    let (outcome, result) = stage.run(&only_files()).await;
+
+    assert!(!outcome.is_success());
+    let error = result.error.expect("it failed");
+    assert!(error.contains("3 iterations without progress"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn denied_calls_are_counted_apart() {
+    let denied = |text: &str| {
+        SessionScript::new("turn")
+            .is_denied("Write", json!({"file_path": "/etc/passwd", "content": "x"}))
+            .says(text)
+            .waits(std::time::Duration::from_secs(60))
+            .ends()
+    };
+    let turns = Turns::new([denied("a"), denied("b"), denied("c"), does_it()]);
+    let stage = Stage::new(&turns);
+    let mut order = only_files();
+    order.ladder = Ladder::default();
+
+    let (outcome, _) = stage.run(&order).await;
+
+    assert!(outcome.is_success(), "{outcome:?}");
+    assert_eq!(stage.recoveries(), ["constrain"]);
+    let denials = stage.events().into_iter().filter_map(|event| match event {
+        WorkEvent::Iterated { denied, stuck, .. } => Some((denied, stuck.reasons)),
+        _ => None,
+    });
+    let denials: Vec<_> = denials.collect();
+    assert_eq!(denials[2], (1, vec![StuckReason::Denied(3)]));
+    assert_eq!(denials[3].0, 0);
+}

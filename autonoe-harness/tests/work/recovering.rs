@@ -1,0 +1,96 @@
+//! What is tried when an agent is stuck.
+
+use autonoe_core::AgentErrorKind;
+use autonoe_harness::{
+    AskPerson, BackendModel, Escalation, Exploration, Ladder, PromptMutation, WorkEvent,
+};
+use autonoe_testkit::SessionScript;
+
+use crate::setting::{Stage, Turns, does_it, order, says, task};
+
+#[tokio::test(start_paused = true)]
+async fn the_ladder_is_climbed_until_something_helps() {
+    // Three turns until it is stuck, and one for each of three prompts.
+    let usual = Turns::new((0..6).map(|_| says("Same.")));
+    let strong = Turns::new([does_it()]);
+    let stage = Stage::of([("usual", &usual), ("strong", &strong)]);
+    let mut order = order([task("T-1")]);
+    order.ladder = Ladder::none()
+        .then(PromptMutation::default())
+        .then(Escalation::new([BackendModel::new("strong").model("big")]));
+
+    let (outcome, result) = stage.run(&order).await;
+
+    assert!(outcome.is_success(), "{outcome:?}");
+    assert_eq!(
+        stage.recoveries(),
+        ["rephrase", "decompose", "constrain", "strong/big"]
+    );
+    assert_eq!(result.failures, 6);
+    let prompts = usual.prompts();
+    assert!(
+        prompts[..3]
+            .iter()
+            .all(|prompt| prompt.starts_with("## Goal\nWrite out.txt."))
+    );
+    assert!(prompts[3].contains("Say in one sentence"), "{}", prompts[3]);
+    assert!(
+        prompts[4].contains("at most five small steps"),
+        "{}",
+        prompts[4]
+    );
+    let ended = stage
+        .events()
+        .into_iter()
+        .rev()
+        .find_map(|event| match event {
+            WorkEvent::Iterated { cli, model, .. } => Some((cli, model)),
+            _ => None,
+        });
+    assert_eq!(ended, Some(("strong".to_owned(), Some("big".to_owned()))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_stuck_and_cannot_be_helped_fails_and_says_what_was_not_tried() {
+    let turns = Turns::new((0..4).map(|_| says("Same.")));
+    let stage = Stage::new(&turns);
+    let mut order = order([task("T-1")]);
+    order.ladder = serde_json::from_str(
+        r#"[{"type": "prompt", "uses": 1}, {"type": "escalate"}, {"type": "explore"}, {"type": "person"}]"#,
+    )
+    .expect("a ladder");
+
+    let (outcome, result) = stage.run(&order).await;
+
+    assert!(!outcome.is_success());
+    let error = result.error.expect("it failed");
+    for part in [
+        "it is stuck (no better after it was helped",
+        "escalate: no more able backend is named",
+        "explore: the agent has no worktree",
+        "person: nobody looks after it",
+    ] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backend_that_cannot_begin_is_left_at_once_for_another() {
+    let broken = SessionScript::new("turn").fails(AgentErrorKind::Authentication, "no login");
+    let (usual, strong) = (Turns::new([broken]), Turns::new([does_it()]));
+    let stage = Stage::of([("usual", &usual), ("strong", &strong)]);
+    let mut order = order([task("T-1")]);
+    order.ladder = Ladder::none()
+        .then(PromptMutation::default())
+        .then(Escalation::new([
+            BackendModel::new("nobody"),
+            BackendModel::new("strong"),
+        ]))
+        .then(Exploration::default())
+        .then(AskPerson::default());
+
+    let (outcome, _) = stage.run(&order).await;
+
+    assert!(outcome.is_success(), "{outcome:?}");
+    assert_eq!(stage.recoveries(), ["nobody", "strong"]);
+}

@@ -1,0 +1,208 @@
+//! What the tests share: a loop on scripts, in a folder that goes with the test.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, Capabilities, Clock, Failure, JobRunner,
+    RunControl, RunDesk, RunId, RunOutcome, RunProgress, RunSpec, SessionSpec, Verdict,
+};
+use autonoe_harness::{
+    AgentExecutor, Executors, FileCriterion, HarnessResult, Isolation, Task, TaskLoop, WorkEvent,
+    WorkObserver, WorkOrder,
+};
+use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+use tempfile::TempDir;
+
+/// A backend that plays one script for each turn; a turn without a script fails the test.
+pub(crate) struct Turns {
+    agents: Vec<Arc<ScriptedAgents>>,
+    next: AtomicUsize,
+}
+
+impl Turns {
+    pub(crate) fn new(scripts: impl IntoIterator<Item = SessionScript>) -> Arc<Self> {
+        let agents = scripts
+            .into_iter()
+            .map(|script| Arc::new(ScriptedAgents::new([script])));
+        Arc::new(Self {
+            agents: agents.collect(),
+            next: AtomicUsize::new(0),
+        })
+    }
+
+    /// Returns the prompts of all turns, in order.
+    pub(crate) fn prompts(&self) -> Vec<String> {
+        self.agents
+            .iter()
+            .flat_map(|agents| agents.prompts())
+            .collect()
+    }
+
+    pub(crate) fn alive(&self) -> usize {
+        self.agents.iter().map(|agents| agents.alive()).sum()
+    }
+}
+
+#[async_trait]
+impl AgentClientFactory for Turns {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        ScriptedAgents::new([]).probe().await
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        let number = self.next.fetch_add(1, Ordering::SeqCst);
+        let agents = self.agents.get(number);
+        agents.expect("a turn that nobody expected").create(spec)
+    }
+}
+
+/// Remembers what happens.
+#[derive(Default)]
+pub(crate) struct Recorder(Mutex<Vec<WorkEvent>>);
+
+#[async_trait]
+impl WorkObserver for Recorder {
+    async fn note(&self, event: &WorkEvent) -> Result<(), Failure> {
+        self.0.lock().expect("a lock").push(event.clone());
+        Ok(())
+    }
+}
+
+pub(crate) struct Stage {
+    pub(crate) folder: TempDir,
+    pub(crate) work: TaskLoop,
+    pub(crate) control: RunControl,
+    pub(crate) reports: Arc<Mutex<Vec<RunProgress>>>,
+    pub(crate) clock: Arc<VirtualClock>,
+    recorder: Arc<Recorder>,
+}
+
+impl Stage {
+    pub(crate) fn new(turns: &Arc<Turns>) -> Self {
+        Self::of([("usual", turns)])
+    }
+
+    /// Makes a loop with several backends, by name.
+    pub(crate) fn of<'a>(
+        backends: impl IntoIterator<Item = (&'static str, &'a Arc<Turns>)>,
+    ) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let clock = Arc::new(VirtualClock::new());
+        let executors: Vec<_> = backends
+            .into_iter()
+            .map(|(name, turns)| {
+                AgentExecutor::new(name, turns.clone(), folder.path())
+                    .clock(clock.clone())
+                    .sessions(|builder| builder.bash_security(Arc::new(|_: &str| Verdict::Allow)))
+            })
+            .collect();
+        let recorder = Arc::new(Recorder::default());
+        let workshop = move |folder: &Path| {
+            let executors = executors.iter().cloned();
+            executors.fold(Executors::default(), |all, executor| {
+                all.with(Arc::new(executor.in_folder(folder)))
+            })
+        };
+        let work = TaskLoop::new(folder.path(), workshop)
+            .clock(clock.clone())
+            .observed_by(recorder.clone());
+        Self {
+            folder,
+            work,
+            control: RunControl::new(),
+            reports: Arc::default(),
+            clock,
+            recorder,
+        }
+    }
+
+    pub(crate) async fn run(&self, order: &WorkOrder) -> (RunOutcome, HarnessResult) {
+        let input = serde_json::to_value(order).expect("it serialises");
+        let outcome = self.run_raw(input).await;
+        let result = serde_json::from_value(outcome.output.clone());
+        (outcome, result.expect("the output is a result"))
+    }
+
+    pub(crate) async fn run_raw(&self, input: serde_json::Value) -> RunOutcome {
+        let run = RunSpec::new(RunId::new("member"), "work", input);
+        let reports = self.reports.clone();
+        let desk = RunDesk::new(self.control.clone(), move |progress| {
+            reports.lock().expect("a lock").push(progress);
+        });
+        self.work.carry_out(&run, &desk).await
+    }
+
+    pub(crate) fn events(&self) -> Vec<WorkEvent> {
+        self.recorder.0.lock().expect("a lock").clone()
+    }
+
+    /// Returns what agents were told of what persons said: iteration and text.
+    pub(crate) fn told(&self) -> Vec<(u32, String)> {
+        let events = self.events().into_iter();
+        let told = events.filter_map(|event| match event {
+            WorkEvent::Iterated {
+                iteration, told, ..
+            } => Some(
+                told.into_iter()
+                    .map(move |message| (iteration, message.text)),
+            ),
+            _ => None,
+        });
+        told.flatten().collect()
+    }
+
+    /// Returns the labels of what was tried, in order.
+    pub(crate) fn recoveries(&self) -> Vec<String> {
+        let events = self.events().into_iter();
+        let labels = events.filter_map(|event| match event {
+            WorkEvent::Recovered { step, .. } => Some(step.label),
+            _ => None,
+        });
+        labels.collect()
+    }
+
+    pub(crate) fn scores(&self) -> Vec<f64> {
+        let events = self.events().into_iter();
+        let scores = events.filter_map(|event| match event {
+            WorkEvent::Iterated { score, .. } => Some(score),
+            _ => None,
+        });
+        scores.collect()
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        let taken = self.clock.now().duration_since(VirtualClock::new().now());
+        Duration::try_from(taken).unwrap_or_default()
+    }
+}
+
+/// A task that is done when `out.txt` is there.
+pub(crate) fn task(id: &str) -> Task {
+    let task = Task::new(id, "Write out.txt.").expect("an id");
+    task.success(FileCriterion::new("out.txt"))
+}
+
+pub(crate) fn order(tasks: impl IntoIterator<Item = Task>) -> WorkOrder {
+    WorkOrder::new(tasks, Isolation::Shared)
+}
+
+/// A turn that says something and does nothing.
+pub(crate) fn says(text: &str) -> SessionScript {
+    SessionScript::new("turn")
+        .says(text)
+        .waits(Duration::from_secs(60))
+        .ends()
+}
+
+/// A turn that does what is asked.
+pub(crate) fn does_it() -> SessionScript {
+    SessionScript::new("turn")
+        .does(|folder| std::fs::write(folder.join("out.txt"), "done\n").expect("a file"))
+        .says("I have written it.")
+        .waits(Duration::from_secs(60))
+        .ends()
+}

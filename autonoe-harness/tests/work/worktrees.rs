@@ -1,0 +1,204 @@
+//! Work in worktrees, with a real git and in real time.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use autonoe_harness::{
+    Author, Exploration, Isolation, Ladder, WhenDone, WorkEvent, WorkOrder, Worktrees,
+};
+use autonoe_process::Commands;
+use autonoe_testkit::SessionScript;
+
+use crate::setting::{Stage, Turns, task};
+
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let done = Command::new("git")
+        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("git");
+    assert!(done.status.success(), "{arguments:?}: {done:?}");
+    String::from_utf8_lossy(&done.stdout).trim().to_owned()
+}
+
+/// Makes the folder of a stage a repository, and its loop one with worktrees.
+async fn isolated(mut stage: Stage) -> (Stage, PathBuf) {
+    let repo = stage.folder.path().canonicalize().expect("a path");
+    git(&repo, &["init", "--quiet", "--initial-branch=main"]);
+    fs::write(repo.join("a.txt"), "one\n").expect("a file");
+    git(&repo, &["add", "--all"]);
+    git(&repo, &["commit", "--quiet", "-m", "first"]);
+    let commands = Commands::unconfined("/").env("PATH", "/usr/local/bin:/usr/bin:/bin");
+    let trees = repo.join(".harness/worktrees");
+    let trees = Worktrees::open(&repo, &trees, "fleet", commands).await;
+    stage.work = stage
+        .work
+        .isolated_in(trees.expect("a repository"))
+        .author(Author::new("Agent", "agent@example.org"));
+    (stage, repo)
+}
+
+fn order(when_done: WhenDone) -> WorkOrder {
+    let isolation = Isolation::Worktree {
+        name: "one".to_owned(),
+        base: None,
+        when_done,
+    };
+    let mut order = WorkOrder::new([task("T-1")], isolation);
+    // Turns take no time here.
+    order.thresholds.hasty_iterations = 0;
+    order
+}
+
+fn writes(file: &'static str) -> SessionScript {
+    SessionScript::new("turn")
+        .does(move |folder| fs::write(folder.join(file), "new\n").expect("a file"))
+        .says(format!("I have written {file}."))
+        .ends()
+}
+
+fn says(text: &str) -> SessionScript {
+    SessionScript::new("turn").says(text).ends()
+}
+
+fn branches(repo: &Path) -> Vec<String> {
+    let list = git(
+        repo,
+        &["for-each-ref", "--format=%(refname:short)", "refs/heads"],
+    );
+    list.lines().map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn work_that_is_kept_is_on_its_branch_and_nowhere_else() {
+    let turns = Turns::new([writes("out.txt")]);
+    let (stage, repo) = isolated(Stage::new(&turns)).await;
+
+    let (outcome, result) = stage.run(&order(WhenDone::Keep)).await;
+
+    assert!(outcome.is_success(), "{outcome:?}");
+    assert!(!repo.join("out.txt").exists());
+    assert_eq!(result.kept.len(), 1);
+    assert_eq!(result.kept[0].branch, "autonoe/fleet/one");
+    assert_eq!(git(&repo, &["show", "autonoe/fleet/one:out.txt"]), "new");
+    assert_eq!(git(&repo, &["status", "--porcelain"]), "");
+}
+
+#[tokio::test]
+async fn work_that_is_done_is_merged_and_nothing_is_left() {
+    let turns = Turns::new([writes("out.txt")]);
+    let (stage, repo) = isolated(Stage::new(&turns)).await;
+
+    let (outcome, result) = stage.run(&order(WhenDone::Merge)).await;
+
+    assert!(outcome.is_success(), "{outcome:?}");
+    assert!(result.kept.is_empty(), "{result:?}");
+    assert_eq!(
+        fs::read_to_string(repo.join("out.txt")).expect("a file"),
+        "new\n"
+    );
+    assert_eq!(branches(&repo), ["main"]);
+    assert_eq!(git(&repo, &["worktree", "list"]).lines().count(), 1);
+}
+
+#[tokio::test]
+async fn work_that_failed_is_kept_and_said_where() {
+    let turns = Turns::new([writes("half.txt")]);
+    let (stage, repo) = isolated(Stage::new(&turns)).await;
+    let mut order = order(WhenDone::Merge);
+    order.max_iterations = 1;
+
+    let (outcome, result) = stage.run(&order).await;
+
+    assert!(!outcome.is_success());
+    assert_eq!(result.kept[0].branch, "autonoe/fleet/one");
+    assert_eq!(git(&repo, &["show", "autonoe/fleet/one:half.txt"]), "new");
+    assert!(!repo.join("half.txt").exists());
+}
+
+#[tokio::test]
+async fn the_first_way_whose_checks_pass_is_merged_and_the_others_are_kept() {
+    let turns = Turns::new([
+        writes("before.txt"),
+        says("Same."),
+        says("Same."),
+        says("Same."),
+        // The first way has two turns, the second one.
+        writes("wrong.txt"),
+        writes("wrong-too.txt"),
+        writes("out.txt"),
+    ]);
+    let (stage, repo) = isolated(Stage::new(&turns)).await;
+    let mut order = order(WhenDone::Merge);
+    let mut ways = Exploration::default();
+    ways.iterations = 2;
+    order.ladder = Ladder::none().then(ways);
+
+    let (outcome, result) = stage.run(&order).await;
+
+    assert!(outcome.is_success(), "{outcome:?}");
+    for (file, is_merged) in [
+        ("before.txt", true),
+        ("out.txt", true),
+        ("wrong.txt", false),
+    ] {
+        assert_eq!(repo.join(file).exists(), is_merged, "{file}");
+    }
+    let kept = "autonoe/fleet/one.T-1.way-1";
+    assert_eq!(branches(&repo), [kept, "main"]);
+    assert_eq!(
+        git(&repo, &["show", &format!("{kept}:wrong-too.txt")]),
+        "new"
+    );
+    assert_eq!(result.kept.len(), 1);
+    assert_eq!(result.kept[0].branch, kept);
+    let explored = stage.events().into_iter().filter_map(|event| match event {
+        WorkEvent::Explored { branch, merged, .. } => Some((branch, merged)),
+        _ => None,
+    });
+    let explored: Vec<_> = explored.collect();
+    let second = "autonoe/fleet/one.T-1.way-2";
+    assert_eq!(
+        explored,
+        [(kept.to_owned(), false), (second.to_owned(), true)]
+    );
+    git(&repo, &["fsck", "--strict", "--no-dangling"]);
+}
+
+#[tokio::test]
+async fn ways_that_come_to_nothing_are_all_kept() {
+    let turns = Turns::new([
+        says("Same."),
+        says("Same."),
+        says("Same."),
+        writes("first.txt"),
+        says("I change nothing."),
+        writes("third.txt"),
+    ]);
+    let (stage, repo) = isolated(Stage::new(&turns)).await;
+    let mut order = order(WhenDone::Merge);
+    let mut ways = Exploration::default();
+    ways.iterations = 1;
+    order.ladder = Ladder::none().then(ways);
+
+    let (outcome, result) = stage.run(&order).await;
+
+    assert!(!outcome.is_success());
+    let (one, first, third) = (
+        "autonoe/fleet/one",
+        "autonoe/fleet/one.T-1.way-1",
+        "autonoe/fleet/one.T-1.way-3",
+    );
+    // The second did nothing that could be kept.
+    assert_eq!(branches(&repo), [one, first, third, "main"]);
+    let kept: Vec<_> = result
+        .kept
+        .iter()
+        .map(|place| place.branch.as_str())
+        .collect();
+    assert_eq!(kept, [first, third, one]);
+    let error = result.error.expect("it failed");
+    assert!(error.contains(first) && error.contains(third), "{error}");
+}
