@@ -22,6 +22,7 @@
 //! | give each a part of a budget | [`Accounts`], [`Allowance`] |
 //! | see whether an agent comes on | [`ProgressDetector`], [`ProgressWeights`], [`TreeSnapshot`] |
 //! | keep what is to be done and who does what, through crashes | [`StateStore`], [`MetaState`] |
+//! | have harnesses share values, files and events | `SharedContext` (feature `sqlite`) |
 //! | see whether it is stuck | [`StuckDetector`], [`StuckThresholds`] |
 //! | have its tasks done until they are verified | [`TaskLoop`], [`WorkOrder`] |
 //! | say what is tried when it is | [`Ladder`], [`RecoveryStrategy`] |
@@ -40,6 +41,8 @@ mod progress;
 mod recovery;
 mod roadmap;
 mod schemas;
+#[cfg(feature = "sqlite")]
+mod shared;
 mod state;
 mod strategy;
 mod stuck;
@@ -60,6 +63,8 @@ pub use recovery::{
 };
 pub use roadmap::{PlannedTask, Roadmap, RoadmapError, RoadmapFinding};
 pub use schemas::schemas;
+#[cfg(feature = "sqlite")]
+pub use shared::{Artifact, ArtifactName, InvalidArtifactName, Scope, SharedContext, SharedError};
 pub use state::{
     AttemptEnding, AttemptRecord, Claim, Claimant, Cursor, DecisionRecord, ExecutionRecord,
     FleetLead, FleetPlan, FleetRecord, HarnessEvent, HarnessPlan, HarnessRecord, MemoryMeta,

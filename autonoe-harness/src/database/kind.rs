@@ -34,3 +34,10 @@ pub(crate) const META: Kind = Kind {
     name: "the state of a coordinator",
     migrations: &[include_str!("schemas/meta_1.sql")],
 };
+
+/// What harnesses share.
+pub(crate) const SHARED: Kind = Kind {
+    application_id: i32::from_be_bytes(*b"AtnC"),
+    name: "the shared context of harnesses",
+    migrations: &[include_str!("schemas/shared_1.sql")],
+};

@@ -17,17 +17,26 @@ const NAME: &str = "AUTONOE_TEST_STATE_WORKER";
 /// How long a worker may be silent.
 const LEASE: Duration = Duration::from_millis(500);
 
+/// What a worker does, by the name of the test that does it.
+pub(crate) const WORKS_ON_TASKS: &str = "worker::works_on_tasks_when_it_is_told_to";
+
 /// Runs in a process of its own: works on tasks until none is left.
 #[test]
 fn works_on_tasks_when_it_is_told_to() {
-    let (Some(file), Ok(name)) = (std::env::var_os(FILE), std::env::var(NAME)) else {
+    let Some((file, name)) = orders() else {
         return;
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .expect("a runtime");
-    runtime.block_on(work(&PathBuf::from(file), &name));
+    runtime.block_on(work(&file, &name));
+}
+
+/// Returns the file and the name, in a process that is to work.
+pub(crate) fn orders() -> Option<(PathBuf, String)> {
+    let (file, name) = (std::env::var_os(FILE)?, std::env::var(NAME).ok()?);
+    Some((file.into(), name))
 }
 
 async fn work(file: &Path, name: &str) {
@@ -57,7 +66,7 @@ async fn work(file: &Path, name: &str) {
     }
 }
 
-fn tell(what: &str) {
+pub(crate) fn tell(what: &str) {
     let mut out = std::io::stdout().lock();
     // Who started this may be gone; then nobody needs to know.
     let _ = writeln!(out, "worker: {what}").and_then(|()| out.flush());
@@ -72,13 +81,10 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn start(file: &Path, name: String) -> Self {
+    /// Starts a process that does `what`, which is the name of a test, with a file under a name.
+    pub(crate) fn start(what: &str, file: &Path, name: String) -> Self {
         let mut child = Command::new(std::env::current_exe().expect("this program"))
-            .args([
-                "worker::works_on_tasks_when_it_is_told_to",
-                "--exact",
-                "--nocapture",
-            ])
+            .args([what, "--exact", "--nocapture"])
             .env(FILE, file)
             .env(NAME, &name)
             .stdout(Stdio::piped())

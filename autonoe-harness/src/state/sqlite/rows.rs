@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
+use crate::TaskId;
 use crate::database::{
     Trouble, collect, json, number, of_json, parsed, parsed_if_any, stored, unreadable,
 };
 use crate::state::{
-    AttemptEnding, AttemptRecord, Cursor, ExecutionRecord, HarnessEvent, NewHarnessEvent,
-    ProgressSample, StateError, StoredTask, TaskStatus,
+    AttemptEnding, AttemptRecord, ExecutionRecord, ProgressSample, StateError, StoredTask,
+    TaskStatus,
 };
-use crate::{HarnessId, TaskId};
 
 /// Returns a task, or `None` if there is none of that name.
 pub(super) fn find(db: &Connection, id: &TaskId) -> Result<Option<StoredTask>, Trouble> {
@@ -125,16 +125,6 @@ pub(super) fn execution_of(row: &Row<'_>) -> Result<ExecutionRecord, Trouble> {
         duration: Duration::from_nanos(number(row, "duration_nanos")?),
         started_at: parsed(row, "started_at")?,
     })
-}
-
-pub(super) fn event_of(row: &Row<'_>) -> Result<HarnessEvent, Trouble> {
-    let event = NewHarnessEvent {
-        kind: row.get("kind")?,
-        harness: row.get::<_, Option<String>>("harness")?.map(HarnessId::new),
-        details: of_json(row, "details")?,
-        at: parsed(row, "at")?,
-    };
-    Ok(HarnessEvent::new(Cursor(number(row, "cursor")?), event))
 }
 
 pub(super) fn sample_of(row: &Row<'_>) -> Result<ProgressSample, Trouble> {

@@ -8,9 +8,11 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::claims;
 use super::rows::{
-    attempt_of, event_of, execution_of, find, get, in_order, put, put_dependencies, sample_of,
+    attempt_of, execution_of, find, get, in_order, put, put_dependencies, sample_of,
 };
-use crate::database::{Database, STATE, Trouble, collect, json, parsed, stored};
+use crate::database::{
+    Database, STATE, Trouble, append_event, collect, events_since, json, parsed, stored,
+};
 use crate::state::port::not_begun;
 use crate::state::{
     AttemptRecord, Claim, Claimant, Cursor, ExecutionRecord, HarnessEvent, HarnessPlan,
@@ -191,16 +193,7 @@ impl StateStore for SqliteState {
     async fn append_event(&self, event: &NewHarnessEvent) -> Result<Cursor, StateError> {
         let event = event.clone();
         self.database
-            .write(move |db| {
-                let harness = event.harness.as_ref().map(HarnessId::as_str);
-                let details = json(&event.details)?;
-                db.execute(
-                    "INSERT INTO events (kind, harness, details, at) VALUES (?1, ?2, ?3, ?4)",
-                    params![event.kind, harness, details, event.at.to_string()],
-                )?;
-                let number = u64::try_from(db.last_insert_rowid());
-                Ok(Cursor(number.unwrap_or_default()))
-            })
+            .write(move |db| append_event(db, &event))
             .await
     }
 
@@ -209,10 +202,8 @@ impl StateStore for SqliteState {
         after: Cursor,
         limit: usize,
     ) -> Result<Vec<HarnessEvent>, StateError> {
-        let sql = "SELECT * FROM events WHERE cursor > ?1 ORDER BY cursor LIMIT ?2";
-        let (after, limit) = (stored(after.0), stored(limit));
         self.database
-            .read(move |db| collect(db, sql, [after, limit], event_of))
+            .read(move |db| events_since(db, after, limit))
             .await
     }
 

@@ -1,0 +1,123 @@
+//! Processes that share things and are killed in the middle.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use autonoe_harness::{Cursor, HarnessId, NewHarnessEvent, Scope, SharedContext};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::worker::{Worker, orders, tell};
+
+const SHARES_THINGS: &str = "shared_killed::shares_things_when_it_is_told_to";
+const WORKERS: usize = 3;
+const KILLS: usize = 20;
+
+/// Runs in a process of its own: shares one thing after another until it is killed.
+#[test]
+fn shares_things_when_it_is_told_to() {
+    let Some((folder, name)) = orders() else {
+        return;
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(share(&folder, &name));
+}
+
+async fn share(folder: &Path, name: &str) {
+    let shared = SharedContext::open(folder).await.expect("it opens");
+    let own = Scope::Harness(HarnessId::new(name));
+    let file = folder.join(format!("{name}.txt"));
+    for number in 0_u64.. {
+        // Whoever started this is gone, and its folder with it.
+        if !folder.exists() {
+            return;
+        }
+        let now = Timestamp::now();
+        let value = json!(number);
+        shared.set(&own, "number", &value, now).await.expect("kept");
+        tell(&format!("value {number}"));
+        let event = NewHarnessEvent::new("progress", now)
+            .about(HarnessId::new(name))
+            .with_details(value);
+        let cursor = shared.emit_event(&event).await.expect("kept");
+        tell(&format!("event {number} {cursor}"));
+        std::fs::write(&file, number.to_string()).expect("writable");
+        let artifact = format!("{name}.out").parse().expect("a name");
+        let harness = HarnessId::new(name);
+        let published = shared.publish_artifact(&artifact, &file, &harness, &Value::Null, now);
+        published.await.expect("it is published");
+        tell(&format!("artifact {number}"));
+    }
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_to_who_was_killed_is_there() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let folder = dir.path().join("shared");
+    let shared = SharedContext::open(&folder).await.expect("it opens");
+    let start = |number: usize| Worker::start(SHARES_THINGS, &folder, format!("w{number}"));
+    let mut workers: Vec<_> = (0..WORKERS).map(start).collect();
+    let mut ended = Vec::new();
+    let begun = Instant::now();
+    while ended.len() < KILLS {
+        assert!(
+            begun.elapsed() < Duration::from_secs(120),
+            "nobody shares anything"
+        );
+        let has_worked = |worker: &Worker| worker.told() > 4 + ended.len() % 5;
+        let Some(victim) = workers.iter().position(has_worked) else {
+            tokio::time::sleep(Duration::from_micros(300)).await;
+            continue;
+        };
+        let killed = workers.swap_remove(victim);
+        ended.push((killed.name.clone(), killed.kill()));
+        workers.push(start(WORKERS + ended.len()));
+    }
+    for worker in workers {
+        ended.push((worker.name.clone(), worker.kill()));
+    }
+
+    shared.integrity_check().await.expect("it is whole");
+    let events = shared.events_since(Cursor::START, usize::MAX).await;
+    let events = events.expect("read");
+    assert!(events.is_sorted_by(|one, other| one.cursor < other.cursor));
+    for (name, told) in ended {
+        let last = |what: &str| {
+            let told = told.iter().rev();
+            let mut told = told.filter_map(|line| line.strip_prefix(what)?.strip_prefix(' '));
+            told.next().map(str::to_owned)
+        };
+        let own = Scope::Harness(HarnessId::new(&name));
+        let value = shared.get(&own, "number").await.expect("read");
+        let value = value.and_then(|value| value.as_u64());
+        let told_value = last("value").map(|number| number.parse::<u64>().expect("a number"));
+        assert!(
+            value >= told_value,
+            "{name}: {value:?} after {told_value:?}"
+        );
+        for line in told.iter().filter_map(|line| line.strip_prefix("event ")) {
+            let (number, cursor) = line.split_once(' ').expect("two numbers");
+            let is_it = |read: &&autonoe_harness::HarnessEvent| {
+                read.cursor.to_string() == cursor
+                    && read.event.harness == Some(HarnessId::new(&name))
+                    && read.event.details.as_u64() == number.parse().ok()
+            };
+            assert_eq!(events.iter().filter(is_it).count(), 1, "{name}: {line}");
+        }
+        if let Some(number) = last("artifact") {
+            let artifact = format!("{name}.out").parse().expect("a name");
+            let consumed = shared
+                .consume_artifact(&artifact)
+                .await
+                .expect("it is whole");
+            let text = std::fs::read_to_string(consumed.path).expect("readable");
+            let (text, number): (u64, u64) = (
+                text.parse().expect("a number"),
+                number.parse().expect("a number"),
+            );
+            assert!(text >= number, "{name}: {text} after {number}");
+        }
+    }
+}
