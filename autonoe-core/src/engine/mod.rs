@@ -6,6 +6,7 @@ mod local;
 mod outcome;
 mod port;
 mod run_spec;
+mod session_host;
 mod view;
 
 pub use error::EngineError;
@@ -14,4 +15,5 @@ pub use local::LocalEngine;
 pub use outcome::{RunEnding, RunOutcome};
 pub use port::Engine;
 pub use run_spec::{Placement, RunInstruction, RunSpec};
+pub use session_host::{HostedOutcome, HostedSession, SessionHost, SessionHostError};
 pub use view::{RunPhase, RunView};

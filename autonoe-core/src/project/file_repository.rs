@@ -14,7 +14,7 @@ use super::status_file::StatusFile;
 use super::status_record::StatusRecord;
 use super::status_text::status_text;
 use super::{Project, ProjectError};
-use crate::domain::LedgerState;
+use crate::domain::{Epoch, LedgerState};
 use crate::port::{
     DeliverableRepository, Fence, RepositoryError, RepositoryErrorKind, Revision, Snapshot,
 };
@@ -106,6 +106,24 @@ impl FileDeliverableRepository {
         Err(RepositoryError::new(error.kind(), message).because(error))
     }
 
+    /// Does something if nobody has taken over from `epoch`, and nobody can until it is done.
+    pub(super) fn while_epoch_holds<T>(
+        &self,
+        epoch: Epoch,
+        work: impl FnOnce() -> T,
+    ) -> Result<T, RepositoryError> {
+        self.check_folder()?;
+        let turn = self.file.turn().map_err(|error| self.unavailable(error))?;
+        let found = self.file.read().map_err(|unread| self.unread(unread))?;
+        let found = found.map(|bytes| self.parse(&bytes)).transpose()?;
+        if found.is_some_and(|found| found.epoch > epoch) {
+            return Err(self.taken_over());
+        }
+        let done = work();
+        drop(turn);
+        Ok(done)
+    }
+
     /// Waits for the text only once it is this writer's turn and nothing speaks against it.
     fn save_now(
         &self,
@@ -150,14 +168,18 @@ impl FileDeliverableRepository {
             .as_ref()
             .is_some_and(|(epoch, _)| fence.epoch < *epoch)
         {
-            let message = format!("another run has taken over {}", self.name());
-            return Err(RepositoryError::new(RepositoryErrorKind::Fenced, message));
+            return Err(self.taken_over());
         }
         if latest.map(|(_, revision)| revision) != fence.base {
             let message = format!("{} has changed since it was read", self.name());
             return Err(RepositoryError::new(RepositoryErrorKind::Conflict, message));
         }
         Ok(())
+    }
+
+    fn taken_over(&self) -> RepositoryError {
+        let message = format!("another run has taken over {}", self.name());
+        RepositoryError::new(RepositoryErrorKind::Fenced, message)
     }
 
     fn parse(&self, bytes: &[u8]) -> Result<Snapshot, RepositoryError> {

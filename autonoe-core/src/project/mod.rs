@@ -9,6 +9,7 @@ mod error;
 mod file_kind;
 mod file_repository;
 mod file_revision;
+mod hosting;
 mod instructions;
 mod journal;
 mod json_words;
@@ -33,6 +34,7 @@ pub use durable_file::{create_file_durably, replace_file_durably};
 pub use error::ProjectError;
 pub use file_kind::FileKind;
 pub use file_repository::FileDeliverableRepository;
+pub use hosting::ProjectSessionHost;
 pub use instructions::{
     BuiltInInstructions, InstructionOrigin, InstructionText, ProjectInstructions,
 };

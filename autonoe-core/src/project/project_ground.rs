@@ -184,7 +184,7 @@ impl ProjectGround {
         Ok(builder.journal(Arc::new(journal)))
     }
 
-    fn builder(
+    pub(super) fn builder(
         &self,
         agents: Arc<dyn AgentClientFactory>,
     ) -> Result<SessionRunnerBuilder, ProjectRunError> {

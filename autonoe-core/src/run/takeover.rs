@@ -5,7 +5,9 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 
 use crate::domain::{Epoch, Failure, LedgerState, LedgerView, Mode};
-use crate::port::{Clock, DeliverableRepository, Fence, RepositoryError, RepositoryErrorKind};
+use crate::port::{
+    Clock, DeliverableRepository, Fence, RepositoryError, RepositoryErrorKind, Snapshot,
+};
 use crate::tools::LedgerBook;
 
 /// Someone else may save between our load and our save; so often in a row that
@@ -31,13 +33,20 @@ pub async fn take_over(
     clock: &Arc<dyn Clock>,
     mode: Mode,
 ) -> Result<(LedgerBook, LedgerView), Failure> {
-    let forget = |state: &mut LedgerState| match mode {
-        Mode::Run => state.verification.clear(),
-        Mode::Sync => {
-            state.verification.begin(&state.ledger);
-        }
-    };
-    raise_epoch(repository, clock, forget).await
+    let forget = |state: &mut LedgerState| forget_verification(state, mode);
+    raise_epoch(repository, clock, None, forget).await
+}
+
+/// Takes over the ledger as [`take_over`] does, under an epoch that somebody else has chosen.
+///
+/// Who has it already under that epoch keeps it.
+pub(crate) async fn take_over_at(
+    repository: &Arc<dyn DeliverableRepository>,
+    clock: &Arc<dyn Clock>,
+    epoch: Epoch,
+    forget: impl Fn(&mut LedgerState),
+) -> Result<(LedgerBook, LedgerView), Failure> {
+    raise_epoch(repository, clock, Some(epoch), forget).await
 }
 
 /// Raises the epoch of the ledger as [`take_over`] does, for a run that goes on.
@@ -52,21 +61,38 @@ pub async fn take_over_again(
     repository: &Arc<dyn DeliverableRepository>,
     clock: &Arc<dyn Clock>,
 ) -> Result<(LedgerBook, LedgerView), Failure> {
-    raise_epoch(repository, clock, |_| {}).await
+    raise_epoch(repository, clock, None, |_| {}).await
+}
+
+/// Forgets the verification progress that means nothing any more when a run of `mode` begins.
+pub(super) fn forget_verification(state: &mut LedgerState, mode: Mode) {
+    match mode {
+        Mode::Run => state.verification.clear(),
+        Mode::Sync => {
+            state.verification.begin(&state.ledger);
+        }
+    }
 }
 
 async fn raise_epoch(
     repository: &Arc<dyn DeliverableRepository>,
     clock: &Arc<dyn Clock>,
+    chosen: Option<Epoch>,
     forget: impl Fn(&mut LedgerState),
 ) -> Result<(LedgerBook, LedgerView), Failure> {
     let fail = |error: &RepositoryError| Failure::from(error);
     let mut tries = 1;
     loop {
         let snapshot = repository.load().await.map_err(|error| fail(&error))?;
-        let epoch = match &snapshot {
-            Some(snapshot) => snapshot.next_epoch().map_err(|error| fail(&error))?,
-            None => Epoch(1),
+        let epoch = match (&snapshot, chosen) {
+            (Some(Snapshot { epoch, .. }), Some(chosen)) if *epoch > chosen => {
+                let message = "another run has taken over the ledger";
+                let error = RepositoryError::new(RepositoryErrorKind::Fenced, message);
+                return Err(fail(&error));
+            }
+            (_, Some(chosen)) => chosen,
+            (Some(snapshot), None) => snapshot.next_epoch().map_err(|error| fail(&error))?,
+            (None, None) => Epoch(1),
         };
         let base = snapshot.as_ref().map(|snapshot| snapshot.revision.clone());
         let mut state = match snapshot {

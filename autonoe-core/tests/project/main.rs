@@ -17,6 +17,7 @@ mod preview;
 mod project_run;
 mod repository;
 mod run;
+mod session_host;
 mod writer;
 
 /// Returns how many rounds a torture run wants of a test that stops writers in the middle.

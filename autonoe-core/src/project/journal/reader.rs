@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use super::entry::{JournalEntry, VERSION, is_torn_line};
 use super::story::RunStory;
 use super::writer::{KEPT, aside};
-use crate::domain::RunId;
+use crate::domain::{RunId, SessionKey, SessionResult};
 use crate::project::json_words::placeless_complaint;
 use crate::project::plain_file::{Unread, read_plain_file};
 use crate::project::text_file::without_mark;
 use crate::project::{FileKind, Project};
-use crate::run::{RecordedFlow, RecordedRun};
+use crate::run::{JournalLine, RecordedFlow, RecordedRun};
 
 /// What a journal file holds, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,6 +112,31 @@ impl Journal {
     /// ```
     pub fn broken_off_flow(&self) -> Option<RecordedFlow> {
         let run = &self.entries.last()?.run;
+        let lines = self.of_run(run).map(|entry| (entry.at, &entry.line));
+        RecordedFlow::replay(run.clone(), lines)
+    }
+
+    /// Returns what a session of a flow came to, if its end was written down.
+    ///
+    /// ```
+    /// use autonoe_core::{Journal, RunId, SessionKey};
+    ///
+    /// let key = SessionKey { run: RunId::new("run"), number: 1 };
+    ///
+    /// assert_eq!(Journal::default().session_result(&key), None);
+    /// ```
+    pub fn session_result(&self, key: &SessionKey) -> Option<&SessionResult> {
+        let of_run = self.entries.iter().filter(|entry| entry.run == key.run);
+        of_run
+            .filter_map(|entry| match &entry.line {
+                JournalLine::SessionEnded { number, result } => Some((*number, result)),
+                _ => None,
+            })
+            .find_map(|(number, result)| (number == key.number).then_some(result))
+    }
+
+    /// Returns a flow that did not come to its end, to go on with it.
+    pub(in crate::project) fn flow(&self, run: &RunId) -> Option<RecordedFlow> {
         let lines = self.of_run(run).map(|entry| (entry.at, &entry.line));
         RecordedFlow::replay(run.clone(), lines)
     }

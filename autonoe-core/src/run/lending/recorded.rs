@@ -73,7 +73,8 @@ impl RecordedFlow {
         Some(flow)
     }
 
-    pub(super) fn begun(run: RunId, start: FlowStart, started_at: Timestamp) -> Self {
+    /// Makes a flow that begins.
+    pub(crate) fn begun(run: RunId, start: FlowStart, started_at: Timestamp) -> Self {
         Self {
             run,
             start,

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use super::open::tighter;
 use super::{FlowStart, OpenSessions, RecordedFlow};
 use crate::domain::quota::{between, later};
-use crate::domain::{Budget, BudgetKind, Failure, FlowExit, FlowReport};
+use crate::domain::{Budget, BudgetKind, Epoch, Failure, FlowExit, FlowReport, LedgerState};
 use crate::port::{DeliverableRepository, RunEventKind};
 use crate::run::prepare::NotReady;
 use crate::run::runner::Parts;
 use crate::run::setting::Setting;
-use crate::run::{Durability, JournalLine, RunControl, take_over, take_over_again};
+use crate::run::takeover::forget_verification;
+use crate::run::{Durability, JournalLine, RunControl, take_over, take_over_again, take_over_at};
 
 /// Lends single sessions to a caller that decides by itself which one comes next.
 ///
@@ -105,7 +106,7 @@ impl Sessions {
     ) -> Result<OpenSessions, NotOpened> {
         let (run, now) = (self.parts.ids.run_id(), self.parts.clock.now());
         let recorded = RecordedFlow::begun(run, start, now);
-        self.begin(Beginning::New, recorded, control).await
+        self.begin(Beginning::New(None), recorded, control).await
     }
 
     /// Goes on with a flow that broke off: under its id, with the numbers of its sessions, and with
@@ -119,7 +120,28 @@ impl Sessions {
         recorded: RecordedFlow,
         control: &RunControl,
     ) -> Result<OpenSessions, NotOpened> {
-        self.begin(Beginning::Again, recorded, control).await
+        self.begin(Beginning::Again(None), recorded, control).await
+    }
+
+    /// Begins a flow of a given id under an epoch that somebody else has chosen.
+    pub(crate) async fn open_at(
+        &self,
+        epoch: Epoch,
+        flow: RecordedFlow,
+        control: &RunControl,
+    ) -> Result<OpenSessions, NotOpened> {
+        self.begin(Beginning::New(Some(epoch)), flow, control).await
+    }
+
+    /// Goes on with a flow under an epoch that somebody else has chosen.
+    pub(crate) async fn reopen_at(
+        &self,
+        epoch: Epoch,
+        flow: RecordedFlow,
+        control: &RunControl,
+    ) -> Result<OpenSessions, NotOpened> {
+        self.begin(Beginning::Again(Some(epoch)), flow, control)
+            .await
     }
 
     async fn begin(
@@ -134,7 +156,7 @@ impl Sessions {
         setting.events.emit(RunEventKind::FlowStarted {
             run: &setting.run,
             flow: &flow,
-            resumed: matches!(beginning, Beginning::Again),
+            resumed: matches!(beginning, Beginning::Again(_)),
         });
         let mut open = OpenSessions::unprepared(setting, recorded);
         match self.prepare(&mut open, beginning).await {
@@ -155,9 +177,16 @@ impl Sessions {
             let Some(repository) = &self.repository else {
                 return Ok(None);
             };
+            let forget = |state: &mut LedgerState| forget_verification(state, limits.mode);
             let (book, _) = match beginning {
-                Beginning::Again => take_over_again(repository, clock).await?,
-                Beginning::New => take_over(repository, clock, limits.mode).await?,
+                Beginning::New(None) => take_over(repository, clock, limits.mode).await?,
+                Beginning::New(Some(epoch)) => {
+                    take_over_at(repository, clock, epoch, forget).await?
+                }
+                Beginning::Again(None) => take_over_again(repository, clock).await?,
+                Beginning::Again(Some(epoch)) => {
+                    take_over_at(repository, clock, epoch, |_| {}).await?
+                }
             };
             Ok(Some(book))
         };
@@ -180,8 +209,8 @@ impl Sessions {
             parameters,
         } = open.start.clone();
         let line = match beginning {
-            Beginning::Again => JournalLine::FlowResumed { epoch },
-            Beginning::New => JournalLine::FlowStarted {
+            Beginning::Again(_) => JournalLine::FlowResumed { epoch },
+            Beginning::New(_) => JournalLine::FlowStarted {
                 flow,
                 definition,
                 parameters,
@@ -193,11 +222,11 @@ impl Sessions {
     }
 }
 
-/// How a flow comes to begin here.
+/// How a flow comes to begin here, and under which epoch if somebody has chosen one.
 #[derive(Clone, Copy)]
 enum Beginning {
-    New,
-    Again,
+    New(Option<Epoch>),
+    Again(Option<Epoch>),
 }
 
 impl fmt::Debug for Sessions {

@@ -1,0 +1,264 @@
+//! Sessions of a project directory.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+use super::performing::Performing;
+use crate::domain::{Epoch, Failure, Mode, Retry, RunId, SessionKey, SessionResult};
+use crate::engine::{HostedOutcome, HostedSession, RunProgress, SessionHost, SessionHostError};
+use crate::port::{AgentClientFactory, Clock, DeliverableRepository, SystemClock};
+use crate::project::{
+    FileDeliverableRepository, Journal, Project, ProjectError, ProjectGround, ProjectRunError,
+    SandboxSwitch,
+};
+use crate::run::{SessionRunnerBuilder, take_over_at};
+
+/// How long to wait before looking again whether another one is done.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
+
+/// Carries out single sessions in a project directory.
+///
+/// It stands on what a run in that directory has: the run lock keeps two agents apart, the journal
+/// has the record of each session, and the epoch of the ledger keeps off who was overtaken. The
+/// sessions of one run are one flow there, which this never closes. A journal that has grown large
+/// is put aside when the first session of a run begins; records are found in those that are kept.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::{HostedSession, InstructionName, ProjectSessionHost, RunId, SessionHost, SessionKey};
+/// # use autonoe_core::Project;
+/// # use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+/// use tokio_util::sync::CancellationToken;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?
+/// #     .block_on(async {
+/// # let dir = tempfile::tempdir()?;
+/// # let agents = Arc::new(ScriptedAgents::new([SessionScript::new("one").says("Done.").ends()]));
+/// # let project = Project::find(dir.path(), None)?;
+/// let host = ProjectSessionHost::new(project, agents);
+/// # let host = host.clock(Arc::new(VirtualClock::new()));
+/// let key = SessionKey { run: RunId::new("shop"), number: 1 };
+/// let epoch = host.claim(&key.run).await?;
+/// let session = HostedSession::new(InstructionName::Coding).prompt("Tidy up.");
+///
+/// let never = CancellationToken::new();
+/// let first = host.attach_or_start(&key, epoch, session.clone(), &|_| {}, never.clone()).await?;
+/// // It has an outcome: nothing runs.
+/// let again = host.attach_or_start(&key, epoch, session, &|_| {}, never).await?;
+///
+/// assert_eq!(again, first);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct ProjectSessionHost {
+    pub(super) project: Project,
+    pub(super) agents: Arc<dyn AgentClientFactory>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) configure: Arc<Configure>,
+    mode: Mode,
+    sandbox: SandboxSwitch,
+}
+
+type Configure = dyn Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync;
+
+impl ProjectSessionHost {
+    /// Carries out sessions of `agents` in `project`.
+    pub fn new(project: Project, agents: Arc<dyn AgentClientFactory>) -> Self {
+        Self {
+            project,
+            agents,
+            clock: Arc::new(SystemClock),
+            configure: Arc::new(|builder| builder),
+            mode: Mode::Run,
+            sandbox: SandboxSwitch::default(),
+        }
+    }
+
+    /// Sets what the runs are for; [`Mode::Run`] by default.
+    #[must_use]
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Sets whether the sandbox is on, and who said so; it is by default.
+    #[must_use]
+    pub fn sandbox(mut self, sandbox: SandboxSwitch) -> Self {
+        self.sandbox = sandbox;
+        self
+    }
+
+    /// Sets the clock; the machine's by default.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Sets anything else of each session, after the files of the project were read.
+    #[must_use]
+    pub fn configure(
+        mut self,
+        configure: impl Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync + 'static,
+    ) -> Self {
+        self.configure = Arc::new(configure);
+        self
+    }
+
+    pub(super) fn ledger(&self) -> Result<Arc<FileDeliverableRepository>, Failure> {
+        let ledger = FileDeliverableRepository::open(&self.project);
+        ledger
+            .map(Arc::new)
+            .map_err(|error| Failure::from_error("project_unusable", &error, Retry::Useless))
+    }
+
+    /// Keeps off all before `epoch`; or says that it was overtaken itself.
+    async fn fence(&self, key: &SessionKey, epoch: Epoch) -> Result<(), SessionHostError> {
+        let failed = |failure| SessionHostError::Failed {
+            key: key.clone(),
+            failure,
+        };
+        let ledger: Arc<dyn DeliverableRepository> = self.ledger().map_err(failed)?;
+        let mut raised = Ok(());
+        loop {
+            let found = ledger.load().await;
+            let found = found.map_err(|error| failed(Failure::from(&error)))?;
+            match found.map(|found| found.epoch) {
+                Some(latest) if latest > epoch => {
+                    let asked = epoch;
+                    return Err(SessionHostError::Fenced { asked, latest });
+                }
+                Some(latest) if latest == epoch => return Ok(()),
+                // Looked at again: it may have failed because another was there first.
+                _ => raised.map_err(failed)?,
+            }
+            let taken = take_over_at(&ledger, &self.clock, epoch, |_| {}).await;
+            raised = taken.map(|_| ());
+        }
+    }
+
+    /// Returns what was recorded of a session.
+    async fn recorded(&self, key: &SessionKey) -> Result<Option<SessionResult>, Failure> {
+        let (project, key) = (self.project.clone(), key.clone());
+        let reading = tokio::task::spawn_blocking(move || {
+            let journal = Journal::read_all(&project);
+            let journal = journal.map_err(|error| {
+                Failure::from_error("journal_unavailable", &error, Retry::Useless)
+            })?;
+            Ok(journal.session_result(&key).cloned())
+        });
+        reading.await.unwrap_or_else(|error| {
+            Err(Failure::from_error(
+                "journal_unavailable",
+                &error,
+                Retry::MayHelp,
+            ))
+        })
+    }
+
+    /// Makes the outcome of what was recorded.
+    async fn outcome(&self, result: SessionResult) -> HostedOutcome {
+        let view = async {
+            let found = self.ledger()?.load().await;
+            let found = found.map_err(|error| Failure::from(&error))?;
+            Ok(found.map(|found| found.state.view()).unwrap_or_default())
+        };
+        HostedOutcome::new(result, view.await)
+    }
+
+    /// Takes the project for a session; `None` while another one works there.
+    async fn take(&self) -> Result<Option<ProjectGround>, Failure> {
+        let taking = ProjectGround::of(&self.project)
+            .mode(self.mode)
+            .sandbox(self.sandbox)
+            .clock(self.clock.clone());
+        match taking.take().await {
+            Ok(ground) => Ok(Some(ground)),
+            Err(ProjectRunError::Project(ProjectError::Locked(_))) => Ok(None),
+            Err(error) => Err(Failure::from_error(
+                "project_unusable",
+                &error,
+                Retry::Useless,
+            )),
+        }
+    }
+}
+
+#[async_trait]
+impl SessionHost for ProjectSessionHost {
+    async fn claim(&self, run: &RunId) -> Result<Epoch, SessionHostError> {
+        let failed = |failure| SessionHostError::Failed {
+            key: SessionKey {
+                run: run.clone(),
+                number: 0,
+            },
+            failure,
+        };
+        let found = self.ledger().map_err(failed)?.load().await;
+        let next = match found.map_err(|error| failed(Failure::from(&error)))? {
+            Some(found) => found.next_epoch(),
+            None => Ok(Epoch(1)),
+        };
+        next.map_err(|error| failed(Failure::from(&error)))
+    }
+
+    async fn attach_or_start(
+        &self,
+        key: &SessionKey,
+        epoch: Epoch,
+        session: HostedSession,
+        beat: &(dyn Fn(RunProgress) + Send + Sync),
+        cancelled: CancellationToken,
+    ) -> Result<HostedOutcome, SessionHostError> {
+        let failed = |failure| SessionHostError::Failed {
+            key: key.clone(),
+            failure,
+        };
+        let ground = loop {
+            // First, so that whoever is overtaken records nothing after the record was looked for.
+            self.fence(key, epoch).await?;
+            if let Some(result) = self.recorded(key).await.map_err(failed)? {
+                return Ok(self.outcome(result).await);
+            }
+            if cancelled.is_cancelled() {
+                return Err(SessionHostError::Cancelled(key.clone()));
+            }
+            if let Some(ground) = self.take().await.map_err(failed)? {
+                break ground;
+            }
+            beat(RunProgress::default());
+            tokio::select! {
+                () = cancelled.cancelled() => {}
+                () = self.clock.sleep(LOOK_AGAIN) => {}
+            }
+        };
+        // It may have been recorded between the look and the lock.
+        if let Some(result) = self.recorded(key).await.map_err(failed)? {
+            return Ok(self.outcome(result).await);
+        }
+        let performing = Performing {
+            host: self,
+            key,
+            epoch,
+            beat,
+        };
+        let result = performing.perform(&ground, session, cancelled).await;
+        drop(ground);
+        Ok(self.outcome(result?).await)
+    }
+}
+
+impl fmt::Debug for ProjectSessionHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProjectSessionHost")
+            .field("project", &self.project)
+            .field("mode", &self.mode)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,7 @@
+//! Single sessions in a project, for an engine elsewhere.
+
+mod host;
+mod performing;
+mod recording;
+
+pub use host::ProjectSessionHost;

@@ -1,0 +1,352 @@
+//! Single sessions in a project, for an engine that may call twice, late, or from two places.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::time::Duration;
+
+use autonoe_core::{
+    Budget, CostUsd, DeliverableRepository, Epoch, FileDeliverableRepository, HostedOutcome,
+    HostedSession, InstructionName, JournalLine, ProjectSessionHost, RunId, RunLock, RunProgress,
+    SessionEnd, SessionHost, SessionHostError, SessionKey,
+};
+use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
+use jiff::Timestamp;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+fn host(project: &TempProject, agents: &Arc<ScriptedAgents>) -> ProjectSessionHost {
+    ProjectSessionHost::new(project.project().clone(), agents.clone())
+        .clock(Arc::new(VirtualClock::new()))
+}
+
+fn agents(scripts: impl IntoIterator<Item = SessionScript>) -> Arc<ScriptedAgents> {
+    Arc::new(ScriptedAgents::new(scripts))
+}
+
+fn key(number: u32) -> SessionKey {
+    SessionKey {
+        run: RunId::new("shop"),
+        number,
+    }
+}
+
+fn session() -> HostedSession {
+    HostedSession::new(InstructionName::Coding).prompt("Work.")
+}
+
+fn quick(name: &str) -> SessionScript {
+    SessionScript::new(name)
+        .says("Done.")
+        .costs(CostUsd::from_cents(5))
+        .ends()
+}
+
+fn slow(name: &str) -> SessionScript {
+    SessionScript::new(name)
+        .says("I begin.")
+        .waits(Duration::from_secs(60))
+        .costs(CostUsd::from_cents(5))
+        .ends()
+}
+
+async fn attach(
+    host: &ProjectSessionHost,
+    number: u32,
+    epoch: u64,
+) -> Result<HostedOutcome, SessionHostError> {
+    let never = CancellationToken::new();
+    host.attach_or_start(&key(number), Epoch(epoch), session(), &|_| {}, never)
+        .await
+}
+
+fn records(project: &TempProject) -> usize {
+    let journal = project.journal();
+    let lines = journal.entries().iter().map(|entry| &entry.line);
+    lines
+        .filter(|line| matches!(line, JournalLine::SessionEnded { .. }))
+        .count()
+}
+
+async fn ledger_epoch(project: &TempProject) -> Option<Epoch> {
+    let ledger = FileDeliverableRepository::open(project.project()).expect("it can be opened");
+    let found = ledger.load().await.expect("it can be read");
+    found.map(|found| found.epoch)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_with_a_recorded_outcome_is_not_run_again() {
+    let project = TempProject::new();
+    let played = agents([quick("one"), quick("two")]);
+    let first = attach(&host(&project, &played), 1, 1)
+        .await
+        .expect("it runs");
+
+    // Another process, another object.
+    let again = attach(&host(&project, &played), 1, 1).await;
+
+    assert_eq!(again.expect("it is recorded"), first);
+    assert_eq!(played.received().len(), 1);
+    let next = attach(&host(&project, &played), 2, 1)
+        .await
+        .expect("it runs");
+    assert!(next.result.end.is_completed());
+    assert_eq!(records(&project), 2);
+    played.verify();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outcome_that_was_recorded_and_never_told_is_told_to_who_asks_next() {
+    const TRIES: usize = 200;
+    // Between the record and the report only a file is read, so some tries come too late.
+    for _ in 0..TRIES {
+        let project = TempProject::new();
+        let played = agents([quick("one")]);
+        let host = host(&project, &played);
+        let was_told = {
+            let mut attaching = pin!(attach(&host, 1, 1));
+            let killed = poll_fn(|context| match attaching.as_mut().poll(context) {
+                Poll::Ready(_) => Poll::Ready(true),
+                Poll::Pending if records(&project) > 0 => Poll::Ready(false),
+                Poll::Pending => Poll::Pending,
+            });
+            killed.await
+        };
+
+        let told = attach(&host, 1, 1).await.expect("it is recorded");
+
+        assert!(told.result.end.is_completed());
+        assert_eq!((played.received().len(), records(&project)), (1, 1));
+        if !was_told {
+            return;
+        }
+    }
+    panic!("it was told before it could be killed, {TRIES} times");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_was_left_in_the_middle_is_run_again_under_its_number() {
+    let project = TempProject::new();
+    let left = agents([SessionScript::new("one").says("I begin.").hangs()]);
+    let host_that_dies = host(&project, &left);
+    let leaving =
+        tokio::time::timeout(Duration::from_secs(30), attach(&host_that_dies, 1, 1)).await;
+    assert!(leaving.is_err());
+    assert_eq!(records(&project), 0);
+
+    let played = agents([quick("one")]);
+    let told = attach(&host(&project, &played), 1, 2)
+        .await
+        .expect("it runs");
+
+    assert!(told.result.end.is_completed());
+    assert_eq!((left.received().len(), played.received().len()), (1, 1));
+    let journal = project.journal();
+    assert!(journal.session_result(&key(1)).is_some());
+    let [story] = &journal.stories()[..] else {
+        panic!("one run, one story");
+    };
+    // What the lost one cost is not known, and not forgotten.
+    assert_eq!(story.cost().unknown_parts, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_comes_with_an_older_epoch_is_refused() {
+    let project = TempProject::new();
+    let played = agents([quick("one")]);
+    let host = host(&project, &played);
+    attach(&host, 1, 5).await.expect("it runs");
+
+    let late = attach(&host, 2, 4).await;
+
+    let expected = SessionHostError::Fenced {
+        asked: Epoch(4),
+        latest: Epoch(5),
+    };
+    assert_eq!(late, Err(expected));
+    assert_eq!(played.received().len(), 1);
+    assert_eq!(host.claim(&key(1).run).await, Ok(Epoch(6)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_cancelled_ends_and_stays_cancelled() {
+    let project = TempProject::new();
+    let played = agents([SessionScript::new("one").says("I begin.").hangs()]);
+    let host = host(&project, &played);
+    let cancelled = CancellationToken::new();
+    let (key, beat) = (key(1), |_| {});
+    let running = host.attach_or_start(&key, Epoch(1), session(), &beat, cancelled.clone());
+    let cancelling = async {
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        cancelled.cancel();
+    };
+
+    let (told, ()) = tokio::join!(running, cancelling);
+
+    assert_eq!(told.expect("recorded").result.end, SessionEnd::Cancelled);
+    assert_eq!((played.alive(), played.disposed()), (0, 1));
+    let again = attach(&host, 1, 1).await.expect("recorded");
+    assert_eq!(again.result.end, SessionEnd::Cancelled);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_cancelled_before_it_began_can_be_tried_again() {
+    let project = TempProject::new();
+    let played = agents([quick("one")]);
+    let host = host(&project, &played);
+    let cancelled = CancellationToken::new();
+    cancelled.cancel();
+
+    let told = host
+        .attach_or_start(&key(1), Epoch(1), session(), &|_| {}, cancelled)
+        .await;
+
+    assert_eq!(told, Err(SessionHostError::Cancelled(key(1))));
+    assert_eq!(played.received().len(), 0);
+    attach(&host, 1, 1).await.expect("it runs");
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_hosts_that_are_asked_for_the_same_session_run_it_once() {
+    let project = TempProject::new();
+    let played = agents([slow("one")]);
+    let (one, other) = (host(&project, &played), host(&project, &played));
+
+    let (one, other) = tokio::join!(attach(&one, 1, 1), attach(&other, 1, 1));
+
+    assert_eq!(one.expect("it runs"), other.expect("it is waited for"));
+    assert_eq!(played.received().len(), 1);
+    assert_eq!(records(&project), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_was_overtaken_in_a_session_stops_and_records_nothing() {
+    let project = TempProject::new();
+    let stopped = agents([SessionScript::new("one").says("I begin.").hangs()]);
+    let played = agents([quick("one")]);
+    let (older, newer) = (host(&project, &stopped), host(&project, &played));
+    let taking_over = async {
+        tokio::time::sleep(Duration::from_secs(7)).await;
+        attach(&newer, 1, 2).await
+    };
+
+    let (older, newer) = tokio::join!(attach(&older, 1, 1), taking_over);
+
+    let expected = SessionHostError::Fenced {
+        asked: Epoch(1),
+        latest: Epoch(2),
+    };
+    assert_eq!(older, Err(expected));
+    assert!(newer.expect("it runs").result.end.is_completed());
+    assert_eq!((stopped.alive(), stopped.disposed()), (0, 1));
+    assert_eq!(records(&project), 1);
+    assert_eq!(ledger_epoch(&project).await, Some(Epoch(2)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_was_overtaken_does_not_change_the_ledger() {
+    let project = TempProject::new();
+    let create = json!({"deliverables": [
+        {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["it works"]},
+    ]});
+    let overtaken = agents([
+        // Shorter than it takes to be seen to be overtaken: only the fence is in its way.
+        SessionScript::new("one")
+            .says("I begin.")
+            .waits(Duration::from_secs(4))
+            .fails_tool("mcp__autonoe__create", create)
+            .ends(),
+    ]);
+    let next = agents([quick("one")]);
+    let (older, newer) = (host(&project, &overtaken), host(&project, &next));
+    let plan = HostedSession::new(InstructionName::Initializer).prompt("Plan.");
+    let (first, beat) = (key(1), |_: RunProgress| {});
+    let planning = older.attach_or_start(&first, Epoch(1), plan, &beat, CancellationToken::new());
+    let taking_over = async {
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        attach(&newer, 1, 2).await
+    };
+
+    let (older, newer) = tokio::join!(planning, taking_over);
+
+    assert!(
+        matches!(older, Err(SessionHostError::Fenced { .. })),
+        "{older:?}"
+    );
+    let newer = newer.expect("it runs");
+    assert_eq!(newer.ledger.expect("readable").counts.total, 0);
+    assert_eq!(records(&project), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_tells_that_it_works_and_that_it_waits() {
+    let project = TempProject::new();
+    let played = agents([slow("one")]);
+    let host = host(&project, &played);
+    let lock = RunLock::acquire(project.project(), Timestamp::UNIX_EPOCH).expect("it is free");
+    let beats = Mutex::new(Vec::new());
+    let (key, beat) = (key(1), |at: RunProgress| {
+        beats.lock().expect("whole").push(at)
+    });
+    let never = CancellationToken::new();
+    let running = host.attach_or_start(&key, Epoch(1), session(), &beat, never);
+    let letting_go = async {
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        drop(lock);
+    };
+
+    let (told, ()) = tokio::join!(running, letting_go);
+
+    let told = told.expect("it runs");
+    assert_eq!(told.result.duration, Duration::from_secs(60), "{told:?}");
+    let beats = beats.into_inner().expect("whole");
+    let (waiting, working): (Vec<_>, Vec<_>) = beats.iter().partition(|at| at.iteration == 0);
+    assert!(waiting.len() >= 10, "{} beats", waiting.len());
+    assert!(working.len() >= 10, "{} beats", working.len());
+    assert!(working.iter().all(|at| at.iteration == 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_has_the_text_the_messages_and_the_budget_that_it_was_given() {
+    let project = TempProject::new().instruction(&InstructionName::Coding, "Build it.");
+    let played = agents([SessionScript::new("one")
+        .expects_in_prompt("Build it.")
+        .expects_in_prompt("The tests come first.")
+        .uses_tokens(
+            autonoe_core::TokenUsage {
+                input: 200,
+                ..Default::default()
+            },
+            Some(CostUsd::from_cents(1)),
+        )
+        .hangs()]);
+    let host = host(&project, &played);
+    let session = HostedSession::new(InstructionName::Coding)
+        .told("The tests come first.")
+        .budget(Budget::default().with_tokens(100));
+    let never = CancellationToken::new();
+
+    let told = host
+        .attach_or_start(&key(1), Epoch(1), session, &|_| {}, never)
+        .await;
+
+    let end = told.expect("recorded").result.end;
+    assert!(matches!(end, SessionEnd::BudgetSpent { .. }), "{end:?}");
+    played.verify();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_journal_that_cannot_be_read_starts_nothing() {
+    let project = TempProject::new().file(".autonoe/journal.jsonl", "no line of ours\n");
+    let played = agents([]);
+
+    let told = attach(&host(&project, &played), 1, 1).await;
+
+    assert!(
+        matches!(told, Err(SessionHostError::Failed { .. })),
+        "{told:?}"
+    );
+    assert_eq!(played.received().len(), 0);
+    assert_eq!(project.read(".autonoe/journal.jsonl"), "no line of ours\n");
+}
