@@ -13,13 +13,14 @@
 //! Success is never read out of prose: a task succeeded when the backend says that the agent
 //! finished its turn, and it is verified when its criteria hold.
 //!
-//! For many agents at once there are, so far, the parts that decide:
+//! For many agents at once:
 //!
 //! | you want to | look at |
 //! | --- | --- |
 //! | write down what is to be done, as people do | [`Roadmap`] |
 //! | say how members of a fleet work together | [`Strategy`]: [`Parallel`], [`Graph`], [`Pipeline`], [`Race`], [`Voting`] |
 //! | give each a part of a budget | [`Accounts`], [`Allowance`] |
+//! | have them carried out on an engine | [`Coordinator`], [`MemberSpec`], [`FleetObserver`] |
 //! | see whether an agent comes on | [`ProgressDetector`], [`ProgressWeights`], [`TreeSnapshot`] |
 //! | keep what is to be done and who does what, through crashes | [`StateStore`], [`MetaState`] |
 //! | have harnesses share values, files and events | `SharedContext` (feature `sqlite`) |
@@ -33,6 +34,7 @@
 mod budget;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod coordinate;
 #[cfg(feature = "sqlite")]
 mod database;
 mod executor;
@@ -49,6 +51,10 @@ mod stuck;
 mod work;
 
 pub use budget::{AccountError, Accounts, Allowance, BudgetedKind, Spending};
+pub use coordinate::{
+    CoordinationError, Coordinator, CutShort, FleetEvent, FleetEventKind, FleetObserver,
+    FleetReport, MemberJob, MemberSpec,
+};
 pub use executor::*;
 pub use isolation::{
     Author, IsolationError, KeptWorktree, Merged, Swept, WorkPlace, Worktree, Worktrees,

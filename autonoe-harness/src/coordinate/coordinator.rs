@@ -1,0 +1,194 @@
+//! The executor of strategies.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{Clock, Engine, RunControl, RunId, SystemClock};
+
+use super::course::Course;
+use super::{CoordinationError, FleetObserver, FleetReport, MemberSpec};
+use crate::{Accounts, Allowance, HarnessId, Strategy};
+
+/// Carries out a [`Strategy`] over a fleet: each member is a run on an [`Engine`].
+///
+/// - No more members work at once than [`max_concurrent`](Self::max_concurrent) says, and none
+///   starts whose allowance cannot be reserved.
+/// - A member whose time is up is cancelled and has failed.
+/// - When it gives back its report, members have ended: those that lost, too.
+/// - Runs are named by the fleet and the member. A coordinator that was killed is followed by
+///   another one of the same fleet, members and budget: it finds its runs again, starts none of
+///   them twice, and goes on. Who drops the future of [`run`](Self::run) leaves the runs at work.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::{Engine, LocalEngine, RunControl};
+/// use autonoe_harness::{Coordinator, HarnessId, MemberSpec, Race};
+/// # use autonoe_core::{JobRunner, RunDesk, RunOutcome, RunSpec};
+/// # use autonoe_harness::MemberJob;
+/// # struct Says;
+/// # #[async_trait::async_trait]
+/// # impl JobRunner for Says {
+/// #     async fn carry_out(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
+/// #         RunOutcome::succeeded(MemberJob::of(run).expect("a member").work)
+/// #     }
+/// # }
+/// use serde_json::json;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+/// let engine: Arc<dyn Engine> = Arc::new(LocalEngine::new(Arc::new(Says)));
+/// let member = |name: &str| MemberSpec::new(HarnessId::new(name), "say", json!("done"));
+///
+/// let report = Coordinator::new("login-page", engine, Arc::new(Race {}))
+///     .members([member("claude"), member("codex")])
+///     .run(&RunControl::new())
+///     .await?;
+///
+/// assert!(report.result.success);
+/// assert_eq!(report.result.aggregated_output.as_deref(), Some("done"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "nothing is started before `run`"]
+pub struct Coordinator {
+    pub(super) fleet: String,
+    pub(super) engine: Arc<dyn Engine>,
+    pub(super) strategy: Arc<dyn Strategy>,
+    pub(super) members: Vec<MemberSpec>,
+    pub(super) max_concurrent: NonZeroUsize,
+    pub(super) time: Duration,
+    pub(super) patience: Duration,
+    pub(super) accounts: Accounts,
+    pub(super) account: String,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) observers: Vec<Arc<dyn FleetObserver>>,
+}
+
+/// How many members work at once, unless somebody says otherwise.
+const AT_ONCE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9);
+
+/// How long a fleet may take, unless somebody says otherwise.
+const TIME: Duration = Duration::from_secs(60 * 60);
+
+/// How long a member may take to end, unless somebody says otherwise.
+const PATIENCE: Duration = Duration::from_secs(2 * 60);
+
+impl Coordinator {
+    /// Makes the coordinator of the fleet `name`, which has letters, digits, `-` and `_`.
+    pub fn new(
+        name: impl Into<String>,
+        engine: Arc<dyn Engine>,
+        strategy: Arc<dyn Strategy>,
+    ) -> Self {
+        let fleet = name.into();
+        Self {
+            engine,
+            strategy,
+            members: Vec::new(),
+            max_concurrent: AT_ONCE,
+            time: TIME,
+            patience: PATIENCE,
+            accounts: Accounts::new(fleet.clone(), Allowance::default()),
+            account: fleet.clone(),
+            clock: Arc::new(SystemClock),
+            observers: Vec::new(),
+            fleet,
+        }
+    }
+
+    /// Adds members. One whose name is there is left out.
+    pub fn members(mut self, members: impl IntoIterator<Item = MemberSpec>) -> Self {
+        self.members.extend(members);
+        self
+    }
+
+    /// Sets how many members work at once at most; 10 by default.
+    pub fn max_concurrent(mut self, members: NonZeroUsize) -> Self {
+        self.max_concurrent = members;
+        self
+    }
+
+    /// Sets how long the fleet may take; an hour by default. Then members are stopped.
+    ///
+    /// It counts from the start of this coordinator; one that follows another has as long again.
+    pub fn time(mut self, time: Duration) -> Self {
+        self.time = time;
+        self
+    }
+
+    /// Sets how long a member that is told to stop may take to end; two minutes by default. Then it
+    /// is left behind, and the report names it.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Sets what the fleet may spend; there is no limit by default.
+    pub fn budget(self, allowance: Allowance) -> Self {
+        let name = self.fleet.clone();
+        let accounts = Accounts::new(name.clone(), allowance);
+        self.paid_from(accounts, name)
+    }
+
+    /// Pays members from one of `accounts`, which the report gives back.
+    ///
+    /// One that follows a coordinator that was killed is given them as they were at the start: what
+    /// its runs have spent is counted again.
+    pub fn paid_from(mut self, accounts: Accounts, account: impl Into<String>) -> Self {
+        self.accounts = accounts;
+        self.account = account.into();
+        self
+    }
+
+    /// Sets the clock; the machine's by default.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Adds somebody who is told what happens.
+    pub fn observer(mut self, observer: Arc<dyn FleetObserver>) -> Self {
+        self.observers.push(observer);
+        self
+    }
+
+    /// Returns the run of a member.
+    pub fn run_of(&self, member: &HarnessId) -> RunId {
+        RunId::new(format!("{}.{member}", self.fleet))
+    }
+
+    /// Carries out the strategy to its end, or until `control` is cancelled, and reports.
+    ///
+    /// What else `control` is asked for is left in it: runs are reached through the engine.
+    ///
+    /// # Errors
+    ///
+    /// The fleet could not begin: its name or account cannot be used, or the engine does not say
+    /// which runs there are.
+    pub async fn run(&self, control: &RunControl) -> Result<FleetReport, CoordinationError> {
+        let may_be_in = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        // A dot would make two fleets share a run.
+        if self.fleet.is_empty() || !self.fleet.chars().all(may_be_in) {
+            return Err(CoordinationError::FleetName(self.fleet.clone()));
+        }
+        if self.accounts.free(&self.account).is_err() {
+            return Err(CoordinationError::NoAccount(self.account.clone()));
+        }
+        let mut course = Course::new(self);
+        course.begin().await?;
+        Ok(course.run(control).await)
+    }
+}
+
+impl fmt::Debug for Coordinator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Coordinator")
+            .field("fleet", &self.fleet)
+            .field("strategy", &self.strategy)
+            .field("members", &self.members.len())
+            .finish_non_exhaustive()
+    }
+}

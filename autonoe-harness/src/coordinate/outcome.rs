@@ -1,0 +1,119 @@
+//! What a run says of its member.
+
+use autonoe_core::{RunEnding, RunOutcome};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{HarnessId, HarnessResult};
+
+/// Makes the result of a member of what its run came to.
+///
+/// A run that failed or was cancelled is no success, whatever its output says.
+pub(super) fn result_of(id: &HarnessId, outcome: &RunOutcome) -> HarnessResult {
+    let told = HarnessResult::deserialize(&outcome.output).ok();
+    let error = match &outcome.ending {
+        RunEnding::Succeeded => None,
+        RunEnding::Failed { failure } => Some(failure.message.clone()),
+        RunEnding::Cancelled { reason } => Some(reason.clone()),
+    };
+    let mut result = match (told, &error) {
+        (Some(told), _) => HarnessResult {
+            id: id.clone(),
+            ..told
+        },
+        (None, None) => HarnessResult {
+            duration: outcome.spent.time,
+            cost: outcome.spent.cost,
+            ..HarnessResult::success(id.clone(), text(&outcome.output))
+        },
+        (None, Some(error)) => HarnessResult {
+            duration: outcome.spent.time,
+            cost: outcome.spent.cost,
+            failures: 1,
+            output: text(&outcome.output),
+            ..HarnessResult::failure(id.clone(), error)
+        },
+    };
+    if let Some(error) = error {
+        result.success = false;
+        result.error.get_or_insert(error);
+    }
+    result
+}
+
+fn text(output: &Value) -> String {
+    match output {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::Failure;
+    use serde_json::json;
+
+    use super::*;
+
+    fn id() -> HarnessId {
+        HarnessId::new("a")
+    }
+
+    #[test]
+    fn an_output_that_is_a_result_is_taken_as_it_is() {
+        let mut told = HarnessResult::success(HarnessId::new("another"), "done");
+        told.tests_passed = Some(7);
+        let outcome = RunOutcome::succeeded(serde_json::to_value(&told).expect("data"));
+
+        let result = result_of(&id(), &outcome);
+
+        told.id = id();
+        assert_eq!(result, told);
+    }
+
+    #[test]
+    fn what_failed_or_was_cancelled_is_no_success_whatever_it_says() {
+        let told = HarnessResult::success(id(), "done");
+        let told = serde_json::to_value(told).expect("data");
+        for (outcome, error) in [
+            (
+                RunOutcome::failed(Failure::permanent("broke", "it broke")),
+                "it broke",
+            ),
+            (
+                RunOutcome::cancelled("another was first"),
+                "another was first",
+            ),
+        ] {
+            for outcome in [outcome.clone(), outcome.with_output(told.clone())] {
+                let result = result_of(&id(), &outcome);
+
+                assert!(!result.success, "{outcome:?}");
+                assert_eq!(result.error.as_deref(), Some(error));
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_that_succeeded_with_a_result_that_did_not_is_no_success() {
+        let told = HarnessResult::failure(id(), "two tests fail");
+        let outcome = RunOutcome::succeeded(serde_json::to_value(&told).expect("data"));
+
+        assert_eq!(result_of(&id(), &outcome), told);
+    }
+
+    #[test]
+    fn other_outputs_become_text() {
+        for (output, text) in [
+            (Value::Null, ""),
+            (json!("done"), "done"),
+            (json!({"a": 1}), r#"{"a":1}"#),
+        ] {
+            let result = result_of(&id(), &RunOutcome::succeeded(output));
+
+            assert!(result.success);
+            assert_eq!(result.output, text);
+        }
+    }
+}

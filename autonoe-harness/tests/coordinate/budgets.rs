@@ -1,0 +1,102 @@
+//! Nothing starts that cannot be paid.
+
+use std::sync::Arc;
+
+use autonoe_core::{Budget, CostUsd};
+use autonoe_harness::{Allowance, CutShort, Parallel, Race};
+
+use crate::lessons::{fleet, run};
+use crate::scripted::{Act, End, Stage, Told, id};
+
+fn money(cents: u64) -> Allowance {
+    Allowance::new(Budget::default().with_cost(CostUsd::from_cents(cents)))
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_money_of_a_fleet_is_enforced() {
+    let stage = Arc::new(Stage::default());
+    let told = Told::default();
+    let members = ["a", "b", "c"].map(|name| {
+        let act = Act::new(60, End::Succeeds).costing(30);
+        act.member(name).allowance(money(40))
+    });
+    let coordinator = fleet(&stage, Parallel {})
+        .members(members)
+        .budget(money(100));
+
+    let report = run(told.watch(coordinator)).await;
+
+    // Two can be paid at once; the third when they have returned 10 each: 100 - 60 = 40.
+    assert!(report.result.success, "{report:?}");
+    assert_eq!(stage.seen().most_at_once, 2);
+    assert_eq!(report.accounts.free("fleet"), Ok(money(10)));
+    assert!(told.lines().contains(&"c waits for money".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fleet_whose_next_member_cannot_be_paid_any_more_fails_with_that() {
+    let stage = Arc::new(Stage::default());
+    let members = ["a", "b", "c"].map(|name| {
+        let act = Act::new(60, End::Succeeds).costing(40);
+        act.member(name).allowance(money(40))
+    });
+
+    let report = run(fleet(&stage, Parallel {})
+        .members(members)
+        .budget(money(100)))
+    .await;
+
+    assert!(!report.result.success);
+    assert_eq!(report.result.not_started, [id("c")]);
+    let Some(CutShort::CannotBePaid { member, why }) = &report.cut_short else {
+        panic!("{report:?}");
+    };
+    assert_eq!(*member, id("c"));
+    assert!(why.contains("of money is asked for"), "{why}");
+    assert_eq!(report.accounts.free("fleet"), Ok(money(20)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_member_without_a_limit_is_not_paid_from_a_budget_that_has_one() {
+    let stage = Arc::new(Stage::default());
+    let members = [Act::new(60, End::Succeeds).member("a")];
+
+    let report = run(fleet(&stage, Race {}).members(members).budget(money(100))).await;
+
+    assert!(matches!(
+        report.cut_short,
+        Some(CutShort::CannotBePaid { .. })
+    ));
+    assert_eq!(stage.seen().order, []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_a_member_whose_cost_nobody_knows_no_money_returns() {
+    let stage = Arc::new(Stage::default());
+    let members = [Act::new(60, End::Panics)
+        .costing(5)
+        .member("a")
+        .allowance(money(40))];
+
+    let report = run(fleet(&stage, Parallel {})
+        .members(members)
+        .budget(money(100)))
+    .await;
+
+    assert_eq!(report.accounts.free("fleet"), Ok(money(60)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_losers_of_a_race_return_what_they_did_not_spend() {
+    let stage = Arc::new(Stage::default());
+    let members = ["a", "b"].map(|name| {
+        let seconds = if name == "a" { 10 } else { 500 };
+        let act = Act::new(seconds, End::Succeeds).costing(3);
+        act.member(name).allowance(money(50))
+    });
+
+    let report = run(fleet(&stage, Race {}).members(members).budget(money(100))).await;
+
+    assert!(report.result.success);
+    assert_eq!(report.accounts.free("fleet"), Ok(money(94)));
+}

@@ -1,0 +1,8 @@
+//! Strategies carried out on an engine, in virtual time.
+
+mod budgets;
+mod following;
+mod hundred;
+mod lessons;
+mod scripted;
+mod unruly;
