@@ -24,6 +24,7 @@
 //! | see whether an agent comes on | [`ProgressDetector`], [`ProgressWeights`], [`TreeSnapshot`] |
 //! | keep what is to be done and who does what, through crashes | [`StateStore`], [`MetaState`] |
 //! | have harnesses share values, files and events | `SharedContext` (feature `sqlite`) |
+//! | have somebody told of what matters, and keep it | [`AlertManager`], [`Alert`], [`AlertSink`] |
 //! | see whether it is stuck | [`StuckDetector`], [`StuckThresholds`] |
 //! | have its tasks done until they are verified | [`TaskLoop`], [`WorkOrder`] |
 //! | say what is tried when it is | [`Ladder`], [`RecoveryStrategy`] |
@@ -31,6 +32,7 @@
 //!
 //! The library never prints, exits or reads the environment.
 
+mod alert;
 mod budget;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -50,6 +52,9 @@ mod strategy;
 mod stuck;
 mod work;
 
+pub use alert::{
+    Alert, AlertError, AlertHistory, AlertLog, AlertManager, AlertSink, Severity, UnreadableAlert,
+};
 pub use budget::{AccountError, Accounts, Allowance, BudgetedKind, Spending};
 pub use coordinate::{
     CoordinationError, Coordinator, CutShort, FleetEvent, FleetEventKind, FleetObserver,

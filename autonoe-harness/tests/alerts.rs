@@ -1,0 +1,235 @@
+//! Alerts are kept, told, and never lost by who is told.
+
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_core::RunControl;
+use autonoe_harness::{Alert, AlertLog, AlertManager, AlertSink, HarnessId, Severity};
+use jiff::Timestamp;
+use serde_json::json;
+use tokio::time::Instant;
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+fn alert(kind: &str, severity: Severity) -> Alert {
+    let at = "2026-01-31T12:00:00Z".parse::<Timestamp>().expect("a time");
+    Alert::new(kind, severity, "something happened", at).in_iteration(3)
+}
+
+/// Notes what it is told.
+#[derive(Clone, Default)]
+struct Told(Arc<Mutex<Vec<String>>>);
+
+impl Told {
+    fn kinds(&self) -> Vec<String> {
+        self.0.lock().expect("not poisoned").clone()
+    }
+
+    fn sink(&self) -> impl AlertSink + use<> {
+        let told = Arc::clone(&self.0);
+        move |alert: &Alert| told.lock().expect("not poisoned").push(alert.kind.clone())
+    }
+}
+
+/// A sink that is not what it should be.
+#[derive(Clone, Copy, Debug)]
+enum Broken {
+    Refuses,
+    Panics,
+    Hangs,
+}
+
+#[async_trait]
+impl AlertSink for Broken {
+    fn name(&self) -> &str {
+        "broken"
+    }
+
+    async fn tell(&self, _: &Alert) -> Result<(), BoxError> {
+        match self {
+            Self::Refuses => Err("not now".into()),
+            Self::Panics => panic!("it breaks"),
+            Self::Hangs => std::future::pending().await,
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_alert_is_in_the_log_of_its_harness_and_in_that_of_all() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (own, all) = (
+        dir.path().join("a/alerts.log"),
+        dir.path().join("alerts.log"),
+    );
+    let one = AlertManager::new(&own).with_log_of_all(&all);
+    let other = AlertManager::new(dir.path().join("b/alerts.log")).with_log_of_all(&all);
+    let first = alert("stuck", Severity::Error).of(HarnessId::new("a"));
+    let first = first.with("score", json!([1, null]));
+    let second = alert("done", Severity::Success).of(HarnessId::new("b"));
+
+    one.alert(first.clone()).await.expect("kept");
+    other.alert(second.clone()).await.expect("kept");
+
+    assert_eq!(
+        AlertLog::new(&own).read().expect("read").alerts,
+        [first.clone()]
+    );
+    assert_eq!(
+        AlertLog::new(&all).read().expect("read").alerts,
+        [first, second]
+    );
+    let line = fs::read_to_string(&own).expect("readable");
+    let json: serde_json::Value = serde_json::from_str(&line).expect("one line of JSON");
+    let expected = json!({
+        "type": "stuck", "severity": "error", "message": "something happened",
+        "timestamp": "2026-01-31T12:00:00Z", "iteration": 3,
+        "context": {"score": [1, null]}, "harness": "a",
+    });
+    assert_eq!(json, expected);
+}
+
+#[tokio::test]
+async fn alerts_are_found_by_severity_and_by_how_recent_they_are() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("alerts.log");
+    let alerts = AlertManager::new(&path);
+    for (number, severity) in Severity::ALL.into_iter().cycle().take(12).enumerate() {
+        let kind = format!("k{number}");
+        alerts.alert(alert(&kind, severity)).await.expect("kept");
+    }
+
+    // As after a restart.
+    let alerts = AlertManager::new(&path);
+    let warnings = alerts.by_severity(Severity::Warning).await.expect("read");
+    let recent = alerts.recent(3).await.expect("read");
+    let all = alerts.recent(100).await.expect("read");
+
+    let kinds = |alerts: &[Alert]| {
+        let kinds = alerts.iter().map(|alert| alert.kind.clone());
+        kinds.collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&warnings), ["k1", "k6", "k11"]);
+    assert_eq!(kinds(&recent), ["k9", "k10", "k11"]);
+    assert_eq!(all.len(), 12);
+}
+
+#[tokio::test]
+async fn only_a_critical_alert_pauses_the_run_if_that_is_wanted() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let is_paused = |control: &RunControl| format!("{control:?}").contains("Pause");
+    let (control, untouched) = (RunControl::new(), RunControl::new());
+    let alerts = AlertManager::new(dir.path().join("a.log")).pausing_on_critical(&control);
+    let unconfigured = AlertManager::new(dir.path().join("b.log"));
+    for severity in Severity::ALL {
+        if severity != Severity::Critical {
+            alerts.alert(alert("k", severity)).await.expect("kept");
+        }
+    }
+    assert!(!is_paused(&control));
+
+    alerts
+        .alert(alert("runaway", Severity::Critical))
+        .await
+        .expect("kept");
+    let critical = alert("runaway", Severity::Critical);
+    unconfigured.alert(critical).await.expect("kept");
+
+    assert!(is_paused(&control));
+    assert!(!is_paused(&untouched));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sink_that_fails_or_hangs_loses_nothing_and_holds_up_nobody() {
+    for broken in [Broken::Refuses, Broken::Panics, Broken::Hangs] {
+        let dir = tempfile::tempdir().expect("a folder");
+        let told = Told::default();
+        let alerts = AlertManager::new(dir.path().join("alerts.log"))
+            .with_deadline(Duration::from_secs(30))
+            .with_sink(broken)
+            .with_sink(told.sink());
+
+        let begun = Instant::now();
+        for kind in ["one", "two"] {
+            alerts
+                .alert(alert(kind, Severity::Info))
+                .await
+                .expect("kept");
+        }
+        let raised_after = begun.elapsed();
+        alerts.flush().await;
+
+        assert_eq!(raised_after, Duration::ZERO, "{broken:?}");
+        assert_eq!(told.kinds(), ["one", "two"], "{broken:?}");
+        assert_eq!(alerts.recent(9).await.expect("read").len(), 2);
+        let limit = Duration::from_secs(61);
+        assert!(begun.elapsed() < limit, "{broken:?}: {:?}", begun.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn a_log_that_cannot_be_written_is_an_error_and_everything_else_is_done() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (told, control) = (Told::default(), RunControl::new());
+    let all = dir.path().join("alerts.log");
+    let alerts = AlertManager::new(dir.path())
+        .with_log_of_all(&all)
+        .with_sink(told.sink())
+        .on_critical(|_| panic!("it breaks"))
+        .pausing_on_critical(&control);
+
+    let kept = alerts.alert(alert("runaway", Severity::Critical)).await;
+    alerts.flush().await;
+
+    assert!(kept.is_err(), "a folder stands in its place");
+    assert_eq!(told.kinds(), ["runaway"]);
+    assert_eq!(AlertLog::new(&all).read().expect("read").alerts.len(), 1);
+    assert!(format!("{control:?}").contains("Pause"));
+}
+
+#[test]
+fn many_who_append_at_once_tear_no_line() {
+    const WRITERS: usize = 8;
+    const ALERTS: usize = 25;
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("alerts.log");
+
+    std::thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            let path: &Path = &path;
+            scope.spawn(move || {
+                for number in 0..ALERTS {
+                    let alert = alert(&format!("{writer}"), Severity::Info).with("n", number);
+                    AlertLog::new(path).append(&alert).expect("writable");
+                }
+            });
+        }
+    });
+
+    let history = AlertLog::new(&path).read().expect("readable");
+    assert_eq!(history.unreadable, []);
+    for writer in 0..WRITERS {
+        let own = history
+            .alerts
+            .iter()
+            .filter(|alert| alert.kind == writer.to_string());
+        let numbers: Vec<_> = own.map(|alert| alert.context["n"].clone()).collect();
+        let expected: Vec<_> = (0..ALERTS).map(|number| json!(number)).collect();
+        assert_eq!(numbers, expected);
+    }
+}
+
+#[test]
+fn somebody_who_keeps_the_log_locked_holds_up_nobody_for_long() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let log = AlertLog::new(dir.path().join("alerts.log"));
+    let holder = fs::File::create(log.path()).expect("writable");
+    holder.lock().expect("nobody else has it");
+
+    log.append(&alert("stuck", Severity::Error))
+        .expect("writable");
+
+    assert_eq!(log.read().expect("readable").alerts.len(), 1);
+}
