@@ -33,13 +33,16 @@ pub(crate) enum Changing {
 /// the bytes of files that count, but the pages: each must have been there at first.
 #[derive(Debug)]
 pub(super) struct Databases {
-    pages: BTreeMap<String, HashSet<Page>>,
+    pages: Pages,
     /// Files that the program had open elsewhere.
     elsewhere: BTreeSet<Inode>,
     changing: Changing,
     /// Nobody outside of this process can make two pages look the same.
     hasher: RandomState,
 }
+
+/// The pages of each database, by its name.
+type Pages = BTreeMap<String, HashSet<Page>>;
 
 /// The number of a page, and a hash of what it says.
 type Page = (u32, u64);
@@ -110,10 +113,7 @@ fn may_change(name: &str, changing: Changing) -> bool {
 }
 
 /// Reads all pages of all databases in `folder`, and which files are there.
-fn read(
-    folder: &Path,
-    hasher: &RandomState,
-) -> io::Result<(BTreeMap<String, HashSet<Page>>, BTreeSet<Inode>)> {
+fn read(folder: &Path, hasher: &RandomState) -> io::Result<(Pages, BTreeSet<Inode>)> {
     let (mut databases, mut logs) = (BTreeMap::new(), BTreeMap::new());
     let mut here = BTreeSet::new();
     for entry in fs::read_dir(folder)? {
@@ -281,10 +281,10 @@ mod tests {
         let changes: [(&str, Change); 8] = [
             ("page", |it| it.write("queue_1.sqlite", &database(&[1, 9]))),
             ("number", |it| {
-                it.write("queue_1.sqlite-wal", &log(&[(1, 3)]))
+                it.write("queue_1.sqlite-wal", &log(&[(1, 3)]));
             }),
             ("frame", |it| {
-                it.write("queue_1.sqlite-wal", &log(&[(2, 3), (3, 9)]))
+                it.write("queue_1.sqlite-wal", &log(&[(2, 3), (3, 9)]));
             }),
             ("rest", |it| it.write("queue_1.sqlite-wal", b"evil")),
             ("gone", |it| it.remove("queue_1.sqlite")),

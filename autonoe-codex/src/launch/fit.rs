@@ -138,7 +138,7 @@ mod tests {
         let options = CodexOptions::new("/opt/codex", []);
         let file = Arc::new(tempfile::tempfile().expect("a file"));
         let mut first = spec(folder.path());
-        first.lock = Some(file.clone());
+        first.lock = Some(file);
         let fit = Fit::of(&options, &first, true);
 
         let mut next = first.clone();

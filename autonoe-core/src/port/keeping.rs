@@ -78,11 +78,8 @@ impl Keeping {
         let shelf = self.0.upgrade()?;
         let mut things = shelf.lock();
         let things = things.as_mut()?;
-        let is_it = |thing: &Box<dyn Kept>| {
-            let thing: &dyn Any = thing.as_ref();
-            thing.downcast_ref::<T>().is_some_and(&fits)
-        };
-        let index = things.iter().position(is_it)?;
+        let is_it = |thing: &dyn Any| thing.downcast_ref::<T>().is_some_and(&fits);
+        let index = things.iter().position(|thing| is_it(thing.as_ref()))?;
         let thing: Box<dyn Any> = things.swap_remove(index);
         thing.downcast().ok()
     }
