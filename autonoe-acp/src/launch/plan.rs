@@ -71,6 +71,7 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
         program: options.program.clone(),
         readable: options.package().into_iter().collect(),
         writable: home(options, place.path()).into_iter().collect(),
+        fixed: Vec::new(),
         hidden: Vec::new(),
     };
     if options.preset == Preset::Gemini {

@@ -233,17 +233,33 @@ impl Accounts {
 
     /// Returns what is spent or reserved of an account.
     fn used(&self, name: &str, account: &Account) -> [u64; Kind::ALL.len()] {
-        let mut used = account.spent;
-        for (name, below) in self.below(name) {
-            let held = self.used(name, below);
-            let totals = below.allowance.amounts();
-            for (used, (held, total)) in used.iter_mut().zip(held.into_iter().zip(totals)) {
-                // What is reserved is held whole; what was spent beyond it is held too.
-                *used = used.saturating_add(held.max(total.unwrap_or_default()));
+        // Sorted out once: a fleet has many accounts side by side.
+        let mut below: BTreeMap<&str, Vec<(&str, &Account)>> = BTreeMap::new();
+        for (name, account) in &self.accounts {
+            if let Some(parent) = &account.parent {
+                below.entry(parent).or_default().push((name, account));
             }
         }
-        used
+        used_in(&below, name, account)
     }
+}
+
+/// Returns what is spent or reserved of an account, by the accounts below each.
+fn used_in(
+    below: &BTreeMap<&str, Vec<(&str, &Account)>>,
+    name: &str,
+    account: &Account,
+) -> [u64; Kind::ALL.len()] {
+    let mut used = account.spent;
+    for (name, account) in below.get(name).into_iter().flatten() {
+        let held = used_in(below, name, account);
+        let totals = account.allowance.amounts();
+        for (used, (held, total)) in used.iter_mut().zip(held.into_iter().zip(totals)) {
+            // What is reserved is held whole; what was spent beyond it is held too.
+            *used = used.saturating_add(held.max(total.unwrap_or_default()));
+        }
+    }
+    used
 }
 
 impl Account {

@@ -114,7 +114,7 @@ impl<'c> Course<'c> {
     fn take_ends(&mut self, mut ends: Vec<End>) {
         let members = self.fleet.members();
         let place = |end: &End| members.iter().position(|member| member.id == end.member);
-        ends.sort_by_key(place);
+        ends.sort_by_cached_key(place);
         for End { member, outcome } in ends {
             match outcome {
                 Ok(outcome) => self.take_outcome(&member, &outcome),

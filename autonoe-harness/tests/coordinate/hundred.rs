@@ -123,8 +123,8 @@ fn a_hundred_members_come_to_the_same_end_for_the_same_seed() {
             assert_eq!(one.report, other.report, "{what}");
             assert_eq!(one.told, other.told, "{what}");
             assert_eq!(
-                (one.seen.order, one.time),
-                (other.seen.order, other.time),
+                (&one.seen.order, one.time),
+                (&other.seen.order, other.time),
                 "{what}"
             );
             let seen = other.seen;

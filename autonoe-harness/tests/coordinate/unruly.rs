@@ -120,7 +120,7 @@ async fn a_member_that_does_not_end_is_left_behind_and_named() {
     let error = report.result.results[0].error.as_deref();
     assert_eq!(
         error,
-        Some("it was told to stop and had not ended after 2m 0s")
+        Some("it was told to stop and had not ended after 2m")
     );
 }
 
