@@ -40,11 +40,15 @@ mod coordinate;
 #[cfg(feature = "sqlite")]
 mod database;
 mod executor;
+mod folder;
+mod handle;
 mod isolation;
+mod manager;
 mod progress;
 mod recovery;
 mod roadmap;
 mod schemas;
+mod serve;
 #[cfg(feature = "sqlite")]
 mod shared;
 mod state;
@@ -61,9 +65,15 @@ pub use coordinate::{
     FleetReport, MemberJob, MemberSpec,
 };
 pub use executor::*;
+pub use folder::{
+    FolderError, HarnessAlert, HarnessFact, HarnessFolder, HarnessJournalEntry, HarnessLog,
+    HarnessState, HarnessStatus, HarnessView, PostedInstruction, ServingProcess,
+};
+pub use handle::{HandleError, HarnessHandle, HarnessNotes, LocalHandle, ProcessHandle};
 pub use isolation::{
     Author, IsolationError, KeptWorktree, Merged, Swept, WorkPlace, Worktree, Worktrees,
 };
+pub use manager::{HarnessManager, SubHarnessProgram, Survival};
 pub use progress::{
     ProgressDetector, ProgressSignal, ProgressWeights, SnapshotLimits, TreeSnapshot,
 };
@@ -74,6 +84,7 @@ pub use recovery::{
 };
 pub use roadmap::{PlannedTask, Roadmap, RoadmapError, RoadmapFinding};
 pub use schemas::schemas;
+pub use serve::{ServeOutcome, Serving};
 #[cfg(feature = "sqlite")]
 pub use shared::{Artifact, ArtifactName, InvalidArtifactName, Scope, SharedContext, SharedError};
 pub use state::{

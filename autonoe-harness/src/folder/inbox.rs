@@ -1,0 +1,222 @@
+//! Instructions on their way to an agent.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::file::{create_json, make_folder, read_json, remove};
+use super::{FolderError, FolderLock, HarnessFolder};
+
+/// An instruction that was posted to a sub-harness.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct PostedInstruction {
+    /// Its number in the sub-harness, from 1. Instructions are told in that order.
+    pub number: u64,
+    /// What the agent is to be told.
+    pub text: String,
+    /// When it was posted.
+    pub at: Timestamp,
+}
+
+/// What stands in an inbox, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    pub(crate) instructions: Vec<PostedInstruction>,
+    /// Files that hold no instruction, and what is wrong with them. They stay there.
+    pub(crate) unreadable: Vec<(String, String)>,
+}
+
+impl HarnessFolder {
+    /// Posts an instruction, durably, and returns its number.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be written.
+    pub fn post(&self, text: &str, at: Timestamp) -> Result<u64, FolderError> {
+        make_folder(&self.file("inbox"))?;
+        // One sender at a time: a number that two had found free could be used and put aside by
+        // the first before the second writes, and then that one would never be told.
+        let _lock = FolderLock::wait(&self.file("post.lock"))?;
+        loop {
+            let number = self.next_number()?;
+            let instruction = PostedInstruction {
+                number,
+                text: text.to_owned(),
+                at,
+            };
+            // Who does not know of the lock may have put something there.
+            if create_json(&self.inbox_file(number), &instruction)? {
+                return Ok(number);
+            }
+        }
+    }
+
+    /// Takes an instruction back that no agent was told; returns whether it was still there.
+    pub(crate) fn withdraw(&self, number: u64) -> Result<bool, FolderError> {
+        remove(&self.inbox_file(number))
+    }
+
+    /// Puts an instruction that an agent was told aside.
+    pub(crate) fn put_aside(&self, number: u64) -> Result<(), FolderError> {
+        let to = self.file("taken").join(name_of(number));
+        make_folder(&self.file("taken"))?;
+        match fs::rename(self.inbox_file(number), &to) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(FolderError::unwritable(&to, error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns what stands in the inbox, in order.
+    pub(crate) fn inbox(&self) -> Result<Waiting, FolderError> {
+        let inbox = self.file("inbox");
+        let mut waiting = Waiting::default();
+        for name in names_in(&inbox)? {
+            let read = match number_of(&name) {
+                None => Err("its name is none of an instruction".to_owned()),
+                Some(number) => self.read_posted(number).map_err(|error| error.to_string()),
+            };
+            match read {
+                Ok(instruction) => waiting.instructions.extend(instruction),
+                Err(what) => waiting.unreadable.push((name, what)),
+            }
+        }
+        Ok(waiting)
+    }
+
+    fn read_posted(&self, number: u64) -> Result<Option<PostedInstruction>, FolderError> {
+        let path = self.inbox_file(number);
+        let posted: Option<PostedInstruction> = read_json(&path)?;
+        match posted {
+            Some(posted) if posted.number != number => {
+                let what = format!("it holds the instruction {}", posted.number);
+                Err(FolderError::corrupt(&path, what))
+            }
+            posted => Ok(posted),
+        }
+    }
+
+    fn next_number(&self) -> Result<u64, FolderError> {
+        // In this order: what is moved from the one to the other meanwhile is seen twice at most,
+        // and a number that was missed would be given again.
+        let inbox = names_in(&self.file("inbox"))?;
+        let taken = names_in(&self.file("taken"))?;
+        let numbers = inbox
+            .iter()
+            .chain(&taken)
+            .filter_map(|name| number_of(name));
+        Ok(numbers.max().unwrap_or_default() + 1)
+    }
+
+    fn inbox_file(&self, number: u64) -> std::path::PathBuf {
+        self.file("inbox").join(name_of(number))
+    }
+}
+
+fn name_of(number: u64) -> String {
+    format!("{number:010}.json")
+}
+
+fn number_of(name: &str) -> Option<u64> {
+    let number = name.strip_suffix(".json")?.parse().ok()?;
+    (name_of(number) == name).then_some(number)
+}
+
+/// Returns the names in a folder in order, those that begin with a dot left out: files that are
+/// being written have such names.
+fn names_in(folder: &Path) -> Result<BTreeSet<String>, FolderError> {
+    let unreadable = |source| FolderError::unreadable(folder, source);
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        Err(source) => return Err(unreadable(source)),
+    };
+    let mut names = BTreeSet::new();
+    for entry in entries {
+        let name = entry.map_err(unreadable)?.file_name();
+        let name = name.to_string_lossy().into_owned();
+        if !name.starts_with('.') {
+            names.insert(name);
+        }
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::HarnessId;
+
+    fn folder(root: &Path) -> HarnessFolder {
+        let folder = HarnessFolder::of(root, &HarnessId::new("a")).expect("an id");
+        fs::create_dir_all(folder.path().join("inbox")).expect("writable");
+        folder
+    }
+
+    fn now() -> Timestamp {
+        Timestamp::UNIX_EPOCH
+    }
+
+    #[test]
+    fn instructions_of_many_senders_get_a_number_each_and_none_is_lost() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = folder(root.path());
+
+        thread::scope(|scope| {
+            for sender in 0..4 {
+                let folder = &folder;
+                scope.spawn(move || {
+                    for number in 0..20 {
+                        let text = format!("{sender}-{number}");
+                        folder.post(&text, now()).expect("writable");
+                        if let Some(first) = folder.inbox().expect("there").instructions.first() {
+                            folder.put_aside(first.number).expect("writable");
+                        }
+                    }
+                });
+            }
+        });
+
+        let left = folder.inbox().expect("there").instructions.len();
+        let aside = names_in(&folder.file("taken")).expect("there").len();
+        assert_eq!(left + aside, 80);
+        assert_eq!(folder.next_number().expect("there"), 81);
+    }
+
+    #[test]
+    fn a_number_is_never_given_again() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = folder(root.path());
+
+        assert_eq!(folder.post("one", now()).expect("writable"), 1);
+        folder.put_aside(1).expect("writable");
+        assert_eq!(folder.post("two", now()).expect("writable"), 2);
+    }
+
+    #[test]
+    fn what_holds_no_instruction_is_named_and_stays() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = folder(root.path());
+        folder.post("one", now()).expect("writable");
+        fs::write(folder.inbox_file(2), "{").expect("writable");
+        fs::write(folder.file("inbox").join("note.txt"), "hello").expect("writable");
+        fs::copy(folder.inbox_file(1), folder.inbox_file(3)).expect("writable");
+
+        let waiting = folder.inbox().expect("there");
+
+        let texts: Vec<_> = waiting.instructions.iter().map(|one| &*one.text).collect();
+        assert_eq!(texts, ["one"]);
+        let names: Vec<_> = waiting.unreadable.iter().map(|(name, _)| &**name).collect();
+        assert_eq!(names, ["0000000002.json", "0000000003.json", "note.txt"]);
+        assert_eq!(names_in(&folder.file("inbox")).expect("there").len(), 4);
+    }
+}

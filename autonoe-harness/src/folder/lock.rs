@@ -1,0 +1,58 @@
+//! One process at a time.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::Path;
+
+use super::FolderError;
+
+/// A lock of the operating system on a file, until it is dropped. It cannot be stale.
+#[derive(Debug)]
+pub(crate) struct FolderLock {
+    _file: File,
+}
+
+impl FolderLock {
+    /// Takes the lock at `path`, whose file is never removed.
+    pub(crate) fn take(path: &Path) -> Result<Self, FolderError> {
+        let file = open(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { _file: file }),
+            Err(TryLockError::WouldBlock) => Err(FolderError::Held {
+                path: path.to_owned(),
+            }),
+            Err(TryLockError::Error(source)) => Err(FolderError::unwritable(path, source)),
+        }
+    }
+
+    /// Takes the lock at `path` as soon as nobody else has it: for what is held for a moment only.
+    pub(crate) fn wait(path: &Path) -> Result<Self, FolderError> {
+        let file = open(path)?;
+        match file.lock() {
+            Ok(()) => Ok(Self { _file: file }),
+            Err(source) => Err(FolderError::unwritable(path, source)),
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<File, FolderError> {
+    let mut options = OpenOptions::new();
+    let opened = options
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path);
+    opened.map_err(|source| FolderError::unwritable(path, source))
+}
+
+impl super::HarnessFolder {
+    /// Takes the right to serve the folder.
+    pub(crate) fn lock_to_serve(&self) -> Result<FolderLock, FolderError> {
+        FolderLock::take(&self.file("serve.lock"))
+    }
+
+    /// Takes the right to start a process that serves the folder.
+    pub(crate) fn lock_to_start(&self) -> Result<FolderLock, FolderError> {
+        FolderLock::take(&self.file("start.lock"))
+    }
+}

@@ -1,0 +1,28 @@
+//! The folder of a sub-harness: what it is to do, how it stands, and how it is reached.
+
+mod alerts;
+mod error;
+mod file;
+mod inbox;
+mod journal;
+mod lock;
+mod log;
+mod order;
+mod place;
+mod requests;
+mod state;
+mod view;
+
+pub use alerts::HarnessAlert;
+pub use error::FolderError;
+pub use inbox::PostedInstruction;
+pub use journal::{HarnessFact, HarnessJournalEntry};
+pub use log::HarnessLog;
+pub use place::HarnessFolder;
+pub use state::{HarnessState, HarnessStatus, ServingProcess};
+pub use view::HarnessView;
+
+pub(crate) use journal::HarnessJournal;
+pub(crate) use lock::FolderLock;
+pub(crate) use order::Ordered;
+pub(crate) use state::status_of;

@@ -1,0 +1,13 @@
+//! How a sub-harness is watched and led, wherever it runs.
+
+mod error;
+mod local;
+mod notes;
+mod port;
+mod process;
+
+pub use error::HandleError;
+pub use local::LocalHandle;
+pub use notes::HarnessNotes;
+pub use port::HarnessHandle;
+pub use process::ProcessHandle;

@@ -1,0 +1,8 @@
+//! What the process of a sub-harness does: carry out its order, and listen to its folder.
+
+mod served;
+mod serving;
+
+pub use serving::{ServeOutcome, Serving};
+
+pub(crate) use serving::panicked;

@@ -1,0 +1,234 @@
+//! The process of a sub-harness, from the lock to the outcome.
+
+use std::fmt;
+use std::future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{
+    Clock, Failure, JobRunner, RunDesk, RunOutcome, RunProgress, RunSpec, SystemClock,
+};
+use tokio::sync::watch;
+use tokio::task::{JoinError, JoinSet};
+
+use super::served::Served;
+use crate::{FolderError, HarnessFolder};
+
+/// Serves the folder of a sub-harness: carries out its order and listens to its files.
+///
+/// This is what the process of a sub-harness does, for example `autonoe harness work FOLDER`.
+/// Two never serve one folder. Served again after a kill, the order is gone on with, in the next
+/// epoch; one that has ended gives its outcome at once.
+///
+/// Before the outcome is written down, everything that has the marker of the folder is ended. The
+/// outcome is safe before anybody is told.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::{JobRunner, RunDesk, RunId, RunOutcome, RunSpec};
+/// use autonoe_harness::{HarnessFolder, HarnessId, HarnessStatus, ServeOutcome, Serving};
+/// use serde_json::json;
+///
+/// /// Gives back what it was given.
+/// struct Echo;
+///
+/// #[async_trait::async_trait]
+/// impl JobRunner for Echo {
+///     async fn carry_out(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
+///         RunOutcome::succeeded(run.input.clone())
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let root = tempfile::tempdir()?;
+/// let folder = HarnessFolder::of(root.path(), &HarnessId::new("a"))?;
+/// folder.submit(&RunSpec::new(RunId::new("a"), "echo", json!("hello")))?;
+///
+/// let served = Serving::new(folder.clone(), Arc::new(Echo)).run().await?;
+///
+/// assert_eq!(served, ServeOutcome::Ended(RunOutcome::succeeded(json!("hello"))));
+/// assert_eq!(folder.view()?.status, HarnessStatus::Completed);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Serving {
+    folder: HarnessFolder,
+    runner: Arc<dyn JobRunner>,
+    clock: Arc<dyn Clock>,
+    every: Duration,
+    patience: Duration,
+    leave: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+/// How serving a folder ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ServeOutcome {
+    /// The run has ended, now or before.
+    Ended(RunOutcome),
+    /// This process was to leave: the run has not ended, and can be served again.
+    BrokenOff,
+}
+
+impl Serving {
+    /// How often the folder is looked at if nothing else is said.
+    pub const EVERY: Duration = Duration::from_secs(1);
+
+    /// Serves `folder` with what carries out its order.
+    pub fn new(folder: HarnessFolder, runner: Arc<dyn JobRunner>) -> Self {
+        Self {
+            folder,
+            runner,
+            clock: Arc::new(SystemClock),
+            every: Self::EVERY,
+            patience: Duration::from_secs(10),
+            leave: Box::pin(future::pending()),
+        }
+    }
+
+    /// Sets the clock; the machine's by default.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Sets how often the folder is looked at; every second by default.
+    #[must_use]
+    pub fn every(mut self, interval: Duration) -> Self {
+        self.every = interval;
+        self
+    }
+
+    /// Says when this process has to leave, for example at a signal that tells it that its
+    /// coordinator died: the run is cancelled, all that it started is ended, and it stays without
+    /// an outcome unless it succeeds within the `patience`.
+    #[must_use]
+    pub fn until(
+        mut self,
+        leave: impl Future<Output = ()> + Send + 'static,
+        patience: Duration,
+    ) -> Self {
+        self.leave = Box::pin(leave);
+        self.patience = patience;
+        self
+    }
+
+    /// Serves the folder until the run has ended.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::Held`] by another process; the order or another file cannot be read or
+    /// understood; what happened could not be written down, or the folder is gone. The run has no
+    /// outcome then.
+    pub async fn run(self) -> Result<ServeOutcome, FolderError> {
+        let Self {
+            folder,
+            runner,
+            clock,
+            every,
+            patience,
+            mut leave,
+        } = self;
+        let order = folder.order()?;
+        let _lock = folder.lock_to_serve()?;
+        if let Some(outcome) = folder.outcome()? {
+            return Ok(ServeOutcome::Ended(outcome));
+        }
+        let mut served = Served::begin(folder, clock.clone())?;
+        served.look()?;
+        if served.stop().is_some() {
+            return served.end(RunOutcome::cancelled("")).await;
+        }
+
+        let (reports, mut reported) = watch::channel(RunProgress::default());
+        let desk = RunDesk::new(served.control().clone(), move |progress| {
+            reports.send_replace(progress);
+        });
+        let mut work = start(runner, order, desk);
+        let woken = loop {
+            let tick = clock.sleep(every);
+            tokio::select! {
+                biased;
+                done = work.join_next() => break Woken::Done(outcome_of(done)),
+                () = &mut leave => break Woken::Leave,
+                () = tick => {}
+            }
+            if !served.is_there() {
+                break Woken::Homeless;
+            }
+            if reported.has_changed().unwrap_or(false) {
+                served.progressed(reported.borrow_and_update().clone());
+            }
+            served.keep_looking();
+        };
+        let outcome = match &woken {
+            Woken::Done(outcome) => Some(outcome.clone()),
+            Woken::Leave | Woken::Homeless => {
+                served.control().cancel();
+                let over = clock.sleep(patience);
+                tokio::select! {
+                    biased;
+                    done = work.join_next() => Some(outcome_of(done)),
+                    () = over => None,
+                }
+            }
+        };
+        // What it does from now on has no effect.
+        work.shutdown().await;
+        served.progressed(reported.borrow_and_update().clone());
+        match (woken, outcome) {
+            (Woken::Homeless, _) => Err(served.homeless()),
+            (Woken::Done(_), Some(outcome)) => served.end(outcome).await,
+            // A success is one; anything else may come of being told to leave.
+            (_, Some(outcome)) if outcome.is_success() => served.end(outcome).await,
+            (_, outcome) if served.stop().is_some() => {
+                let outcome = outcome.unwrap_or_else(|| RunOutcome::cancelled(""));
+                served.end(outcome).await
+            }
+            _ => served.break_off().await,
+        }
+    }
+}
+
+/// Why the loop is left.
+enum Woken {
+    /// The run has ended.
+    Done(RunOutcome),
+    /// This process is to leave.
+    Leave,
+    /// The folder is gone.
+    Homeless,
+}
+
+/// Starts the run; dropping what it returns ends it.
+fn start(runner: Arc<dyn JobRunner>, order: RunSpec, desk: RunDesk) -> JoinSet<RunOutcome> {
+    let mut work = JoinSet::new();
+    work.spawn(async move { runner.carry_out(&order, &desk).await });
+    work
+}
+
+/// Says what became of the run. A panic is a failure.
+fn outcome_of(done: Option<Result<RunOutcome, JoinError>>) -> RunOutcome {
+    match done {
+        Some(Ok(outcome)) => outcome,
+        Some(Err(error)) if error.is_panic() => panicked(),
+        Some(Err(_)) | None => RunOutcome::cancelled("the run was given up"),
+    }
+}
+
+/// What comes of a run that panicked.
+pub(crate) fn panicked() -> RunOutcome {
+    RunOutcome::failed(Failure::permanent("panicked", "the run panicked"))
+}
+
+impl fmt::Debug for Serving {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Serving")
+            .field("folder", &self.folder)
+            .field("every", &self.every)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,97 @@
+//! A file that cannot be understood is an error, and stays as it is.
+
+use std::fs;
+use std::sync::Arc;
+
+use autonoe_core::{Engine, EngineError, RunId, RunOutcome};
+use autonoe_harness::conformance::HANDLE_JOB;
+use autonoe_harness::{FolderError, Serving};
+use serde_json::json;
+
+use crate::roles::Jobs;
+use crate::stage::{Stage, order, within};
+
+#[tokio::test]
+async fn nothing_is_run_and_nothing_overwritten_when_a_file_is_corrupt() {
+    for (name, text) in [
+        ("order.json", "{"),
+        ("order.json", ""),
+        ("outcome.json", "{\"ending\":\"maybe\"}"),
+        ("outcome.json", "\0\0\0"),
+        ("status.json", "nonsense"),
+        (
+            "status.json",
+            "{\"v\":9,\"id\":\"a\",\"status\":\"running\",\"progress\":0,\"iteration\":0,\"spent\":{},\"epoch\":1,\"updatedAt\":\"2026-01-01T00:00:00Z\"}",
+        ),
+        ("journal.jsonl", "{\"v\":1,\"nothing\":true}\n"),
+    ] {
+        let stage = Stage::new();
+        let folder = stage.folder("a");
+        let run = order("a", HANDLE_JOB, json!({"does": "give", "value": 1}));
+        folder.submit(&run).expect("writable");
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("writable");
+
+        let served = Serving::new(folder.clone(), Arc::new(Jobs)).run().await;
+
+        assert!(
+            matches!(served, Err(FolderError::Corrupt { .. })),
+            "{name} {text}: {served:?}"
+        );
+        assert_eq!(fs::read_to_string(&path).expect("there"), text, "{name}");
+        if name != "outcome.json" {
+            assert!(!folder.path().join("outcome.json").exists(), "{name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_manager_tells_which_one_is_corrupt_and_goes_on_with_the_others() {
+    let stage = Stage::new();
+    let manager = stage.manager();
+    let give = json!({"does": "give", "value": 1});
+    stage
+        .folder("a")
+        .submit(&order("a", HANDLE_JOB, give.clone()))
+        .expect("writable");
+    fs::write(stage.folder("a").path().join("order.json"), "{").expect("writable");
+    manager
+        .spawn(order("b", HANDLE_JOB, give))
+        .await
+        .expect("it starts");
+
+    let outcome = within(manager.wait(&RunId::new("b")))
+        .await
+        .expect("it ends");
+    let refused = within(manager.wait(&RunId::new("a"))).await;
+
+    assert_eq!(outcome, RunOutcome::succeeded(json!(1)));
+    assert!(
+        matches!(refused, Err(EngineError::Failed { .. })),
+        "{refused:?}"
+    );
+    let listed = manager.list().expect("readable");
+    let corrupt = listed[0].1.as_ref().expect_err("it is corrupt");
+    assert_eq!(corrupt.code(), "corrupt");
+    assert!(listed[1].1.is_ok());
+}
+
+#[tokio::test]
+async fn a_status_that_is_corrupt_is_no_reason_to_start_another_process() {
+    let stage = Stage::new();
+    let manager = stage.manager();
+    let folder = stage.folder("a");
+    folder
+        .submit(&order("a", HANDLE_JOB, json!({"does": "hold"})))
+        .expect("writable");
+    fs::write(folder.path().join("status.json"), "{").expect("writable");
+
+    let refused = within(manager.wait(&RunId::new("a"))).await;
+
+    assert!(
+        matches!(refused, Err(EngineError::Failed { .. })),
+        "{refused:?}"
+    );
+    assert!(stage.nothing_is_left_of("a"));
+    assert!(!folder.path().join("journal.jsonl").exists());
+}

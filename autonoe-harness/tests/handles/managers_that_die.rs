@@ -1,0 +1,185 @@
+//! A manager that is killed, and the one that comes after it.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use autonoe_core::{Engine, Epoch, Placement, RunId};
+use autonoe_harness::conformance::HANDLE_JOB;
+use autonoe_harness::{HarnessHandle, HarnessStatus, Survival};
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, eventually, lives, manager, order, within};
+
+/// Says to this program that it is a manager, and of which folder.
+const MANAGER: &str = "AUTONOE_TEST_MANAGER";
+
+/// Says what becomes of its sub-harnesses.
+const SURVIVAL: &str = "AUTONOE_TEST_SURVIVAL";
+
+/// Says what they do.
+const JOB: &str = "AUTONOE_TEST_JOB";
+
+#[test]
+fn manager_that_dies() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let Some(root) = std::env::var_os(MANAGER) else {
+        // Not started as one: a folder that is not there has no sub-harnesses.
+        let found = manager(Path::new("/nowhere"), Survival::default()).list();
+        assert_eq!(found.expect("nothing is wrong with it").len(), 0);
+        return;
+    };
+    let survival = match std::env::var_os(SURVIVAL).is_some() {
+        true => Survival::Outlives,
+        false => Survival::DiesWithManager,
+    };
+    runtime.block_on(async {
+        let manager = manager(Path::new(&root), survival);
+        let job: Value = serde_json::from_str(&std::env::var(JOB).expect("set")).expect("JSON");
+        let name = job["job"].as_str().expect("a name");
+        let run = order("a", name, job["input"].clone());
+        manager
+            .submit(run, Placement::anywhere())
+            .await
+            .expect("it is taken");
+        let _ = manager.wait(&RunId::new("a")).await;
+        std::future::pending::<()>().await;
+    });
+}
+
+/// A manager in a process of its own, killed at the latest when it is dropped.
+struct Host(Child);
+
+impl Host {
+    fn start(stage: &Stage, survival: Survival, job: &Value) -> Self {
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        command
+            .args([
+                "managers_that_die::manager_that_dies",
+                "--exact",
+                "--nocapture",
+            ])
+            .env(MANAGER, stage.root())
+            .env(JOB, job.to_string())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        if survival == Survival::Outlives {
+            command.env(SURVIVAL, OsStr::new("yes"));
+        }
+        Self(command.spawn().expect("it starts"))
+    }
+
+    fn kill(&mut self) {
+        self.0.kill().expect("ours");
+        self.0.wait().expect("ours");
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        // It may be gone already, which is as good.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[tokio::test]
+async fn a_manager_that_is_killed_leaves_no_process() {
+    let stage = Stage::new();
+    let input = json!({"folder": stage.path()});
+    let job = json!({"job": "tree", "input": input});
+    let mut host = Host::start(&stage, Survival::DiesWithManager, &job);
+    let mut pids = Vec::new();
+    for name in ["child", "detached", "orphan"] {
+        pids.push(stage.told_in(name).await.parse().expect("a number"));
+    }
+    pids.extend(stage.folder("a").view().expect("readable").pid);
+    assert!(pids.len() == 4 && pids.iter().all(|pid| lives(*pid)));
+
+    host.kill();
+
+    eventually("the end of the last", || {
+        pids.iter().all(|pid| !lives(*pid))
+    })
+    .await;
+    assert!(stage.nothing_is_left_of("a"));
+    // It was told to leave, so it can be gone on with.
+    let view = stage.folder("a").view().expect("readable");
+    assert_eq!((view.status, view.is_lost), (HarnessStatus::Pending, false));
+}
+
+#[tokio::test]
+async fn after_a_full_restart_runs_are_gone_on_with_and_nothing_that_was_sent_is_lost() {
+    let stage = Stage::new();
+    let input = json!({"does": "collect", "count": 2});
+    let job = json!({"job": HANDLE_JOB, "input": input});
+    let mut host = Host::start(&stage, Survival::DiesWithManager, &job);
+    eventually("its start", || {
+        stage
+            .folder("a")
+            .view()
+            .is_ok_and(|view| view.pid.is_some())
+    })
+    .await;
+    let pid = stage
+        .folder("a")
+        .view()
+        .expect("readable")
+        .pid
+        .expect("it lives");
+
+    host.kill();
+    eventually("the end of the sub-harness", || !lives(pid)).await;
+    let manager = stage.manager();
+    let handle = manager
+        .handle(&autonoe_harness::HarnessId::new("a"))
+        .expect("it is found");
+    for text in ["one", "two"] {
+        handle.send_instruction(text).await.expect("it is not over");
+    }
+    let run = manager
+        .submit(order("a", HANDLE_JOB, input), Placement::anywhere())
+        .await;
+    let outcome = within(manager.wait(&run.expect("the same")))
+        .await
+        .expect("it ends");
+
+    assert_eq!(outcome.output, json!(["one", "two"]));
+    assert_eq!(handle.refresh().await.expect("readable").epoch, Epoch(2));
+}
+
+#[tokio::test]
+async fn sub_harnesses_that_outlive_their_manager_are_found_and_led_by_the_next() {
+    let stage = Stage::new();
+    let input = json!({"does": "collect", "count": 1});
+    let job = json!({"job": HANDLE_JOB, "input": input});
+    let mut host = Host::start(&stage, Survival::Outlives, &job);
+    eventually("its start", || {
+        stage
+            .folder("a")
+            .view()
+            .is_ok_and(|view| view.pid.is_some())
+    })
+    .await;
+
+    host.kill();
+    let manager = manager(&stage.root(), Survival::Outlives);
+    let listed = manager.list().expect("readable");
+    let view = listed[0].1.as_ref().expect("readable").clone();
+    let pid = view.pid.expect("it lives on");
+    let handle = manager.handle(&view.id).expect("it is found");
+    handle.send_instruction("end").await.expect("it listens");
+    let outcome = within(manager.wait(&RunId::new("a")))
+        .await
+        .expect("it ends");
+
+    assert_eq!(view.status, HarnessStatus::Running);
+    assert_eq!(outcome.output, json!(["end"]));
+    assert_eq!(handle.refresh().await.expect("readable").epoch, Epoch(1));
+    eventually("the end of its process", || !lives(pid)).await;
+}
