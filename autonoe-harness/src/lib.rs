@@ -28,6 +28,8 @@
 //! | see whether it is stuck | [`StuckDetector`], [`StuckThresholds`] |
 //! | have its tasks done until they are verified | [`TaskLoop`], [`WorkOrder`] |
 //! | say what is tried when it is | [`Ladder`], [`RecoveryStrategy`] |
+//! | have each in a process of its own, that is found again after a crash | [`HarnessManager`], [`HarnessFolder`], [`Serving`] |
+//! | watch and lead one | [`HarnessHandle`]: [`ProcessHandle`], [`LocalHandle`] |
 //! | give each a folder and a branch of its own | [`Worktrees`], [`Worktree`] |
 //!
 //! The library never prints, exits or reads the environment.
