@@ -1,6 +1,6 @@
 //! How a sub-harness stands, seen from outside.
 
-use autonoe_core::{Epoch, RunEnding, RunOutcome, RunProgress};
+use autonoe_core::{CostTotal, Epoch, RunEnding, RunOutcome, RunProgress, Spent};
 
 use super::{FolderError, HarnessFolder, HarnessStatus, status_of};
 use crate::{HarnessId, HarnessResult};
@@ -56,6 +56,16 @@ impl HarnessView {
         self.is_lost = false;
         self.outcome = Some(outcome);
         self
+    }
+
+    /// Returns what is known of what it spent, for one whose process was cut off: what that spent
+    /// since it last told is unknown.
+    pub(crate) fn spent_and_more(&self) -> Spent {
+        let mut spent = self.at.spent.clone();
+        if self.epoch > Epoch::default() {
+            spent.cost.merge(CostTotal::unknown());
+        }
+        spent
     }
 
     /// Returns what it came to as a member of a fleet. An output that is a [`HarnessResult`] is

@@ -161,7 +161,9 @@ impl HarnessHandle for ProcessHandle {
         }
         let reason = self.folder.stop_requested()?;
         let reason = reason.unwrap_or_else(|| "killed".to_owned());
-        let outcome = self.folder.settle(&RunOutcome::cancelled(reason))?;
+        let spent = self.look()?.spent_and_more();
+        let killed = RunOutcome::cancelled(reason).with_spent(spent);
+        let outcome = self.folder.settle(&killed)?;
         self.look()?;
         Ok(outcome)
     }

@@ -116,7 +116,8 @@ impl Attendant {
     /// Says what the run came to, if no process is to be started.
     fn verdict(&self, view: &HarnessView, left: usize) -> Option<RunOutcome> {
         if let Some(reason) = &view.stopping {
-            return Some(RunOutcome::cancelled(reason.clone()));
+            let cancelled = RunOutcome::cancelled(reason.clone());
+            return Some(cancelled.with_spent(view.spent_and_more()));
         }
         if left > 0 {
             let message = format!("{left} processes of it live on and cannot be killed");
@@ -129,7 +130,7 @@ impl Attendant {
                 view.epoch.0, self.shared.restarts
             );
             let failure = Failure::retryable("harness_lost", message);
-            return Some(RunOutcome::failed(failure).with_spent(view.at.spent.clone()));
+            return Some(RunOutcome::failed(failure).with_spent(view.spent_and_more()));
         }
         None
     }

@@ -24,7 +24,7 @@ use crate::{FolderError, HandleError, HarnessFolder, HarnessId, HarnessView, Pro
 ///
 /// One whose process died without an outcome is *lost*: it is started again, in its next epoch, as
 /// often as [`restarts`](Self::restarts) says, and fails then. How many are at work at once is for
-/// the coordinator to say.
+/// the coordinator to say. Whether a process lives is only known on Linux.
 ///
 /// Dropping the manager ends the sub-harnesses that it has started, unless they
 /// [outlive](super::Survival) it.

@@ -36,12 +36,14 @@ impl Served {
     /// Takes the folder, whose lock this process holds, into the next epoch.
     pub(super) fn begin(folder: HarnessFolder, clock: Arc<dyn Clock>) -> Result<Self, FolderError> {
         // What another process left there is understood, or not overwritten.
-        folder.state()?;
+        let before = folder.state()?;
         let journal = folder.open_journal()?;
         let now = clock.now();
         let pid = std::process::id();
         journal.write(now, HarnessFact::Serving { pid })?;
-        let state = HarnessState::new(folder.id().clone(), journal.epoch(), now);
+        let mut state = HarnessState::new(folder.id().clone(), journal.epoch(), now);
+        // Until the run says otherwise: what was spent is not forgotten.
+        state.at = before.map(|before| before.at).unwrap_or_default();
         folder.write_state(&state)?;
         let mut log = HarnessLog::open(&folder)?;
         log.line(
@@ -116,11 +118,10 @@ impl Served {
             return Ok(());
         }
         if let Some(reason) = self.folder.stop_requested()? {
-            self.note(HarnessFact::StopAsked {
-                reason: reason.clone(),
-            })?;
-            self.stop = Some(reason);
+            // First of all: it holds also where nothing can be written down any more.
             self.control.cancel();
+            self.stop = Some(reason.clone());
+            self.note(HarnessFact::StopAsked { reason })?;
         }
         Ok(())
     }
