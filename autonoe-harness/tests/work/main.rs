@@ -5,6 +5,7 @@ mod ends;
 mod messages;
 mod orders;
 mod progress;
+mod properties;
 mod recovering;
 mod setting;
 mod worktrees;

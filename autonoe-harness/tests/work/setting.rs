@@ -64,6 +64,12 @@ impl AgentClientFactory for Turns {
 #[derive(Default)]
 pub(crate) struct Recorder(Mutex<Vec<WorkEvent>>);
 
+impl Recorder {
+    pub(crate) fn events(&self) -> Vec<WorkEvent> {
+        self.0.lock().expect("a lock").clone()
+    }
+}
+
 #[async_trait]
 impl WorkObserver for Recorder {
     async fn note(&self, event: &WorkEvent) -> Result<(), Failure> {
@@ -137,7 +143,7 @@ impl Stage {
     }
 
     pub(crate) fn events(&self) -> Vec<WorkEvent> {
-        self.recorder.0.lock().expect("a lock").clone()
+        self.recorder.events()
     }
 
     /// Returns what agents were told of what persons said: iteration and text.
