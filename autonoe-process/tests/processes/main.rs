@@ -4,6 +4,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod commands;
 mod dropped;
 mod host_death;
 mod inherit;
