@@ -31,7 +31,7 @@ impl Course<'_> {
             .into_iter()
             .partition(|(_, _, view)| view.outcome.is_some());
         for (member, run, view) in ended.into_iter().chain(at_work) {
-            self.find_again(member, run, view);
+            self.find_again(member, run, &view);
         }
         Ok(())
     }
@@ -54,7 +54,7 @@ impl Course<'_> {
         }
     }
 
-    fn find_again(&mut self, member: HarnessId, run: RunId, view: RunView) {
+    fn find_again(&mut self, member: HarnessId, run: RunId, view: &RunView) {
         let Some(spec) = self.spec(&member) else {
             return;
         };
