@@ -64,12 +64,13 @@ pub(crate) fn check(options: &AcpOptions, spec: &SessionSpec) -> Result<(), Agen
 pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<Launch, AgentError> {
     let has_walls = options.walls.are_needed(spec, OWN_SANDBOX)?;
     let place = furnish(options, Some(spec))?;
-    let mut environment = environment(options, place.path());
+    let mut environment = options.environment.clone();
     environment.extend(session_environment(spec));
+    environment.extend(own_folders(options, place.path()));
     let mut walls = options.walls.clone();
     let mut inside = Inside {
         program: options.program.clone(),
-        readable: options.package().into_iter().collect(),
+        readable: readable(options, spec),
         writable: home(options, place.path()).into_iter().collect(),
         fixed: Vec::new(),
         hidden: Vec::new(),
@@ -102,6 +103,18 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
     })
 }
 
+/// Returns what an agent consists of beside its program: its package, and the programs of its MCP
+/// servers, which it starts.
+fn readable(options: &AcpOptions, spec: &SessionSpec) -> Vec<PathBuf> {
+    let servers = options.servers(&spec.mcp_servers).into_values();
+    let commands = servers.filter_map(|server| match server {
+        McpServer::Stdio { command, .. } => Some(PathBuf::from(command)),
+        _ => None,
+    });
+    let commands = commands.filter(|path| path.is_absolute() && path.exists());
+    options.package().into_iter().chain(commands).collect()
+}
+
 /// Makes the launch of an agent that is only asked what it is.
 ///
 /// # Errors
@@ -110,7 +123,8 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
 pub(crate) fn probe_launch(options: &AcpOptions) -> Result<Launch, AgentError> {
     let place = furnish(options, None)?;
     let folder = place.path().to_owned();
-    let mut environment = environment(options, &folder);
+    let mut environment = options.environment.clone();
+    environment.extend(own_folders(options, &folder));
     if options.preset == Preset::Gemini {
         let home = home(options, &folder);
         gemini::furnish(&mut environment, &folder, home.as_deref());
@@ -150,14 +164,13 @@ fn home(options: &AcpOptions, folder: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Returns the environment of the program, whose own files are in `folder`.
-fn environment(options: &AcpOptions, folder: &Path) -> BTreeMap<OsString, OsString> {
-    let mut environment = options.environment.clone();
-    environment.insert("TMPDIR".into(), folder.join("tmp").into());
-    if let Some(home) = home(options, folder) {
-        environment.insert("HOME".into(), home.into());
-    }
-    environment
+/// Returns the variables by which the program finds its own files, which are in `folder`. Nobody
+/// else may set them: files would be left where nobody looks, and the sandbox would not let them
+/// be written.
+fn own_folders(options: &AcpOptions, folder: &Path) -> BTreeMap<OsString, OsString> {
+    let temporary = ("TMPDIR".into(), folder.join("tmp").into());
+    let home = home(options, folder).map(|home| ("HOME".into(), home.into()));
+    [temporary].into_iter().chain(home).collect()
 }
 
 /// Writes the settings of Gemini CLI, into its home and where they would win over all others. That

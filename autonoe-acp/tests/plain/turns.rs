@@ -1,10 +1,10 @@
 //! Single turns of an agent that keeps to the protocol.
 
-use autonoe_acp::{AcpAgents, AcpOptions};
+use autonoe_acp::{AcpAgents, AcpOptions, HomeFolder};
 use autonoe_core::{AgentClientFactory, AgentErrorKind, SessionOutcome};
 use tokio::time::timeout;
 
-use crate::agent::{Agent, PATIENCE};
+use crate::agent::{Agent, Heard, PATIENCE};
 
 #[tokio::test]
 async fn an_agent_is_heard_and_what_nobody_knows_is_no_error() {
@@ -52,4 +52,27 @@ async fn a_program_that_is_no_agent_is_told_as_one() {
         .expect_err("it is none");
 
     assert_eq!(error.kind(), AgentErrorKind::Crashed, "{error}");
+}
+
+/// A home or a folder for temporary files that a session chose would not be swept after it, nor be
+/// writable in the sandbox.
+#[tokio::test]
+async fn a_session_does_not_choose_the_folders_of_the_agent() {
+    let talk = Agent::prompted(r#"say "$HOME:$TMPDIR:$OTHER"; finish"#).start();
+    let mut spec = talk.spec();
+    for name in ["HOME", "TMPDIR", "OTHER"] {
+        spec.environment
+            .insert(name.to_owned(), "/elsewhere".to_owned());
+    }
+    for home in [HomeFolder::PerSession, HomeFolder::Kept(talk.file("home"))] {
+        let agents = AcpAgents::new(talk.options().with_home(home.clone()));
+        let mut client = agents.create(spec.clone()).expect("it can be made");
+
+        let heard = Heard::of(client.as_mut()).await;
+        talk.end(client).await;
+
+        let said = heard.texts().concat();
+        let is_chosen: Vec<_> = said.split(':').map(|path| path == "/elsewhere").collect();
+        assert_eq!(is_chosen, [false, false, true], "{home:?}: {said}");
+    }
 }
