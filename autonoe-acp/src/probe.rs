@@ -1,11 +1,15 @@
 //! Whether a program is an agent of the protocol, and which.
 
-use autonoe_core::{AgentError, AgentErrorKind, Capabilities, HookCoverage, Support, ToldEvents};
+use autonoe_core::{
+    AgentError, AgentErrorKind, Capabilities, HookCoverage, ServerReach, Support, TokenReports,
+    ToldEvents,
+};
 use serde_json::Value;
 
 use crate::events::Translator;
 use crate::launch::{AcpOptions, HomeFolder, Preset, missing_credentials, probe_launch};
 use crate::session::{Live, late};
+use crate::wire::speaks_http;
 
 /// Starts the program, greets it and ends it.
 pub(crate) async fn probe(options: &AcpOptions) -> Result<Capabilities, AgentError> {
@@ -43,10 +47,20 @@ fn capabilities(options: &AcpOptions, told: &Value) -> Capabilities {
         .with_hooks(HookCoverage::AskedOnly)
         .with_sandbox(Support::No)
         .with_sandbox_remedy(options.walls.remedy())
+        .with_outer_sandbox(Support::Yes)
         .with_cost(Support::No)
+        .with_tokens(match options.preset {
+            // An agent may tell tokens, and says nowhere whether it will.
+            Preset::Plain => TokenReports::None,
+            Preset::Gemini => TokenReports::EachTurn,
+        })
         .with_quota_reset(Support::No)
         .with_resume(resume)
         .with_in_process_tools(Support::No)
+        .with_tool_server(match speaks_http(told) {
+            true => ServerReach::Address,
+            false => ServerReach::Command,
+        })
         .with_steering(Support::No)
         .with_events(ToldEvents::default());
     match told["agentInfo"]["version"].as_str() {
@@ -81,6 +95,7 @@ mod tests {
                 (can.sandbox, can.in_process_tools),
                 (Support::No, Support::No)
             );
+            assert_eq!(can.tool_server, ServerReach::Command);
             assert_eq!((can.resume, can.version.as_deref()), (resume, Some("1.2")));
         }
     }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use autonoe_backend::ProgramClient;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, Capabilities, HookCoverage, SessionSpec, Support,
-    ToldEvents,
+    TokenReports, ToldEvents,
 };
 
 use crate::launch::{ClaudeOptions, ConfigFolder, LaunchPlan, completed};
@@ -64,7 +64,9 @@ impl AgentClientFactory for ClaudeAgents {
             .with_version(found.version)
             .with_hooks(HookCoverage::EveryTool)
             .with_sandbox(sandbox)
+            .with_outer_sandbox(Support::Yes)
             .with_cost(Support::Yes)
+            .with_tokens(TokenReports::EachTurn)
             .with_quota_reset(Support::Yes)
             .with_resume(resume(&self.options.config))
             .with_in_process_tools(Support::Yes)

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use autonoe_backend::ProgramClient;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, Capabilities, HookCoverage, SessionSpec, Support,
-    ToldEvents,
+    TokenReports, ToldEvents,
 };
 
 use crate::launch::{CodexHome, CodexOptions, LaunchPlan, completed};
@@ -57,6 +57,8 @@ impl AgentClientFactory for CodexAgents {
             // Its own can be left.
             .with_sandbox(Support::No)
             .with_sandbox_remedy(self.options.walls.remedy())
+            .with_outer_sandbox(Support::Yes)
+            .with_tokens(TokenReports::EachCall)
             .with_quota_reset(Support::Yes)
             .with_resume(match self.options.home {
                 CodexHome::PerSession => Support::No,

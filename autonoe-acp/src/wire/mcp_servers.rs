@@ -21,8 +21,7 @@ pub(crate) fn mcp_servers(
     servers: &BTreeMap<String, McpServer>,
     told: &serde_json::Value,
 ) -> Result<Vec<Told>, NotReachable> {
-    let can = &told["agentCapabilities"]["mcpCapabilities"];
-    let says = |transport: &str| can[transport].as_bool() == Some(true);
+    let says = |transport: &str| says(told, transport);
     let server = |(name, server): (&String, &McpServer)| {
         let refuse = |transport| NotReachable {
             name: name.clone(),
@@ -63,6 +62,15 @@ pub(crate) fn mcp_servers(
         }
     };
     servers.iter().map(server).collect()
+}
+
+/// Tells whether an agent that told `told` of itself reaches servers over HTTP.
+pub(crate) fn speaks_http(told: &serde_json::Value) -> bool {
+    says(told, "http")
+}
+
+fn says(told: &serde_json::Value, transport: &str) -> bool {
+    told["agentCapabilities"]["mcpCapabilities"][transport] == true
 }
 
 #[cfg(test)]

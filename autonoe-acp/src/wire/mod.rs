@@ -6,7 +6,7 @@ mod messages;
 mod permission;
 mod update;
 
-pub(crate) use mcp_servers::mcp_servers;
+pub(crate) use mcp_servers::{mcp_servers, speaks_http};
 pub(crate) use messages::{AskedPermission, SessionUpdate};
 pub(crate) use permission::{Answer, Permission};
 pub(crate) use update::{CallNews, CallStatus, Update, is_about};

@@ -118,7 +118,8 @@ impl AgentClientFactory for Served {
     }
 
     fn create(&self, mut spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
-        spec.outer_sandbox = self.setting.outer_sandbox();
+        let outer = spec.outer_sandbox.take();
+        spec.outer_sandbox = outer.or(self.setting.outer_sandbox());
         self.agents.create(spec)
     }
 }

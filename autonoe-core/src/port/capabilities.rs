@@ -29,8 +29,15 @@ pub struct Capabilities {
     /// What a person can do about it that there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox_remedy: Option<String>,
+    /// Whether it starts its agents in the sandbox that a run asks for by
+    /// [`OuterSandbox::bubblewrap`](super::OuterSandbox::bubblewrap), or does not start them.
+    #[serde(default = "no")]
+    pub outer_sandbox: Support,
     /// Whether it reports what a session cost.
     pub cost: Support,
+    /// When it tells how many tokens a session used.
+    #[serde(default)]
+    pub tokens: TokenReports,
     /// Whether it tells when a spent quota comes back.
     pub quota_reset: Support,
     /// Whether it can resume an earlier conversation.
@@ -38,6 +45,9 @@ pub struct Capabilities {
     /// Whether it takes our tools as they are; otherwise they need a
     /// [`ToolServer`](super::ToolServer).
     pub in_process_tools: Support,
+    /// How it reaches that server.
+    #[serde(default)]
+    pub tool_server: ServerReach,
     /// Whether a running turn can be told more.
     pub steering: Support,
     /// What it tells of what only it knows.
@@ -54,10 +64,13 @@ impl Capabilities {
             hooks: HookCoverage::None,
             sandbox: Support::No,
             sandbox_remedy: None,
+            outer_sandbox: Support::No,
             cost: Support::No,
+            tokens: TokenReports::None,
             quota_reset: Support::No,
             resume: Support::No,
             in_process_tools: Support::No,
+            tool_server: ServerReach::Address,
             steering: Support::No,
             events: ToldEvents::default(),
         }
@@ -91,10 +104,24 @@ impl Capabilities {
         self
     }
 
+    /// Sets whether it starts its agents in the outer sandbox that a run asks for.
+    #[must_use]
+    pub fn with_outer_sandbox(mut self, outer_sandbox: Support) -> Self {
+        self.outer_sandbox = outer_sandbox;
+        self
+    }
+
     /// Sets whether it reports what a session cost.
     #[must_use]
     pub fn with_cost(mut self, cost: Support) -> Self {
         self.cost = cost;
+        self
+    }
+
+    /// Sets when it tells how many tokens a session used.
+    #[must_use]
+    pub fn with_tokens(mut self, tokens: TokenReports) -> Self {
+        self.tokens = tokens;
         self
     }
 
@@ -116,6 +143,13 @@ impl Capabilities {
     #[must_use]
     pub fn with_in_process_tools(mut self, in_process_tools: Support) -> Self {
         self.in_process_tools = in_process_tools;
+        self
+    }
+
+    /// Sets how it reaches the server of our tools.
+    #[must_use]
+    pub fn with_tool_server(mut self, tool_server: ServerReach) -> Self {
+        self.tool_server = tool_server;
         self
     }
 
@@ -207,6 +241,55 @@ pub enum HookCoverage {
     EveryTool,
 }
 
+/// How a backend reaches the MCP server of our tools, where it does not take them as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ServerReach {
+    /// By its address on this machine.
+    #[default]
+    Address,
+    /// Only by a command that its agents start, and that speaks on its pipes.
+    Command,
+}
+
+/// When a backend tells how many tokens a session used, as
+/// [`StreamEvent::Usage`](crate::StreamEvent::Usage).
+///
+/// A limit of tokens is kept as soon as they are told: in the middle of a session, or only before
+/// the next one.
+///
+/// ```
+/// use autonoe_core::{Capabilities, TokenReports};
+///
+/// let capabilities = Capabilities::new("my-agent").with_tokens(TokenReports::EachTurn);
+///
+/// assert!(capabilities.tokens > TokenReports::None);
+/// ```
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum TokenReports {
+    /// It does not, or nobody knows whether it will: no limit of tokens can be kept.
+    #[default]
+    None,
+    /// When a turn has ended. What a turn used that failed may stay unknown.
+    EachTurn,
+    /// After each call of the model.
+    EachCall,
+}
+
 /// Whether a backend can do something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -222,4 +305,9 @@ impl Support {
     pub fn is_yes(self) -> bool {
         self == Self::Yes
     }
+}
+
+/// What is said of those that say nothing.
+fn no() -> Support {
+    Support::No
 }

@@ -46,7 +46,9 @@ pub use agent::{
 pub use agent_error::{AgentError, AgentErrorKind};
 pub use assist::{AssistRequest, Assistant};
 pub use backend_probe::{Availability, BackendProbe, Credentials};
-pub use capabilities::{Capabilities, HookCoverage, Support, ToldEvents};
+pub use capabilities::{
+    Capabilities, HookCoverage, ServerReach, Support, TokenReports, ToldEvents,
+};
 pub use clock::{Clock, SystemClock};
 pub use gate::{Gate, GateDecision};
 pub use hook::{HookDecision, PreToolUseHook, hook_fn};

@@ -9,7 +9,7 @@ use super::drive::Drive;
 use super::preflight::{Demands, refuse};
 use super::setting::Setting;
 use super::takeover::{take_over, take_over_again};
-use super::uncounted::refuse_money_limit;
+use super::uncounted::{refuse_money_limit, refuse_token_limit};
 use crate::domain::{Budget, BudgetKind, ExitReason, Failure, LedgerView};
 use crate::port::Capabilities;
 use crate::tools::LedgerBook;
@@ -39,7 +39,7 @@ impl Setting {
         let parts = &self.parts;
         let demands = Demands {
             sandbox: parts.sandbox,
-            has_outer_sandbox: parts.outer_sandbox.is_some(),
+            outer_sandbox: parts.outer_sandbox.as_ref(),
             has_tool_server: parts.tool_server.is_some(),
         };
         let look = async {
@@ -55,6 +55,9 @@ impl Setting {
                 let cost_of = |model: &str| parts.agents.cost_of(model);
                 let refusal = refuse_money_limit(&capabilities, &parts.models, cost_of);
                 refusal.map_or(Ok(()), Err)?;
+            }
+            if budget.tokens.is_some() {
+                refuse_token_limit(&capabilities).map_or(Ok(()), Err)?;
             }
             Ok((capabilities, take_hold.await?))
         };

@@ -1,7 +1,7 @@
-//! What nobody could count: sessions that do not say what they cost.
+//! What nobody could count: sessions that do not say what they cost or used.
 
 use crate::domain::{Failure, Models, Phase};
-use crate::port::{Capabilities, Support};
+use crate::port::{Capabilities, Support, TokenReports};
 
 /// Returns why a run that limits money must not start on a backend, or `None` if it may.
 ///
@@ -23,17 +23,63 @@ pub(super) fn refuse_money_limit(
             None if capabilities.cost.is_yes() => continue,
             None => format!("{backend} does not report what it costs"),
         };
+        let instead = match capabilities.tokens {
+            TokenReports::None => "time",
+            TokenReports::EachTurn | TokenReports::EachCall => "tokens or time",
+        };
         return Some(Failure::permanent(
             "cost_not_reported",
-            format!("{message}, so the money budget cannot be kept; limit tokens or time instead"),
+            format!("{message}, so the money budget cannot be kept; limit {instead} instead"),
         ));
     }
     None
 }
 
+/// Returns why a run that limits tokens must not start on a backend, or `None` if it may.
+pub(super) fn refuse_token_limit(capabilities: &Capabilities) -> Option<Failure> {
+    let backend = &capabilities.backend;
+    (capabilities.tokens == TokenReports::None).then(|| {
+        let message = format!(
+            "{backend} does not say for certain how many tokens a session uses, so the token \
+             budget cannot be kept; limit time instead"
+        );
+        Failure::permanent("tokens_not_reported", message)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tokens_are_limited_only_where_they_are_told() {
+        for (tokens, refused) in [
+            (TokenReports::None, true),
+            (TokenReports::EachTurn, false),
+            (TokenReports::EachCall, false),
+        ] {
+            let capabilities = Capabilities::new("agent").with_tokens(tokens);
+
+            let refusal = refuse_token_limit(&capabilities);
+
+            assert_eq!(refusal.is_some(), refused, "{tokens:?}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_only_limits_that_could_be_kept() {
+        for (tokens, limits) in [
+            (TokenReports::None, "limit time instead"),
+            (TokenReports::EachTurn, "limit tokens or time instead"),
+        ] {
+            let capabilities = Capabilities::new("agent").with_tokens(tokens);
+
+            let refusal = refuse_money_limit(&capabilities, &Models::default(), |_| None);
+
+            let message = refusal.expect("it tells no money").message;
+            assert!(message.ends_with(limits), "{message}");
+        }
+    }
 
     #[test]
     fn money_is_limited_only_where_every_session_says_what_it_costs() {

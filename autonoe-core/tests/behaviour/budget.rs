@@ -6,18 +6,21 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, Budget, BudgetKind, Capabilities, CostTotal,
-    CostUsd, ExitReason, HookCoverage, Models, SessionSpec, Support, TokenUsage,
+    CostUsd, ExitReason, HookCoverage, Models, SessionSpec, Support, TokenReports, TokenUsage,
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 
-use crate::support::{Bench, idles, plans};
+use crate::support::{Bench, create, idles, plans};
 
-fn spends(cents: u64, tokens: u64) -> SessionScript {
-    let tokens = TokenUsage {
-        output: tokens,
+fn tokens(output: u64) -> TokenUsage {
+    TokenUsage {
+        output,
         ..TokenUsage::default()
-    };
-    SessionScript::new("spends").uses_tokens(tokens, Some(CostUsd::from_cents(cents)))
+    }
+}
+
+fn spends(cents: u64, output: u64) -> SessionScript {
+    SessionScript::new("spends").uses_tokens(tokens(output), Some(CostUsd::from_cents(cents)))
 }
 
 #[tokio::test(start_paused = true)]
@@ -43,7 +46,11 @@ async fn money_that_ends_in_the_middle_stops_the_session_and_the_run() {
 
 #[tokio::test(start_paused = true)]
 async fn tokens_that_end_in_the_middle_stop_the_session_and_the_run() {
-    let bench = Bench::new([plans(&["A"]), spends(0, 1000).hangs()]);
+    let planned = SessionScript::new("plans")
+        .uses_tokens(tokens(1), None)
+        .uses_tool("mcp__autonoe__create", create(&["A"]))
+        .ends();
+    let bench = Bench::new([planned, spends(0, 999).hangs()]);
 
     let report = bench
         .run(bench.runner().budget(Budget::default().with_tokens(999)))
@@ -163,4 +170,36 @@ async fn a_money_budget_needs_to_know_what_the_model_of_every_phase_costs() {
         assert_eq!(error.code, "cost_not_reported");
         assert!(error.message.contains("the model unheard-of"), "{error:?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_budget_needs_a_backend_that_tells_tokens() {
+    let silent = ScriptedAgents::new([])
+        .capabilities()
+        .clone()
+        .with_tokens(TokenReports::None);
+    let bench = Bench::with(ScriptedAgents::new([]).with_capabilities(silent));
+
+    let runner = bench.runner().budget(Budget::default().with_tokens(1000));
+    let report = bench.run(runner).await;
+
+    let ExitReason::Failed { error } = &report.exit else {
+        panic!("it started: {report:?}")
+    };
+    assert_eq!(error.code, "tokens_not_reported");
+    assert_eq!(report.sessions, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_budget_is_not_kept_by_sessions_that_do_not_tell() {
+    let bench = Bench::new([plans(&["A"])]);
+
+    let runner = bench.runner().budget(Budget::default().with_tokens(1000));
+    let report = bench.run(runner).await;
+
+    let ExitReason::Failed { error } = &report.exit else {
+        panic!("it went on: {report:?}")
+    };
+    assert_eq!(error.code, "tokens_not_reported");
+    assert_eq!(report.sessions, 1);
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, HookCoverage,
-    SessionSpec, Support, ToldEvents, Tool,
+    SessionSpec, Support, TokenReports, ToldEvents, Tool,
 };
 
 use super::ModelAgentOptions;
@@ -95,6 +95,7 @@ impl AgentClientFactory for ModelAgents {
             .with_steering(Support::Yes)
             .with_quota_reset(Support::Yes)
             .with_cost(support(is_priced))
+            .with_tokens(TokenReports::EachCall)
             .with_events(
                 ToldEvents::default()
                     .with_model_calls(Support::Yes)

@@ -9,7 +9,7 @@ use autonoe_model::{
     ModelError, ModelErrorCode, PriceTable, PricedAgents, StopReason, TokenCounts,
 };
 use autonoe_testkit::VirtualClock;
-use autonoe_testkit::conformance::{AgentHarness, Scenario, agent_client};
+use autonoe_testkit::conformance::{AgentHarness, Conformance, Scenario, agent_client};
 use serde_json::json;
 
 use crate::setting::{Answer, ScriptedModel, TestTool, agents, calls, says};
@@ -75,12 +75,20 @@ impl AgentHarness for Harness {
     }
 }
 
+/// Agents in this process cannot be in a sandbox by themselves; their commands are.
+const ALLOWED_SKIPS: [&str; 1] = ["an agent in the outer sandbox writes to its project alone"];
+
+fn skipped(report: &Conformance) -> Vec<&str> {
+    let skipped = report.skipped().iter();
+    skipped.map(|skipped| skipped.check.as_str()).collect()
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_contract_of_backends_is_kept() {
     let report = agent_client(&Harness).await;
 
     report.assert();
-    assert!(report.skipped().is_empty(), "{:?}", report.skipped());
+    assert_eq!(skipped(&report), ALLOWED_SKIPS);
 }
 
 /// The same agents, with prices on top.
@@ -104,6 +112,6 @@ async fn prices_on_top_change_nothing_of_it() {
         let report = agent_client(&Priced(counts)).await;
 
         report.assert();
-        assert!(report.skipped().is_empty(), "{:?}", report.skipped());
+        assert_eq!(skipped(&report), ALLOWED_SKIPS);
     }
 }

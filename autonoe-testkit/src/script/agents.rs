@@ -5,7 +5,7 @@ use std::fmt;
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, GateDecision,
-    HookCoverage, SessionSpec, Support, ToldEvents, ToolCall,
+    HookCoverage, SessionSpec, Support, TokenReports, ToldEvents, ToolCall,
 };
 
 use super::client::ScriptedClient;
@@ -59,6 +59,7 @@ impl ScriptedAgents {
             .with_hooks(HookCoverage::EveryTool)
             .with_sandbox(Support::Yes)
             .with_cost(Support::Yes)
+            .with_tokens(TokenReports::EachCall)
             .with_quota_reset(Support::Yes)
             .with_in_process_tools(Support::Yes)
             .with_events(told);

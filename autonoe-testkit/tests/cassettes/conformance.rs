@@ -16,7 +16,11 @@ impl AgentHarness for Replays {
     async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
         let completed = json!({"event": {"type": "stream_end", "outcome": "completed"}});
         let says = |text: &str| json!({"event": {"type": "stream_text", "text": text}});
-        let mut stream = vec![json!({"event": {"type": "stream_started", "session": "taped"}})];
+        let used = json!({"type": "stream_usage", "tokens": {"input": 10, "output": 3}});
+        let mut stream = vec![
+            json!({"event": {"type": "stream_started", "session": "taped"}}),
+            json!({"event": used}),
+        ];
         match scenario {
             Scenario::Says { text } => stream.extend([says(text), completed]),
             Scenario::RunsCommand { command } => {
@@ -77,7 +81,10 @@ async fn replayed_sessions_conform() {
     let report = agent_client(&Replays).await;
 
     report.assert();
-    assert_eq!(report.skipped(), []);
+    let skipped: Vec<_> = report.skipped().iter().map(|it| &*it.check).collect();
+    // Nothing on a cassette happens, so that there is nothing to keep in.
+    let enclosed = "an agent in the outer sandbox writes to its project alone";
+    assert_eq!(skipped, [enclosed]);
 }
 
 /// Records what a replay plays.

@@ -8,8 +8,8 @@ use autonoe_core::{
     Layer, MemoryRepository, Places, PreToolUseHook, Support, ToolKind, Verdict, hook_fn,
 };
 use autonoe_testkit::conformance::{
-    self, BashCase, agent_client, bash_contract, bash_security_cases, deliverable_repository,
-    reopened_repository, stateless_pre_tool_use_hook,
+    self, BashCase, Conformance, agent_client, bash_contract, bash_security_cases,
+    deliverable_repository, reopened_repository, stateless_pre_tool_use_hook,
 };
 
 use crate::scripted_harness::ScriptedHarness;
@@ -41,12 +41,20 @@ async fn the_repository_in_memory_conforms_when_it_is_shared() {
     assert_eq!(report.passed().len(), 4);
 }
 
+/// Nothing that scripted agents do happens, so that there is nothing to keep in.
+const ENCLOSED: &str = "an agent in the outer sandbox writes to its project alone";
+
+fn skipped(report: &Conformance) -> Vec<&str> {
+    let skipped = report.skipped().iter();
+    skipped.map(|skipped| skipped.check.as_str()).collect()
+}
+
 #[tokio::test(start_paused = true)]
 async fn scripted_agents_conform() {
     let report = agent_client(&ScriptedHarness::default()).await;
 
     report.assert();
-    assert_eq!(report.skipped(), []);
+    assert_eq!(skipped(&report), [ENCLOSED]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -54,7 +62,7 @@ async fn scripted_agents_conform_when_they_tell_of_models() {
     let report = agent_client(&ScriptedHarness::default().asking_models()).await;
 
     report.assert();
-    assert_eq!(report.skipped(), []);
+    assert_eq!(skipped(&report), [ENCLOSED]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -75,13 +83,8 @@ async fn what_a_backend_cannot_do_is_skipped_and_listed() {
     let report = agent_client(&ScriptedHarness::claiming(nothing)).await;
 
     report.assert();
-    let skipped: Vec<_> = report
-        .skipped()
-        .iter()
-        .map(|skipped| skipped.check.as_str())
-        .collect();
     assert_eq!(
-        skipped,
+        skipped(&report),
         [
             "a spent quota is told with its reset",
             "the gate is asked once about every call, before its answer",
@@ -95,6 +98,8 @@ async fn what_a_backend_cannot_do_is_skipped_and_listed() {
             "what our tool says reaches the agent",
             "an error of our tool reaches the agent as one",
             "tools that are called at once get each their own answer",
+            "tokens are told where the backend claims it",
+            ENCLOSED,
             "gate and tools go on when nobody polls the stream",
             "a tool runs although nobody polls while the gate thinks",
             "a dropped stream ends the tool that runs",

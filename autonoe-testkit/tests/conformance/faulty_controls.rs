@@ -124,5 +124,11 @@ async fn a_control_that_claims_a_delivery_is_found_and_one_that_cannot_interrupt
         .iter()
         .map(|skipped| skipped.why.as_str())
         .collect();
-    assert_eq!(skipped, ["the backend says: it cannot be interrupted"]);
+    assert_eq!(
+        skipped,
+        [
+            "the backend makes no outer sandbox",
+            "the backend says: it cannot be interrupted"
+        ]
+    );
 }

@@ -17,6 +17,7 @@ const CLAIM: &str = "observers are told what the backend claims, and no more";
 const PLACE: &str = "each call of a model has a place of its own and one end";
 const PIECES: &str = "the pieces of a model's answer make the answer";
 const USAGE: &str = "what the calls of models used is what the session used";
+const TOKENS: &str = "tokens are told where the backend claims it";
 const NOTES: &str = "progress that is shown is hidden";
 
 /// Tells something of its own at the start of every turn.
@@ -80,7 +81,14 @@ async fn a_backend_that_claims_to_tell_and_does_not_is_found() {
         .with_model_chunks(Support::Yes);
     let harness = ScriptedHarness::claiming(move |it| it.with_events(told));
 
-    assert_fails(&agent_client(&harness).await, &[CLAIM, PIECES]);
+    assert_fails(&agent_client(&harness).await, &[CLAIM, PIECES, USAGE]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backend_that_claims_to_tell_tokens_and_does_not_is_found() {
+    let harness = ScriptedHarness::default().telling_no_tokens();
+
+    assert_fails(&agent_client(&harness).await, &[TOKENS]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -14,6 +14,7 @@ mod faulty_streams;
 mod faulty_telling;
 mod faulty_tool_servers;
 mod faulty_tools;
+mod faulty_walls;
 mod lazy_backend;
 mod local_tool_server;
 mod lossy_repositories;

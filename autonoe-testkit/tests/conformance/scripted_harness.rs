@@ -55,6 +55,8 @@ enum Mind {
     Script,
     /// A model, whose calls are told.
     Model,
+    /// The script, and nothing is told of what it used.
+    Silent,
 }
 
 impl Default for ScriptedHarness {
@@ -85,6 +87,12 @@ impl ScriptedHarness {
         self
     }
 
+    /// Makes agents that do not say what they used.
+    pub(crate) fn telling_no_tokens(mut self) -> Self {
+        self.mind = Mind::Silent;
+        self
+    }
+
     fn script(&self, answer: &str) -> SessionScript {
         let script = SessionScript::new("conformance");
         let used = TokenUsage {
@@ -96,8 +104,10 @@ impl ScriptedHarness {
             Mind::Model => script
                 .shows("asking the model", Duration::from_millis(1))
                 .asks_model(ModelUse::new("a-model", answer).using(used, None)),
-            Mind::Script if answer.is_empty() => script,
-            Mind::Script => script.says(answer),
+            Mind::Silent if answer.is_empty() => script,
+            Mind::Silent => script.says(answer),
+            Mind::Script if answer.is_empty() => script.uses_tokens(used, None),
+            Mind::Script => script.says(answer).uses_tokens(used, None),
         }
     }
 }

@@ -110,6 +110,16 @@ fn flaw(
             "the agent did not tell what the session cost, so the money budget cannot be kept",
         ));
     }
+    // One that was interrupted may not have come so far as to tell.
+    let is_told =
+        result.tokens.total() > 0 || result.end == SessionEnd::Outcome(SessionOutcome::Interrupted);
+    if plan.budget.tokens.is_some() && !is_told {
+        return Some(Failure::permanent(
+            "tokens_not_reported",
+            "the agent did not tell how many tokens the session used, so the token budget cannot \
+             be kept",
+        ));
+    }
     None
 }
 

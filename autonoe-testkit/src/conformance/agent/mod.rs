@@ -2,6 +2,7 @@
 
 mod calls;
 mod control;
+mod enclosed;
 mod harness;
 mod lifetimes;
 mod played;
@@ -99,6 +100,7 @@ pub async fn agent_client(harness: &dyn AgentHarness) -> Conformance {
     suite::gate(&mut checks, &sessions);
     suite::own_tools(&mut checks, &sessions);
     suite::told(&mut checks, &sessions);
+    suite::outer_sandbox(&mut checks, harness, &sessions).await;
     suite::lifetimes(&mut checks, harness, &sessions).await;
     suite::control(&mut checks, harness).await;
     checks.finish()

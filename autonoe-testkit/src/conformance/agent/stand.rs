@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use autonoe_core::{
     AgentClient, AgentClientFactory, Capabilities, Events, Gate, Grants, HookDecision,
-    InstructionName, MessageStream, Mode, Places, Prompt, RunId, RunObserver, Sandbox, SeededIds,
-    SessionKey, SessionSpec, StreamEvent, SystemClock, Toolbox,
+    InstructionName, MessageStream, Mode, OuterSandbox, Places, Prompt, RunId, RunObserver,
+    Sandbox, SeededIds, SessionKey, SessionSpec, StreamEvent, SystemClock, Toolbox,
 };
 use futures::StreamExt;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +24,8 @@ pub(super) const REASON: &str = "the conformance suite denies this call, whateve
 #[derive(Clone, Debug)]
 pub(super) enum GateIs {
     Open,
+    /// Open, and the agent is to be in an outer sandbox of its backend.
+    OpenInWalls,
     /// Open, but it answers only once this is cancelled.
     OpenAfter(CancellationToken),
     Closed,
@@ -79,8 +81,9 @@ impl Stand {
             number: self.sessions,
         };
         let record = Record::new();
+        let is_in_walls = matches!(gate, GateIs::OpenInWalls);
         let (answer, answers_after) = match gate {
-            GateIs::Open => (HookDecision::Approve, None),
+            GateIs::Open | GateIs::OpenInWalls => (HookDecision::Approve, None),
             GateIs::OpenAfter(token) => (HookDecision::Approve, Some(token)),
             GateIs::Closed => (HookDecision::block(REASON), None),
         };
@@ -103,6 +106,7 @@ impl Stand {
         if !self.capabilities.sandbox.is_yes() {
             spec.sandbox = Sandbox::Off;
         }
+        spec.outer_sandbox = is_in_walls.then(OuterSandbox::bubblewrap);
         let cwd = spec.cwd.clone();
         let client = self
             .agents

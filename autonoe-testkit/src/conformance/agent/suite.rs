@@ -8,7 +8,7 @@ use super::sessions::{
     COMMAND, Session, Sessions, TEXT, asks_gate, runs, says, takes_tools, two_calls, uses,
 };
 use super::survey::{missing, over, pairs};
-use super::{calls, control, lifetimes, probe_tool, told, turns};
+use super::{calls, control, enclosed, lifetimes, probe_tool, told, turns};
 use crate::conformance::checks::{Checks, Flaw};
 
 pub(super) async fn probe(checks: &mut Checks, harness: &dyn AgentHarness) {
@@ -201,10 +201,30 @@ pub(super) fn told(checks: &mut Checks, sessions: &Sessions) {
     );
     over(
         checks,
+        "tokens are told where the backend claims it",
+        completed,
+        |it| told::has_tokens(it, sessions.capabilities.tokens),
+    );
+    over(
+        checks,
         "progress that is shown is hidden",
         sessions.all(),
         told::notes_are_hidden,
     );
+}
+
+pub(super) async fn outer_sandbox(
+    checks: &mut Checks,
+    harness: &dyn AgentHarness,
+    sessions: &Sessions,
+) {
+    let claimed = sessions.capabilities.outer_sandbox;
+    checks
+        .run(
+            "an agent in the outer sandbox writes to its project alone",
+            enclosed::an_agent_is_kept_in(harness, claimed),
+        )
+        .await;
 }
 
 pub(super) async fn lifetimes(

@@ -1,6 +1,6 @@
 //! What a backend tells observers beside its stream.
 
-use autonoe_core::{SpanId, StreamEvent, TokenUsage, ToldEvents};
+use autonoe_core::{SpanId, StreamEvent, TokenReports, TokenUsage, ToldEvents};
 
 use super::played::Played;
 use super::record::{Happening, Told};
@@ -147,5 +147,18 @@ pub(super) fn usage_adds_up(played: &Played, claimed: &ToldEvents) -> Finding {
         "{}: the calls of models used {of_calls:?}, the session {of_session:?}",
         played.label
     );
+    Ok(())
+}
+
+/// Checks that a session says how many tokens it used, where the backend claims to.
+pub(super) fn has_tokens(played: &Played, claimed: TokenReports) -> Finding {
+    if claimed == TokenReports::None {
+        let why = "the backend does not claim to tell tokens";
+        return Err(Flaw::Untestable(why.to_owned()));
+    }
+    let told = played
+        .items()
+        .any(|item| matches!(item, Ok(StreamEvent::Usage { tokens, .. }) if tokens.total() > 0));
+    ensure!(told, "{}: no tokens are told", played.label);
     Ok(())
 }
