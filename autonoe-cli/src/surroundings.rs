@@ -28,6 +28,11 @@ pub(crate) struct Surroundings {
     pub(crate) columns: Option<usize>,
 }
 
+/// Returns where the program of this process is, if that can be told.
+pub(crate) fn this_program() -> Option<PathBuf> {
+    std::env::current_exe().ok().filter(|path| path.is_file())
+}
+
 impl Surroundings {
     pub(crate) fn of_this_process() -> Self {
         let environment: BTreeMap<_, _> = std::env::vars_os().collect();
@@ -46,6 +51,15 @@ impl Surroundings {
     /// Returns a variable of the environment, if it is text.
     pub(crate) fn variable(&self, name: &str) -> Option<&str> {
         self.environment.get(OsStr::new(name))?.to_str()
+    }
+
+    /// Returns the variables whose names begin with `prefix`, as far as they are text.
+    pub(crate) fn texts_beginning_with(&self, prefix: &str) -> Vec<(String, String)> {
+        let texts = self.environment.iter().filter_map(|(name, value)| {
+            let name = name.to_str().filter(|name| name.starts_with(prefix))?;
+            Some((name.to_owned(), value.to_str()?.to_owned()))
+        });
+        texts.collect()
     }
 
     /// Returns the user's home, if it is known.

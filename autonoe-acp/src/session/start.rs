@@ -136,8 +136,10 @@ impl Live {
         spec: &SessionSpec,
         told: &Value,
     ) -> Result<(), AgentError> {
-        let servers = mcp_servers(&options.servers(&spec.mcp_servers), told)
-            .map_err(|error| AgentError::new(AgentErrorKind::Unsupported, error.to_string()))?;
+        let servers = mcp_servers(&options.servers(&spec.mcp_servers), told).map_err(|error| {
+            AgentError::new(AgentErrorKind::Unsupported, error.to_string())
+                .with_remedy("name the server by a command: every agent can start one")
+        })?;
         let answer = match &spec.resume {
             None => {
                 let new = NewSessionRequest::new(&spec.cwd).mcp_servers(servers);
@@ -167,7 +169,8 @@ impl Live {
             self.spending = Spending::SinceLongAgo;
         }
         let model = begun["models"]["currentModelId"].as_str();
-        self.model = model.map(str::to_owned).or_else(|| spec.model.clone());
+        let asked_for = || spec.model.as_ref().or(options.model.as_ref()).cloned();
+        self.model = model.map(str::to_owned).or_else(asked_for);
         self.session = Some(id);
         Ok(())
     }

@@ -15,7 +15,7 @@ use crate::error::CliError;
 use crate::present::{
     Detail, FlowLines, JsonLines, Presenter, QuietKeyboard, Screen, start_logging,
 };
-use crate::surroundings::Surroundings;
+use crate::surroundings::{Surroundings, this_program};
 use crate::telemetry::{Telemetry, incoming_trace};
 
 /// What a run or a flow is shown, watched and stopped with.
@@ -97,10 +97,17 @@ impl Stage {
         let (models, thinking) = (agent.models(), agent.thinking);
         let (trace, content) = (self.trace.clone(), self.telemetry.content());
         let home = surroundings.home();
+        let of_browser = surroundings.texts_beginning_with("PLAYWRIGHT_");
+        let this_program = this_program();
         move |mut runner| {
+            // Codex hands nothing of its environment on to the servers of a session.
+            runner = runner.mcp_server_environment("playwright", of_browser);
             runner = runner.models(models).trace_content(content);
             // Only for backends that cannot host our tools themselves; no port is open before one does.
-            runner = runner.tool_server(Arc::new(HttpToolServer::new()));
+            runner = runner.tool_server(Arc::new(match this_program {
+                Some(path) => HttpToolServer::new().or_by_command(path),
+                None => HttpToolServer::new(),
+            }));
             if let Some(sandbox) = outer_sandbox {
                 runner = runner.outer_sandbox(sandbox);
             }

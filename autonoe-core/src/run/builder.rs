@@ -277,6 +277,24 @@ impl SessionRunnerBuilder {
         self
     }
 
+    /// Adds variables to those of the MCP server `name`, if there is one by now and it is a
+    /// program; what it says of itself wins.
+    ///
+    /// Not every agent hands its own environment on to the servers of its session.
+    #[must_use]
+    pub fn mcp_server_environment(
+        mut self,
+        name: &str,
+        environment: impl IntoIterator<Item = (String, String)>,
+    ) -> Self {
+        if let Some(McpServer::Stdio { env, .. }) = self.mcp_servers.get_mut(name) {
+            for (variable, value) in environment {
+                env.entry(variable).or_insert(value);
+            }
+        }
+        self
+    }
+
     /// Sets whether the backend must keep its tools in a sandbox; it must by default.
     #[must_use]
     pub fn sandbox(mut self, sandbox: Sandbox) -> Self {

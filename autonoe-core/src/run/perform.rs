@@ -16,7 +16,8 @@ use super::setting::Setting;
 use super::task::{Stand, Task};
 use super::{RunMessage, RunRequest, Session, prompt};
 use crate::domain::{
-    AgentSessionId, BudgetKind, Failure, SessionEnd, SessionKey, SessionResult, StreamEvent,
+    AgentSessionId, BudgetKind, Failure, InstructionName, SessionEnd, SessionKey, SessionOutcome,
+    SessionResult, StreamEvent,
 };
 use crate::port::{
     AgentClient, AgentError, AgentErrorKind, CallRecords, Events, NoControl, Prompt, RunEventKind,
@@ -34,7 +35,7 @@ struct Ready {
     prompt: Prompt,
     records: CallRecords,
     /// Serves our tools until the session is over.
-    _served: Option<ServedTools>,
+    served: Option<ServedTools>,
 }
 
 /// A message that is on its way into a running session.
@@ -105,7 +106,7 @@ impl Setting {
             control: session_control,
             prompt,
             records,
-            _served,
+            served,
         } = match ready {
             Ok(ready) => ready,
             Err(error) => return SessionResult::new(SessionEnd::Failed { error }),
@@ -117,15 +118,21 @@ impl Setting {
             .closing(over);
         let stop = control.token();
         let clock = self.parts.clock.clone();
+        let instruction = task.instruction.clone();
         let mut narrator = Narrator::begin(events.clone(), clock, records, &prompt.text);
         let mut on_event = |stream: &StreamEvent| {
             heard(stream);
             narrator.tell(stream);
         };
         let conversation = session.run(client, prompt, &stop, &mut on_event).boxed();
-        let result = self
+        let mut result = self
             .accompany(stand, conversation, session_control, &stop, inbox)
             .await;
+        let is_unvisited = served.as_ref().is_some_and(ServedTools::is_unvisited);
+        if is_unvisited && planned_in_vain(&instruction, &result) {
+            let error = tools_not_visited(stand);
+            result.end = SessionEnd::Failed { error };
+        }
         narrator.end(&result.end);
         result
     }
@@ -242,8 +249,10 @@ impl Setting {
         spec.thinking = parts.thinking;
         spec.mcp_servers = mcp_servers(parts, task);
         if let Some(served) = &served {
+            let server = served.reached(stand.capabilities.tool_server);
+            let server = server.ok_or_else(|| tools_not_reached(stand))?;
             spec.mcp_servers
-                .insert(Toolbox::SERVER.to_owned(), served.server.clone());
+                .insert(Toolbox::SERVER.to_owned(), server.clone());
         }
         spec.sandbox = parts.sandbox;
         spec.outer_sandbox = parts.outer_sandbox.clone();
@@ -268,7 +277,7 @@ impl Setting {
             client,
             prompt: prompt::compose(&instruction, task.messages),
             records,
-            _served: served,
+            served,
         })
     }
 
@@ -287,6 +296,37 @@ impl Setting {
             _ => Ok(None),
         }
     }
+}
+
+/// Tells whether a session was to plan and ended as if it had.
+fn planned_in_vain(instruction: &InstructionName, result: &SessionResult) -> bool {
+    let ended_well = matches!(
+        result.end,
+        SessionEnd::Outcome(SessionOutcome::Completed | SessionOutcome::MaxTurns)
+    );
+    *instruction == InstructionName::Initializer && ended_well
+}
+
+/// Says that an agent never reached our tools, without which it could plan nothing.
+fn tools_not_visited(stand: Stand<'_>) -> Failure {
+    let backend = &stand.capabilities.backend;
+    let message = format!(
+        "the agent of {backend} never reached the server of the deliverable tools, so that it could \
+         plan nothing"
+    );
+    Failure::retryable("tools_not_reached", message)
+}
+
+/// Says that an agent knows servers by commands only, and ours has none.
+fn tools_not_reached(stand: Stand<'_>) -> Failure {
+    let backend = &stand.capabilities.backend;
+    let message = format!(
+        "{backend} knows MCP servers by commands only, and the server of the deliverable tools has \
+         an address and no command"
+    );
+    let mut failure = Failure::permanent("tools_not_reached", message);
+    failure.remedy = Some("give the run a tool server that has a command as well".to_owned());
+    failure
 }
 
 /// Returns the conversation to go on with, if the backend can.

@@ -8,8 +8,8 @@ use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Budget, BuildError, Capabilities,
     CostUsd, ExitReason, FixedInstructions, HookCoverage, HookDecision, McpServer,
     MemoryRepository, Models, Sandbox, ServedTools, SessionKey, SessionRunner, SessionSpec,
-    Support, ThinkingBudget, ToolContext, ToolDefinition, ToolError, ToolOutput, ToolServer,
-    ToolServerError, Toolbox, TypedTool, hook_fn,
+    Support, ThinkingBudget, TokenReports, ToolContext, ToolDefinition, ToolError, ToolOutput,
+    ToolServer, ToolServerError, Toolbox, TypedTool, hook_fn,
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 use serde_json::json;
@@ -18,6 +18,15 @@ use crate::support::{Bench, create, passes, plans, status};
 
 fn server(url: &str) -> McpServer {
     serde_json::from_value(json!({"type": "http", "url": url})).expect("a server")
+}
+
+fn program() -> McpServer {
+    let server = json!({"command": "serve", "env": {"SET": "by itself"}});
+    serde_json::from_value(server).expect("a server")
+}
+
+fn text((name, value): (&str, &str)) -> (String, String) {
+    (name.to_owned(), value.to_owned())
 }
 
 #[test]
@@ -79,6 +88,7 @@ impl AgentClientFactory for Recorder {
         Ok(Capabilities::new("recorder")
             .with_hooks(HookCoverage::EveryTool)
             .with_cost(Support::Yes)
+            .with_tokens(TokenReports::EachCall)
             .with_in_process_tools(Support::Yes))
     }
 
@@ -106,6 +116,10 @@ async fn a_session_spec_carries_what_the_builder_was_told() {
         .thinking(ThinkingBudget::default())
         .system_prompt("Be brief.")
         .mcp_server("browser", server("http://[::1]:1/"))
+        .mcp_server("program", program())
+        .mcp_server_environment("program", [("A", "b"), ("SET", "otherwise")].map(text))
+        .mcp_server_environment("browser", [("A", "b")].map(text))
+        .mcp_server_environment("nobody", [("A", "b")].map(text))
         .sandbox(Sandbox::Off)
         .environment("LANG", "C")
         .max_turns(40)
@@ -131,7 +145,12 @@ async fn a_session_spec_carries_what_the_builder_was_told() {
     assert_eq!(spec.model.as_deref(), Some("large"));
     assert_eq!(spec.thinking.map(ThinkingBudget::tokens), Some(8192));
     assert_eq!(spec.system_prompt.as_deref(), Some("Be brief."));
-    assert_eq!(spec.mcp_servers.keys().collect::<Vec<_>>(), ["browser"]);
+    let servers = serde_json::to_value(&spec.mcp_servers).expect("JSON");
+    let expected = json!({
+        "browser": {"type": "http", "url": "http://[::1]:1/"},
+        "program": {"command": "serve", "env": {"A": "b", "SET": "by itself"}},
+    });
+    assert_eq!(servers, expected);
     assert_eq!(spec.sandbox, Sandbox::Off);
     assert_eq!(spec.environment["LANG"], "C");
     assert_eq!(spec.max_turns, Some(40));

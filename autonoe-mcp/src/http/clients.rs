@@ -1,6 +1,7 @@
 //! The clients that talk to one session.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::talk::Calls;
@@ -18,12 +19,15 @@ pub(super) struct Clients {
     greeted: Mutex<VecDeque<(String, Arc<Calls>)>>,
     /// Those that came without an id, all taken for one.
     nameless: Arc<Calls>,
+    /// Whether one ever came.
+    visited: Arc<AtomicBool>,
 }
 
 impl Clients {
     /// Takes in a client that greeted. Of too many the oldest without a call is forgotten: it is
     /// told that its session is over, and greets again.
     pub(super) fn add(&self, id: String) {
+        self.visited.store(true, Ordering::Release);
         let mut greeted = self.lock();
         if greeted.len() >= MOST {
             let idle = greeted.iter().position(|(_, calls)| calls.is_idle());
@@ -35,8 +39,14 @@ impl Clients {
         greeted.push_back((id, Arc::default()));
     }
 
+    /// Returns what becomes `true` when a client comes.
+    pub(super) fn visited(&self) -> Arc<AtomicBool> {
+        self.visited.clone()
+    }
+
     /// Returns the calls of a client; `None` if its id is unknown.
     pub(super) fn calls(&self, id: Option<&[u8]>) -> Option<Arc<Calls>> {
+        self.visited.store(true, Ordering::Release);
         let Some(id) = id else {
             return Some(self.nameless.clone());
         };

@@ -1,7 +1,7 @@
 //! The server itself.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
@@ -25,7 +25,8 @@ use crate::token::Token;
 /// nothing; with the last session the port is closed.
 ///
 /// Where an agent has no way to set headers, or knows servers by commands only, say
-/// [`by_command`](Self::by_command).
+/// [`by_command`](Self::by_command); where it depends on the agent,
+/// [`or_by_command`](Self::or_by_command).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -47,9 +48,18 @@ use crate::token::Token;
 /// ```
 pub struct HttpToolServer {
     limits: HttpLimits,
+    /// The command that hands on, if servers are named by it.
     program: Option<PathBuf>,
+    has_address: HasAddress,
     /// The port that is open, as long as there is a session.
     listener: Mutex<Weak<Listener>>,
+}
+
+/// Whether agents are told the address of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HasAddress {
+    Yes,
+    No,
 }
 
 impl HttpToolServer {
@@ -63,6 +73,7 @@ impl HttpToolServer {
         Self {
             limits,
             program: None,
+            has_address: HasAddress::Yes,
             listener: Mutex::new(Weak::new()),
         }
     }
@@ -88,6 +99,32 @@ impl HttpToolServer {
     #[must_use]
     pub fn by_command(mut self, program: impl Into<PathBuf>) -> Self {
         self.program = Some(program.into());
+        self.has_address = HasAddress::No;
+        self
+    }
+
+    /// Names servers by their address, and for agents that know commands only by a command too:
+    /// `program`, as [`by_command`](Self::by_command) does.
+    ///
+    /// ```
+    /// use autonoe_core::{McpServer, RunId, SessionKey, ToolServer, Toolbox};
+    /// use autonoe_mcp::HttpToolServer;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// let server = HttpToolServer::new().or_by_command("/usr/bin/autonoe");
+    /// let session = SessionKey { run: RunId::new("run"), number: 1 };
+    ///
+    /// let served = server.serve(&session, Toolbox::new([])).await?;
+    ///
+    /// assert!(matches!(served.server, McpServer::Remote { .. }));
+    /// assert!(matches!(served.command, Some(McpServer::Stdio { .. })));
+    /// # Ok::<(), autonoe_core::ToolServerError>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn or_by_command(mut self, program: impl Into<PathBuf>) -> Self {
+        self.program = Some(program.into());
+        self.has_address = HasAddress::Yes;
         self
     }
 
@@ -106,27 +143,27 @@ impl HttpToolServer {
         *known = Arc::downgrade(&opened);
         Ok(opened)
     }
+}
 
-    fn name(&self, url: String, token: &Token) -> Result<McpServer, ToolServerError> {
-        let secret = token.reveal();
-        let Some(program) = &self.program else {
-            let header = ("Authorization".to_owned(), format!("Bearer {secret}"));
-            return Ok(McpServer::Remote {
-                transport: RemoteTransport::Http,
-                url,
-                headers: [header].into(),
-            });
-        };
-        let command = program.to_str().ok_or_else(|| {
-            ToolServerError::new("the path of the command that hands on is no text")
-        })?;
-        Ok(McpServer::Stdio {
-            command: command.to_owned(),
-            args: vec!["mcp".to_owned(), "--url".to_owned(), url],
-            env: [(TOKEN_VARIABLE.to_owned(), secret.to_owned())].into(),
-            transport: None,
-        })
+fn address(url: String, token: &Token) -> McpServer {
+    let header = format!("Bearer {}", token.reveal());
+    McpServer::Remote {
+        transport: RemoteTransport::Http,
+        url,
+        headers: [("Authorization".to_owned(), header)].into(),
     }
+}
+
+fn command_of(program: &Path, url: String, token: &Token) -> Result<McpServer, ToolServerError> {
+    let command = program
+        .to_str()
+        .ok_or_else(|| ToolServerError::new("the path of the command that hands on is no text"))?;
+    Ok(McpServer::Stdio {
+        command: command.to_owned(),
+        args: vec!["mcp".to_owned(), "--url".to_owned(), url],
+        env: [(TOKEN_VARIABLE.to_owned(), token.reveal().to_owned())].into(),
+        transport: None,
+    })
 }
 
 #[async_trait]
@@ -139,8 +176,18 @@ impl ToolServer for HttpToolServer {
         let token = Token::random()?;
         let listener = self.listener().await?;
         let registration = Registration::new(listener, session.clone(), tools, token.clone());
-        let server = self.name(registration.url(), &token)?;
-        Ok(ServedTools::new(server, registration))
+        let url = registration.url();
+        let command = self.program.as_deref();
+        let command = command.map(|program| command_of(program, url.clone(), &token));
+        let visited = registration.visited();
+        let served = match (self.has_address, command.transpose()?) {
+            (HasAddress::No, Some(command)) => ServedTools::new(command, registration),
+            (HasAddress::Yes, Some(command)) => {
+                ServedTools::new(address(url, &token), registration).with_command(command)
+            }
+            (_, None) => ServedTools::new(address(url, &token), registration),
+        };
+        Ok(served.with_visits(visited))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The sessions that are served on one port.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use autonoe_core::{SessionKey, Toolbox};
@@ -55,6 +55,7 @@ impl Sessions {
 pub(super) struct Registration {
     listener: Arc<Listener>,
     number: u64,
+    visited: Arc<AtomicBool>,
 }
 
 impl Registration {
@@ -64,12 +65,23 @@ impl Registration {
         tools: Toolbox,
         token: Token,
     ) -> Self {
+        let clients = Clients::default();
+        let visited = clients.visited();
         let number = listener.sessions().add(Served {
             token,
             desk: Arc::new(Desk::new(session, tools)),
-            clients: Clients::default(),
+            clients,
         });
-        Self { listener, number }
+        Self {
+            listener,
+            number,
+            visited,
+        }
+    }
+
+    /// Returns what becomes `true` when somebody with the secret comes.
+    pub(super) fn visited(&self) -> Arc<AtomicBool> {
+        self.visited.clone()
     }
 
     pub(super) fn url(&self) -> String {

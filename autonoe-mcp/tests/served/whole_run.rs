@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, Capabilities, CostUsd, DeliverableRepository,
     ExitReason, FixedInstructions, HookCoverage, InstructionName, MemoryRepository, MessageStream,
-    NoControl, Prompt, RunControl, SessionControl, SessionOutcome, SessionRunner, SessionSpec,
-    StreamEvent, Support, Toolbox, Verdict,
+    NoControl, Prompt, RunControl, ServerReach, SessionControl, SessionOutcome, SessionRunner,
+    SessionSpec, StreamEvent, Support, Toolbox, Verdict,
 };
 use autonoe_mcp::HttpToolServer;
 use futures::{StreamExt, stream};
@@ -18,7 +18,24 @@ use crate::agent::Agent;
 use crate::setting::soon;
 
 /// A backend whose agents reach our tools by what they are told of them, and by nothing else.
-struct Outside;
+struct Outside {
+    reach: ServerReach,
+    visits: Visits,
+}
+
+/// Whether agents come to the server of our tools at all.
+#[derive(Clone, Copy, PartialEq)]
+enum Visits {
+    Some,
+    None,
+}
+
+impl Outside {
+    fn reaching(reach: ServerReach) -> Self {
+        let visits = Visits::Some;
+        Self { reach, visits }
+    }
+}
 
 #[async_trait]
 impl AgentClientFactory for Outside {
@@ -27,20 +44,25 @@ impl AgentClientFactory for Outside {
             .with_hooks(HookCoverage::EveryTool)
             .with_sandbox(Support::Yes)
             .with_cost(Support::Yes)
+            .with_tool_server(self.reach)
             .with_in_process_tools(Support::No))
     }
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
-        Ok(Box::new(Session(spec)))
+        Ok(Box::new(Session(spec, self.visits)))
     }
 }
 
-struct Session(SessionSpec);
+struct Session(SessionSpec, Visits);
 
 #[async_trait]
 impl AgentClient for Session {
     fn query(&mut self, _: Prompt) -> MessageStream<'_> {
         let server = self.0.mcp_servers[Toolbox::SERVER].clone();
+        let end = StreamEvent::end(SessionOutcome::Completed, Some(CostUsd::ZERO));
+        if self.1 == Visits::None {
+            return stream::iter([Ok(StreamEvent::text("All is planned.")), Ok(end)]).boxed();
+        }
         let work = stream::once(async move {
             let agent = Agent::reach(&server).await.expect("it lets us in");
             let names: Vec<_> = agent.list().await.expect("they are told");
@@ -56,7 +78,6 @@ impl AgentClient for Session {
             };
             Ok(StreamEvent::text(said))
         });
-        let end = StreamEvent::end(SessionOutcome::Completed, Some(CostUsd::ZERO));
         work.chain(stream::iter([Ok(end)])).boxed()
     }
 
@@ -69,25 +90,39 @@ impl AgentClient for Session {
     }
 }
 
+fn runner(
+    agents: Outside,
+    server: HttpToolServer,
+    repository: &Arc<MemoryRepository>,
+) -> SessionRunner {
+    let texts = InstructionName::BUILT_IN.map(|name| {
+        let text = format!("Do the {name} work.");
+        (name, text)
+    });
+    SessionRunner::builder(Path::new("/srv/project"))
+        .agents(Arc::new(agents))
+        .repository(repository.clone())
+        .instructions(Arc::new(FixedInstructions::new(texts)))
+        .bash_security(Arc::new(|_: &str| Verdict::Allow))
+        .tool_server(Arc::new(server))
+        .max_retries(0)
+        .build()
+        .expect("parts fit")
+}
+
 #[tokio::test]
 async fn a_run_whose_agents_cannot_host_tools_keeps_its_ledger() {
-    for server in [
-        HttpToolServer::new(),
-        HttpToolServer::new().by_command("autonoe"),
+    use ServerReach::{Address, Command};
+    let (plain, program) = (HttpToolServer::new, "autonoe");
+    for (reach, server) in [
+        (Address, plain()),
+        (Address, plain().by_command(program)),
+        (Address, plain().or_by_command(program)),
+        (Command, plain().by_command(program)),
+        (Command, plain().or_by_command(program)),
     ] {
         let repository = Arc::new(MemoryRepository::new());
-        let texts = InstructionName::BUILT_IN.map(|name| {
-            let text = format!("Do the {name} work.");
-            (name, text)
-        });
-        let runner = SessionRunner::builder(Path::new("/srv/project"))
-            .agents(Arc::new(Outside))
-            .repository(repository.clone())
-            .instructions(Arc::new(FixedInstructions::new(texts)))
-            .bash_security(Arc::new(|_: &str| Verdict::Allow))
-            .tool_server(Arc::new(server))
-            .build()
-            .expect("parts fit");
+        let runner = runner(Outside::reaching(reach), server, &repository);
 
         let report = soon(runner.run(&RunControl::new())).await;
 
@@ -95,5 +130,30 @@ async fn a_run_whose_agents_cannot_host_tools_keeps_its_ledger() {
         let saved = repository.load().await.expect("memory does not fail");
         let ledger = saved.expect("something was saved").state.ledger;
         assert_eq!(ledger.counts().passed, 1);
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_cannot_or_does_not_reach_the_tools_is_told_as_such() {
+    let absent = Outside {
+        reach: ServerReach::Address,
+        visits: Visits::None,
+    };
+    for (agents, told) in [
+        (Outside::reaching(ServerReach::Command), "by commands only"),
+        (absent, "never reached the server"),
+    ] {
+        let repository = Arc::new(MemoryRepository::new());
+        let runner = runner(agents, HttpToolServer::new(), &repository);
+
+        let report = soon(runner.run(&RunControl::new())).await;
+
+        let (ExitReason::Failed { error } | ExitReason::MaxRetriesExceeded { error }) =
+            &report.exit
+        else {
+            panic!("{report:?}")
+        };
+        assert_eq!(error.code, "tools_not_reached");
+        assert!(error.message.contains(told), "{error:?}");
     }
 }
