@@ -54,6 +54,10 @@ fn trace_of(spec: &SessionSpec) -> Map<String, Value> {
         .collect()
 }
 
+/// How many seconds a server may take to start. The 10 of the program are too few for one that
+/// is fetched first; a session may take longer than this to begin.
+const SERVER_LIMIT: u32 = 100;
+
 /// Returns a server as the program's configuration has it: one that does not start is an error,
 /// and each call is asked about.
 fn entry(name: &str, server: &McpServer) -> Result<Value, AgentError> {
@@ -76,6 +80,7 @@ fn entry(name: &str, server: &McpServer) -> Result<Value, AgentError> {
         }
     };
     entry["required"] = true.into();
+    entry["startup_timeout_sec"] = SERVER_LIMIT.into();
     entry["default_tools_approval_mode"] = "prompt".into();
     Ok(entry)
 }

@@ -160,13 +160,13 @@ impl Live {
         }
         let settings = thread_settings(options, spec)?;
         let answer = match &spec.resume {
-            None => self.ask(|id| Outgoing::start_thread(id, &settings)).await?,
+            None => self.ask(|id| Outgoing::start_thread(id, &settings)).await,
             Some(thread) => {
                 self.ask(|id| Outgoing::resume_thread(id, thread.as_str(), &settings))
-                    .await?
+                    .await
             }
         };
-        let begun = begun(&answer)?;
+        let begun = begun(&answer.map_err(|error| with_a_way_out(error, spec))?)?;
         self.answers = Some(Answers::new(
             spec.clone(),
             begun.thread.clone(),
@@ -285,6 +285,18 @@ impl Live {
             Ok(exit) => format!("{exit:?} {}", stderr.trim()),
             Err(_elapsed) => stderr.trim().to_owned(),
         }
+    }
+}
+
+/// Says what can be done about a session that did not begin, if it has servers: one that does not
+/// start is why, most often.
+fn with_a_way_out(error: AgentError, spec: &SessionSpec) -> AgentError {
+    match error.kind() {
+        AgentErrorKind::Configuration if !spec.mcp_servers.is_empty() => error.with_remedy(
+            "mend the MCP server that it names, or leave it out; \"mcpServers\": {} in \
+             .autonoe/agent.json leaves out all, the browser that is built in too",
+        ),
+        _ => error,
     }
 }
 
