@@ -15,7 +15,7 @@ use super::backend_choice::fields_of;
 use super::fitness::{Wanted, check};
 use super::priced::priced;
 use super::program_environment::program_environment;
-use super::servers::check_servers;
+use super::servers::{Which, check_servers};
 use super::{BackendChoice, ChosenBackend, ChosenModel, ModelsFile, NoModel, Origin};
 use crate::error::{CliError, whole};
 use crate::surroundings::Surroundings;
@@ -89,11 +89,21 @@ impl ChosenBackend {
                 let (built, options) = on_model(&chosen, project, surroundings)?;
                 // What a person tells in JSON has always been taken as it is.
                 if matches!(self.choice, BackendChoice::Model(_)) {
-                    check_servers(project, mode, &options)?;
+                    check_servers(project, mode, &options, Which::All)?;
                 }
                 built
             }
-            None => self.build_spec(project, models, surroundings)?,
+            None => {
+                let built = self.build_spec(project, models, surroundings)?;
+                if built.outer_sandbox.is_some() {
+                    // Codex tells each session's failure, and Gemini CLI leaves servers out
+                    // without a word.
+                    let mut options = McpOptions::default();
+                    options.env.clone_from(&surroundings.environment);
+                    check_servers(project, mode, &options, Which::Programs)?;
+                }
+                built
+            }
         };
         built.warnings.splice(0..0, self.announced.iter().cloned());
         Ok(built)

@@ -1,4 +1,4 @@
-//! The MCP servers of agents on a model.
+//! The MCP servers of a run, before it begins.
 
 use autonoe_core::{
     AgentConfig, AgentError, ConfigFile, EffectiveConfig, McpServer, Mode, Project, SandboxSwitch,
@@ -6,6 +6,15 @@ use autonoe_core::{
 use autonoe_model::McpOptions;
 
 use crate::error::{CliError, whole};
+
+/// Which servers of a run are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    /// All of them: the agents are in this process.
+    All,
+    /// Those that are programs. How others are reached is the business of the program of the agent.
+    Programs,
+}
 
 /// Looks whether the servers of a run could be started, before it begins. None is.
 ///
@@ -16,11 +25,15 @@ pub(super) fn check_servers(
     project: &Project,
     mode: Mode,
     options: &McpOptions,
+    which: Which,
 ) -> Result<(), CliError> {
     let path = project.config_path();
     let config = AgentConfig::load(&path)?;
     let effective = EffectiveConfig::merge(config, mode, SandboxSwitch::default())?;
     for (name, server) in effective.mcp_servers() {
+        if which == Which::Programs && !matches!(server, McpServer::Stdio { .. }) {
+            continue;
+        }
         let Err(error) = options.check(name, server) else {
             continue;
         };

@@ -10,7 +10,12 @@ use serde_json::{Value, json};
 use crate::setting::{Said, Setting, passed, plan, said};
 
 /// The model calls a tool of ours.
-fn ours(tool: &str, input: &Value) -> Turn {
+pub(crate) fn ours(tool: &str, input: &Value) -> Turn {
+    in_namespace("autonoe", tool, input)
+}
+
+/// The model calls a tool of a server.
+pub(crate) fn in_namespace(namespace: &str, tool: &str, input: &Value) -> Turn {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let call = json!({
@@ -18,7 +23,7 @@ fn ours(tool: &str, input: &Value) -> Turn {
         "id": format!("fc_raw_{number}"),
         "call_id": format!("call_raw_{number}"),
         "status": "completed",
-        "namespace": "autonoe",
+        "namespace": namespace,
         "name": tool,
         "arguments": input.to_string(),
     });
@@ -38,7 +43,7 @@ fn adds(file: &str, line: &str) -> Turn {
     Message::new().with_raw_block(call).into()
 }
 
-fn shell(command: &str) -> Turn {
+pub(crate) fn shell(command: &str) -> Turn {
     Turn::tool("exec_command", json!({"cmd": command}))
 }
 
@@ -83,6 +88,23 @@ fn a_project_is_planned_and_built_and_what_is_blocked_leaves_no_trace() {
 
     assert_greeted(&setting, &run, &server);
     assert_eq!(run.warnings(), Vec::<&str>::new(), "{run:?}");
+}
+
+/// Each call of the scripted model is told with tokens, which have a price.
+#[test]
+fn a_money_budget_ends_a_run_whose_model_has_a_price() {
+    let setting = Setting::new().with_codex();
+    let script = Script::new([ours("create", &plan()), Turn::text("It is planned.")]);
+    let server = OpenAiServer::start(script.rest_by(|_| shell("ls"))).unverified();
+    let arguments = ["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"];
+    let command = setting.command(&[&arguments[..], &["--max-cost=0.01"]].concat());
+
+    let run = asking(command, &server);
+
+    assert_eq!(run.code, Some(6), "{run:?}");
+    assert!(run.stdout.contains("money budget"), "{run:?}");
+    assert!(run.stdout.contains("$0.0"), "{run:?}");
+    setting.nothing_is_left();
 }
 
 #[test]

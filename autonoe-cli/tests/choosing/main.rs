@@ -2,8 +2,15 @@
 //! CLI among them, offline: their models are scripted.
 
 mod agent_json;
+mod browser;
+#[path = "../browser/chromium.rs"]
+mod chromium;
 mod codex;
+mod commands_only;
 mod doctor;
 mod gemini;
+mod killed;
 mod refused;
 mod setting;
+#[path = "../browser/site.rs"]
+mod site;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// How long anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A variable that everything inherits which the command starts.
 const MARKER: &str = "AUTONOE_TEST_SETTING";
@@ -155,7 +155,8 @@ impl Setting {
         said(self.command(arguments))
     }
 
-    /// Waits until nothing runs any more that the command started.
+    /// Waits until nothing runs any more that the command started. Nothing was written to the home
+    /// of the person.
     pub(crate) fn nothing_is_left(&self) {
         let marker = Marker::new(MARKER, self.folder.path().to_string_lossy()).expect("a marker");
         let begun = Instant::now();
@@ -163,6 +164,9 @@ impl Setting {
             assert!(begun.elapsed() < PATIENCE, "{:?}", marker.processes());
             std::thread::sleep(Duration::from_millis(20));
         }
+        let home = fs::read_dir(self.folder.path().join("home")).expect("readable");
+        let written: Vec<_> = home.flatten().map(|entry| entry.path()).collect();
+        assert_eq!(written, Vec::<PathBuf>::new());
     }
 }
 
@@ -172,7 +176,7 @@ pub(crate) fn said(mut command: Command) -> Said {
 }
 
 /// Returns a pinned program, or fails the test if it is not installed.
-fn pinned(name: &str) -> PathBuf {
+pub(crate) fn pinned(name: &str) -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
     let path = workspace
         .expect("it is a member")

@@ -1,0 +1,152 @@
+//! Runs with the built-in browser on programs that are in a sandbox of ours, with a home that is
+//! empty: the real programs, the real Playwright MCP server and Debian's Chromium.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use autonoe_testkit::model_server::gemini::GeminiServer;
+use autonoe_testkit::model_server::openai::OpenAiServer;
+use autonoe_testkit::model_server::{Script, Turn};
+use serde_json::{Value, json};
+
+use crate::chromium;
+use crate::codex::{in_namespace, ours};
+use crate::setting::{Said, Setting, passed, pinned, plan, said};
+use crate::site::{Site, TEXT};
+
+/// The program would give a server 10 seconds of itself.
+const LONGER_THAN_CODEX_WAITS: u32 = 12;
+
+/// A project that says nothing of servers, so that it has the built-in one.
+fn setting() -> Setting {
+    let setting = Setting::new();
+    fs::remove_file(setting.root().join(".autonoe/agent.json")).expect("it is there");
+    setting
+}
+
+/// Only the download is played: what stands in for `npx` is the server that it would fetch. It
+/// takes some seconds, as the download does.
+fn with_npx(seconds: u32) -> Setting {
+    let setting = setting();
+    // What is in `/tmp` is not seen in the sandbox, and the pinned programs may be there.
+    let package = setting.root().with_file_name("playwright");
+    copy(&pinned("playwright-mcp-0.0.83"), &package);
+    let script = package.join("node_modules/@playwright/mcp/cli.js");
+    let script = format!(
+        "sleep {seconds}; shift; exec node '{}' \"$@\"",
+        script.display()
+    );
+    setting.program("npx", &script)
+}
+
+fn copy(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg("-r").args([from, to]).status();
+    assert!(copied.expect("it can be run").success());
+}
+
+/// Names a browser in the way that the guide does.
+fn with_chromium(mut command: Command) -> Command {
+    command
+        .env("PLAYWRIGHT_MCP_EXECUTABLE_PATH", chromium::program())
+        .env("PLAYWRIGHT_MCP_SANDBOX", "false");
+    command
+}
+
+fn assert_seen(setting: &Setting, run: &Said, requests: &str) {
+    assert_eq!(run.code, Some(0), "{run:?}\n{requests}");
+    assert!(requests.contains(TEXT), "{run:?}\n{requests}");
+    setting.nothing_is_left();
+}
+
+#[test]
+fn codex_sees_the_page_with_the_built_in_server() {
+    let site = Site::open();
+    let setting = with_npx(LONGER_THAN_CODEX_WAITS).with_codex();
+    let browser = |tool: &str, input: &Value| in_namespace("mcp__playwright", tool, input);
+    let server = OpenAiServer::start(Script::new([
+        ours("create", &plan()),
+        Turn::text("It is planned."),
+        browser("browser_navigate", &json!({"url": site.url()})),
+        browser("browser_snapshot", &json!({})),
+        ours("set_status", &passed()),
+        Turn::text("It shows what is left."),
+    ]));
+    let mut command = setting.command(&["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"]);
+    command
+        .env("OPENAI_API_KEY", "nobody checks it")
+        .env("OPENAI_BASE_URL", server.api_url());
+
+    let run = said(with_chromium(command));
+
+    let requests = format!("{:?}", server.log().main_requests());
+    assert_seen(&setting, &run, &requests);
+    server.verify();
+}
+
+#[test]
+fn gemini_sees_the_page_with_the_built_in_server() {
+    let site = Site::open();
+    let setting = with_npx(3).with_gemini();
+    let server = GeminiServer::start(Script::new([
+        Turn::tool("mcp_autonoe_create", plan()),
+        Turn::text("It is planned."),
+        Turn::tool(
+            "mcp_playwright_browser_navigate",
+            json!({"url": site.url()}),
+        ),
+        Turn::tool("mcp_playwright_browser_snapshot", json!({})),
+        Turn::tool("mcp_autonoe_set_status", passed()),
+        Turn::text("It shows what is left."),
+    ]));
+    let model = "gemini-2.5-flash";
+    let mut command = setting.command(&["run", "--pause=0s", "--backend=gemini", "-m", model]);
+    command
+        .env("GEMINI_API_KEY", "nobody checks it")
+        .env("GOOGLE_GEMINI_BASE_URL", server.url());
+
+    let run = said(with_chromium(command));
+
+    let requests = format!("{:?}", server.log().main_requests());
+    assert_seen(&setting, &run, &requests);
+    server.verify();
+}
+
+#[test]
+fn a_server_that_codex_cannot_start_ends_the_run_with_its_name_and_a_way_out() {
+    let setting = setting().with_codex();
+    let setting = setting.program("npx", "echo 'npm error network' >&2; exit 1");
+    let server = OpenAiServer::start(Script::by(|_| Turn::text("Nobody asks."))).unverified();
+    let mut command = setting.command(&["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"]);
+    command
+        .env("OPENAI_API_KEY", "nobody checks it")
+        .env("OPENAI_BASE_URL", server.api_url());
+
+    let run = said(command);
+
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.stdout.contains("playwright"), "{run:?}");
+    assert!(run.stderr.contains("\"mcpServers\": {}"), "{run:?}");
+    assert_eq!(server.log().main_requests().len(), 0);
+    setting.nothing_is_left();
+}
+
+#[test]
+fn a_server_whose_program_is_missing_is_told_before_a_run() {
+    for (setting, backend) in [
+        (setting().with_codex(), "codex"),
+        (setting().with_gemini(), "gemini"),
+        (setting().program("agent", "exit 1"), "acp:agent"),
+    ] {
+        let mut command = setting.bare_command(&["run", "--backend", backend]);
+        command
+            .env("OPENAI_API_KEY", "nobody asks")
+            .env("GEMINI_API_KEY", "nobody asks");
+
+        let run = said(command);
+
+        assert_eq!(run.code, Some(1), "{backend}: {run:?}");
+        assert!(run.stderr.contains("\"playwright\""), "{backend}: {run:?}");
+        assert!(run.stderr.contains("install Node.js"), "{backend}: {run:?}");
+    }
+}

@@ -1,0 +1,104 @@
+//! Runs whose command is killed in the middle, and gone on with.
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use autonoe_testkit::model_server::gemini::GeminiServer;
+use autonoe_testkit::model_server::openai::OpenAiServer;
+use autonoe_testkit::model_server::{Script, Turn};
+use serde_json::{Value, json};
+
+use crate::codex::{ours, shell};
+use crate::setting::{PATIENCE, Said, Setting, passed, plan, said};
+
+/// A command that does not end by itself.
+const ENDLESS: &str = "echo 1 > begun.txt && sleep 600";
+
+/// The command, killed at the latest when it is dropped.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        // It may be gone already, which is as good.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a command, kills it in its second session, and waits until nothing of it is left: the
+/// agent, in its sandbox, dies with it.
+fn kill_in_the_middle(setting: &Setting, mut command: Command) {
+    let command = command.stdout(Stdio::null()).stderr(Stdio::null());
+    let killed = Killed(command.spawn().expect("it starts"));
+    let begun = Instant::now();
+    while !setting.root().join("begun.txt").exists() {
+        assert!(begun.elapsed() < PATIENCE, "its tool never began");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(killed);
+    setting.nothing_is_left();
+}
+
+/// Asserts that the run was gone on with and came to its end, with the ledger that it had.
+fn assert_gone_on(setting: &Setting, run: &Said) {
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.stderr.contains("going on with a run"), "{run:?}");
+    assert!(run.stdout.contains("1 of 1 deliverables passed"), "{run:?}");
+    let ledger: Value = serde_json::from_str(&setting.read(".autonoe/status.json")).expect("JSON");
+    let deliverables = ledger["deliverables"].as_array().expect("some");
+    assert_eq!(deliverables.len(), 1, "{ledger}");
+    assert_eq!(deliverables[0]["passed"], true, "{ledger}");
+    setting.nothing_is_left();
+}
+
+#[test]
+fn a_run_on_codex_is_gone_on_with() {
+    let setting = Setting::new().with_codex();
+    let server = OpenAiServer::start(Script::new([
+        ours("create", &plan()),
+        Turn::text("It is planned."),
+        shell(ENDLESS),
+        ours("set_status", &passed()),
+        Turn::text("It is done."),
+    ]));
+    let command = || {
+        let arguments = ["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"];
+        let mut command = setting.command(&arguments);
+        command
+            .env("OPENAI_API_KEY", "nobody checks it")
+            .env("OPENAI_BASE_URL", server.api_url());
+        command
+    };
+
+    kill_in_the_middle(&setting, command());
+    let run = said(command());
+
+    assert_gone_on(&setting, &run);
+    server.verify();
+}
+
+#[test]
+fn a_run_on_gemini_is_gone_on_with() {
+    let setting = Setting::new().with_gemini();
+    let server = GeminiServer::start(Script::new([
+        Turn::tool("mcp_autonoe_create", plan()),
+        Turn::text("It is planned."),
+        Turn::tool("run_shell_command", json!({"command": ENDLESS})),
+        Turn::tool("mcp_autonoe_set_status", passed()),
+        Turn::text("It is done."),
+    ]));
+    let command = || {
+        let model = "gemini-2.5-flash";
+        let mut command = setting.command(&["run", "--pause=0s", "--backend=gemini", "-m", model]);
+        command
+            .env("GEMINI_API_KEY", "nobody checks it")
+            .env("GOOGLE_GEMINI_BASE_URL", server.url());
+        command
+    };
+
+    kill_in_the_middle(&setting, command());
+    let run = said(command());
+
+    assert_gone_on(&setting, &run);
+    server.verify();
+}
