@@ -43,17 +43,21 @@ fn start_host(setting: &Setting, test: &str, has_walls: bool) -> Host {
 }
 
 async fn nothing_is_left_of_a_killed_host(test: &str, has_walls: bool) {
-    let endless = shell("echo 1 > begun && sleep 600");
+    let endless = shell("setsid sleep 500 & echo 1 > begun && sleep 600");
     let setting = Setting::new(Script::new([endless, Turn::text("Hello.")]));
     let host = start_host(&setting, test, has_walls);
     setting.written("begun").await;
-    assert_ne!(setting.processes(), []);
+    let sleeps = || {
+        let processes = setting.processes();
+        processes.iter().filter(|it| it.name == "sleep").count()
+    };
+    eventually("the tools", || sleeps() == 2).await;
 
     drop(host);
 
-    // The program ends with its host. Its tools go their own way; what a dead host cannot do about
-    // them, the next session does.
-    let is_tool = |name: &str| ["bash", "sleep"].contains(&name);
+    // The program ends with its host. Its tools go their own way, unless walls are around them;
+    // what a dead host cannot do about them, the next session does.
+    let is_tool = |name: &str| !has_walls && ["bash", "sleep"].contains(&name);
     let only_tools = || {
         setting
             .processes()
