@@ -16,8 +16,9 @@
 //! - [`events`]: what the messages mean as they come.
 //! - [`outcome`]: how a turn ended, decided from all that is known at its end.
 //!
-//! The shapes are those of version 0.166.0, as they were recorded. Whatever is unknown is kept
-//! as it came and is no error.
+//! The shapes are those of version 0.166.0, as they were recorded. A message or an item that is
+//! unknown is kept as it came and is no error. Of those that are known, members that nobody reads
+//! are left out; only a question that has one is refused, because it could ask for more.
 
 mod agents;
 mod backend_spec;

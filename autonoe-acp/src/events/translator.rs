@@ -42,7 +42,7 @@ impl Translator {
         let mut events = match &update {
             Update::Call(news) => self.catch_up(|id| id != news.id),
             Update::Text(_) | Update::Thought(_) => self.catch_up(|_| true),
-            Update::Usage(_) | Update::Other(_) => Vec::new(),
+            Update::Other(_) => Vec::new(),
         };
         match update {
             Update::Text(text) if text.is_empty() => {}
@@ -52,7 +52,9 @@ impl Translator {
             }
             Update::Thought(text) => events.push(StreamEvent::thinking(text)),
             Update::Call(news) => events.extend(self.observe_call(&news)),
-            Update::Usage(_) | Update::Other(_) => {}
+            Update::Other(update) => {
+                tracing::trace!(%update, "an agent told what means nothing here")
+            }
         }
         events
     }

@@ -16,10 +16,8 @@ pub(crate) enum Update {
     Thought(String),
     /// There is news of a tool call: its first mention, or a later one.
     Call(CallNews),
-    /// What all of the session used so far, in the protocol's own words.
-    Usage(Value),
-    /// Something that means nothing here, by its name.
-    Other(String),
+    /// Something that means nothing here, as it came.
+    Other(Value),
 }
 
 /// What is told of a tool call. Later news leave out what has not changed.
@@ -71,10 +69,9 @@ impl Update {
                     begins: name == "tool_call",
                     ..news
                 }),
-                None => Self::Other(name.to_owned()),
+                None => Self::Other(update.clone()),
             },
-            ("usage_update", _) => Self::Usage(update.clone()),
-            _ => Self::Other(name.to_owned()),
+            _ => Self::Other(update.clone()),
         }
     }
 }
@@ -138,18 +135,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_known_is_no_error() {
+    fn what_is_not_known_is_kept_and_no_error() {
         for update in [
             json!(null),
             json!({"update": 5}),
             json!({"update": {"sessionUpdate": "plan", "entries": []}}),
+            json!({"update": {"sessionUpdate": "usage_update", "cost": {"amount": 0.1}}}),
             json!({"update": {"sessionUpdate": "tool_call", "title": "without an id"}}),
             json!({"update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "image"}}}),
         ] {
-            assert!(
-                matches!(Update::read(&update), Update::Other(_)),
-                "{update}"
-            );
+            let kept = Update::Other(update["update"].clone());
+            assert_eq!(Update::read(&update), kept, "{update}");
         }
     }
 

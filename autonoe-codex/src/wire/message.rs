@@ -90,6 +90,8 @@ pub struct RpcError {
     pub code: i64,
     /// What is wrong, for people.
     pub message: String,
+    /// What else is said of it.
+    pub data: Option<Value>,
 }
 
 impl Message {
