@@ -24,6 +24,7 @@ use crate::events::Dialect;
 /// let environment = [("PATH".into(), "/usr/bin".into())];
 /// let options = AcpOptions::new("goose", "/usr/bin/goose", environment)
 ///     .with_args(["acp"])
+///     .with_model_argument("--model")
 ///     .with_home(HomeFolder::Kept("/var/lib/goose".into()));
 ///
 /// assert_eq!(options.args, ["acp"]);
@@ -167,6 +168,34 @@ impl AcpOptions {
     #[must_use]
     pub fn with_model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
+        self
+    }
+
+    /// Sets the argument before the name of a model.
+    #[must_use]
+    pub fn with_model_argument(mut self, argument: impl Into<OsString>) -> Self {
+        self.model_argument = Some(argument.into());
+        self
+    }
+
+    /// Adds an MCP server to every session.
+    #[must_use]
+    pub fn with_mcp_server(mut self, name: impl Into<String>, server: McpServer) -> Self {
+        self.mcp_servers.insert(name.into(), server);
+        self
+    }
+
+    /// Sets how long the answer to a question about a tool may take.
+    #[must_use]
+    pub fn with_answer_limit(mut self, limit: Duration) -> Self {
+        self.answer_limit = limit;
+        self
+    }
+
+    /// Sets how long the program may take to start.
+    #[must_use]
+    pub fn with_start_limit(mut self, limit: Duration) -> Self {
+        self.start_limit = limit;
         self
     }
 
