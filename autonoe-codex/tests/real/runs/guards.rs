@@ -1,6 +1,6 @@
 //! What the guards of a run refuse.
 
-use autonoe_core::ExitReason;
+use autonoe_core::{ExitReason, StreamEvent, ToolStatus};
 use autonoe_testkit::model_server::{Script, Turn};
 
 use serde_json::json;
@@ -107,6 +107,13 @@ async fn a_profile_that_an_agent_writes_is_not_run() {
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
+    let statuses = events.iter().filter_map(|event| match event {
+        StreamEvent::ToolResponse { status, .. } => Some(*status),
+        _ => None,
+    });
+    let statuses: Vec<_> = statuses.collect();
+    assert_eq!(statuses, [ToolStatus::Ok; 5], "{events:?}");
     assert_eq!(other.files(), Vec::<String>::new());
     other.assert_nothing_is_left();
+    setting.assert_nothing_is_left();
 }
