@@ -71,6 +71,9 @@ mod guides {
     #[doc = include_str!("../../docs/guides/codex.md")]
     mod codex {}
 
+    #[doc = include_str!("../../docs/guides/acp.md")]
+    mod acp {}
+
     #[doc = include_str!("../../docs/guides/models.md")]
     mod models {}
 
