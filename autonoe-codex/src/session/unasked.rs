@@ -35,7 +35,8 @@ pub(super) fn unasked(item: &Item, allowed: &HashSet<String>) -> Option<String> 
         Item::FileChange(it) if is_done(it.status) => {
             (!allowed.contains(&it.id)).then(|| "a patch".to_owned())
         }
-        Item::McpTool(it) if is_done(it.status) => {
+        // One that ran and came to an error has failed with a result; one that was refused has none.
+        Item::McpTool(it) if is_done(it.status) || it.result.is_some() => {
             let is_known_hole = READS_RESOURCES.contains(&it.tool.as_str());
             (!is_known_hole && !allowed.contains(&it.id))
                 .then(|| format!("a call of the MCP server {}", it.server))
@@ -92,6 +93,16 @@ mod tests {
             (
                 json!({"type": "mcpToolCall", "id": "no", "tool": "t", "status": "completed"}),
                 true,
+            ),
+            (
+                json!({"type": "mcpToolCall", "id": "no", "tool": "t", "status": "failed",
+                    "result": {"content": []}, "error": null}),
+                true,
+            ),
+            (
+                json!({"type": "mcpToolCall", "id": "no", "tool": "t", "status": "failed",
+                    "result": null, "error": {"message": "it was refused"}}),
+                false,
             ),
             (
                 json!({"type": "mcpToolCall", "id": "no", "tool": "read_mcp_resource", "status": "completed"}),
