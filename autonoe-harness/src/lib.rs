@@ -75,7 +75,7 @@ pub use handle::{HandleError, HarnessHandle, HarnessNotes, LocalHandle, ProcessH
 pub use isolation::{
     Author, IsolationError, KeptWorktree, Merged, Swept, WorkPlace, Worktree, Worktrees,
 };
-pub use manager::{HarnessManager, SubHarnessProgram, Survival};
+pub use manager::{FoundHarness, HarnessManager, SubHarnessProgram, Survival};
 pub use progress::{
     ProgressDetector, ProgressSignal, ProgressWeights, SnapshotLimits, TreeSnapshot,
 };

@@ -76,10 +76,10 @@ impl FolderError {
         Self::Unwritable { path, source }
     }
 
-    pub(super) fn corrupt(path: &Path, what: impl ToString) -> Self {
+    pub(super) fn corrupt(path: &Path, what: impl Into<String>) -> Self {
         Self::Corrupt {
             path: path.to_owned(),
-            what: what.to_string(),
+            what: what.into(),
         }
     }
 }

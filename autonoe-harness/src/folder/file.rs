@@ -20,7 +20,7 @@ pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, F
     };
     let read = serde_json::from_slice(&bytes);
     read.map(Some)
-        .map_err(|error| FolderError::corrupt(path, error))
+        .map_err(|error| FolderError::corrupt(path, error.to_string()))
 }
 
 /// Reads the bytes of the file at `path`; `None` if there is nothing.

@@ -61,7 +61,7 @@ impl HarnessView {
     /// Returns what is known of what it spent, for one whose process was cut off: what that spent
     /// since it last told is unknown.
     pub(crate) fn spent_and_more(&self) -> Spent {
-        let mut spent = self.at.spent.clone();
+        let mut spent = self.at.spent;
         if self.epoch > Epoch::default() {
             spent.cost.merge(CostTotal::unknown());
         }

@@ -63,6 +63,9 @@ pub(super) struct Shared {
     pub(super) restarts: u32,
 }
 
+/// A sub-harness that was found, and how it stands or why that cannot be read.
+pub type FoundHarness = (HarnessId, Result<HarnessView, FolderError>);
+
 /// What serves sub-harnesses.
 #[derive(Clone)]
 pub(super) enum Workers {
@@ -203,7 +206,7 @@ impl HarnessManager {
     /// # Errors
     ///
     /// The folder of all is there and cannot be read.
-    pub fn list(&self) -> Result<Vec<(HarnessId, Result<HarnessView, FolderError>)>, FolderError> {
+    pub fn list(&self) -> Result<Vec<FoundHarness>, FolderError> {
         let folders = HarnessFolder::all_in(&self.shared.root)?;
         let seen = folders
             .iter()

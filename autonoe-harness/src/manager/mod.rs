@@ -5,5 +5,5 @@ mod engine;
 mod harness_manager;
 mod program;
 
-pub use harness_manager::HarnessManager;
+pub use harness_manager::{FoundHarness, HarnessManager};
 pub use program::{SubHarnessProgram, Survival};
