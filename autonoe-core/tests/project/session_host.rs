@@ -287,7 +287,7 @@ async fn a_host_tells_that_it_works_and_that_it_waits() {
     let lock = RunLock::acquire(project.project(), Timestamp::UNIX_EPOCH).expect("it is free");
     let beats = Mutex::new(Vec::new());
     let (key, beat) = (key(1), |at: RunProgress| {
-        beats.lock().expect("whole").push(at)
+        beats.lock().expect("whole").push(at);
     });
     let never = CancellationToken::new();
     let running = host.attach_or_start(&key, Epoch(1), session(), &beat, never);

@@ -236,7 +236,7 @@ impl Served {
         let outcome = self.folder.settle(&outcome)?;
         self.state.status = status_of(&outcome);
         self.let_go();
-        Ok(ServeOutcome::Ended(outcome))
+        Ok(ServeOutcome::Ended(outcome.into()))
     }
 
     /// Leaves the run as one that has not ended.

@@ -49,7 +49,7 @@ use crate::{FolderError, HarnessFolder};
 ///
 /// let served = Serving::new(folder.clone(), Arc::new(Echo)).run().await?;
 ///
-/// assert_eq!(served, ServeOutcome::Ended(RunOutcome::succeeded(json!("hello"))));
+/// assert_eq!(served, ServeOutcome::Ended(RunOutcome::succeeded(json!("hello")).into()));
 /// assert_eq!(folder.view()?.status, HarnessStatus::Completed);
 /// # Ok(())
 /// # }
@@ -67,7 +67,7 @@ pub struct Serving {
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServeOutcome {
     /// The run has ended, now or before.
-    Ended(RunOutcome),
+    Ended(Box<RunOutcome>),
     /// This process was to leave: the run has not ended, and can be served again.
     BrokenOff,
 }
@@ -135,7 +135,7 @@ impl Serving {
         let order = folder.order()?;
         let _lock = folder.lock_to_serve()?;
         if let Some(outcome) = folder.outcome()? {
-            return Ok(ServeOutcome::Ended(outcome));
+            return Ok(ServeOutcome::Ended(outcome.into()));
         }
         let mut served = Served::begin(folder, clock.clone())?;
         served.look()?;
@@ -152,7 +152,7 @@ impl Serving {
             let tick = clock.sleep(every);
             tokio::select! {
                 biased;
-                done = work.join_next() => break Woken::Done(outcome_of(done)),
+                done = work.join_next() => break Woken::Done(outcome_of(done).into()),
                 () = &mut leave => break Woken::Leave,
                 () = tick => {}
             }
@@ -165,7 +165,7 @@ impl Serving {
             served.keep_looking();
         };
         let outcome = match &woken {
-            Woken::Done(outcome) => Some(outcome.clone()),
+            Woken::Done(outcome) => Some(outcome.as_ref().clone()),
             Woken::Leave | Woken::Homeless => {
                 served.control().cancel();
                 let over = clock.sleep(patience);
@@ -196,7 +196,7 @@ impl Serving {
 /// Why the loop is left.
 enum Woken {
     /// The run has ended.
-    Done(RunOutcome),
+    Done(Box<RunOutcome>),
     /// This process is to leave.
     Leave,
     /// The folder is gone.

@@ -170,7 +170,8 @@ mod tests {
 
     #[test]
     fn what_can_never_come_to_its_turn_is_refused() {
-        let cases: [(&[(&str, &[&str])], Option<&str>); 6] = [
+        type Plan<'a> = &'a [(&'a str, &'a [&'a str])];
+        let cases: [(Plan<'_>, Option<&str>); 6] = [
             (&[], None),
             (&[("b", &["a"]), ("a", &[])], None),
             (&[("a", &[]), ("a", &[])], Some("two tasks a")),

@@ -40,7 +40,9 @@ fn name(n: usize) -> String {
     format!("m{n:03}")
 }
 
-fn strategies() -> Vec<(&'static str, fn() -> Box<dyn Strategy>)> {
+type Make = fn() -> Box<dyn Strategy>;
+
+fn strategies() -> Vec<(&'static str, Make)> {
     vec![
         ("parallel", || Box::new(Parallel {})),
         ("pipeline", || Box::new(Pipeline {})),

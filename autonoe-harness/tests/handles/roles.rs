@@ -159,7 +159,8 @@ async fn tree(run: &RunSpec, desk: &RunDesk) -> RunOutcome {
         .args(["-c", script])
         .current_dir(&folder)
         .spawn();
-    let _child = child.expect("it starts");
+    let mut child = child.expect("it starts");
+    std::thread::spawn(move || child.wait());
     if run.input["stubborn"] == json!(true) {
         std::future::pending::<()>().await;
     }

@@ -46,7 +46,10 @@ async fn one_that_has_ended_gives_its_outcome_at_once_and_is_not_run_again() {
 
     let second = serving(&folder).run().await.expect("it can be served");
 
-    assert_eq!(first, ServeOutcome::Ended(RunOutcome::succeeded(json!(1))));
+    assert_eq!(
+        first,
+        ServeOutcome::Ended(RunOutcome::succeeded(json!(1)).into())
+    );
     assert_eq!(first, second);
     let after = fs::read(folder.path().join("journal.jsonl")).expect("there");
     assert_eq!(before, after);
@@ -69,7 +72,10 @@ async fn two_never_serve_one_folder() {
     );
     folder.request_stop("enough").expect("writable");
     let first = first.await.expect("no panic").expect("it can be served");
-    assert_eq!(first, ServeOutcome::Ended(RunOutcome::cancelled("enough")));
+    assert_eq!(
+        first,
+        ServeOutcome::Ended(RunOutcome::cancelled("enough").into())
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -82,7 +88,7 @@ async fn who_was_asked_to_end_before_the_start_does_not_begin() {
 
     assert_eq!(
         served,
-        ServeOutcome::Ended(RunOutcome::cancelled("a mistake"))
+        ServeOutcome::Ended(RunOutcome::cancelled("a mistake").into())
     );
     assert_eq!(
         folder.view().expect("readable").status,
@@ -101,7 +107,7 @@ async fn a_stop_file_that_a_person_made_by_hand_asks_all_the_same() {
     let ServeOutcome::Ended(outcome) = served else {
         panic!("{served:?}");
     };
-    assert_eq!(outcome, RunOutcome::cancelled("a stop file was put there"));
+    assert_eq!(*outcome, RunOutcome::cancelled("a stop file was put there"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -127,7 +133,7 @@ async fn a_process_that_has_to_leave_leaves_the_run_for_the_next() {
     let ended = serving(&folder).run().await.expect("it can be served");
     assert_eq!(
         ended,
-        ServeOutcome::Ended(RunOutcome::succeeded(json!(["go on"])))
+        ServeOutcome::Ended(RunOutcome::succeeded(json!(["go on"])).into())
     );
     assert_eq!(folder.view().expect("readable").epoch, Epoch(2));
 }

@@ -184,8 +184,10 @@ proptest! {
             let ids = (0..tasks).map(|number| Task::new(&format!("T-{number}"), "Do it."));
             let mut order = WorkOrder::new(ids.map(|task| task.expect("an id")), Isolation::Shared);
             order.max_iterations = max_iterations;
-            let mut budget = Budget::default();
-            budget.cost_usd = cents.map(CostUsd::from_cents);
+            let budget = Budget {
+                cost_usd: cents.map(CostUsd::from_cents),
+                ..Budget::default()
+            };
             order.allowance = Allowance::new(budget);
             order.allowance.sessions = sessions;
             if attended {
