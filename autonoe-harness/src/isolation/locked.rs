@@ -108,10 +108,14 @@ impl Locked {
     ) -> Result<(), IsolationError> {
         let names = ["index.lock", "HEAD.lock", "ORIG_HEAD.lock"];
         let mut locks: Vec<_> = names.map(|name| admin.join(name)).into();
-        let refs = self.trees.common.join("refs/heads");
-        locks.push(refs.join(format!("{}.lock", place.branch)));
+        let common = &self.trees.common;
+        locks.push(common.join(format!("refs/heads/{}.lock", place.branch)));
         let since = std::time::SystemTime::UNIX_EPOCH;
         remove_locks(&locks, since, &[&place.folder]).await?;
+        // To commit, to merge and to reset forget what was going on, each under the lock of all
+        // packed refs, which is not of this worktree alone.
+        let packed = [common.join("packed-refs.lock")];
+        remove_locks(&packed, Record::written(admin)?, &self.folders()).await?;
         let mark = admin.join(MERGING);
         if mark.exists() {
             // All was committed before we began to merge, so nothing of the agent is undone.

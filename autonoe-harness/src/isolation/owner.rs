@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::SystemTime;
 
 use autonoe_process::ProcessIdentity;
 use serde::{Deserialize, Serialize};
@@ -69,6 +70,13 @@ impl Record {
         record
             .map(Some)
             .map_err(|error| IsolationError::io(path)(error.into()))
+    }
+
+    /// Returns when the record of an admin folder was written.
+    pub(super) fn written(admin: &Path) -> Result<SystemTime, IsolationError> {
+        let path = admin.join(FILE);
+        let found = fs::metadata(&path).and_then(|found| found.modified());
+        found.map_err(IsolationError::io(path))
     }
 
     /// Writes the record, whole or not at all.

@@ -96,3 +96,26 @@ async fn a_worktree_whose_folder_is_gone_leaves_its_branch() {
     assert_eq!(repo.git(&["rev-parse", "autonoe/fleet/one"]), commit);
     repo.is_clean();
 }
+
+#[tokio::test]
+async fn a_lock_that_a_killed_owner_left_for_all_refs_is_taken_away() {
+    let repo = Repo::new();
+    let worktree = repo.worktree("one").await;
+    let lock = repo.path().join(".git/packed-refs.lock");
+    fs::write(&lock, "").expect("a commit was broken off");
+    let record = repo.path().join(".git/worktrees/one/autonoe-owner.json");
+    let written = fs::metadata(&record).and_then(|found| found.modified());
+    let text = fs::read_to_string(&record).expect("a record");
+    let mut json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    json["owner"]["started"] = "before".into();
+    fs::write(&record, json.to_string()).expect("a process that is gone");
+    let file = fs::File::options().append(true).open(&record);
+    let set = file.and_then(|file| file.set_modified(written?));
+    set.expect("as it was");
+
+    let swept = repo.worktrees().await.sweep().await.expect("it works");
+
+    assert_eq!(swept.removed, [worktree.place()], "{swept:?}");
+    assert!(!lock.exists());
+    repo.is_clean();
+}
