@@ -68,8 +68,8 @@ pub use coordinate::{
 };
 pub use executor::*;
 pub use folder::{
-    FolderError, HarnessAlert, HarnessFact, HarnessFolder, HarnessJournalEntry, HarnessLog,
-    HarnessState, HarnessStatus, HarnessView, PostedInstruction, ServingProcess,
+    FolderError, HarnessFact, HarnessFolder, HarnessJournalEntry, HarnessLog, HarnessState,
+    HarnessStatus, HarnessView, PostedInstruction, ServingProcess,
 };
 pub use handle::{HandleError, HarnessHandle, HarnessNotes, LocalHandle, ProcessHandle};
 pub use isolation::{

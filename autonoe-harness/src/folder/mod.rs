@@ -13,7 +13,6 @@ mod requests;
 mod state;
 mod view;
 
-pub use alerts::HarnessAlert;
 pub use error::FolderError;
 pub use inbox::PostedInstruction;
 pub use journal::{HarnessFact, HarnessJournalEntry};

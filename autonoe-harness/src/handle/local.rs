@@ -14,7 +14,7 @@ use tokio::task::{AbortHandle, JoinError};
 
 use super::{HandleError, HarnessHandle, HarnessNotes};
 use crate::serve::panicked;
-use crate::{HarnessAlert, HarnessId, HarnessStatus, HarnessView};
+use crate::{Alert, HarnessId, HarnessStatus, HarnessView};
 
 /// A sub-harness in this process: a task, with nothing on disk. For tests and embedders.
 ///
@@ -250,7 +250,7 @@ impl HarnessHandle for LocalHandle {
         Ok(self.notes.tail(tail))
     }
 
-    async fn alerts(&self) -> Result<Vec<HarnessAlert>, HandleError> {
+    async fn alerts(&self) -> Result<Vec<Alert>, HandleError> {
         Ok(self.notes.alerts())
     }
 }

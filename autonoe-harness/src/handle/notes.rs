@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::HarnessAlert;
+use crate::Alert;
 
 /// Lines and alerts of a sub-harness in this process, kept in memory. Cheap to clone; all clones
 /// are the same notes. What carries out the run can write there, too.
@@ -13,7 +13,7 @@ pub struct HarnessNotes(Arc<Mutex<Kept>>);
 #[derive(Debug, Default)]
 struct Kept {
     lines: VecDeque<String>,
-    alerts: Vec<HarnessAlert>,
+    alerts: Vec<Alert>,
 }
 
 /// How many lines are kept.
@@ -31,7 +31,7 @@ impl HarnessNotes {
     }
 
     /// Adds an alert.
-    pub fn alert(&self, alert: HarnessAlert) {
+    pub fn alert(&self, alert: Alert) {
         self.with(|kept| kept.alerts.push(alert));
     }
 
@@ -42,7 +42,7 @@ impl HarnessNotes {
         })
     }
 
-    pub(super) fn alerts(&self) -> Vec<HarnessAlert> {
+    pub(super) fn alerts(&self) -> Vec<Alert> {
         self.with(|kept| kept.alerts.clone())
     }
 

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use autonoe_core::RunOutcome;
 
 use super::HandleError;
-use crate::{HarnessAlert, HarnessId, HarnessResult, HarnessStatus, HarnessView};
+use crate::{Alert, HarnessId, HarnessResult, HarnessStatus, HarnessView};
 
 /// Watches and leads one sub-harness, in a process of its own or in this one.
 ///
@@ -135,5 +135,5 @@ pub trait HarnessHandle: Send + Sync {
     /// # Errors
     ///
     /// They cannot be read.
-    async fn alerts(&self) -> Result<Vec<HarnessAlert>, HandleError>;
+    async fn alerts(&self) -> Result<Vec<Alert>, HandleError>;
 }

@@ -10,7 +10,7 @@ use autonoe_core::{Clock, RunOutcome, SystemClock};
 use autonoe_process::Sweep;
 
 use super::{HandleError, HarnessHandle};
-use crate::{HarnessAlert, HarnessFolder, HarnessId, HarnessView};
+use crate::{Alert, HarnessFolder, HarnessId, HarnessView};
 
 /// A sub-harness in a process of its own, reached by its folder.
 ///
@@ -181,7 +181,7 @@ impl HarnessHandle for ProcessHandle {
         Ok(self.folder.log(tail)?)
     }
 
-    async fn alerts(&self) -> Result<Vec<HarnessAlert>, HandleError> {
+    async fn alerts(&self) -> Result<Vec<Alert>, HandleError> {
         Ok(self.folder.alerts()?)
     }
 }
