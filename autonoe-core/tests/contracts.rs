@@ -28,6 +28,7 @@ fn tests() -> HashSet<String> {
         "autonoe-cli",
         "autonoe-core",
         "autonoe-flow",
+        "autonoe-harness",
         "autonoe-mcp",
         "autonoe-model",
         "autonoe-security",
@@ -81,7 +82,11 @@ fn named(page: &str) -> Vec<String> {
 #[test]
 fn every_test_that_the_contracts_name_exists() {
     let tests = tests();
-    for (page, least) in [("docs/contracts.md", 100), ("docs/flow-contracts.md", 20)] {
+    for (page, least) in [
+        ("docs/contracts.md", 100),
+        ("docs/flow-contracts.md", 20),
+        ("docs/harness-contracts.md", 60),
+    ] {
         let named = named(page);
 
         let missing: Vec<&String> = named.iter().filter(|name| !tests.contains(*name)).collect();
