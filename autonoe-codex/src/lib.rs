@@ -18,7 +18,8 @@
 //!
 //! The shapes are those of version 0.166.0, as they were recorded. A message or an item that is
 //! unknown is kept as it came and is no error. Of those that are known, members that nobody reads
-//! are left out; only a question that has one is refused, because it could ask for more.
+//! stay in the line that comes with the message ([`wire::Addressed`]), which is traced at the lowest level; only
+//! a question that has one is refused, because it could ask for more.
 
 mod agents;
 mod backend_spec;

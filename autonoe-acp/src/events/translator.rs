@@ -53,7 +53,7 @@ impl Translator {
             Update::Thought(text) => events.push(StreamEvent::thinking(text)),
             Update::Call(news) => events.extend(self.observe_call(&news)),
             Update::Other(update) => {
-                tracing::trace!(%update, "an agent told what means nothing here");
+                tracing::trace!(name = %update["sessionUpdate"], "an update that means nothing here");
             }
         }
         events

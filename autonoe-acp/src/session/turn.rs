@@ -187,6 +187,7 @@ impl<'l> Turn<'l> {
     fn take(&mut self, incoming: Incoming, session: &AgentSessionId, query: &Query) {
         match incoming {
             Incoming::Update(params) if is_about(&params, session.as_str()) => {
+                tracing::trace!(%params, "an agent tells");
                 let update = Update::read(&params);
                 query.tell(self.live.translator.observe(update));
             }

@@ -76,7 +76,10 @@ impl Talk {
         loop {
             match self.lines.next().await {
                 Some(Ok(line)) => match Addressed::read(&line) {
-                    Some(message) => return Ok(message),
+                    Some(message) => {
+                        tracing::trace!(line = %message.line, "Codex says");
+                        return Ok(message);
+                    }
                     None if line.trim_start().starts_with('{') => return Err(Silence::Unreadable),
                     None => tracing::debug!("a line that is no message"),
                 },

@@ -45,8 +45,10 @@ pub enum Message {
 /// use autonoe_codex::wire::Addressed;
 ///
 /// let line = r#"{"method":"turn/grown","params":{"threadId":"t1"}}"#;
+/// let message = Addressed::read(line).expect("a message");
 ///
-/// assert_eq!(Addressed::read(line).and_then(|message| message.thread).as_deref(), Some("t1"));
+/// assert_eq!(message.thread.as_deref(), Some("t1"));
+/// assert_eq!(message.line, line);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -55,6 +57,8 @@ pub struct Addressed {
     pub thread: Option<String>,
     /// What it says.
     pub message: Message,
+    /// The line that it stands in, with all members that nobody reads.
+    pub line: String,
 }
 
 impl Addressed {
@@ -67,6 +71,7 @@ impl Addressed {
         Some(Self {
             thread: thread.map(str::to_owned),
             message: Message::from_value(value)?,
+            line: line.to_owned(),
         })
     }
 }
