@@ -39,7 +39,7 @@ use crate::HarnessId;
 /// assert_eq!(folder.view()?.status, HarnessStatus::Pending);
 /// assert_eq!(number, 1);
 /// assert!(HarnessFolder::of(&root, &HarnessId::new("../elsewhere")).is_err());
-/// # Ok::<(), autonoe_harness::FolderError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HarnessFolder {
