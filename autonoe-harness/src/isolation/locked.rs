@@ -71,8 +71,7 @@ impl Locked {
             }
             Step::Advance { folder, base, .. } => {
                 let admin = self.admin_of(folder).await?;
-                let names = ["index.lock", "HEAD.lock", "ORIG_HEAD.lock"];
-                locks.extend(names.map(|name| admin.join(name)));
+                locks.extend(locks_in(&admin)?);
                 locks.push(of_branch(base));
             }
         }
@@ -106,8 +105,7 @@ impl Locked {
         place: &WorkPlace,
         admin: &Path,
     ) -> Result<(), IsolationError> {
-        let names = ["index.lock", "HEAD.lock", "ORIG_HEAD.lock"];
-        let mut locks: Vec<_> = names.map(|name| admin.join(name)).into();
+        let mut locks = locks_in(admin)?;
         let common = &self.trees.common;
         locks.push(common.join(format!("refs/heads/{}.lock", place.branch)));
         let since = std::time::SystemTime::UNIX_EPOCH;
@@ -254,6 +252,17 @@ fn parse(said: &str) -> Vec<Listed> {
         }
     }
     list
+}
+
+/// Returns the locks right inside of a folder: of the index, of `HEAD`, and of each name under which
+/// git remembers what is going on.
+fn locks_in(folder: &Path) -> Result<Vec<PathBuf>, IsolationError> {
+    let entries = fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let entries = entries.map_err(IsolationError::io(folder))?;
+    let paths = entries.into_iter().map(|entry| entry.path());
+    Ok(paths
+        .filter(|path| path.extension().is_some_and(|ending| ending == "lock"))
+        .collect())
 }
 
 /// Returns a path as an argument.

@@ -98,11 +98,13 @@ async fn a_worktree_whose_folder_is_gone_leaves_its_branch() {
 }
 
 #[tokio::test]
-async fn a_lock_that_a_killed_owner_left_for_all_refs_is_taken_away() {
+async fn locks_that_a_killed_owner_left_are_taken_away() {
     let repo = Repo::new();
     let worktree = repo.worktree("one").await;
     let lock = repo.path().join(".git/packed-refs.lock");
     fs::write(&lock, "").expect("a commit was broken off");
+    let own = repo.path().join(".git/worktrees/one/AUTO_MERGE.lock");
+    fs::write(&own, "").expect("and it forgot what was merged");
     let record = repo.path().join(".git/worktrees/one/autonoe-owner.json");
     let written = fs::metadata(&record).and_then(|found| found.modified());
     let text = fs::read_to_string(&record).expect("a record");
