@@ -94,7 +94,7 @@ impl Locked {
                 base,
                 from,
                 to,
-            } => self.settle(folder, base, from, to).await?,
+            } => self.settle(folder, base, (from, to), since).await?,
         }
         Step::end(&self.trees.folder)
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use super::git::{Git, failed, words};
 use super::locked::Locked;
@@ -17,6 +18,9 @@ const TRIES: usize = 5;
 
 /// How many files git is asked about at once.
 const AT_ONCE: usize = 100;
+
+/// How exact the times of files are.
+const INEXACT: Duration = Duration::from_millis(20);
 
 /// What was merged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,15 +203,40 @@ impl Locked {
         })
     }
 
+    /// Tells whether the file is what git leaves that is killed while it writes the one of `to`: not
+    /// there, or the beginning of it.
+    async fn is_begun(
+        &self,
+        folder: &Path,
+        path: &str,
+        to: &str,
+        since: SystemTime,
+    ) -> Result<bool, IsolationError> {
+        let file = folder.join(path);
+        let found = match file.symlink_metadata() {
+            Ok(found) => found,
+            Err(error) => return Ok(error.kind() == std::io::ErrorKind::NotFound),
+        };
+        let is_late = found.modified().is_ok_and(|at| at + INEXACT >= since);
+        if !found.is_file() || !is_late {
+            return Ok(false);
+        }
+        let blob = ["cat-file", "blob", &format!("{to}:{path}")];
+        let whole = self.git.attempt(folder, &blob).await?;
+        let here = fs::read(&file).map_err(IsolationError::io(file))?;
+        Ok(whole.is_success() && whole.stdout.starts_with(&here))
+    }
+
     /// Brings a folder with the base, in which a merge was broken off, to one of its two commits.
     ///
-    /// Only files that are as the new commit has them are touched: that content is not lost.
+    /// Only files are touched that are as the new commit has them, or that git had begun to write
+    /// after `since`: that content is not lost.
     pub(super) async fn settle(
         &self,
         folder: &Path,
         base: &str,
-        from: &str,
-        to: &str,
+        (from, to): (&str, &str),
+        since: SystemTime,
     ) -> Result<(), IsolationError> {
         let git = &self.git;
         if self.commit_of(base).await?.as_deref() != Some(from) {
@@ -250,16 +279,19 @@ impl Locked {
             here.extend(some.iter().copied().zip(hashes.lines().map(str::to_owned)));
         }
         for path in paths {
-            let is_new = here.get(path) == new.get(path);
+            let is_new =
+                here.get(path) == new.get(path) || self.is_begun(folder, path, to, since).await?;
             match old.get(path) {
                 Some(_) if is_new => {
                     git.ask(folder, &["checkout", "--quiet", from, "--", path])
                         .await?;
                 }
-                None if is_new => {
-                    let file = folder.join(path);
-                    fs::remove_file(&file).map_err(IsolationError::io(file))?;
-                }
+                None if is_new => match fs::remove_file(folder.join(path)) {
+                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                        return Err(IsolationError::io(folder.join(path))(error));
+                    }
+                    _ => {}
+                },
                 _ => {}
             }
         }
