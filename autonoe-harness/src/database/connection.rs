@@ -1,5 +1,6 @@
 //! A database on a thread of its own.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 
@@ -106,8 +107,12 @@ impl Database {
     ) -> Result<T, StateError> {
         let (answer, answered) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
-            // Who asked may be gone; what was asked for is done all the same.
-            let _ = answer.send(work(connection));
+            // A panic takes back its transaction, and nobody else's work.
+            let done = catch_unwind(AssertUnwindSafe(|| work(connection)));
+            if let Ok(done) = done {
+                // Who asked may be gone; what was asked for is done all the same.
+                let _ = answer.send(done);
+            }
         });
         self.jobs.send(job).map_err(|_| self.is_gone())?;
         let done = answered.await.map_err(|_| self.is_gone())?;
@@ -116,7 +121,7 @@ impl Database {
 
     fn is_gone(&self) -> StateError {
         self.failed(
-            "its thread has ended",
+            "its thread gave no answer",
             std::io::ErrorKind::BrokenPipe.into(),
         )
     }
@@ -127,5 +132,24 @@ impl Database {
             doing,
             source: source.into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::STATE;
+
+    #[tokio::test]
+    async fn who_panics_ends_nobody_elses_work() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let database = Database::open(&dir.path().join("state.db"), &STATE).await;
+        let database = database.expect("it opens");
+
+        let panicked: Result<(), _> = database.write(|_| panic!("on purpose")).await;
+
+        assert!(panicked.is_err());
+        let one = database.read(|db| Ok(db.query_row("SELECT 1", [], |row| row.get::<_, i64>(0))?));
+        assert_eq!(one.await.expect("it is read"), 1);
     }
 }
