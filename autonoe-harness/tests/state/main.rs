@@ -5,6 +5,7 @@ mod faulty;
 mod files;
 mod killed;
 mod model;
+mod opened_twice;
 mod shared;
 mod shared_killed;
 mod upstream;
