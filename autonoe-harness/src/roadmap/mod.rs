@@ -2,6 +2,7 @@
 
 mod attribute;
 mod check;
+mod command;
 mod finding;
 mod outline;
 mod plan;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::attribute::{Attribute, KEYS};
+use super::command::words_of;
 use super::finding::RoadmapFinding;
 use super::outline::{Line, Outline, Section};
 use super::plan::{PlannedTask, Roadmap};
@@ -188,11 +189,7 @@ fn criteria_of(value: &str) -> Result<SuccessCriteria, String> {
         .strip_prefix('`')
         .and_then(|value| value.strip_suffix('`'));
     if let Some(command) = quoted.filter(|command| !command.contains('`')) {
-        let words: Vec<_> = command.split_whitespace().collect();
-        return match words.is_empty() {
-            true => Err("there is no command".to_owned()),
-            false => Ok(CommandCriterion::new(words).into()),
-        };
+        return Ok(CommandCriterion::new(words_of(command)?).into());
     }
     let json = match value.starts_with('{') {
         true => serde_json::from_str(value).map_err(|error| error.to_string())?,

@@ -164,7 +164,8 @@ impl SharedContext {
 
     /// Publishes a copy of the file at `path` under a name, in place of the one before.
     ///
-    /// Who has the one before goes on reading it.
+    /// Who has the one before goes on reading it. A link is no file, but links among the folders
+    /// that lead to it are followed: of a path that an agent chose, look first where it leads.
     ///
     /// # Errors
     ///
