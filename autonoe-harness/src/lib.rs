@@ -27,6 +27,7 @@
 //! | have somebody told of what matters, and keep it | [`AlertManager`], [`Alert`], [`AlertSink`] |
 //! | see whether it is stuck | [`StuckDetector`], [`StuckThresholds`] |
 //! | have its tasks done until they are verified | [`TaskLoop`], [`WorkOrder`] |
+//! | have them go on after a crash where they were | [`WorkJournal`], [`WorkObserver`], [`WorkSoFar`] |
 //! | say what is tried when it is | [`Ladder`], [`RecoveryStrategy`] |
 //! | have each in a process of its own, that is found again after a crash | [`HarnessManager`], [`HarnessFolder`], [`Serving`] |
 //! | watch and lead one | [`HarnessHandle`]: [`ProcessHandle`], [`LocalHandle`] |
@@ -106,5 +107,5 @@ pub use stuck::{
 };
 pub use work::{
     GivenUp, Isolation, Iterated, NextStep, NoWorkObserver, TaskLoop, ToldMessage, WhenDone,
-    WorkEvent, WorkJournal, WorkObserver, WorkOrder, next_step,
+    WorkEvent, WorkJournal, WorkObserver, WorkOrder, WorkSoFar, next_step,
 };

@@ -2,6 +2,7 @@
 
 use autonoe_core::{Budget, Spent};
 
+use super::WorkSoFar;
 use crate::{Accounts, Allowance, BudgetedKind, ExecutionResult, Spending};
 
 const ALL: &str = "work";
@@ -11,26 +12,53 @@ const ITERATION: &str = "iteration";
 #[derive(Debug)]
 pub(super) struct Account {
     accounts: Accounts,
-    spent: Spent,
-    dearest: Spending,
+    tally: Tally,
+}
+
+/// What iterations took together, and what the dearest took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) all: Spending,
+    /// Each kind for itself.
+    pub(super) dearest: Spending,
 }
 
 impl Account {
-    pub(super) fn new(allowance: Allowance) -> Self {
-        Self {
-            accounts: Accounts::new(ALL, allowance),
-            spent: Spent::default(),
-            dearest: Spending::default(),
+    /// Opens an account with what earlier lives of the run left of the allowance.
+    ///
+    /// What an iteration took that a kill cut off is known to nobody. It is taken for as dear as
+    /// the dearest that is known: for nothing would be wrong, and for all that was left would end
+    /// every run that is killed once.
+    pub(super) fn after(allowance: Allowance, so_far: &WorkSoFar) -> Self {
+        let told = so_far.told_spending();
+        let mut accounts = Accounts::new(ALL, allowance);
+        let free = accounts.free(ALL).unwrap_or_default();
+        let charged = accounts
+            .reserve(ALL, ITERATION, free)
+            .and_then(|()| accounts.spend(ITERATION, &told.all))
+            .and_then(|()| accounts.settle(ITERATION));
+        debug_assert!(charged.is_ok(), "{charged:?}");
+        let mut tally = told;
+        for _ in 0..so_far.cut_off() {
+            let guess = Spending {
+                sessions: 1,
+                ..told.dearest
+            };
+            let charged = accounts.spend(ALL, &guess);
+            debug_assert!(charged.is_ok(), "{charged:?}");
+            tally.all.spent.cost.add(None);
+            tally.all.sessions = tally.all.sessions.saturating_add(1);
         }
+        Self { accounts, tally }
     }
 
     pub(super) fn spent(&self) -> Spent {
-        self.spent
+        self.tally.all.spent
     }
 
     /// Returns what the dearest iteration took, each kind for itself.
     pub(super) fn dearest(&self) -> Spending {
-        self.dearest
+        self.tally.dearest
     }
 
     pub(super) fn free(&self) -> Allowance {
@@ -68,27 +96,36 @@ impl Account {
     /// Charges what the iteration spent; `None` if it did not begin. The rest is free again.
     pub(super) fn end(&mut self, result: Option<&ExecutionResult>) {
         if let Some(result) = result {
-            let spending = Spending {
-                spent: Spent {
-                    cost: result.cost,
-                    tokens: result.tokens,
-                    time: result.duration,
-                },
-                sessions: 1,
-            };
-            self.note(&spending);
+            let spending = spending(result);
+            let charged = self.accounts.spend(ITERATION, &spending);
+            debug_assert!(charged.is_ok(), "{charged:?}");
+            self.tally.add(&spending);
         }
         let settled = self.accounts.settle(ITERATION);
         debug_assert!(settled.is_ok(), "{settled:?}");
     }
+}
 
-    fn note(&mut self, spending: &Spending) {
-        let charged = self.accounts.spend(ITERATION, spending);
-        debug_assert!(charged.is_ok(), "{charged:?}");
-        let (spent, one) = (&mut self.spent, &spending.spent);
-        spent.cost.merge(one.cost);
-        spent.tokens += one.tokens;
-        spent.time += one.time;
+/// Returns what an iteration took.
+fn spending(result: &ExecutionResult) -> Spending {
+    Spending {
+        spent: Spent {
+            cost: result.cost,
+            tokens: result.tokens,
+            time: result.duration,
+        },
+        sessions: 1,
+    }
+}
+
+impl Tally {
+    /// Adds what an iteration took.
+    pub(super) fn add(&mut self, iteration: &Spending) {
+        let (all, one) = (&mut self.all.spent, &iteration.spent);
+        all.cost.merge(one.cost);
+        all.tokens += one.tokens;
+        all.time += one.time;
+        self.all.sessions = self.all.sessions.saturating_add(iteration.sessions);
         let most = &mut self.dearest.spent;
         if one.cost.known_usd > most.cost.known_usd {
             most.cost = one.cost;
@@ -97,6 +134,6 @@ impl Account {
             most.tokens = one.tokens;
         }
         most.time = most.time.max(one.time);
-        self.dearest.sessions = 1;
+        self.dearest.sessions = self.dearest.sessions.max(iteration.sessions);
     }
 }

@@ -1,11 +1,13 @@
 //! A task, from its first iteration to its end.
 
 use autonoe_core::Failure;
+use jiff::Timestamp;
 
 use super::decide::{GivenUp, Iterated, NextStep, is_permanent, next_step};
 use super::iterate::{NoTurn, Place, Turn};
 use super::messages::Held;
 use super::task_loop::Work;
+use super::task_so_far::TaskSoFar;
 use super::{WorkEvent, explore};
 use crate::{
     Climb, ExecuteError, ExecutionResult, LoopContext, RecoveryChange, StuckLevel, StuckReport,
@@ -53,29 +55,89 @@ impl Work<'_> {
             at: self.lines.clock.now(),
         };
         self.note(&began).await?;
-        self.report(Some(task), 0);
+        let so_far = self.so_far.of_task(&task.id);
+        let mut standing = self.standing(task, &so_far);
+        self.report(Some(task), standing.iteration);
         let mut place = self.place(self.folder.clone(), None).await;
-        let mut standing = self.standing(task);
+        let mut next = self
+            .take_up(&mut place, task, &mut standing, so_far)
+            .await?;
         let end = loop {
-            match self.advance(&mut place, task, &mut standing).await? {
+            match next {
                 Recovered::GoOn => {}
                 Recovered::Ended(end) => break end,
             }
+            next = self.advance(&mut place, task, &mut standing).await?;
         };
+        let (task, at) = (task.id.clone(), self.lines.clock.now());
+        let iterations = standing.iteration;
         let (success, reason) = match &end {
             TaskEnd::Done(_) => (true, "it is done and verified".to_owned()),
             TaskEnd::Failed(why) => (false, why.clone()),
-            TaskEnd::Stopped => (false, "the work was stopped".to_owned()),
+            TaskEnd::Stopped => {
+                let stopped = WorkEvent::Stopped {
+                    task,
+                    at,
+                    iterations,
+                };
+                self.note(&stopped).await?;
+                return Ok(end);
+            }
         };
         let ended = WorkEvent::Ended {
-            task: task.id.clone(),
-            at: self.lines.clock.now(),
+            task,
+            at,
             success,
             reason,
-            iterations: standing.iteration,
+            iterations,
         };
         self.note(&ended).await?;
         Ok(end)
+    }
+
+    /// Goes on where the task was when the process before this one was lost.
+    async fn take_up(
+        &mut self,
+        place: &mut Place,
+        task: &Task,
+        standing: &mut Standing,
+        so_far: TaskSoFar,
+    ) -> Result<Recovered, Failure> {
+        let most = self.order.max_iterations;
+        if standing.iteration >= most {
+            let why = GivenUp::Iterations(most).to_string();
+            let last = standing.problem.iter();
+            let last: String = last.map(|why| format!("; at last: {why}")).collect();
+            return Ok(Recovered::Ended(TaskEnd::Failed(why + &last)));
+        }
+        if let Some(until) = so_far.waits_until
+            && self.wait_until(until).await == Held::Stop
+        {
+            return Ok(Recovered::Ended(TaskEnd::Stopped));
+        }
+        match so_far.changed {
+            None => return Ok(Recovered::GoOn),
+            Some(RecoveryChange::Prompt { .. } | RecoveryChange::Escalate { .. }) => {}
+            Some(RecoveryChange::Ask { .. }) => {
+                if self.messages.ask().await == Held::Stop {
+                    return Ok(Recovered::Ended(TaskEnd::Stopped));
+                }
+            }
+            Some(RecoveryChange::Explore { .. }) => {
+                standing.problem = Some("the search for other ways was cut off".to_owned());
+                return self.recover(place, task, standing).await;
+            }
+        }
+        place.stuck.helped();
+        Ok(Recovered::GoOn)
+    }
+
+    /// Waits for a time to come.
+    async fn wait_until(&mut self, until: Timestamp) -> Held {
+        let left = until.duration_since(self.lines.clock.now());
+        let left = std::time::Duration::try_from(left).unwrap_or_default();
+        let time = self.lines.clock.sleep(left);
+        self.messages.wait(time).await
     }
 
     /// Has one iteration, and does what follows from it.
@@ -141,10 +203,7 @@ impl Work<'_> {
                 standing.waits += 1;
                 let task = task.id.clone();
                 self.note(&WorkEvent::Waited { task, until }).await?;
-                let left = until.duration_since(self.lines.clock.now());
-                let left = std::time::Duration::try_from(left).unwrap_or_default();
-                let time = self.lines.clock.sleep(left);
-                match self.messages.wait(time).await {
+                match self.wait_until(until).await {
                     Held::GoOn => Ok(Recovered::GoOn),
                     Held::Stop => Ok(Recovered::Ended(TaskEnd::Stopped)),
                 }
@@ -182,6 +241,7 @@ impl Work<'_> {
                 strategy,
                 step: step.clone(),
                 passed_over: recovery.passed_over,
+                climb: standing.climb.clone(),
             };
             self.note(&recovered).await?;
             match step.change {
@@ -234,21 +294,27 @@ impl Work<'_> {
         context
     }
 
-    fn standing(&self, task: &Task) -> Standing {
+    fn standing(&self, task: &Task, so_far: &TaskSoFar) -> Standing {
         let mut now = task.clone();
         now.cli = now.cli.or_else(|| self.order.backend.clone());
         now.model = now.model.or_else(|| self.order.model.clone());
+        now.cli = now.cli.or_else(|| so_far.cli.clone());
+        if let Some(to) = so_far.escalated.clone() {
+            now.cli = Some(to.cli);
+            now.model = to.model;
+        }
+        now.goal = so_far.goal.clone().unwrap_or(now.goal);
         Standing {
             now,
-            climb: Climb::default(),
-            iteration: 0,
-            waits: 0,
-            problem: None,
-            backend_failed: false,
-            report: StuckReport {
+            climb: so_far.climb.clone(),
+            iteration: so_far.iterations,
+            waits: so_far.waits,
+            problem: so_far.problem.clone(),
+            backend_failed: so_far.backend_failed,
+            report: so_far.report.clone().unwrap_or(StuckReport {
                 level: StuckLevel::Fine,
                 reasons: Vec::new(),
-            },
+            }),
         }
     }
 }

@@ -1,13 +1,15 @@
 //! What happens in a task loop.
 
-use std::collections::BTreeSet;
-
 use async_trait::async_trait;
 use autonoe_core::{CostTotal, Failure, TokenUsage};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{ExecutionEnd, PassedOver, RecoveryStep, StuckReport, TaskId, Verification, WorkPlace};
+use super::WorkSoFar;
+use crate::{
+    Climb, ExecutionEnd, ExecutionResult, PassedOver, RecoveryStep, StuckReport, TaskId,
+    Verification, WorkPlace,
+};
 
 /// Takes note of what happens in a task loop: a journal, a database.
 ///
@@ -22,14 +24,17 @@ pub trait WorkObserver: Send + Sync {
     /// It cannot. Then the work ends as failed: what nobody knows of cannot be gone on with.
     async fn note(&self, event: &WorkEvent) -> Result<(), Failure>;
 
-    /// Returns the ids of what persons said and agents were told, also in an earlier life of the
-    /// run. With those a kill between two lines tells nothing twice.
+    /// Returns what earlier lives of the run came to, by what was noted of them. With that the
+    /// loop goes on: it repeats nothing that is done, tells nothing twice, and counts what was
+    /// spent.
+    ///
+    /// By default nothing was before, which is right for who forgets everything.
     ///
     /// # Errors
     ///
     /// It cannot be read. Then nothing begins.
-    async fn told(&self) -> Result<BTreeSet<String>, Failure> {
-        Ok(BTreeSet::new())
+    async fn so_far(&self) -> Result<WorkSoFar, Failure> {
+        Ok(WorkSoFar::default())
     }
 }
 
@@ -65,12 +70,36 @@ impl WorkObserver for NoWorkObserver {
 )]
 #[non_exhaustive]
 pub enum WorkEvent {
-    /// Work on a task began.
+    /// Work on a task began, or began again after the process that worked on it was lost.
     Began {
         /// The task.
         task: TaskId,
         /// When.
         at: Timestamp,
+    },
+    /// An agent is about to have a turn. Where no other word of that turn follows, it was cut off.
+    IterationBegan {
+        /// The task.
+        task: TaskId,
+        /// The number of the iteration, from 1; on a branch of its own count.
+        iteration: u32,
+        /// The branch that it is on, if it is one of several ways.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        branch: Option<String>,
+        /// When.
+        at: Timestamp,
+    },
+    /// The turn of an agent did not begin after all. Nothing was spent on it.
+    NotBegun {
+        /// The task.
+        task: TaskId,
+        /// The number of the iteration, from 1; on a branch of its own count.
+        iteration: u32,
+        /// The branch that it was to be on, if it was one of several ways.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        branch: Option<String>,
+        /// Why, for people.
+        reason: String,
     },
     /// An agent had a turn.
     Iterated {
@@ -107,6 +136,9 @@ pub enum WorkEvent {
         tokens: TokenUsage,
         /// How many milliseconds it took.
         duration_ms: u64,
+        /// What came of it, if what the task asks for holds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        result: Option<Box<ExecutionResult>>,
     },
     /// A task waits for the quota of its backend.
     Waited {
@@ -128,6 +160,9 @@ pub enum WorkEvent {
         /// What could not be tried before it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         passed_over: Vec<PassedOver>,
+        /// How far up the ladder the task is with it.
+        #[serde(default)]
+        climb: Climb,
     },
     /// One of several ways came to its end.
     Explored {
@@ -154,6 +189,15 @@ pub enum WorkEvent {
         /// Why, for people.
         reason: String,
         /// How many iterations it took.
+        iterations: u32,
+    },
+    /// Work on a task was stopped from outside; it is neither done nor failed.
+    Stopped {
+        /// The task.
+        task: TaskId,
+        /// When.
+        at: Timestamp,
+        /// How many iterations it took until then.
         iterations: u32,
     },
     /// The work is over. What persons said and no agent was told is here.

@@ -61,6 +61,16 @@ impl Work<'_> {
         problem: Option<&str>,
     ) -> Result<Turn, NoTurn> {
         let budget = self.account.begin().map_err(NoTurn::Spent)?;
+        let begins = WorkEvent::IterationBegan {
+            task: task.id.clone(),
+            iteration,
+            branch: place.branch.clone(),
+            at: self.lines.clock.now(),
+        };
+        if let Err(failure) = self.note(&begins).await {
+            self.account.end(None);
+            return Err(NoTurn::NotRecorded(failure));
+        }
         let child = RunControl::new();
         let mut execution = Execution::new(&child).budget(budget);
         execution.context = self.context(problem);
@@ -68,7 +78,19 @@ impl Work<'_> {
         let (result, given) = self.messages.accompany(&child, executing).await;
         let told = self.messages.sort(given);
         self.account.end(result.as_ref().ok());
-        let result = result.map_err(NoTurn::NotBegun)?;
+        let result = match result {
+            Ok(result) => result,
+            Err(error) => {
+                let event = WorkEvent::NotBegun {
+                    task: task.id.clone(),
+                    iteration,
+                    branch: place.branch.clone(),
+                    reason: error.to_string(),
+                };
+                self.note(&event).await.map_err(NoTurn::NotRecorded)?;
+                return Err(NoTurn::NotBegun(error));
+            }
+        };
         let verification = self.verify(place, task, &result).await;
         if !verification.is_success() {
             self.failures = self.failures.saturating_add(1);
@@ -90,6 +112,7 @@ impl Work<'_> {
             cost: result.cost,
             tokens: result.tokens,
             duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
+            result: verification.is_success().then(|| Box::new(result.clone())),
         };
         self.note(&event).await.map_err(NoTurn::NotRecorded)?;
         self.messages.settle(told);

@@ -1,6 +1,5 @@
 //! The journal of a task loop.
 
-use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -9,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use autonoe_core::Failure;
 
-use super::{WorkEvent, WorkObserver};
+use super::{WorkEvent, WorkObserver, WorkSoFar};
 
 /// Writes what happens into a file, a line of JSON for each event. Nothing in it ever changes.
 ///
@@ -57,6 +56,13 @@ impl WorkJournal {
                 file.write_all(b"\n")?;
             }
         }
+        // A file whose name is lost with the power is none.
+        if let Some(folder) = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+        {
+            File::open(folder)?.sync_all()?;
+        }
         Ok(Self {
             path: path.to_owned(),
             file: Mutex::new(file),
@@ -86,13 +92,8 @@ impl WorkJournal {
         line.push(b'\n');
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(&line)?;
-        match event {
-            // After these nothing may be repeated.
-            WorkEvent::Iterated { .. } | WorkEvent::Ended { .. } | WorkEvent::Closed { .. } => {
-                file.sync_data()
-            }
-            _ => Ok(()),
-        }
+        // What follows relies on it: what was begun, done or told must be known after a kill.
+        file.sync_data()
     }
 }
 
@@ -105,16 +106,12 @@ impl WorkObserver for WorkJournal {
         })
     }
 
-    async fn told(&self) -> Result<BTreeSet<String>, Failure> {
+    async fn so_far(&self) -> Result<WorkSoFar, Failure> {
         let events = Self::read(&self.path).map_err(|error| {
             let message = format!("{} cannot be read: {error}", self.path.display());
             Failure::permanent("journal", message)
         })?;
-        let told = events.into_iter().filter_map(|event| match event {
-            WorkEvent::Iterated { told, .. } => Some(told),
-            _ => None,
-        });
-        Ok(told.flatten().filter_map(|message| message.id).collect())
+        Ok(events.iter().collect())
     }
 }
 

@@ -9,10 +9,13 @@ mod iterate;
 mod journal;
 mod messages;
 mod order;
+mod so_far;
 mod task_loop;
+mod task_so_far;
 
 pub use decide::{GivenUp, Iterated, NextStep, next_step};
 pub use event::{NoWorkObserver, ToldMessage, WorkEvent, WorkObserver};
 pub use journal::WorkJournal;
 pub use order::{Isolation, WhenDone, WorkOrder};
+pub use so_far::WorkSoFar;
 pub use task_loop::TaskLoop;

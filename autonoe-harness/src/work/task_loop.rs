@@ -1,6 +1,6 @@
 //! What carries out the tasks of one member.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use autonoe_core::{Clock, Failure, JobRunner, RunDesk, RunOutcome, RunSpec, Syst
 use super::account::Account;
 use super::attempt::TaskEnd;
 use super::messages::Messages;
-use super::{Isolation, NoWorkObserver, WhenDone, WorkEvent, WorkObserver, WorkOrder};
+use super::{Isolation, NoWorkObserver, WhenDone, WorkEvent, WorkObserver, WorkOrder, WorkSoFar};
 use crate::{
     Author, ExecutionResult, Executors, HarnessId, HarnessResult, SnapshotLimits, Task, TaskId,
     Verification, WorkPlace, Worktree, Worktrees,
@@ -26,6 +26,10 @@ pub(super) type Workshop = Arc<dyn Fn(&Path) -> Executors + Send + Sync>;
 /// It is a [`JobRunner`]: an engine calls it with a [`WorkOrder`] as input, and its output is a
 /// [`HarnessResult`]. A pause holds before the next turn; what persons say reaches the agent once,
 /// in the turn under way if its backend can, else in the next.
+///
+/// Carried out again after its process was lost, it goes on by what its [`WorkObserver`] noted:
+/// what is done stays done, what was spent counts, and a task whose iterations are cut off again and
+/// again comes to its limit.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -157,6 +161,8 @@ pub(super) struct Work<'a> {
     pub(super) worktree: Option<Worktree>,
     pub(super) kept: Vec<WorkPlace>,
     pub(super) failures: u32,
+    /// What earlier lives of the run came to.
+    pub(super) so_far: WorkSoFar,
     done: BTreeSet<TaskId>,
     /// What was verified, to be verified again before it is merged.
     verified: Vec<(Task, ExecutionResult)>,
@@ -172,7 +178,6 @@ enum End {
 #[async_trait]
 impl JobRunner for TaskLoop {
     async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
-        let began = self.clock.now();
         let wrong = |message: String| Failure::permanent("work_order", message);
         let order: WorkOrder = match serde_json::from_value(run.input.clone()) {
             Ok(order) => order,
@@ -182,8 +187,8 @@ impl JobRunner for TaskLoop {
         if !problems.is_empty() {
             return RunOutcome::failed(wrong(problems.join("; ")));
         }
-        let told = match self.observer.told().await {
-            Ok(told) => told,
+        let so_far = match self.observer.so_far().await {
+            Ok(so_far) => so_far,
             Err(failure) => return RunOutcome::failed(failure),
         };
         let worktree = match self.isolate(&order).await {
@@ -192,19 +197,30 @@ impl JobRunner for TaskLoop {
         };
         let folder = worktree.as_ref().map(|tree| tree.folder().to_owned());
         let ticked = order.tasks.iter().filter(|planned| planned.is_done);
+        let mut done: BTreeSet<_> = ticked.map(|planned| planned.task.id.clone()).collect();
+        let mut verified = Vec::new();
+        for (id, result) in so_far.done() {
+            let planned = order.tasks.iter().find(|planned| planned.task.id == *id);
+            if let Some(planned) = planned {
+                done.insert(id.clone());
+                verified.push((planned.task.clone(), result.clone()));
+            }
+        }
         let mut work = Work {
             lines: self,
             order: &order,
             desk,
-            messages: Messages::new(desk.control(), told),
-            account: Account::new(order.allowance),
+            messages: Messages::new(desk.control(), so_far.told().clone()),
+            account: Account::after(order.allowance, &so_far),
             folder: folder.unwrap_or_else(|| self.folder.clone()),
             worktree,
-            kept: Vec::new(),
-            failures: 0,
-            done: ticked.map(|planned| planned.task.id.clone()).collect(),
-            verified: Vec::new(),
+            kept: so_far.kept().to_vec(),
+            failures: so_far.failures(),
+            done,
+            verified,
+            so_far,
         };
+        let began = work.so_far.began().unwrap_or_else(|| self.clock.now());
         let mut end = work.all_tasks().await;
         if let Err(failed) = work.conclude(matches!(end, Ok(End::Done))).await {
             end = end.map(|_| End::Failed(failed));
@@ -227,9 +243,16 @@ impl Work<'_> {
     }
 
     async fn all_tasks(&mut self) -> Result<End, Failure> {
-        let mut failed = BTreeSet::new();
-        let mut why = Vec::new();
         let order = self.order;
+        let before = order.tasks.iter().map(|planned| &planned.task.id);
+        let before: BTreeMap<_, _> = self
+            .so_far
+            .failed()
+            .filter(|(id, _)| before.clone().any(|task| task == *id))
+            .collect();
+        let said = |id: &TaskId, reason: &str| format!("the task {id} failed: {reason}");
+        let mut why: Vec<_> = before.iter().map(|(id, why)| said(id, why)).collect();
+        let mut failed: BTreeSet<TaskId> = before.into_keys().cloned().collect();
         loop {
             let ready = order.tasks.iter().find(|planned| {
                 let id = &planned.task.id;
@@ -242,7 +265,7 @@ impl Work<'_> {
                 TaskEnd::Stopped => return Ok(End::Stopped),
                 TaskEnd::Failed(reason) => {
                     failed.insert(task.id.clone());
-                    why.push(format!("the task {} failed: {reason}", task.id));
+                    why.push(said(&task.id, &reason));
                 }
                 TaskEnd::Done(result) => {
                     self.done.insert(task.id.clone());

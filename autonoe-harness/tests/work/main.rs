@@ -2,10 +2,12 @@
 
 mod budgets;
 mod ends;
+mod lives;
 mod messages;
 mod orders;
 mod progress;
 mod properties;
 mod recovering;
+mod served_again;
 mod setting;
 mod worktrees;

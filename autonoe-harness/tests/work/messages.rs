@@ -141,14 +141,14 @@ async fn lesson_2_what_was_told_before_a_restart_is_settled_and_not_told_again()
         })
     };
     let mut told = Vec::new();
-    for _ in 0..2 {
+    for id in ["T-1", "T-2"] {
         let turns = Turns::new([does_it()]);
         let mut stage = Stage::new(&turns);
         let journal = WorkJournal::open(&path).expect("a journal");
         stage.work = stage.work.observed_by(Arc::new(journal));
         stage.control.tell(message());
 
-        let (outcome, _) = stage.run(&order([task("T-1")])).await;
+        let (outcome, _) = stage.run(&order([task(id)])).await;
 
         assert!(outcome.is_success(), "{outcome:?}");
         told.extend(count(&turns.prompts(), "Use tabs."));

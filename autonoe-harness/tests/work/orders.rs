@@ -66,33 +66,39 @@ async fn lesson_7_an_order_that_asks_for_a_worktree_never_works_without() {
     assert_eq!(failure.code, "not_isolated");
 }
 
-/// Can write nothing down after its first notes.
+/// Can write so many notes down, and no more.
 struct FullDisk(std::sync::atomic::AtomicUsize);
 
 #[async_trait]
 impl WorkObserver for FullDisk {
     async fn note(&self, _: &WorkEvent) -> Result<(), Failure> {
-        match self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
-            0 => Ok(()),
-            _ => Err(Failure::permanent("not_recorded", "the disk is full")),
+        use std::sync::atomic::Ordering::SeqCst;
+        let left = |left: usize| left.checked_sub(1);
+        match self.0.fetch_update(SeqCst, SeqCst, left) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(Failure::permanent("not_recorded", "the disk is full")),
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn work_of_which_nobody_can_take_note_fails() {
-    let turns = Turns::new([says("Done.")]);
-    let mut stage = Stage::new(&turns);
-    stage.work = stage.work.observed_by(Arc::new(FullDisk(0.into())));
-    let done = Task::new("T-1", "Say it.").expect("an id");
+    // What cannot be noted as begun does not begin; what cannot be noted as done is not done.
+    for (notes, turns) in [(1, vec![]), (2, vec![says("Done.")])] {
+        let turns = Turns::new(turns);
+        let mut stage = Stage::new(&turns);
+        let full = Arc::new(FullDisk(notes.into()));
+        stage.work = stage.work.observed_by(full);
+        let done = Task::new("T-1", "Say it.").expect("an id");
 
-    let (outcome, result) = stage.run(&order([done])).await;
+        let (outcome, result) = stage.run(&order([done])).await;
 
-    let RunEnding::Failed { failure } = outcome.ending else {
-        panic!("{outcome:?}");
-    };
-    assert_eq!(failure.code, "not_recorded");
-    assert!(!result.success);
+        let RunEnding::Failed { failure } = outcome.ending else {
+            panic!("{outcome:?}");
+        };
+        assert_eq!(failure.code, "not_recorded");
+        assert!(!result.success);
+    }
 }
 
 #[test]

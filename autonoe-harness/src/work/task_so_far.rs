@@ -1,0 +1,85 @@
+//! How a task stood when the process that worked on it was lost.
+
+use jiff::Timestamp;
+
+use super::WorkEvent;
+use super::decide::is_permanent;
+use crate::{BackendModel, Climb, RecoveryChange, RecoveryStep, StuckReport};
+
+/// How a task stood when the process that worked on it was lost.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct TaskSoFar {
+    pub(super) iterations: u32,
+    pub(super) waits: u32,
+    /// Until when it was to wait for its quota.
+    pub(super) waits_until: Option<Timestamp>,
+    pub(super) climb: Climb,
+    /// The change after which no iteration began.
+    pub(super) changed: Option<RecoveryChange>,
+    /// The words of its goal, if they were changed.
+    pub(super) goal: Option<String>,
+    /// Who was put in charge of it.
+    pub(super) escalated: Option<BackendModel>,
+    /// Who had its last turn.
+    pub(super) cli: Option<String>,
+    pub(super) problem: Option<String>,
+    pub(super) backend_failed: bool,
+    pub(super) report: Option<StuckReport>,
+}
+
+impl TaskSoFar {
+    pub(super) fn begins(&mut self, iteration: u32) {
+        self.iterations = self.iterations.max(iteration);
+        self.waits_until = None;
+        self.changed = None;
+    }
+
+    pub(super) fn was_cut_off(&mut self) {
+        self.problem = Some("it was cut off before it came to its end".to_owned());
+    }
+
+    pub(super) fn did_not_begin(&mut self, reason: &str) {
+        self.problem = Some(reason.to_owned());
+        self.backend_failed = true;
+    }
+
+    /// Takes in an iteration that was no success.
+    pub(super) fn iterated(&mut self, event: &WorkEvent) {
+        let WorkEvent::Iterated {
+            iteration,
+            cli,
+            end,
+            verification,
+            stuck,
+            ..
+        } = event
+        else {
+            return;
+        };
+        self.iterations = self.iterations.max(*iteration);
+        self.problem = Some(verification.reason().to_owned());
+        self.backend_failed = is_permanent(end);
+        self.report = Some(stuck.clone());
+        self.cli.get_or_insert_with(|| cli.clone());
+    }
+
+    pub(super) fn waits(&mut self, until: Timestamp) {
+        // It was no turn: nothing was done in it.
+        self.iterations = self.iterations.saturating_sub(1);
+        self.waits = self.waits.saturating_add(1);
+        self.waits_until = Some(until);
+    }
+
+    pub(super) fn is_helped(&mut self, step: &RecoveryStep, climb: &Climb) {
+        self.climb = climb.clone();
+        self.changed = Some(step.change.clone());
+        match &step.change {
+            RecoveryChange::Prompt { goal } => self.goal = Some(goal.clone()),
+            RecoveryChange::Escalate { to } => {
+                self.escalated = Some(to.clone());
+                self.backend_failed = false;
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! What a loop makes of what was noted before its process was lost.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use autonoe_core::{Budget, CostUsd, RunOutcome};
+use autonoe_harness::{
+    Allowance, HarnessResult, Isolation, Task, TaskId, WorkEvent, WorkOrder, WorkSoFar,
+};
+use proptest::prelude::*;
+
+use crate::lives::{Kill, Lives, Turn, Written};
+
+fn order<const N: usize>(tasks: [&str; N]) -> WorkOrder {
+    let tasks = tasks.map(|id| Task::new(id, "Do it.").expect("an id"));
+    WorkOrder::new(tasks, Isolation::Shared)
+}
+
+/// Two tasks: one is done at once, the other is stuck on the way.
+fn lives() -> Lives {
+    use Turn::{Does, Says};
+    let same = || Says("Same.");
+    let stuck = vec![same(), same(), same(), same(), Says("Oh."), Does("Two.")];
+    let turns = [("T-1", vec![Does("One.")]), ("T-2", stuck)];
+    Lives::new(order(["T-1", "T-2"]), turns).telling("Use tabs.")
+}
+
+fn result(outcome: &RunOutcome) -> HarnessResult {
+    serde_json::from_value(outcome.output.clone()).expect("a result")
+}
+
+/// What holds however often the process was lost.
+fn check(lives: &Lives, outcome: &RunOutcome) -> Result<(), TestCaseError> {
+    let events = lives.events();
+    let written = Written::of(&events);
+    let result = result(outcome);
+    prop_assert!(outcome.is_success(), "{:?}", outcome);
+    prop_assert_eq!(&result.output, "done: Two.");
+    prop_assert_eq!(result.progress, 1.0);
+    // What is done is not done again, and each task is done once.
+    let once = ["T-1", "T-2"].map(|id| (id.parse::<TaskId>().expect("an id"), 1));
+    prop_assert_eq!(&written.verified, &BTreeMap::from(once));
+    // The iterations go on: none has the number of another.
+    for numbers in written.began.values() {
+        let expected: Vec<u32> = (1..).take(numbers.len()).collect();
+        prop_assert_eq!(numbers, &expected);
+    }
+    // All that was spent is told, and what nobody knows is said to be unknown.
+    let mut spent = written.spent;
+    spent.cost.unknown_parts = u32::try_from(written.cut_off).expect("a few");
+    prop_assert_eq!(outcome.spent, spent);
+    prop_assert_eq!(result.cost, spent.cost);
+    let all: WorkSoFar = events.iter().collect();
+    prop_assert_eq!(all.spending().spent, spent);
+    prop_assert_eq!(result.failures as usize, written.iterated - 2);
+    // What was told and noted is not told again, and no step of the ladder is taken twice.
+    prop_assert_eq!(written.told, 1);
+    let steps: BTreeSet<_> = written.steps.iter().collect();
+    prop_assert_eq!(steps.len(), written.steps.len(), "{:?}", written.steps);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loop_that_is_killed_at_any_line_goes_on_where_it_was() {
+    let whole = lives();
+    let outcome = whole.serve_through([]).await;
+    check(&whole, &outcome).expect("nothing is lost when nothing is killed");
+    let lines = whole.events().len();
+
+    for number in 0..lines {
+        for kill in [Kill::Before(number), Kill::After(number)] {
+            let lives = lives();
+
+            let outcome = lives.serve_through([kill]).await;
+
+            check(&lives, &outcome).unwrap_or_else(|error| panic!("{kill:?}: {error}"));
+        }
+    }
+    assert!(lines > 15, "{lines}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_kills_its_worker_each_time_comes_to_its_limit() {
+    let mut order = order(["T-1"]);
+    order.max_iterations = 3;
+    let lives = Lives::new(order, [("T-1", vec![Turn::Hangs])]);
+
+    // Work on the task begins, and then the iteration that kills.
+    let served = lives.serve_through([Kill::After(1); 3]);
+    let outcome = tokio::time::timeout(Duration::from_secs(86_400), served);
+    let outcome = outcome.await.expect("nothing begins any more");
+
+    assert!(!outcome.is_success());
+    let error = result(&outcome).error.expect("an error");
+    assert!(error.contains("not done after 3 iterations"), "{error}");
+    assert!(error.contains("cut off"), "{error}");
+    assert_eq!(outcome.spent.cost.unknown_parts, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_spent_before_counts_against_the_allowance() {
+    let mut order = order(["T-1"]);
+    order.max_iterations = 50;
+    order.allowance = Allowance::default().with_sessions(5);
+    let lives = Lives::new(
+        order,
+        [("T-1", vec![Turn::Says("No."), Turn::Says("Not.")])],
+    );
+    // A life has one iteration, and is lost when it begins another.
+    let kills = std::iter::repeat_n(Kill::Before(3), 10);
+
+    let outcome = lives.serve_through(kills).await;
+
+    assert!(!outcome.is_success());
+    assert_eq!(lives.begun(), 5);
+    let error = result(&outcome).error.expect("an error");
+    assert!(error.contains("sessions"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_iteration_that_was_cut_off_is_taken_for_as_dear_as_the_dearest() {
+    let mut order = order(["T-1"]);
+    let cents = Budget::default().with_cost(CostUsd::from_cents(21));
+    order.allowance = Allowance::new(cents);
+    let lives = Lives::new(
+        order,
+        [("T-1", vec![Turn::Says("No."), Turn::Says("Not.")])],
+    );
+
+    // The first costs 7 cents, the second is lost, and a third is paid by what is left.
+    let outcome = lives.serve_through([Kill::After(3)]).await;
+
+    assert_eq!(Written::of(&lives.events()).iterated, 2);
+    assert_eq!(outcome.spent.cost.known_usd, CostUsd::from_cents(14));
+    assert_eq!(outcome.spent.cost.unknown_parts, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_for_the_quota_is_gone_on_with() {
+    let turns = vec![Turn::NoQuota(3600), Turn::Does("One.")];
+    let lives = Lives::new(order(["T-1"]), [("T-1", turns)]);
+
+    // The line after which it waits is its fourth.
+    let outcome = lives.serve_through([Kill::After(3)]).await;
+
+    assert!(outcome.is_success(), "{outcome:?}");
+    assert_eq!(lives.begun(), 2);
+    assert_eq!(result(&outcome).duration, Duration::from_secs(3660));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_failed_stays_failed() {
+    let mut order = order(["T-1", "T-2"]);
+    order.max_iterations = 1;
+    let turns = [
+        ("T-1", vec![Turn::Says("No.")]),
+        ("T-2", vec![Turn::Does("Two.")]),
+    ];
+    let lives = Lives::new(order, turns);
+
+    // T-1: began, iteration, its end, the end of the task.
+    let outcome = lives.serve_through([Kill::After(3)]).await;
+
+    assert_eq!(lives.begun(), 2);
+    let result = result(&outcome);
+    assert_eq!(result.progress, 0.5);
+    let error = result.error.expect("an error");
+    assert!(error.contains("the task T-1 failed"), "{error}");
+    assert!(!error.contains("T-2"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_told_of_a_run_goes_on_after_a_restart() {
+    let turns = vec![Turn::Says("No."), Turn::Says("Not."), Turn::Does("One.")];
+    let lives = Lives::new(order(["T-1"]), [("T-1", turns)]);
+    assert!(lives.serve(Kill::After(4)).await.is_none());
+    let before = lives.reports().len();
+
+    let outcome = lives.serve(Kill::Never).await.expect("an outcome");
+
+    let reports = lives.reports();
+    let first = &reports[before];
+    assert_eq!(first.iteration, 2);
+    assert_eq!(first.spent.cost.known_usd, CostUsd::from_cents(14));
+    assert_eq!(outcome.spent.cost.known_usd, CostUsd::from_cents(21));
+}
+
+#[tokio::test(start_paused = true)]
+async fn changed_words_are_still_changed_after_a_restart() {
+    let lives = lives();
+    let kill = Kill::After(11);
+    assert!(lives.serve(kill).await.is_none());
+    let last = lives.events().pop();
+    let Some(WorkEvent::Recovered { .. }) = last else {
+        panic!("the kill is in another place: {last:?}");
+    };
+    let before = lives.goals().len();
+
+    let outcome = lives.serve(Kill::Never).await.expect("an outcome");
+
+    assert!(outcome.is_success(), "{outcome:?}");
+    assert_ne!(lives.goals()[before], "Do it.");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn a_loop_that_is_killed_again_and_again_loses_and_repeats_nothing(
+        kills in prop::collection::vec((0_usize..12, any::<bool>()), 0..8),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .start_paused(true)
+            .build()
+            .expect("a runtime");
+        runtime.block_on(async {
+            let lives = lives();
+            let kills = kills.into_iter().map(|(number, before)| match before {
+                true => Kill::Before(number),
+                false => Kill::After(number),
+            });
+
+            let outcome = lives.serve_through(kills).await;
+
+            check(&lives, &outcome)
+        })?;
+    }
+
+    #[test]
+    fn what_was_before_is_the_same_however_it_is_read(
+        kills in prop::collection::vec(0_usize..12, 0..4),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .start_paused(true)
+            .build()
+            .expect("a runtime");
+        let events = runtime.block_on(async {
+            let lives = lives();
+            lives.serve_through(kills.into_iter().map(Kill::Before)).await;
+            lives.events()
+        });
+        let (first, rest) = events.split_at(cut.index(events.len()));
+
+        let before: WorkSoFar = first.iter().collect();
+        let mut after = before.clone();
+        for event in rest {
+            after.add(event);
+        }
+
+        prop_assert_eq!(&after, &events.iter().collect::<WorkSoFar>());
+        // Nothing that was known is forgotten.
+        prop_assert!(before.told().is_subset(after.told()));
+        prop_assert!(before.done().count() <= after.done().count());
+        prop_assert!(before.done().zip(after.done()).all(|(one, other)| one == other));
+        let (one, other) = (before.spending(), after.spending());
+        prop_assert!(one.spent.cost.known_usd <= other.spent.cost.known_usd);
+        prop_assert!(one.spent.time <= other.spent.time);
+        // What was cut off and what ended are all that began.
+        let written = Written::of(first);
+        prop_assert_eq!(before.cut_off() as usize, written.cut_off);
+        prop_assert_eq!(one.sessions as usize, written.iterated + written.cut_off);
+        for (task, numbers) in &written.began {
+            prop_assert_eq!(before.iterations_of(task) as usize, numbers.len());
+        }
+    }
+}
