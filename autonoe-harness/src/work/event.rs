@@ -1,7 +1,7 @@
 //! What happens in a task loop.
 
 use async_trait::async_trait;
-use autonoe_core::{CostTotal, Failure, TokenUsage};
+use autonoe_core::{CostTotal, Failure, RunId, TokenUsage};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use crate::{
 /// Takes note of what happens in a task loop: a journal, a database.
 ///
 /// An implementer owes that what it took note of stays, once it has answered. It is told one event
-/// after the other.
+/// after the other, all of one run: tasks and messages of two runs may have the same names.
 #[async_trait]
 pub trait WorkObserver: Send + Sync {
     /// Takes note.
@@ -70,6 +70,13 @@ impl WorkObserver for NoWorkObserver {
 )]
 #[non_exhaustive]
 pub enum WorkEvent {
+    /// A run is carried out, or again after its process was lost. What follows is about it.
+    Opened {
+        /// The run.
+        run: RunId,
+        /// When.
+        at: Timestamp,
+    },
     /// Work on a task began, or began again after the process that worked on it was lost.
     Began {
         /// The task.

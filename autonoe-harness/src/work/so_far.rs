@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use autonoe_core::Spent;
+use autonoe_core::{RunId, Spent};
 use jiff::Timestamp;
 
 use super::account::Tally;
@@ -36,6 +36,7 @@ use crate::{ExecutionResult, Spending, TaskId, WorkPlace};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkSoFar {
+    run: Option<RunId>,
     /// In the order in which they were done.
     done: Vec<(TaskId, ExecutionResult)>,
     failed: BTreeMap<TaskId, String>,
@@ -56,8 +57,11 @@ impl WorkSoFar {
     /// Takes in what was noted next.
     pub fn add(&mut self, event: &WorkEvent) {
         match event {
-            WorkEvent::Began { task, at } => {
+            WorkEvent::Opened { run, at } => {
+                self.run.get_or_insert_with(|| run.clone());
                 self.began.get_or_insert(*at);
+            }
+            WorkEvent::Began { task, .. } => {
                 self.task(task);
             }
             WorkEvent::IterationBegan {
@@ -157,7 +161,12 @@ impl WorkSoFar {
         self.failures
     }
 
-    /// Returns when the first task began.
+    /// Returns the run that it is about; `None` if nothing was before.
+    pub fn run(&self) -> Option<&RunId> {
+        self.run.as_ref()
+    }
+
+    /// Returns when the run was first carried out.
     pub fn began(&self) -> Option<Timestamp> {
         self.began
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{Clock, Failure, JobRunner, RunDesk, RunOutcome, RunSpec, SystemClock};
+use autonoe_core::{Clock, Failure, JobRunner, RunDesk, RunId, RunOutcome, RunSpec, SystemClock};
 
 use super::account::Account;
 use super::attempt::TaskEnd;
@@ -16,6 +16,9 @@ use crate::{
     Author, ExecutionResult, Executors, HarnessId, HarnessResult, SnapshotLimits, Task, TaskId,
     Verification, WorkPlace, Worktree, Worktrees,
 };
+
+/// Says who takes note of what happens in a run.
+type Observers = Arc<dyn Fn(&RunId) -> Result<Arc<dyn WorkObserver>, Failure> + Send + Sync>;
 
 /// Makes executors for a folder.
 pub(super) type Workshop = Arc<dyn Fn(&Path) -> Executors + Send + Sync>;
@@ -65,7 +68,7 @@ pub struct TaskLoop {
     pub(super) folder: PathBuf,
     pub(super) workshop: Workshop,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) observer: Arc<dyn WorkObserver>,
+    observers: Observers,
     pub(super) worktrees: Option<Worktrees>,
     pub(super) author: Author,
     pub(super) limits: SnapshotLimits,
@@ -82,7 +85,7 @@ impl TaskLoop {
             folder: folder.into(),
             workshop: Arc::new(workshop),
             clock: Arc::new(SystemClock),
-            observer: Arc::new(NoWorkObserver),
+            observers: Arc::new(|_| Ok(Arc::new(NoWorkObserver))),
             worktrees: None,
             author: Author::default(),
             limits: SnapshotLimits::default(),
@@ -96,11 +99,35 @@ impl TaskLoop {
         self
     }
 
-    /// Says who takes note of what happens.
+    /// Says who takes note of what happens in the one run that this loop carries out. One that
+    /// remembers another run is refused: it would take the tasks of that for those of this.
     #[must_use]
-    pub fn observed_by(mut self, observer: Arc<dyn WorkObserver>) -> Self {
-        self.observer = observer;
+    pub fn observed_by(self, observer: Arc<dyn WorkObserver>) -> Self {
+        self.observed_by_each(move |_| Ok(observer.clone()))
+    }
+
+    /// Says who takes note of what happens, for each run another: for a loop that carries out
+    /// several. That there is nobody is a failure, and nothing begins.
+    #[must_use]
+    pub fn observed_by_each(
+        mut self,
+        observer: impl Fn(&RunId) -> Result<Arc<dyn WorkObserver>, Failure> + Send + Sync + 'static,
+    ) -> Self {
+        self.observers = Arc::new(observer);
         self
+    }
+
+    /// Returns who takes note of what happens in a run, and what was before.
+    async fn observer(&self, run: &RunId) -> Result<(Arc<dyn WorkObserver>, WorkSoFar), Failure> {
+        let observer = (self.observers)(run)?;
+        let so_far = observer.so_far().await?;
+        if let Some(other) = so_far.run().filter(|other| *other != run) {
+            let message = format!("what was noted is about the run {other}, and not about {run}");
+            return Err(Failure::permanent("journal", message));
+        }
+        let (run, at) = (run.clone(), self.clock.now());
+        observer.note(&WorkEvent::Opened { run, at }).await?;
+        Ok((observer, so_far))
     }
 
     /// Says where worktrees are made. Without that, orders that ask for one fail.
@@ -163,6 +190,7 @@ pub(super) struct Work<'a> {
     pub(super) failures: u32,
     /// What earlier lives of the run came to.
     pub(super) so_far: WorkSoFar,
+    observer: Arc<dyn WorkObserver>,
     done: BTreeSet<TaskId>,
     /// What was verified, to be verified again before it is merged.
     verified: Vec<(Task, ExecutionResult)>,
@@ -187,13 +215,15 @@ impl JobRunner for TaskLoop {
         if !problems.is_empty() {
             return RunOutcome::failed(wrong(problems.join("; ")));
         }
-        let so_far = match self.observer.so_far().await {
-            Ok(so_far) => so_far,
+        let (observer, so_far) = match self.observer(&run.id).await {
+            Ok(observed) => observed,
             Err(failure) => return RunOutcome::failed(failure),
         };
         let worktree = match self.isolate(&order).await {
             Ok(worktree) => worktree,
-            Err(failure) => return RunOutcome::failed(failure),
+            Err(failure) => {
+                return RunOutcome::failed(failure).with_spent(so_far.spending().spent);
+            }
         };
         let folder = worktree.as_ref().map(|tree| tree.folder().to_owned());
         let ticked = order.tasks.iter().filter(|planned| planned.is_done);
@@ -219,6 +249,7 @@ impl JobRunner for TaskLoop {
             done,
             verified,
             so_far,
+            observer,
         };
         let began = work.so_far.began().unwrap_or_else(|| self.clock.now());
         let mut end = work.all_tasks().await;
@@ -231,7 +262,7 @@ impl JobRunner for TaskLoop {
 
 impl Work<'_> {
     pub(super) async fn note(&self, event: &WorkEvent) -> Result<(), Failure> {
-        self.lines.observer.note(event).await
+        self.observer.note(event).await
     }
 
     /// Returns how much of the tasks is done, from 0 to 1.
@@ -367,7 +398,7 @@ impl Work<'_> {
         result.kept = self.kept.clone();
         let taken = self.lines.clock.now().duration_since(began);
         result.duration = std::time::Duration::try_from(taken).unwrap_or_default();
-        let observer = self.lines.observer.clone();
+        let observer = self.observer.clone();
         let untold = self.messages.untold();
         let closed = observer.note(&WorkEvent::Closed { untold }).await;
         let failure = failure.or(closed.err());

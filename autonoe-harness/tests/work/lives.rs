@@ -194,26 +194,45 @@ impl Lives {
             kill,
             is_lost: Notify::new(),
         });
-        let worker = self.worker.clone();
-        let workshop = move |_: &Path| Executors::default().with(worker.clone());
-        let work = TaskLoop::new(self.folder.path(), workshop)
-            .clock(self.clock.clone())
-            .observed_by(observer.clone());
-        let input = serde_json::to_value(&self.order).expect("it serialises");
-        let run = RunSpec::new(RunId::new("member"), "work", input);
+        let work = self.work().observed_by(observer.clone());
         let control = RunControl::new();
         if let Some(text) = self.message {
             control.tell(RunMessage::new(text).with_id("1"));
         }
+        tokio::select! {
+            biased;
+            outcome = self.carry_out(&work, "member", control) => Some(outcome),
+            () = observer.is_lost.notified() => None,
+        }
+    }
+
+    /// Serves another run with the same journal.
+    pub(crate) async fn serve_as(&self, run: &str) -> RunOutcome {
+        let journal = WorkJournal::open(&self.journal()).expect("a journal");
+        let work = self.work().observed_by(Arc::new(journal));
+        self.carry_out(&work, run, RunControl::new()).await
+    }
+
+    /// Makes a loop that nobody observes.
+    pub(crate) fn work(&self) -> TaskLoop {
+        let worker = self.worker.clone();
+        let workshop = move |_: &Path| Executors::default().with(worker.clone());
+        TaskLoop::new(self.folder.path(), workshop).clock(self.clock.clone())
+    }
+
+    pub(crate) async fn carry_out(
+        &self,
+        work: &TaskLoop,
+        run: &str,
+        control: RunControl,
+    ) -> RunOutcome {
+        let input = serde_json::to_value(&self.order).expect("it serialises");
+        let run = RunSpec::new(RunId::new(run), "work", input);
         let reports = self.reports.clone();
         let desk = RunDesk::new(control, move |progress| {
             reports.lock().expect("a lock").push(progress);
         });
-        tokio::select! {
-            biased;
-            outcome = work.carry_out(&run, &desk) => Some(outcome),
-            () = observer.is_lost.notified() => None,
-        }
+        work.carry_out(&run, &desk).await
     }
 
     /// Serves the run, and loses its process at each of `kills`, until it has an outcome.

@@ -84,7 +84,7 @@ impl WorkObserver for FullDisk {
 #[tokio::test(start_paused = true)]
 async fn work_of_which_nobody_can_take_note_fails() {
     // What cannot be noted as begun does not begin; what cannot be noted as done is not done.
-    for (notes, turns) in [(1, vec![]), (2, vec![says("Done.")])] {
+    for (notes, turns) in [(2, vec![]), (3, vec![says("Done.")])] {
         let turns = Turns::new(turns);
         let mut stage = Stage::new(&turns);
         let full = Arc::new(FullDisk(notes.into()));

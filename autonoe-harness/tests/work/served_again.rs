@@ -1,11 +1,15 @@
 //! What a loop makes of what was noted before its process was lost.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{Budget, CostUsd, RunOutcome};
+use autonoe_core::{
+    Budget, CostUsd, Failure, RunControl, RunEnding, RunId, RunMessage, RunOutcome,
+};
 use autonoe_harness::{
-    Allowance, HarnessResult, Isolation, Task, TaskId, WorkEvent, WorkOrder, WorkSoFar,
+    Allowance, HarnessResult, Isolation, Task, TaskId, WorkEvent, WorkJournal, WorkObserver,
+    WorkOrder, WorkSoFar,
 };
 use proptest::prelude::*;
 
@@ -86,7 +90,7 @@ async fn a_task_that_kills_its_worker_each_time_comes_to_its_limit() {
     let lives = Lives::new(order, [("T-1", vec![Turn::Hangs])]);
 
     // Work on the task begins, and then the iteration that kills.
-    let served = lives.serve_through([Kill::After(1); 3]);
+    let served = lives.serve_through([Kill::After(2); 3]);
     let outcome = tokio::time::timeout(Duration::from_secs(86_400), served);
     let outcome = outcome.await.expect("nothing begins any more");
 
@@ -107,7 +111,7 @@ async fn what_was_spent_before_counts_against_the_allowance() {
         [("T-1", vec![Turn::Says("No."), Turn::Says("Not.")])],
     );
     // A life has one iteration, and is lost when it begins another.
-    let kills = std::iter::repeat_n(Kill::Before(3), 10);
+    let kills = std::iter::repeat_n(Kill::Before(4), 10);
 
     let outcome = lives.serve_through(kills).await;
 
@@ -128,7 +132,7 @@ async fn an_iteration_that_was_cut_off_is_taken_for_as_dear_as_the_dearest() {
     );
 
     // The first costs 7 cents, the second is lost, and a third is paid by what is left.
-    let outcome = lives.serve_through([Kill::After(3)]).await;
+    let outcome = lives.serve_through([Kill::After(4)]).await;
 
     assert_eq!(Written::of(&lives.events()).iterated, 2);
     assert_eq!(outcome.spent.cost.known_usd, CostUsd::from_cents(14));
@@ -140,8 +144,8 @@ async fn a_wait_for_the_quota_is_gone_on_with() {
     let turns = vec![Turn::NoQuota(3600), Turn::Does("One.")];
     let lives = Lives::new(order(["T-1"]), [("T-1", turns)]);
 
-    // The line after which it waits is its fourth.
-    let outcome = lives.serve_through([Kill::After(3)]).await;
+    // The line after which it waits is its fifth.
+    let outcome = lives.serve_through([Kill::After(4)]).await;
 
     assert!(outcome.is_success(), "{outcome:?}");
     assert_eq!(lives.begun(), 2);
@@ -158,8 +162,8 @@ async fn what_failed_stays_failed() {
     ];
     let lives = Lives::new(order, turns);
 
-    // T-1: began, iteration, its end, the end of the task.
-    let outcome = lives.serve_through([Kill::After(3)]).await;
+    // The run, T-1: began, iteration, its end, the end of the task.
+    let outcome = lives.serve_through([Kill::After(4)]).await;
 
     assert_eq!(lives.begun(), 2);
     let result = result(&outcome);
@@ -173,7 +177,7 @@ async fn what_failed_stays_failed() {
 async fn what_is_told_of_a_run_goes_on_after_a_restart() {
     let turns = vec![Turn::Says("No."), Turn::Says("Not."), Turn::Does("One.")];
     let lives = Lives::new(order(["T-1"]), [("T-1", turns)]);
-    assert!(lives.serve(Kill::After(4)).await.is_none());
+    assert!(lives.serve(Kill::After(5)).await.is_none());
     let before = lives.reports().len();
 
     let outcome = lives.serve(Kill::Never).await.expect("an outcome");
@@ -188,7 +192,7 @@ async fn what_is_told_of_a_run_goes_on_after_a_restart() {
 #[tokio::test(start_paused = true)]
 async fn changed_words_are_still_changed_after_a_restart() {
     let lives = lives();
-    let kill = Kill::After(11);
+    let kill = Kill::After(12);
     assert!(lives.serve(kill).await.is_none());
     let last = lives.events().pop();
     let Some(WorkEvent::Recovered { .. }) = last else {
@@ -200,6 +204,48 @@ async fn changed_words_are_still_changed_after_a_restart() {
 
     assert!(outcome.is_success(), "{outcome:?}");
     assert_ne!(lives.goals()[before], "Do it.");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_another_run_came_to_is_not_taken_for_this_one() {
+    let lives = Lives::new(order(["T-1"]), [("T-1", vec![Turn::Does("One.")])]);
+    lives.serve(Kill::Never).await.expect("an outcome");
+    let before = lives.events();
+
+    let outcome = lives.serve_as("another").await;
+
+    let RunEnding::Failed { failure } = &outcome.ending else {
+        panic!("{outcome:?}");
+    };
+    assert_eq!(failure.code, "journal");
+    assert_eq!(lives.events(), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loop_of_several_runs_has_somebody_for_each() {
+    let lives = Lives::new(order(["T-1"]), [("T-1", vec![Turn::Does("One.")])]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_owned();
+    let journal = move |run: &RunId| {
+        let opened = WorkJournal::open(&path.join(run.as_str()));
+        let opened = opened.map_err(|error| Failure::permanent("journal", error.to_string()))?;
+        Ok(Arc::new(opened) as Arc<dyn WorkObserver>)
+    };
+    let work = lives.work().observed_by_each(journal);
+
+    // Both have a task T-1, and both are told something under the number 1.
+    for run in ["a", "b"] {
+        let control = RunControl::new();
+        control.tell(RunMessage::new("Use tabs.").with_id("1"));
+        let outcome = lives.carry_out(&work, run, control).await;
+        assert!(outcome.is_success(), "{outcome:?}");
+    }
+
+    assert_eq!(lives.begun(), 2);
+    for run in ["a", "b"] {
+        let events = WorkJournal::read(&folder.path().join(run)).expect("a journal");
+        assert_eq!(Written::of(&events).told, 1, "{run}");
+    }
 }
 
 proptest! {
