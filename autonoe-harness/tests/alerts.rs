@@ -6,8 +6,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::RunControl;
-use autonoe_harness::{Alert, AlertLog, AlertManager, AlertSink, HarnessId, Severity};
+use autonoe_core::{JobRunner, RunDesk, RunId, RunOutcome, RunSpec};
+use autonoe_harness::{
+    Alert, AlertError, AlertLog, AlertManager, AlertSink, HarnessFolder, HarnessHandle, HarnessId,
+    HarnessStatus, ProcessHandle, Serving, Severity,
+};
+use autonoe_testkit::VirtualClock;
 use jiff::Timestamp;
 use serde_json::json;
 use tokio::time::Instant;
@@ -112,19 +116,26 @@ async fn alerts_are_found_by_severity_and_by_how_recent_they_are() {
     assert_eq!(all.len(), 12);
 }
 
+fn folder(root: &Path, id: &str) -> HarnessFolder {
+    let folder = HarnessFolder::of(root, &HarnessId::new(id)).expect("an id");
+    let order = RunSpec::new(RunId::new(id), "work", json!(null));
+    folder.submit(&order).expect("writable");
+    folder
+}
+
 #[tokio::test]
 async fn only_a_critical_alert_pauses_the_run_if_that_is_wanted() {
     let dir = tempfile::tempdir().expect("a folder");
-    let is_paused = |control: &RunControl| format!("{control:?}").contains("Pause");
-    let (control, untouched) = (RunControl::new(), RunControl::new());
-    let alerts = AlertManager::new(dir.path().join("a.log")).pausing_on_critical(&control);
+    let (paused, untouched) = (folder(dir.path(), "a"), folder(dir.path(), "b"));
+    let is_paused = |folder: &HarnessFolder| folder.is_pause_requested().expect("readable");
+    let alerts = AlertManager::new(dir.path().join("a.log")).pausing_on_critical(&paused);
     let unconfigured = AlertManager::new(dir.path().join("b.log"));
     for severity in Severity::ALL {
         if severity != Severity::Critical {
             alerts.alert(alert("k", severity)).await.expect("kept");
         }
     }
-    assert!(!is_paused(&control));
+    assert!(!is_paused(&paused));
 
     alerts
         .alert(alert("runaway", Severity::Critical))
@@ -133,8 +144,58 @@ async fn only_a_critical_alert_pauses_the_run_if_that_is_wanted() {
     let critical = alert("runaway", Severity::Critical);
     unconfigured.alert(critical).await.expect("kept");
 
-    assert!(is_paused(&control));
+    assert!(is_paused(&paused));
     assert!(!is_paused(&untouched));
+}
+
+/// Holds until it is cancelled, and raises a critical alert first.
+struct Alarming(AlertManager);
+
+#[async_trait]
+impl JobRunner for Alarming {
+    async fn carry_out(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
+        let raised = self.0.alert(alert("runaway", Severity::Critical)).await;
+        raised.expect("it is kept");
+        desk.control().cancelled().await;
+        RunOutcome::cancelled("")
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn everybody_sees_a_pause_by_an_alert_and_can_undo_it() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let folder = folder(dir.path(), "a");
+    let alerts = AlertManager::new(dir.path().join("a.log")).pausing_on_critical(&folder);
+    let serving = Serving::new(folder.clone(), Arc::new(Alarming(alerts)));
+    let served = tokio::spawn(serving.clock(Arc::new(VirtualClock::new())).run());
+    let handle = ProcessHandle::open(folder).expect("it is there");
+    let stands = async |status| {
+        while handle.refresh().await.expect("readable").status != status {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    };
+
+    stands(HarnessStatus::Paused).await;
+    handle.resume().await.expect("it is there");
+    stands(HarnessStatus::Running).await;
+
+    handle.stop("enough").await.expect("it is there");
+    served.await.expect("no panic").expect("it is served");
+}
+
+#[tokio::test]
+async fn a_run_that_cannot_be_paused_is_told() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let gone = HarnessFolder::of(&dir.path().join("gone"), &HarnessId::new("a")).expect("an id");
+    let alerts = AlertManager::new(dir.path().join("a.log")).pausing_on_critical(&gone);
+
+    let raised = alerts.alert(alert("runaway", Severity::Critical)).await;
+
+    assert!(
+        matches!(raised, Err(AlertError::NotPaused { .. })),
+        "{raised:?}"
+    );
+    assert_eq!(alerts.recent(9).await.expect("read").len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -168,13 +229,13 @@ async fn a_sink_that_fails_or_hangs_loses_nothing_and_holds_up_nobody() {
 #[tokio::test]
 async fn a_log_that_cannot_be_written_is_an_error_and_everything_else_is_done() {
     let dir = tempfile::tempdir().expect("a folder");
-    let (told, control) = (Told::default(), RunControl::new());
+    let (told, folder) = (Told::default(), folder(dir.path(), "a"));
     let all = dir.path().join("alerts.log");
     let alerts = AlertManager::new(dir.path())
         .with_log_of_all(&all)
         .with_sink(told.sink())
         .on_critical(|_| panic!("it breaks"))
-        .pausing_on_critical(&control);
+        .pausing_on_critical(&folder);
 
     let kept = alerts.alert(alert("runaway", Severity::Critical)).await;
     alerts.flush().await;
@@ -182,7 +243,7 @@ async fn a_log_that_cannot_be_written_is_an_error_and_everything_else_is_done() 
     assert!(kept.is_err(), "a folder stands in its place");
     assert_eq!(told.kinds(), ["runaway"]);
     assert_eq!(AlertLog::new(&all).read().expect("read").alerts.len(), 1);
-    assert!(format!("{control:?}").contains("Pause"));
+    assert!(folder.is_pause_requested().expect("readable"));
 }
 
 #[test]

@@ -17,4 +17,12 @@ pub enum AlertError {
         /// What the system said.
         source: io::Error,
     },
+    /// A sub-harness was to be paused, and that cannot be asked for.
+    #[error("the sub-harness in {path:?} cannot be paused")]
+    NotPaused {
+        /// Its folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
 }

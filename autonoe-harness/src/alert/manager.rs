@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::RunControl;
-
 use super::delivery::Delivery;
 use super::{Alert, AlertError, AlertHistory, AlertLog, AlertSink, Severity};
+use crate::HarnessFolder;
 
 /// How long a sink may take over one alert that nobody said otherwise of.
 const USUAL_DEADLINE: Duration = Duration::from_secs(30);
@@ -20,23 +19,26 @@ const USUAL_DEADLINE: Duration = Duration::from_secs(30);
 /// it: each sink has a queue and a deadline. It is made inside of a tokio runtime.
 ///
 /// ```
-/// use autonoe_core::RunControl;
-/// use autonoe_harness::{Alert, AlertManager, HarnessId, Severity};
+/// use autonoe_core::{RunId, RunSpec};
+/// use autonoe_harness::{Alert, AlertManager, HarnessFolder, HarnessId, Severity};
 /// use jiff::Timestamp;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let dir = tempfile::tempdir()?;
-/// let control = RunControl::new();
-/// let alerts = AlertManager::new(dir.path().join(".harness/a/alerts.log"))
-///     .with_log_of_all(dir.path().join(".harness/alerts.log"))
+/// let root = dir.path().join(".harness");
+/// let folder = HarnessFolder::of(&root, &HarnessId::new("a"))?;
+/// folder.submit(&RunSpec::new(RunId::new("a"), "work", serde_json::Value::Null))?;
+/// let alerts = AlertManager::new(folder.path().join("alerts.log"))
+///     .with_log_of_all(root.join("alerts.log"))
 ///     .with_sink(|alert: &Alert| assert_eq!(alert.kind, "runaway"))
-///     .pausing_on_critical(&control);
+///     .pausing_on_critical(&folder);
 ///
 /// let alert = Alert::new("runaway", Severity::Critical, "it repeats itself", Timestamp::now());
 /// alerts.alert(alert.of(HarnessId::new("a")).in_iteration(5)).await?;
 /// alerts.flush().await;
 ///
+/// assert!(folder.is_pause_requested()?);
 /// assert_eq!(alerts.by_severity(Severity::Critical).await?.len(), 1);
 /// assert_eq!(alerts.recent(10).await?.len(), 1);
 /// # Ok(())
@@ -48,6 +50,7 @@ pub struct AlertManager {
     sinks: Vec<Delivery>,
     deadline: Duration,
     on_critical: Vec<Reaction>,
+    pauses: Option<HarnessFolder>,
 }
 
 /// What is done at once about a critical alert.
@@ -62,6 +65,7 @@ impl AlertManager {
             sinks: Vec::new(),
             deadline: USUAL_DEADLINE,
             on_critical: Vec::new(),
+            pauses: None,
         }
     }
 
@@ -87,11 +91,12 @@ impl AlertManager {
         self
     }
 
-    /// Pauses a run when a critical alert comes.
+    /// Pauses a sub-harness when a critical alert comes, as a person would: by the request in its
+    /// folder. Everybody sees that it is paused, and to resume it undoes that.
     #[must_use]
-    pub fn pausing_on_critical(self, control: &RunControl) -> Self {
-        let control = control.clone();
-        self.on_critical(move |_| control.pause())
+    pub fn pausing_on_critical(mut self, folder: &HarnessFolder) -> Self {
+        self.pauses = Some(folder.clone());
+        self
     }
 
     /// Does something at once when a critical alert comes. It must not wait.
@@ -106,8 +111,10 @@ impl AlertManager {
     ///
     /// # Errors
     ///
-    /// A log cannot be written. Everything else was done all the same.
+    /// A log cannot be written, or the sub-harness not be paused. Everything else was done all the
+    /// same.
     pub async fn alert(&self, alert: Alert) -> Result<(), AlertError> {
+        let mut kept = Ok(());
         if alert.severity == Severity::Critical {
             for act in &self.on_critical {
                 if catch_unwind(AssertUnwindSafe(|| act(&alert))).is_err() {
@@ -117,9 +124,11 @@ impl AlertManager {
                     );
                 }
             }
+            if let Some(folder) = &self.pauses {
+                kept = pause(folder.clone()).await;
+            }
         }
         let alert = Arc::new(alert);
-        let mut kept = Ok(());
         for log in [Some(&self.own), self.all.as_ref()].into_iter().flatten() {
             let written = append(log.clone(), Arc::clone(&alert)).await;
             kept = kept.and(written);
@@ -174,6 +183,20 @@ impl AlertManager {
         let mut alerts = self.history().await?.alerts;
         Ok(alerts.split_off(alerts.len().saturating_sub(count)))
     }
+}
+
+async fn pause(folder: HarnessFolder) -> Result<(), AlertError> {
+    let path = folder.path().to_owned();
+    let paused = tokio::task::spawn_blocking(move || folder.request_pause()).await;
+    let paused = match paused {
+        Ok(Ok(())) => return Ok(()),
+        Ok(Err(error)) => std::io::Error::other(error),
+        Err(broken) => std::io::Error::other(broken),
+    };
+    Err(AlertError::NotPaused {
+        path,
+        source: paused,
+    })
 }
 
 /// Writes where nobody's runtime waits for the disk.

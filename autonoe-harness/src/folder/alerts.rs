@@ -17,7 +17,9 @@ impl HarnessFolder {
     /// The file is there and cannot be read.
     pub fn alerts(&self) -> Result<Vec<Alert>, FolderError> {
         let history = self.alert_log().read().map_err(|error| match error {
-            AlertError::Failed { path, source, .. } => FolderError::Unreadable { path, source },
+            AlertError::Failed { path, source, .. } | AlertError::NotPaused { path, source } => {
+                FolderError::Unreadable { path, source }
+            }
         })?;
         for odd in &history.unreadable {
             tracing::debug!(line = odd.line, reason = %odd.reason, "a line is no alert");
