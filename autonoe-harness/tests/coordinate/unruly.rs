@@ -125,7 +125,7 @@ async fn a_member_that_does_not_end_is_left_behind_and_named() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_member_whose_id_has_another_run_fails_with_that() {
+async fn a_member_of_a_kind_that_nobody_carries_out_fails_with_that() {
     let stage = Arc::new(Stage::default());
     let engine: Arc<dyn Engine> = Arc::new(LocalEngine::by_kind([(
         "other",
@@ -138,7 +138,52 @@ async fn a_member_whose_id_has_another_run_fails_with_that() {
     let report = run(coordinator).await;
 
     let error = report.result.results[0].error.clone().unwrap_or_default();
-    assert!(error.starts_with("it could not be started"), "{error}");
+    assert!(error.contains("nobody carries out jobs"), "{error}");
+}
+
+/// An engine whose runs nobody has seen before they are submitted.
+struct Unseen(LocalEngine);
+
+#[async_trait]
+impl Engine for Unseen {
+    async fn submit(&self, run: RunSpec, place: Placement) -> Result<RunId, EngineError> {
+        self.0.submit(run, place).await
+    }
+
+    async fn cancel(&self, run: &RunId, reason: &str) -> Result<(), EngineError> {
+        self.0.cancel(run, reason).await
+    }
+
+    async fn instruct(&self, run: &RunId, instruction: RunInstruction) -> Result<(), EngineError> {
+        self.0.instruct(run, instruction).await
+    }
+
+    async fn status(&self, run: &RunId) -> Result<RunView, EngineError> {
+        Err(EngineError::Unknown(run.clone()))
+    }
+
+    async fn wait(&self, run: &RunId) -> Result<RunOutcome, EngineError> {
+        self.0.wait(run).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_member_whose_id_has_another_run_fails_with_that() {
+    let stage = Arc::new(Stage::default());
+    let inner = LocalEngine::new(stage.clone());
+    let other = RunSpec::new(RunId::new("fleet.a"), "other", json!({"something": "else"}));
+    let taken = inner.submit(other, Placement::anywhere()).await;
+    taken.expect("it is the first");
+    let engine: Arc<dyn Engine> = Arc::new(Unseen(inner));
+    let coordinator = Coordinator::new("fleet", engine, Arc::new(Parallel {}))
+        .clock(Arc::new(VirtualClock::new()))
+        .members([Act::new(1, End::Succeeds).member("a")]);
+
+    let report = run(coordinator).await;
+
+    assert!(!report.result.success);
+    let error = report.result.results[0].error.clone().unwrap_or_default();
+    assert!(error.contains("another run fleet.a already"), "{error}");
 }
 
 /// Says nothing at all.
