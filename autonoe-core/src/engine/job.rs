@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{RunOutcome, RunSpec};
 use crate::domain::Spent;
@@ -57,8 +57,9 @@ impl RunDesk {
         &self.control
     }
 
-    /// Says how far the run is.
-    pub fn report(&self, progress: RunProgress) {
+    /// Says how far the run is. What is no number from 0 to 1 is made one.
+    pub fn report(&self, mut progress: RunProgress) {
+        progress.progress = from_0_to_1(progress.progress);
         (self.reports)(progress);
     }
 }
@@ -76,7 +77,8 @@ impl fmt::Debug for RunDesk {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RunProgress {
-    /// How far it has come, from 0 to 1.
+    /// How far it has come, from 0 to 1. What is read as anything else is made that.
+    #[serde(deserialize_with = "read_from_0_to_1")]
     pub progress: f64,
     /// What it works on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,8 +93,58 @@ impl RunProgress {
     /// Says that a run has come so far, from 0 to 1.
     pub fn of(progress: f64) -> Self {
         Self {
-            progress,
+            progress: from_0_to_1(progress),
             ..Self::default()
+        }
+    }
+}
+
+/// Returns the nearest number from 0 to 1; 0 if it is no number.
+fn from_0_to_1(progress: f64) -> f64 {
+    match progress.is_nan() {
+        true => 0.0,
+        false => progress.clamp(0.0, 1.0),
+    }
+}
+
+/// Reads how far a run is. JSON has no word for what is no number but `null`.
+fn read_from_0_to_1<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let progress = Option::<f64>::deserialize(deserializer)?;
+    Ok(from_0_to_1(progress.unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_far_a_run_is_is_always_from_0_to_1() {
+        for (told, expected) in [
+            (f64::NAN, 0.0),
+            (f64::INFINITY, 1.0),
+            (f64::NEG_INFINITY, 0.0),
+            (-0.5, 0.0),
+            (7.0, 1.0),
+            (0.25, 0.25),
+        ] {
+            let (tell, reported) = std::sync::mpsc::channel();
+            let tell = std::sync::Mutex::new(tell);
+            let desk = RunDesk::new(RunControl::new(), move |at: RunProgress| {
+                let tell = tell.lock().expect("a lock");
+                tell.send(at.progress).expect("somebody listens");
+            });
+            let mut at = RunProgress::of(told);
+            assert_eq!(at.progress, expected, "{told}");
+            at.progress = told;
+
+            desk.report(at.clone());
+
+            assert_eq!(reported.recv(), Ok(expected), "{told}");
+            let json = serde_json::to_string(&at).expect("it serialises");
+            let read: RunProgress = serde_json::from_str(&json).expect("it is read");
+            // What is infinite is `null` in JSON, as what is no number.
+            let expected = if told.is_infinite() { 0.0 } else { expected };
+            assert_eq!(read.progress, expected, "{told}");
         }
     }
 }

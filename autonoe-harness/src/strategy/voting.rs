@@ -97,11 +97,19 @@ impl VotingCriterion {
     fn compare(self, one: &HarnessResult, other: &HarnessResult) -> Ordering {
         match self {
             Self::First => Ordering::Equal,
-            Self::BestProgress => other.progress.total_cmp(&one.progress),
+            Self::BestProgress => share(other.progress).total_cmp(&share(one.progress)),
             Self::BestTests => other.tests_passed.cmp(&one.tests_passed),
             Self::LowestFailures => one.failures.cmp(&other.failures),
             Self::Fastest => one.duration.cmp(&other.duration),
         }
+    }
+}
+
+/// Returns how far a member says that it is. Who claims more than all, or no number, wins nothing.
+fn share(progress: f64) -> f64 {
+    match progress.is_nan() {
+        true => 0.0,
+        false => progress.clamp(0.0, 1.0),
     }
 }
 
