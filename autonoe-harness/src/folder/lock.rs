@@ -1,6 +1,7 @@
 //! One process at a time.
 
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use super::FolderError;
@@ -49,6 +50,23 @@ impl super::HarnessFolder {
     /// Takes the right to serve the folder.
     pub(crate) fn lock_to_serve(&self) -> Result<FolderLock, FolderError> {
         FolderLock::take(&self.file("serve.lock"))
+    }
+
+    /// Tells whether a process, or a task of this one, serves the folder. That a process lives says
+    /// less: it may have let go of the folder.
+    pub(crate) fn is_served(&self) -> Result<bool, FolderError> {
+        let path = self.file("serve.lock");
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+            Err(source) => return Err(FolderError::unreadable(&path, source)),
+        };
+        // Shared, so that two who look are not in each other's way.
+        match file.try_lock_shared() {
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(source)) => Err(FolderError::unreadable(&path, source)),
+        }
     }
 
     /// Takes the right to start a process that serves the folder.

@@ -25,3 +25,4 @@ pub(crate) use journal::HarnessJournal;
 pub(crate) use lock::FolderLock;
 pub(crate) use order::Ordered;
 pub(crate) use state::status_of;
+pub(crate) use view::at_least;

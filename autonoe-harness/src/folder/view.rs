@@ -2,7 +2,7 @@
 
 use autonoe_core::{CostTotal, Epoch, RunEnding, RunOutcome, RunProgress, Spent};
 
-use super::{FolderError, HarnessFolder, HarnessStatus, status_of};
+use super::{FolderError, HarnessFolder, HarnessState, HarnessStatus, status_of};
 use crate::{HarnessId, HarnessResult};
 
 /// How a sub-harness stands, seen from outside.
@@ -44,6 +44,15 @@ impl HarnessView {
         }
     }
 
+    /// Says how far it is, as its process has written it down.
+    fn standing(self, state: &HarnessState) -> Self {
+        Self {
+            at: state.at.clone(),
+            epoch: state.epoch,
+            ..self
+        }
+    }
+
     pub(crate) fn ended(mut self, outcome: RunOutcome) -> Self {
         self.status = status_of(&outcome);
         self.error = match &outcome.ending {
@@ -61,11 +70,10 @@ impl HarnessView {
     /// Returns what is known of what it spent, for one whose process was cut off: what that spent
     /// since it last told is unknown.
     pub(crate) fn spent_and_more(&self) -> Spent {
-        let mut spent = self.at.spent;
-        if self.epoch > Epoch::default() {
-            spent.cost.merge(CostTotal::unknown());
+        match self.epoch > Epoch::default() {
+            true => at_least(self.at.spent),
+            false => self.at.spent,
         }
-        spent
     }
 
     /// Returns what it came to as a member of a fleet. An output that is a [`HarnessResult`] is
@@ -97,6 +105,12 @@ impl HarnessView {
     }
 }
 
+/// Says of what was spent that it may be more.
+pub(crate) fn at_least(mut spent: Spent) -> Spent {
+    spent.cost.merge(CostTotal::unknown());
+    spent
+}
+
 impl HarnessResult {
     /// Reads the result of `id` out of the output of its run.
     fn deserialize_of(id: &HarnessId, output: &serde_json::Value) -> Option<Self> {
@@ -115,7 +129,13 @@ impl HarnessFolder {
         self.order()?;
         let view = HarnessView::pending(self.id().clone());
         let outcome = self.outcome()?;
-        let Some(state) = self.state()? else {
+        let state = match (self.state(), &outcome) {
+            (Ok(state), _) => state,
+            // What it came to stands, whatever became of the rest.
+            (Err(_), Some(_)) => None,
+            (Err(error), None) => return Err(error),
+        };
+        let Some(state) = state else {
             return Ok(match outcome {
                 Some(outcome) => view.ended(outcome),
                 None => HarnessView {
@@ -124,39 +144,38 @@ impl HarnessFolder {
                 },
             });
         };
-        let view = HarnessView {
-            at: state.at,
-            epoch: state.epoch,
-            ..view
-        };
+        let view = view.standing(&state);
         if let Some(outcome) = outcome {
             return Ok(view.ended(outcome));
         }
-        let process = state.process;
-        let lives = process.as_ref().is_some_and(|it| it.identity().lives());
         let stopping = self.stop_requested()?;
-        match process {
-            Some(process) if lives => Ok(HarnessView {
+        if let Some(process) = &state.process
+            && process.identity().lives()
+            && self.is_served()?
+        {
+            return Ok(HarnessView {
                 status: state.status,
                 pid: Some(process.pid),
                 stopping,
                 ..view
-            }),
-            // It may have ended between the two looks.
-            _ => Ok(match (self.outcome()?, process) {
-                (Some(outcome), _) => view.ended(outcome),
-                (None, None) => HarnessView { stopping, ..view },
-                (None, Some(process)) => HarnessView {
-                    status: HarnessStatus::Failed,
-                    stopping,
-                    is_lost: true,
-                    error: Some(format!(
-                        "its process {} is gone and left no outcome",
-                        process.pid
-                    )),
-                    ..view
-                },
-            }),
+            });
         }
+        // It may have ended, or let go, between the two looks.
+        let state = self.state()?.unwrap_or(state);
+        let view = view.standing(&state);
+        Ok(match (self.outcome()?, state.process) {
+            (Some(outcome), _) => view.ended(outcome),
+            (None, None) => HarnessView { stopping, ..view },
+            (None, Some(process)) => HarnessView {
+                status: HarnessStatus::Failed,
+                stopping,
+                is_lost: true,
+                error: Some(format!(
+                    "its process {} is gone and left no outcome",
+                    process.pid
+                )),
+                ..view
+            },
+        })
     }
 }

@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinError};
 
 use super::{HandleError, HarnessHandle, HarnessNotes};
+use crate::folder::at_least;
 use crate::serve::panicked;
 use crate::{Alert, HarnessId, HarnessStatus, HarnessView};
 
@@ -151,12 +152,13 @@ impl LocalHandle {
 
 impl Shared {
     fn ended(&self, done: Result<RunOutcome, JoinError>, notes: &HarnessNotes, clock: &dyn Clock) {
-        let mut outcome = match done {
-            Ok(outcome) => outcome,
-            Err(error) if error.is_panic() => panicked(),
-            Err(_) => RunOutcome::cancelled("killed"),
-        };
         self.view.send_modify(|view| {
+            let spent = at_least(view.at.spent);
+            let mut outcome = match done {
+                Ok(outcome) => outcome,
+                Err(error) if error.is_panic() => panicked(spent),
+                Err(_) => RunOutcome::cancelled("killed").with_spent(spent),
+            };
             // Who was cancelled does not know why; who asked for it does.
             if let (RunEnding::Cancelled { reason }, Some(asked)) =
                 (&mut outcome.ending, &view.stopping)
@@ -243,7 +245,7 @@ impl HarnessHandle for LocalHandle {
         let ended = view.wait_for(|view| view.outcome.is_some()).await;
         let outcome = ended.ok().and_then(|view| view.outcome.clone());
         // The sender is ours, so somebody tells.
-        Ok(outcome.unwrap_or_else(panicked))
+        Ok(outcome.unwrap_or_else(|| panicked(at_least(self.view().at.spent))))
     }
 
     async fn logs(&self, tail: usize) -> Result<Vec<String>, HandleError> {

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{Clock, RunOutcome, SystemClock};
+use autonoe_core::{Clock, RunOutcome, Spent, SystemClock};
 use autonoe_process::Sweep;
 
 use super::{HandleError, HarnessHandle};
-use crate::{Alert, HarnessFolder, HarnessId, HarnessView};
+use crate::folder::at_least;
+use crate::{Alert, FolderError, HarnessFolder, HarnessId, HarnessView};
 
 /// A sub-harness in a process of its own, reached by its folder.
 ///
@@ -33,10 +34,21 @@ impl ProcessHandle {
     ///
     /// # Errors
     ///
-    /// There is none, or it cannot be read.
+    /// There is none, or it cannot be read. One whose status is corrupt can be stopped and killed
+    /// all the same; what is wrong with it is told by [`refresh`](HarnessHandle::refresh).
     pub fn open(folder: HarnessFolder) -> Result<Self, HandleError> {
+        let seen = match folder.view() {
+            Err(error @ FolderError::Corrupt { .. }) => {
+                folder.order()?;
+                HarnessView {
+                    error: Some(error.to_string()),
+                    ..HarnessView::pending(folder.id().clone())
+                }
+            }
+            seen => seen?,
+        };
         Ok(Self {
-            seen: Mutex::new(folder.view()?),
+            seen: Mutex::new(seen),
             folder,
             clock: Arc::new(SystemClock),
             every: Self::EVERY,
@@ -75,21 +87,43 @@ impl ProcessHandle {
         }
     }
 
-    /// Waits until no process serves it, or it has ended without one.
+    /// Waits until nobody serves it and it has ended, or was lost.
     async fn gone(&self) -> Result<(), HandleError> {
         loop {
-            let process = self.folder.state()?.and_then(|state| state.process);
-            let lives = process.is_some_and(|process| process.identity().lives());
-            if !lives && (self.folder.outcome()?.is_some() || self.look()?.is_lost) {
+            let is_over = || -> Result<bool, HandleError> {
+                let has_ended = self.folder.outcome()?.is_some();
+                Ok(has_ended || self.look().is_ok_and(|view| view.is_lost))
+            };
+            if !self.folder.is_served()? && is_over()? {
                 return Ok(());
             }
             self.clock.sleep(self.every).await;
         }
     }
 
+    /// Waits until a task of this process has let go of it: that cannot be killed from outside.
+    async fn let_go(&self) -> Result<(), HandleError> {
+        let letting_go = async {
+            while self.folder.is_served()? {
+                self.clock.sleep(self.every).await;
+            }
+            Ok(())
+        };
+        tokio::select! {
+            biased;
+            gone = letting_go => gone,
+            () = self.clock.sleep(KILL) => {
+                let (id, left) = (self.id().clone(), 1);
+                Err(HandleError::Unkillable { id, left })
+            }
+        }
+    }
+
     async fn kill_tree(&self) -> Result<Sweep, HandleError> {
         let marker = self.folder.marker()?;
-        let process = self.folder.state()?.and_then(|state| state.process);
+        // Also without a status that can be read: the marker finds them.
+        let process = self.folder.state().ok().flatten();
+        let process = process.and_then(|state| state.process);
         let kill = move || match process {
             Some(process) => process.identity().kill_tree(&marker, KILL),
             None => marker.kill_all(KILL),
@@ -140,10 +174,11 @@ impl HarnessHandle for ProcessHandle {
     }
 
     async fn stop(&self, reason: &str) -> Result<(), HandleError> {
-        if self.look()?.outcome.is_none() {
-            self.folder.request_stop(reason)?;
+        // Whatever else of it cannot be read: that it is to end can be said.
+        match self.folder.outcome() {
+            Ok(Some(_)) => Ok(()),
+            _ => Ok(self.folder.request_stop(reason)?),
         }
-        Ok(())
     }
 
     async fn kill(&self, after: Duration) -> Result<RunOutcome, HandleError> {
@@ -161,9 +196,13 @@ impl HarnessHandle for ProcessHandle {
         }
         let reason = self.folder.stop_requested()?;
         let reason = reason.unwrap_or_else(|| "killed".to_owned());
-        let spent = self.look()?.spent_and_more();
+        let spent = match self.look() {
+            Ok(view) => view.spent_and_more(),
+            Err(_) => at_least(Spent::default()),
+        };
         let killed = RunOutcome::cancelled(reason).with_spent(spent);
         let outcome = self.folder.settle(&killed)?;
+        self.let_go().await?;
         self.look()?;
         Ok(outcome)
     }

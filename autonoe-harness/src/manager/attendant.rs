@@ -32,6 +32,8 @@ pub(super) struct Attendant {
     folder: HarnessFolder,
     /// How many of its processes were lost.
     losses: u32,
+    /// What the last of them complained of.
+    complaint: Option<String>,
 }
 
 /// A process that was started.
@@ -47,12 +49,28 @@ impl Attendant {
             shared,
             folder,
             losses,
+            complaint: None,
         }
     }
 
     pub(super) async fn attend(mut self) -> Result<RunOutcome, FolderError> {
         loop {
-            let view = self.folder.view()?;
+            let view = match self.folder.view() {
+                Err(error) if !self.is_stopping()? => return Err(error),
+                // That it is to end is known, and who serves it knows that, too.
+                Err(_) if self.folder.is_served()? => {
+                    self.shared.clock.sleep(self.shared.every).await;
+                    continue;
+                }
+                Err(_) => {
+                    let Ok(_lock) = self.folder.lock_to_start() else {
+                        self.shared.clock.sleep(self.shared.every).await;
+                        continue;
+                    };
+                    return self.stop_unreadable().await;
+                }
+                Ok(view) => view,
+            };
             if let Some(outcome) = view.outcome {
                 return Ok(outcome);
             }
@@ -69,6 +87,21 @@ impl Attendant {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    fn is_stopping(&self) -> Result<bool, FolderError> {
+        Ok(self.folder.stop_requested()?.is_some())
+    }
+
+    /// Ends one whose status cannot be read. What it spent is unknown.
+    async fn stop_unreadable(&self) -> Result<RunOutcome, FolderError> {
+        let mut view = HarnessView::pending(self.folder.id().clone());
+        view.epoch = Epoch(1);
+        view.stopping = self.folder.stop_requested()?;
+        let left = self.sweep().await?;
+        let outcome = self.verdict(&view, left);
+        let given_up = || RunOutcome::cancelled("").with_spent(view.spent_and_more());
+        self.folder.settle(&outcome.unwrap_or_else(given_up))
     }
 
     /// Starts a process and waits for its end, or says what the run came to without one.
@@ -88,7 +121,8 @@ impl Attendant {
             Err(error) => {
                 let message = format!("the program of the sub-harness: {error}");
                 let failure = Failure::permanent(error.code(), message);
-                self.folder.settle(&RunOutcome::failed(failure))?;
+                let failed = RunOutcome::failed(failure).with_spent(view.spent_and_more());
+                self.folder.settle(&failed)?;
                 return Ok(());
             }
         };
@@ -98,11 +132,7 @@ impl Attendant {
         let ended = self.folder.outcome()?.is_some();
         if !ended {
             self.losses += 1;
-            if matches!(self.shared.workers, Workers::InProcess(_)) {
-                // This process lives, so nobody would take its task for lost.
-                let failure = Failure::permanent("harness_lost", complaints.clone());
-                self.folder.settle(&RunOutcome::failed(failure))?;
-            }
+            self.complaint = complaints.lines().last().map(str::to_owned);
         }
         if !ended || !exit.is_success() {
             self.log(&format!("the process {exit}"));
@@ -122,13 +152,16 @@ impl Attendant {
         if left > 0 {
             let message = format!("{left} processes of it live on and cannot be killed");
             let failure = Failure::permanent("harness_left_processes", message);
-            return Some(RunOutcome::failed(failure));
+            return Some(RunOutcome::failed(failure).with_spent(view.spent_and_more()));
         }
         if self.losses > self.shared.restarts {
-            let message = format!(
+            let mut message = format!(
                 "its process was lost in epoch {}, and {} restarts are all it has",
                 view.epoch.0, self.shared.restarts
             );
+            if let Some(complaint) = &self.complaint {
+                message.push_str(&format!("; it complained: {complaint}"));
+            }
             let failure = Failure::retryable("harness_lost", message);
             return Some(RunOutcome::failed(failure).with_spent(view.spent_and_more()));
         }

@@ -63,7 +63,9 @@ impl Engine for HarnessManager {
     }
 
     async fn status(&self, run: &RunId) -> Result<RunView, EngineError> {
-        let view = self.handle(&id_of(run))?.view();
+        let handle = self.handle(&id_of(run))?;
+        let view = handle.refresh().await;
+        let view = view.map_err(|error| engine_error(handle.id(), error))?;
         let phase = phase_of(&view);
         let mut told = RunView::new(run.clone());
         told.phase = phase;

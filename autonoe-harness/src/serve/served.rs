@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{Clock, RunControl, RunEnding, RunMessage, RunOutcome, RunProgress};
+use autonoe_core::{
+    Clock, Epoch, RunControl, RunEnding, RunMessage, RunOutcome, RunProgress, Spent,
+};
 
 use super::ServeOutcome;
-use crate::folder::{HarnessJournal, status_of};
+use crate::folder::{HarnessJournal, at_least, status_of};
 use crate::{
     FolderError, HarnessFact, HarnessFolder, HarnessLog, HarnessState, HarnessStatus,
     PostedInstruction,
@@ -85,11 +87,27 @@ impl Served {
         }
     }
 
-    /// Takes note of how far the run is.
-    pub(super) fn progressed(&mut self, at: RunProgress) {
-        if self.state.at != at {
+    /// Takes note of how far the run is, once it has said so.
+    pub(super) fn progressed(&mut self, at: Option<RunProgress>) {
+        if let Some(at) = at
+            && self.state.at != at
+        {
             self.state.at = at;
             self.is_dirty = true;
+        }
+    }
+
+    /// Returns what is known of what the run spent that was cut off: what it spent since it last
+    /// told is unknown.
+    pub(super) fn spent_and_more(&self) -> Spent {
+        at_least(self.state.at.spent)
+    }
+
+    /// Returns what processes before this one spent.
+    pub(super) fn spent_before(&self) -> Spent {
+        match self.state.epoch {
+            Epoch(..=1) => self.state.at.spent,
+            _ => self.spent_and_more(),
         }
     }
 
@@ -229,6 +247,10 @@ impl Served {
         // Who was cancelled does not know why; who asked for it does.
         if let (RunEnding::Cancelled { reason }, Some(asked)) = (&mut outcome.ending, &self.stop) {
             asked.clone_into(reason);
+        }
+        // Who cannot say what it spent has not spent less than it told.
+        if outcome.spent == Spent::default() && self.state.at.spent != Spent::default() {
+            outcome.spent = self.spent_and_more();
         }
         self.sweep().await?;
         let ending = outcome.ending.clone();

@@ -6,14 +6,19 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{
-    Clock, Failure, JobRunner, RunDesk, RunOutcome, RunProgress, RunSpec, SystemClock,
-};
+use autonoe_core::{Clock, Failure, JobRunner, RunDesk, RunOutcome, RunSpec, Spent, SystemClock};
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 
 use super::served::Served;
+use crate::folder::FolderLock;
 use crate::{FolderError, HarnessFolder};
+
+/// How often it is tried to take the right to serve a folder.
+const LOOKS: u32 = 10;
+
+/// Between two tries.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Serves the folder of a sub-harness: carries out its order and listens to its files.
 ///
@@ -133,45 +138,50 @@ impl Serving {
             mut leave,
         } = self;
         let order = folder.order()?;
-        let _lock = folder.lock_to_serve()?;
+        let _lock = lock(&folder, &*clock).await?;
         if let Some(outcome) = folder.outcome()? {
             return Ok(ServeOutcome::Ended(outcome.into()));
         }
         let mut served = Served::begin(folder, clock.clone())?;
         served.look()?;
         if served.stop().is_some() {
-            return served.end(RunOutcome::cancelled("")).await;
+            let before = served.spent_before();
+            return served
+                .end(RunOutcome::cancelled("").with_spent(before))
+                .await;
         }
 
-        let (reports, mut reported) = watch::channel(RunProgress::default());
+        let (reports, mut reported) = watch::channel(None);
         let desk = RunDesk::new(served.control().clone(), move |progress| {
-            reports.send_replace(progress);
+            reports.send_replace(Some(progress));
         });
         let mut work = start(runner, order, desk);
         let woken = loop {
             let tick = clock.sleep(every);
             tokio::select! {
                 biased;
-                done = work.join_next() => break Woken::Done(outcome_of(done).into()),
+                done = work.join_next() => break Woken::Done(done),
                 () = &mut leave => break Woken::Leave,
                 () = tick => {}
             }
             if !served.is_there() {
                 break Woken::Homeless;
             }
-            if reported.has_changed().unwrap_or(false) {
-                served.progressed(reported.borrow_and_update().clone());
-            }
+            served.progressed(reported.borrow_and_update().clone());
             served.keep_looking();
         };
-        let outcome = match &woken {
-            Woken::Done(outcome) => Some(outcome.as_ref().clone()),
+        let (is_done, is_homeless) = (
+            matches!(woken, Woken::Done(_)),
+            matches!(woken, Woken::Homeless),
+        );
+        let done = match woken {
+            Woken::Done(done) => Some(done),
             Woken::Leave | Woken::Homeless => {
                 served.control().cancel();
                 let over = clock.sleep(patience);
                 tokio::select! {
                     biased;
-                    done = work.join_next() => Some(outcome_of(done)),
+                    done = work.join_next() => Some(done),
                     () = over => None,
                 }
             }
@@ -179,13 +189,15 @@ impl Serving {
         // What it does from now on has no effect.
         work.shutdown().await;
         served.progressed(reported.borrow_and_update().clone());
-        match (woken, outcome) {
-            (Woken::Homeless, _) => Err(served.homeless()),
-            (Woken::Done(_), Some(outcome)) => served.end(outcome).await,
+        let outcome = done.map(|done| outcome_of(done, served.spent_and_more()));
+        match outcome {
+            _ if is_homeless => Err(served.homeless()),
+            Some(outcome) if is_done => served.end(outcome).await,
             // A success is one; anything else may come of being told to leave.
-            (_, Some(outcome)) if outcome.is_success() => served.end(outcome).await,
-            (_, outcome) if served.stop().is_some() => {
-                let outcome = outcome.unwrap_or_else(|| RunOutcome::cancelled(""));
+            Some(outcome) if outcome.is_success() => served.end(outcome).await,
+            outcome if served.stop().is_some() => {
+                let given_up = || RunOutcome::cancelled("").with_spent(served.spent_and_more());
+                let outcome = outcome.unwrap_or_else(given_up);
                 served.end(outcome).await
             }
             _ => served.break_off().await,
@@ -193,10 +205,21 @@ impl Serving {
     }
 }
 
+/// Takes the right to serve the folder. Who only looks whether somebody has it has it for a moment.
+async fn lock(folder: &HarnessFolder, clock: &dyn Clock) -> Result<FolderLock, FolderError> {
+    for _ in 0..LOOKS {
+        match folder.lock_to_serve() {
+            Err(FolderError::Held { .. }) => clock.sleep(LOOK).await,
+            taken => return taken,
+        }
+    }
+    folder.lock_to_serve()
+}
+
 /// Why the loop is left.
 enum Woken {
     /// The run has ended.
-    Done(Box<RunOutcome>),
+    Done(Option<Result<RunOutcome, JoinError>>),
     /// This process is to leave.
     Leave,
     /// The folder is gone.
@@ -210,18 +233,19 @@ fn start(runner: Arc<dyn JobRunner>, order: RunSpec, desk: RunDesk) -> JoinSet<R
     work
 }
 
-/// Says what became of the run. A panic is a failure.
-fn outcome_of(done: Option<Result<RunOutcome, JoinError>>) -> RunOutcome {
+/// Says what became of the run, which spent at least `spent`. A panic is a failure.
+fn outcome_of(done: Option<Result<RunOutcome, JoinError>>, spent: Spent) -> RunOutcome {
     match done {
         Some(Ok(outcome)) => outcome,
-        Some(Err(error)) if error.is_panic() => panicked(),
-        Some(Err(_)) | None => RunOutcome::cancelled("the run was given up"),
+        Some(Err(error)) if error.is_panic() => panicked(spent),
+        Some(Err(_)) | None => RunOutcome::cancelled("the run was given up").with_spent(spent),
     }
 }
 
-/// What comes of a run that panicked.
-pub(crate) fn panicked() -> RunOutcome {
-    RunOutcome::failed(Failure::permanent("panicked", "the run panicked"))
+/// What comes of a run that panicked, and spent at least `spent`.
+pub(crate) fn panicked(spent: Spent) -> RunOutcome {
+    let failure = Failure::permanent("panicked", "the run panicked");
+    RunOutcome::failed(failure).with_spent(spent)
 }
 
 impl fmt::Debug for Serving {

@@ -18,7 +18,7 @@ async fn a_sub_harness_in_this_process_is_led_as_one_must_be() {
     let report = report.await;
 
     report.assert();
-    assert_eq!(report.passed().len(), 12);
+    assert_eq!(report.passed().len(), 13);
 }
 
 #[tokio::test]
@@ -33,7 +33,7 @@ async fn a_sub_harness_in_a_process_of_its_own_is_led_as_one_must_be() {
     let report = report.await;
 
     report.assert();
-    assert_eq!(report.passed().len(), 12);
+    assert_eq!(report.passed().len(), 13);
     for (id, view) in manager.list().expect("readable") {
         assert!(view.expect("readable").outcome.is_some(), "{id}");
     }

@@ -13,4 +13,5 @@ mod managers;
 mod managers_that_die;
 mod roles;
 mod serving;
+mod spending;
 mod stage;

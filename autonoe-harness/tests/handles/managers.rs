@@ -5,11 +5,11 @@ use std::sync::Arc;
 use autonoe_core::{
     Engine, EngineError, Epoch, Placement, RunEnding, RunId, RunInstruction, RunPhase,
 };
-use autonoe_harness::conformance::HANDLE_JOB;
+use autonoe_harness::conformance::{HANDLE_JOB, HandleJob};
 use autonoe_harness::{HarnessFact, HarnessHandle, HarnessManager, SubHarnessProgram};
 use serde_json::json;
 
-use crate::stage::{Stage, eventually, kill_nine, order, within};
+use crate::stage::{OFTEN, Stage, eventually, kill_nine, order, within};
 
 fn a() -> RunId {
     RunId::new("a")
@@ -240,6 +240,33 @@ async fn dropping_the_manager_ends_its_sub_harnesses() {
     drop(manager);
 
     eventually("its end", || stage.nothing_is_left_of("a")).await;
+}
+
+#[tokio::test]
+async fn what_a_manager_of_this_process_leaves_is_taken_up_by_another() {
+    let stage = Stage::new();
+    let in_process = || HarnessManager::in_process(stage.root(), Arc::new(HandleJob)).every(OFTEN);
+    let first = in_process();
+    let run = order("a", HANDLE_JOB, json!({"does": "collect", "count": 1}));
+    let handle = first.spawn(run).await.expect("it starts");
+    eventually("its start", || {
+        let view = stage.folder("a").view();
+        view.is_ok_and(|view| view.pid.is_some())
+    })
+    .await;
+
+    drop(first);
+
+    // This process lives, and its task does not.
+    eventually("its loss", || {
+        stage.folder("a").view().is_ok_and(|view| view.is_lost)
+    })
+    .await;
+    let second = in_process();
+    handle.send_instruction("end").await.expect("it listens");
+    let outcome = within(second.wait(&a())).await.expect("it ends");
+    assert_eq!(outcome.output, json!(["end"]));
+    assert_eq!(servings(&stage), 2);
 }
 
 #[tokio::test]

@@ -8,13 +8,16 @@ use autonoe_testkit::conformance::{Finding, Flaw};
 use serde_json::json;
 
 use super::Check;
-use super::job::halfway;
+use super::job::{halfway, spent};
 use crate::{HandleError, HarnessHandle, HarnessStatus, HarnessView};
 
 type Handle = Arc<dyn HarnessHandle>;
 
 /// How long to wait before looking again.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// In which many steps of work are done.
+const A_WHILE: Duration = Duration::from_millis(300);
 
 pub(super) fn all() -> Vec<Check> {
     let hold = json!({"does": "hold"});
@@ -28,9 +31,11 @@ pub(super) fn all() -> Vec<Check> {
             json!({"does": "fail"}),
             |it| Box::pin(failure(it)),
         ),
-        ("a panic is a failure", json!({"does": "panic"}), |it| {
-            Box::pin(panic(it))
-        }),
+        (
+            "a panic is a failure, and what it spent is told",
+            json!({"does": "panic"}),
+            |it| Box::pin(panic(it)),
+        ),
         ("how far it is shows", hold.clone(), |it| {
             Box::pin(progress(it))
         }),
@@ -41,8 +46,13 @@ pub(super) fn all() -> Vec<Check> {
         ),
         (
             "a pause holds it until it is resumed",
-            json!({"does": "collect", "count": 3}),
+            json!({"does": "count"}),
             |it| Box::pin(pausing(it)),
+        ),
+        (
+            "pauses and instructions come in their order",
+            json!({"does": "collect", "count": 3}),
+            |it| Box::pin(in_order(it)),
         ),
         ("a stop ends it, and says why", hold.clone(), |it| {
             Box::pin(stopping(it))
@@ -51,7 +61,7 @@ pub(super) fn all() -> Vec<Check> {
             Box::pin(stopping_twice(it))
         }),
         (
-            "a kill ends what does not listen",
+            "a kill ends what does not listen, and what it spent is told",
             json!({"does": "stubborn"}),
             |it| Box::pin(killing(it)),
         ),
@@ -141,6 +151,16 @@ async fn panic(it: Handle) -> Finding {
 
     ensure(matches!(outcome.ending, RunEnding::Failed { .. }), || {
         format!("it is told as {outcome:?}")
+    })?;
+    is_told_with_more(&outcome)
+}
+
+/// Checks the spending of a run that was cut off: what it told, and that it may be more.
+fn is_told_with_more(outcome: &RunOutcome) -> Finding {
+    let mut expected = spent();
+    expected.cost.unknown_parts = 1;
+    ensure(outcome.spent == expected, || {
+        format!("what was spent is told as {:?}", outcome.spent)
     })
 }
 
@@ -173,6 +193,29 @@ async fn instructions(it: Handle) -> Finding {
 }
 
 async fn pausing(it: Handle) -> Finding {
+    until(&it, |view| view.at.iteration > halfway().iteration).await?;
+    it.pause().await.map_err(|error| told(&error))?;
+    until(&it, |view| view.status == HarnessStatus::Paused).await?;
+    // A step may be under way.
+    tokio::time::sleep(A_WHILE).await;
+    let before = it.refresh().await.map_err(|error| told(&error))?;
+    tokio::time::sleep(A_WHILE).await;
+    let after = it.refresh().await.map_err(|error| told(&error))?;
+    ensure(before.at == after.at, || {
+        format!(
+            "it works while it is paused: {:?}, {:?}",
+            before.at, after.at
+        )
+    })?;
+    it.resume().await.map_err(|error| told(&error))?;
+    until(&it, |view| view.at.iteration > after.at.iteration).await?;
+
+    it.stop("seen enough").await.map_err(|error| told(&error))?;
+
+    end(&it).await.map(|_| ())
+}
+
+async fn in_order(it: Handle) -> Finding {
     it.pause().await.map_err(|error| told(&error))?;
     until(&it, |view| view.status == HarnessStatus::Paused).await?;
     it.resume().await.map_err(|error| told(&error))?;
@@ -210,7 +253,7 @@ async fn stopping_twice(it: Handle) -> Finding {
 }
 
 async fn killing(it: Handle) -> Finding {
-    until(&it, |view| view.at == halfway()).await?;
+    until(&it, |view| view.at.iteration > halfway().iteration).await?;
 
     let killed = it.kill(Duration::from_millis(500)).await;
 
@@ -218,7 +261,15 @@ async fn killing(it: Handle) -> Finding {
     let outcome = end(&it).await?;
     ensure(outcome == killed, || format!("{killed:?} and {outcome:?}"))?;
     ensure(it.pid().is_none(), || "it still has a process".to_owned())?;
-    is_cancelled(&outcome, "killed")
+    is_cancelled(&outcome, "killed")?;
+    is_told_with_more(&outcome)?;
+    // What lives on would tell how far it is.
+    let before = it.refresh().await.map_err(|error| told(&error))?;
+    tokio::time::sleep(A_WHILE).await;
+    let after = it.refresh().await.map_err(|error| told(&error))?;
+    ensure(before == after, || {
+        format!("it lives on: {:?}, {:?}", before.at, after.at)
+    })
 }
 
 async fn killing_gently(it: Handle) -> Finding {

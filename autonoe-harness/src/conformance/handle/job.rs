@@ -1,7 +1,12 @@
 //! The work that sub-harnesses of the suite do.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
-use autonoe_core::{Failure, JobRunner, RunDesk, RunOutcome, RunProgress, RunRequest, RunSpec};
+use autonoe_core::{
+    CostTotal, CostUsd, Failure, JobRunner, RunDesk, RunOutcome, RunProgress, RunRequest, RunSpec,
+    Spent, TokenUsage,
+};
 use serde_json::json;
 
 /// The kind of the jobs with which [`handle`](super::handle) tries a handle.
@@ -20,11 +25,38 @@ pub(super) fn halfway() -> RunProgress {
     at
 }
 
+/// How far a run says that it is that spends something.
+fn paid() -> RunProgress {
+    let mut at = halfway();
+    at.spent = spent();
+    at
+}
+
+/// What a run says that it has spent.
+pub(super) fn spent() -> Spent {
+    let tokens = TokenUsage {
+        input: 7,
+        ..TokenUsage::default()
+    };
+    Spent {
+        cost: CostTotal::known(CostUsd::from_cents(5)),
+        tokens,
+        time: Duration::from_secs(3),
+    }
+}
+
+/// How long a step of work takes.
+const STEP: Duration = Duration::from_millis(10);
+
 #[async_trait]
 impl JobRunner for HandleJob {
     async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
-        desk.report(halfway());
-        match run.input["does"].as_str() {
+        let does = run.input["does"].as_str();
+        desk.report(match does {
+            Some("panic" | "stubborn") => paid(),
+            _ => halfway(),
+        });
+        match does {
             Some("give") => RunOutcome::succeeded(run.input["value"].clone()),
             Some("fail") => RunOutcome::failed(Failure::permanent("no_luck", "it was not to be")),
             Some("panic") => std::panic::panic_any("as it was told to"),
@@ -32,14 +64,52 @@ impl JobRunner for HandleJob {
                 let count = run.input["count"].as_u64().unwrap_or_default();
                 collect(desk, usize::try_from(count).unwrap_or_default()).await
             }
-            // It does not mind whether it is cancelled.
-            Some("stubborn") => std::future::pending().await,
+            Some("count") => count(desk).await,
+            // It does not mind whether it is cancelled, and works on.
+            Some("stubborn") => {
+                let mut at = paid();
+                loop {
+                    step(desk, &mut at).await;
+                }
+            }
             _ => {
                 desk.control().cancelled().await;
                 RunOutcome::cancelled("it was told to end")
             }
         }
     }
+}
+
+/// Works step by step, and holds as long as it is to.
+async fn count(desk: &RunDesk) -> RunOutcome {
+    let (mut at, mut is_paused) = (halfway(), false);
+    loop {
+        let request = match is_paused {
+            true => tokio::select! {
+                () = desk.control().cancelled() => None,
+                request = desk.control().next_request() => Some(request),
+            },
+            false => desk.control().waiting_request(),
+        };
+        match request {
+            Some(RunRequest::Pause) => is_paused = true,
+            Some(RunRequest::Resume) => is_paused = false,
+            Some(RunRequest::Say(message)) => message.settle(),
+            None => {}
+        }
+        if desk.control().is_cancelled() {
+            return RunOutcome::cancelled("it was told to end");
+        }
+        if !is_paused {
+            step(desk, &mut at).await;
+        }
+    }
+}
+
+async fn step(desk: &RunDesk, at: &mut RunProgress) {
+    tokio::time::sleep(STEP).await;
+    at.iteration += 1;
+    desk.report(at.clone());
 }
 
 /// Takes so many commands and gives what they were.
