@@ -11,12 +11,13 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use crate::sandbox::{OsSandbox, Wrapped};
-use crate::{Ladder, LaunchError, Marker, SessionFolder};
+use crate::{Ladder, LaunchError, Marker, SessionFolder, handed_on};
 
 /// What to start, and how.
 ///
 /// The environment begins empty: the child gets the variables that were given and its
-/// [`Marker`], and nothing of this process. It gets a session and a process group of
+/// [`Marker`], and nothing of this process but markers that are to be
+/// [handed on](Marker::hand_on). It gets a session and a process group of
 /// its own and no terminal. Of open files it gets its three pipes and what is to be
 /// [inherited](Self::inherit). (Before Linux 5.11 and on other systems, also those that
 /// were not opened to be closed on exec, which Rust does.)
@@ -183,6 +184,11 @@ impl Launch {
             }
             None => (self.bare_command(), None),
         };
+        // Who sets one of these variables starts something with a marker of its own.
+        let handed_on = handed_on::markers().into_iter();
+        for marker in handed_on.filter(|marker| !self.env.contains_key(OsStr::new(marker.name()))) {
+            command.env(marker.name(), marker.value());
+        }
         command
             .env(self.marker.name(), self.marker.value())
             .stdin(Stdio::piped())

@@ -12,7 +12,8 @@
 //! - [`Ladder`] says how a child is ended, step by step; [`ShutDown`] tells how it went.
 //! - [`Outliving`] is a child that goes on when this program ends, and [`ProcessIdentity`] finds it
 //!   again.
-//! - [`Marker`] finds what is left, also of a program that was killed.
+//! - [`Marker`] finds what is left, also of a program that was killed. One that this program was
+//!   started with itself can be [handed on](Marker::hand_on).
 //! - [`SessionFolder`] is a folder that goes with the last process.
 //! - [`OsSandbox`] says what holds around a child: what it can write and see, and whether it
 //!   has a network. [`Launch::inside`] starts it there or not at all.
@@ -21,7 +22,7 @@
 //! The crate is made for Linux. Other Unix systems have the process group only: no signal
 //! when this program dies, and what leaves the group of a child is not found.
 //!
-//! It does not read the environment, install signal handlers or print; it needs a tokio
+//! It does not read the environment (but for a marker that it is asked about), install signal handlers or print; it needs a tokio
 //! runtime to start a child and to talk to it, but none to end it.
 
 #![deny(unsafe_code)]
@@ -37,6 +38,7 @@ mod endings;
 mod exit;
 mod family;
 mod find_program;
+mod handed_on;
 mod identity;
 mod inherited;
 mod keeper;

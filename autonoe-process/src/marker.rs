@@ -72,6 +72,31 @@ impl Marker {
         Family::marked(self.clone()).kill_all(limit)
     }
 
+    /// Has all that this program launches from now on carry the marker too, beside its own, if this
+    /// process itself was started with it. Tells whether it was.
+    ///
+    /// A [`Launch`](crate::Launch) begins with an empty environment, so without this a marker ends
+    /// with the first process of ours that has it. It is asked for by name and not done by itself:
+    /// of the environment of this process nothing is read but whether it has this one variable, and
+    /// a program that does the work of several in tasks has the marker of none. Only on Linux;
+    /// elsewhere nothing is handed on.
+    ///
+    /// ```
+    /// use autonoe_process::Marker;
+    ///
+    /// let marker = Marker::new("AUTONOE_SESSION", "6f1c9a02-1")?;
+    ///
+    /// assert!(!marker.hand_on(), "this program was not started with it");
+    /// # Ok::<(), autonoe_process::InvalidMarker>(())
+    /// ```
+    pub fn hand_on(&self) -> bool {
+        let is_ours = crate::table::is_on_this(self);
+        if is_ours {
+            crate::handed_on::add(self.clone());
+        }
+        is_ours
+    }
+
     /// Tells whether `environ`, with a zero byte after each variable, holds the marker.
     #[cfg(any(target_os = "linux", test))]
     pub(crate) fn is_in(&self, environ: &[u8]) -> bool {

@@ -115,8 +115,8 @@ impl HarnessFolder {
         &self.path
     }
 
-    /// Returns what the sub-harness and all that it starts is known by, the same for each process
-    /// that serves the folder.
+    /// Returns what the process of the sub-harness and all that it starts is known by, the same for
+    /// each process that serves the folder. A task that serves it in a larger process has none.
     ///
     /// # Errors
     ///

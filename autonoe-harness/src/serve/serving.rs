@@ -26,8 +26,9 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Two never serve one folder. Served again after a kill, the order is gone on with, in the next
 /// epoch; one that has ended gives its outcome at once.
 ///
-/// Before the outcome is written down, everything that has the marker of the folder is ended. The
-/// outcome is safe before anybody is told.
+/// A process that a [`HarnessManager`](crate::HarnessManager) started has the marker of the folder and
+/// hands it on to all that it launches. Before the outcome is written down, everything that has it is
+/// ended. The outcome is safe before anybody is told.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -142,6 +143,9 @@ impl Serving {
         if let Some(outcome) = folder.outcome()? {
             return Ok(ServeOutcome::Ended(outcome.into()));
         }
+        // In a process of its own: what that starts is found by the marker when it is killed. In one
+        // that serves several, its marker is on nothing.
+        folder.marker()?.hand_on();
         let mut served = Served::begin(folder, clock.clone())?;
         served.look()?;
         if served.stop().is_some() {

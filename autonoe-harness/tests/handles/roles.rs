@@ -3,7 +3,6 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,11 +10,12 @@ use async_trait::async_trait;
 use autonoe_core::{JobRunner, RunDesk, RunMessage, RunOutcome, RunRequest, RunSpec};
 use autonoe_harness::conformance::{HANDLE_JOB, HandleJob};
 use autonoe_harness::{FolderError, HarnessFolder, Serving};
+use autonoe_process::Commands;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::stage::OFTEN;
+use crate::stage::{DEADLINE, OFTEN};
 
 /// Says to this program that it is a sub-harness, whose folder is its last argument.
 pub(crate) const SUB_HARNESS: &str = "AUTONOE_TEST_SUB_HARNESS";
@@ -155,15 +155,17 @@ async fn tree(run: &RunSpec, desk: &RunDesk) -> RunOutcome {
         echo $$ >child.new; mv child.new child
         while :; do sleep 1; done
     "#;
-    let child = Command::new("bash")
-        .args(["-c", script])
-        .current_dir(&folder)
-        .spawn();
-    let mut child = child.expect("it starts");
-    std::thread::spawn(move || child.wait());
+    // As everything in production is started: with an environment of its own.
+    let path = std::env::var_os("PATH").expect("set");
+    let commands = Commands::unconfined(folder).env("PATH", path);
+    let command = ["bash", "-c", script].map(str::to_owned);
+    let working = commands.run(&command, DEADLINE);
     if run.input["stubborn"] == json!(true) {
-        std::future::pending::<()>().await;
+        let ended = working.await;
+        panic!("nobody ends it but a kill: {ended:?}");
     }
-    desk.control().cancelled().await;
-    RunOutcome::cancelled("cancelled")
+    tokio::select! {
+        ended = working => panic!("it does not end by itself: {ended:?}"),
+        () = desk.control().cancelled() => RunOutcome::cancelled("cancelled"),
+    }
 }

@@ -54,6 +54,12 @@ pub(crate) fn boot() -> Option<String> {
     Some(id.trim().to_owned())
 }
 
+/// Tells whether this process was started with `marker`.
+pub(crate) fn is_on_this(marker: &Marker) -> bool {
+    let environ = fs::read("/proc/self/environ");
+    environ.is_ok_and(|environ| marker.is_in(&environ))
+}
+
 fn pids() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())

@@ -7,7 +7,7 @@ mod linux;
 pub(crate) use belongs::{Kin, descendants, keepers_of_program, members, program_in_sandbox};
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{boot, own_session, read, row_of, still_is};
+pub(crate) use linux::{boot, is_on_this, own_session, read, row_of, still_is};
 
 use crate::shut_down::ProcessInfo;
 
@@ -67,4 +67,10 @@ pub(crate) fn boot() -> Option<String> {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn read(_marker: &crate::Marker) -> Vec<Row> {
     Vec::new()
+}
+
+/// Tells nothing: only Linux shows what a process was started with.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn is_on_this(_marker: &crate::Marker) -> bool {
+    false
 }

@@ -6,6 +6,7 @@
 
 mod commands;
 mod dropped;
+mod handed_on;
 mod host_death;
 mod inherit;
 mod ladder;

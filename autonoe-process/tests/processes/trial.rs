@@ -18,7 +18,7 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 pub(crate) const MOMENT: Duration = Duration::from_millis(50);
 
 const MARKER: &str = "AUTONOE_PROCESS_TEST";
-const HOST_MARKER: &str = "AUTONOE_PROCESS_HOST_MARKER";
+pub(crate) const HOST_MARKER: &str = "AUTONOE_PROCESS_HOST_MARKER";
 const HOST_FOLDER: &str = "AUTONOE_PROCESS_HOST_FOLDER";
 
 /// One test: its marker, and a folder that children work in.
