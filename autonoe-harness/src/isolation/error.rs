@@ -120,6 +120,12 @@ pub enum IsolationError {
         /// The place.
         place: WorkPlace,
     },
+    /// Nobody wants it merged any more, for example because the run was cancelled.
+    #[error("the work was not merged, because it is not wanted any more; it is kept: {place}")]
+    Unwanted {
+        /// The place.
+        place: WorkPlace,
+    },
     /// The base is checked out somewhere, and what is there would be overwritten.
     #[error("the work was not merged, because {} has changes of its own: {said}; it is kept: {place}", into.display())]
     WouldOverwrite {

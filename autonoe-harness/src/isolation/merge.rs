@@ -46,12 +46,29 @@ impl Worktree {
     ///
     /// Something is not committed or conflicts, a check fails, or a folder with the base has changes
     /// of its own. The work is kept, and the error says where.
-    pub async fn merge_if<C, F>(
+    pub async fn merge_if<C, F>(&self, author: &Author, checks: C) -> Result<Merged, IsolationError>
+    where
+        C: FnMut(PathBuf) -> F,
+        F: Future<Output = Verification>,
+    {
+        self.merge_while(author, || true, checks).await
+    }
+
+    /// Merges the work as [`merge_if`](Self::merge_if) does, as long as it is `wanted`: that is asked
+    /// at last when nobody else can merge any more, right before the base moves. So the work of a
+    /// run that was cancelled while it was checked is not merged.
+    ///
+    /// # Errors
+    ///
+    /// [`IsolationError::Unwanted`], and as [`merge_if`](Self::merge_if).
+    pub async fn merge_while<W, C, F>(
         &self,
         author: &Author,
+        wanted: W,
         mut checks: C,
     ) -> Result<Merged, IsolationError>
     where
+        W: Fn() -> bool,
         C: FnMut(PathBuf) -> F,
         F: Future<Output = Verification>,
     {
@@ -72,6 +89,9 @@ impl Worktree {
                 });
             }
             let locked = self.trees.lock().await?;
+            if !wanted() {
+                return Err(IsolationError::Unwanted { place });
+            }
             if let Some(into) = locked.advance(self, &from, &checked).await? {
                 return Ok(Merged {
                     commit: checked,

@@ -1,5 +1,6 @@
 //! Who looks after one sub-harness until it has ended.
 
+use std::convert::Infallible;
 use std::future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,10 @@ use tokio::task::JoinSet;
 use super::Survival;
 use super::harness_manager::{Shared, Workers};
 use crate::folder::FolderLock;
-use crate::{FolderError, HarnessFolder, HarnessLog, HarnessView, ServeOutcome, Serving};
+use crate::{
+    FolderError, HarnessFolder, HarnessHandle, HarnessLog, HarnessView, ProcessHandle,
+    ServeOutcome, Serving,
+};
 
 /// How long it is tried at most to end what an earlier process has left.
 const SWEEP: Duration = Duration::from_secs(10);
@@ -53,7 +57,17 @@ impl Attendant {
         }
     }
 
-    pub(super) async fn attend(mut self) -> Result<RunOutcome, FolderError> {
+    /// Looks after it, and kills it if it was asked to end and does not.
+    pub(super) async fn attend_or_kill(self) -> Result<RunOutcome, FolderError> {
+        let (shared, folder) = (self.shared.clone(), self.folder.clone());
+        tokio::select! {
+            biased;
+            ended = self.attend() => ended,
+            never = kill_when_overdue(shared, folder) => match never {},
+        }
+    }
+
+    async fn attend(mut self) -> Result<RunOutcome, FolderError> {
         loop {
             let view = match self.folder.view() {
                 Err(error) if !self.is_stopping()? => return Err(error),
@@ -244,6 +258,30 @@ impl Attendant {
             Ok(mut log) => log.line(self.shared.clock.now(), line),
             Err(error) => tracing::warn!(%error, line, "the log of a sub-harness"),
         }
+    }
+}
+
+/// Waits until it was asked to end, gives it time, and kills it with all that it started. An
+/// attendant sees what came of that.
+async fn kill_when_overdue(shared: Arc<Shared>, folder: HarnessFolder) -> Infallible {
+    let Shared { clock, every, .. } = &*shared;
+    while !matches!(folder.stop_requested(), Ok(Some(_))) {
+        clock.sleep(*every).await;
+    }
+    clock.sleep(shared.kill_after).await;
+    loop {
+        let killed = match ProcessHandle::open(folder.clone()) {
+            Ok(handle) => {
+                let handle = handle.clock(clock.clone()).every(*every);
+                handle.kill(Duration::ZERO).await.map(|_| ())
+            }
+            Err(error) => Err(error),
+        };
+        match killed {
+            Ok(()) => return future::pending().await,
+            Err(error) => tracing::error!(%error, "a sub-harness cannot be killed"),
+        }
+        clock.sleep(shared.kill_after).await;
     }
 }
 

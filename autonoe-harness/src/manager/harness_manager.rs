@@ -24,7 +24,8 @@ use crate::{FolderError, HandleError, HarnessFolder, HarnessId, HarnessView, Pro
 ///
 /// One whose process died without an outcome is *lost*: it is started again, in its next epoch, as
 /// often as [`restarts`](Self::restarts) says, and fails then. How many are at work at once is for
-/// the coordinator to say. Whether a process lives is only known on Linux.
+/// the coordinator to say. One that was asked to end and does not is killed after
+/// [a time](Self::kill_after). Whether a process lives is only known on Linux.
 ///
 /// Dropping the manager ends the sub-harnesses that it has started, unless they
 /// [outlive](super::Survival) it.
@@ -61,6 +62,7 @@ pub(super) struct Shared {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) every: Duration,
     pub(super) restarts: u32,
+    pub(super) kill_after: Duration,
 }
 
 /// A sub-harness that was found, and how it stands or why that cannot be read.
@@ -85,6 +87,10 @@ struct Attended {
 }
 
 impl HarnessManager {
+    /// How long a sub-harness that was asked to end has for that, if nothing else is said: longer
+    /// than its own process [waits](crate::Serving::STOP_PATIENCE), and shorter than a coordinator.
+    pub const KILL_AFTER: Duration = Duration::from_secs(60);
+
     /// Looks after the sub-harnesses in `root`, the `.harness` of a coordinator, which `program`
     /// serves.
     pub fn new(root: impl Into<PathBuf>, program: SubHarnessProgram) -> Self {
@@ -135,6 +141,7 @@ impl HarnessManager {
                 clock: Arc::new(SystemClock),
                 every: ProcessHandle::EVERY,
                 restarts: 1,
+                kill_after: Self::KILL_AFTER,
             }),
             attended: Mutex::default(),
         }
@@ -158,6 +165,13 @@ impl HarnessManager {
         self.with(|shared| shared.restarts = restarts)
     }
 
+    /// Sets how long a sub-harness that was asked to end has for that before it is killed with all
+    /// that it started; a minute by default.
+    #[must_use]
+    pub fn kill_after(self, time: Duration) -> Self {
+        self.with(|shared| shared.kill_after = time)
+    }
+
     fn with(self, change: impl FnOnce(&mut Shared)) -> Self {
         let mut shared = Shared {
             root: self.shared.root.clone(),
@@ -165,6 +179,7 @@ impl HarnessManager {
             clock: self.shared.clock.clone(),
             every: self.shared.every,
             restarts: self.shared.restarts,
+            kill_after: self.shared.kill_after,
         };
         change(&mut shared);
         Self {
@@ -286,7 +301,7 @@ impl HarnessManager {
         let (tell, done) = watch::channel(None);
         let attendant = Attendant::new(self.shared.clone(), folder, losses);
         let task = tokio::spawn(async move {
-            let ended = attendant.attend().await.map_err(Arc::new);
+            let ended = attendant.attend_or_kill().await.map_err(Arc::new);
             if let Err(error) = &ended {
                 tracing::error!(%error, "a sub-harness cannot be looked after");
             }

@@ -261,6 +261,17 @@ impl Served {
         Ok(ServeOutcome::Ended(outcome.into()))
     }
 
+    /// Writes down that the run was cancelled, and did not say what it had spent at the end.
+    pub(super) async fn give_up(mut self) -> Result<ServeOutcome, FolderError> {
+        let now = self.clock.now();
+        self.log.line(
+            now,
+            "warning: it was asked to end, did not, and was given up",
+        );
+        let spent = self.spent_and_more();
+        self.end(RunOutcome::cancelled("").with_spent(spent)).await
+    }
+
     /// Leaves the run as one that has not ended.
     pub(super) async fn break_off(mut self) -> Result<ServeOutcome, FolderError> {
         self.sweep().await?;

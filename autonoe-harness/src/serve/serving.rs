@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::{Clock, Failure, JobRunner, RunDesk, RunOutcome, RunSpec, Spent, SystemClock};
+use futures::future::BoxFuture;
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 
@@ -66,6 +67,7 @@ pub struct Serving {
     clock: Arc<dyn Clock>,
     every: Duration,
     patience: Duration,
+    stop_patience: Duration,
     leave: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
@@ -82,6 +84,9 @@ impl Serving {
     /// How often the folder is looked at if nothing else is said.
     pub const EVERY: Duration = Duration::from_secs(1);
 
+    /// How long a run that was asked to end has for that, if nothing else is said.
+    pub const STOP_PATIENCE: Duration = Duration::from_secs(30);
+
     /// Serves `folder` with what carries out its order.
     pub fn new(folder: HarnessFolder, runner: Arc<dyn JobRunner>) -> Self {
         Self {
@@ -90,6 +95,7 @@ impl Serving {
             clock: Arc::new(SystemClock),
             every: Self::EVERY,
             patience: Duration::from_secs(10),
+            stop_patience: Self::STOP_PATIENCE,
             leave: Box::pin(future::pending()),
         }
     }
@@ -105,6 +111,14 @@ impl Serving {
     #[must_use]
     pub fn every(mut self, interval: Duration) -> Self {
         self.every = interval;
+        self
+    }
+
+    /// Sets how long a run that was asked to end has for that; 30 seconds by default. Then it is
+    /// given up, with all that it started, and was cancelled.
+    #[must_use]
+    pub fn stop_within(mut self, patience: Duration) -> Self {
+        self.stop_patience = patience;
         self
     }
 
@@ -136,6 +150,7 @@ impl Serving {
             clock,
             every,
             patience,
+            stop_patience,
             mut leave,
         } = self;
         let order = folder.order()?;
@@ -160,12 +175,15 @@ impl Serving {
             reports.send_replace(Some(progress));
         });
         let mut work = start(runner, order, desk);
+        let mut given_up: BoxFuture<'_, ()> = Box::pin(future::pending());
+        let mut is_stopping = false;
         let woken = loop {
             let tick = clock.sleep(every);
             tokio::select! {
                 biased;
                 done = work.join_next() => break Woken::Done(done),
                 () = &mut leave => break Woken::Leave,
+                () = &mut given_up => break Woken::Stubborn,
                 () = tick => {}
             }
             if !served.is_there() {
@@ -173,6 +191,10 @@ impl Serving {
             }
             served.progressed(reported.borrow_and_update().clone());
             served.keep_looking();
+            if served.stop().is_some() && !is_stopping {
+                is_stopping = true;
+                given_up = clock.sleep(stop_patience);
+            }
         };
         let (is_done, is_homeless) = (
             matches!(woken, Woken::Done(_)),
@@ -180,6 +202,7 @@ impl Serving {
         );
         let done = match woken {
             Woken::Done(done) => Some(done),
+            Woken::Stubborn => None,
             Woken::Leave | Woken::Homeless => {
                 served.control().cancel();
                 let over = clock.sleep(patience);
@@ -199,11 +222,8 @@ impl Serving {
             Some(outcome) if is_done => served.end(outcome).await,
             // A success is one; anything else may come of being told to leave.
             Some(outcome) if outcome.is_success() => served.end(outcome).await,
-            outcome if served.stop().is_some() => {
-                let given_up = || RunOutcome::cancelled("").with_spent(served.spent_and_more());
-                let outcome = outcome.unwrap_or_else(given_up);
-                served.end(outcome).await
-            }
+            Some(outcome) if served.stop().is_some() => served.end(outcome).await,
+            None if served.stop().is_some() => served.give_up().await,
             _ => served.break_off().await,
         }
     }
@@ -226,6 +246,8 @@ enum Woken {
     Done(Option<Result<RunOutcome, JoinError>>),
     /// This process is to leave.
     Leave,
+    /// The run was asked to end and does not.
+    Stubborn,
     /// The folder is gone.
     Homeless,
 }

@@ -154,7 +154,8 @@ impl Work<'_> {
             let looked = place.executors.verify_success(task, verified).await;
             looked.unwrap_or_else(|error| Verification::unverified(error.to_string()))
         };
-        match tree.merge_if(author, checks).await {
+        let wanted = || !self.desk.control().is_cancelled();
+        match tree.merge_while(author, wanted, checks).await {
             Ok(_) => match tree.remove().await {
                 Ok(()) => Conclusion::Merged(result, None),
                 Err(error) => {

@@ -357,7 +357,8 @@ impl Work<'_> {
             }
             Verification::passed("all that was verified still holds")
         };
-        if let Err(error) = own.merge_if(author, checks).await {
+        let wanted = || !self.desk.control().is_cancelled();
+        if let Err(error) = own.merge_while(author, wanted, checks).await {
             self.kept.push(own.place());
             return Err(error.to_string());
         }

@@ -6,7 +6,7 @@ use autonoe_core::{Engine, RunEnding, RunId};
 use autonoe_harness::{HarnessHandle, HarnessStatus};
 use serde_json::json;
 
-use crate::stage::{Stage, eventually, kill_nine, lives, order, within};
+use crate::stage::{Stage, eventually, kill_nine, lives, order, signal, within};
 
 async fn pids(stage: &Stage) -> Vec<u32> {
     let mut pids = Vec::new();
@@ -106,4 +106,29 @@ async fn what_a_killed_process_leaves_is_ended_before_the_next_begins() {
     assert!(second.iter().all(|pid| lives(*pid)), "{second:?}");
     within(handle.kill(Duration::ZERO)).await.expect("it ends");
     eventually("their end", || second.iter().all(|pid| !lives(*pid))).await;
+}
+
+#[tokio::test]
+async fn one_that_is_asked_to_end_and_does_not_listen_is_killed_after_a_time() {
+    let stage = Stage::new();
+    let manager = stage.manager().kill_after(Duration::from_millis(300));
+    let input = json!({"folder": stage.path(), "stubborn": true});
+    let handle = manager
+        .spawn(order("a", "tree", input))
+        .await
+        .expect("it starts");
+    let mut pids = pids(&stage).await;
+    let serving = handle.refresh().await.expect("readable").pid;
+    pids.extend(serving);
+    // It cannot even look whether it is to end.
+    signal("-STOP", serving.expect("it lives"));
+
+    let run = RunId::new("a");
+    manager.cancel(&run, "enough").await.expect("it is there");
+    let outcome = within(manager.wait(&run)).await.expect("it ends");
+
+    let reason = "enough".to_owned();
+    assert_eq!(outcome.ending, RunEnding::Cancelled { reason });
+    let still: Vec<_> = pids.iter().filter(|pid| lives(**pid)).collect();
+    assert!(still.is_empty(), "{still:?}");
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{Epoch, JobRunner, RunDesk, RunOutcome, RunSpec};
+use autonoe_core::{Epoch, JobRunner, RunDesk, RunEnding, RunOutcome, RunSpec};
 use autonoe_harness::conformance::{HANDLE_JOB, HandleJob};
 use autonoe_harness::{
     FolderError, HarnessFact, HarnessFolder, HarnessStatus, ServeOutcome, Serving,
@@ -150,6 +150,30 @@ async fn one_that_will_not_leave_is_given_up_after_a_time() {
 
     assert_eq!(left.expect("it can be served"), ServeOutcome::BrokenOff);
     assert_eq!(facts(&folder), [HarnessFact::BrokenOff]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_does_not_end_when_it_is_asked_to_is_given_up_after_a_time() {
+    let stage = Stage::new();
+    let folder = submitted(&stage, json!({"does": "stubborn"}));
+    let later = folder.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        later.request_stop("enough").expect("writable");
+    });
+
+    let served = serving(&folder).stop_within(Duration::from_secs(20)).run();
+    let served = served.await.expect("it can be served");
+
+    let ServeOutcome::Ended(outcome) = served else {
+        panic!("{served:?}");
+    };
+    let reason = "enough".to_owned();
+    assert_eq!(outcome.ending, RunEnding::Cancelled { reason });
+    // Nobody knows what it would have told at its end.
+    assert_eq!(outcome.spent.cost.exact(), None);
+    let view = folder.view().expect("readable");
+    assert_eq!((view.status, view.pid), (HarnessStatus::Stopped, None));
 }
 
 #[tokio::test(start_paused = true)]

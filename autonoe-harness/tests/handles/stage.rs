@@ -108,8 +108,13 @@ pub(crate) fn lives(pid: u32) -> bool {
 
 /// Kills one process and nothing else, as a machine that is out of memory does.
 pub(crate) fn kill_nine(pid: u32) {
-    let killed = std::process::Command::new("kill")
-        .args(["-KILL", &pid.to_string()])
+    signal("-KILL", pid);
+}
+
+/// Sends a signal to one process.
+pub(crate) fn signal(which: &str, pid: u32) {
+    let sent = std::process::Command::new("kill")
+        .args([which, &pid.to_string()])
         .status();
-    assert!(killed.expect("it starts").success());
+    assert!(sent.expect("it starts").success());
 }

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use autonoe_harness::{IsolationError, Verification};
 
@@ -217,4 +218,28 @@ async fn a_base_that_moves_during_the_checks_is_merged_and_checked_again() {
         assert_eq!(repo.path().join("b.txt").exists(), merges);
         assert_eq!(repo.git(&["status", "--porcelain"]), "");
     }
+}
+
+#[tokio::test]
+async fn work_that_is_not_wanted_any_more_when_it_was_checked_is_not_merged() {
+    let repo = Repo::new();
+    let worktree = repo.worktree("one").await;
+    fs::write(worktree.folder().join("b.txt"), "new\n").expect("a file");
+    worktree.finish(&author(), "Work").await.expect("committed");
+    let before = repo.git(&["rev-parse", "main"]);
+    let is_cancelled = AtomicBool::new(false);
+
+    let checks = |_| async {
+        is_cancelled.store(true, Ordering::SeqCst);
+        Verification::passed("it was cancelled meanwhile")
+    };
+    let wanted = || !is_cancelled.load(Ordering::SeqCst);
+    let merged = worktree.merge_while(&author(), wanted, checks).await;
+
+    assert!(
+        matches!(merged, Err(IsolationError::Unwanted { .. })),
+        "{merged:?}"
+    );
+    assert_eq!(repo.git(&["rev-parse", "main"]), before);
+    assert!(worktree.folder().join("b.txt").exists());
 }
