@@ -76,6 +76,14 @@ pub enum IsolationError {
         /// The place.
         place: WorkPlace,
     },
+    /// The folder is not a worktree of the repository any more, or says that it is not.
+    #[error("{} says that its repository is {found:?}, which is not where it was made; all is kept", folder.display())]
+    Foreign {
+        /// The folder.
+        folder: PathBuf,
+        /// What it says.
+        found: String,
+    },
     /// There is a repository inside of the worktree, whose work git would not take.
     #[error(
         "there is a git repository inside of the worktree ({inside}); its work is kept: {place}"

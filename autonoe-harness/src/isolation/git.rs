@@ -8,13 +8,16 @@ use std::time::Duration;
 use autonoe_process::{CommandOutput, Commands};
 
 use super::IsolationError;
+use super::programs::{Programs, disarmed, may_run};
+use super::repository::Repository;
 
 /// How much of what git says is read.
 const LIMIT: usize = 64 * 1024 * 1024;
 
-/// Settings that hold whatever those of the repository are: nothing of it runs programs behind our
-/// back, nothing asks, nothing is tidied up at the wrong time.
-const SETTINGS: [&str; 11] = [
+/// Settings that hold whatever those of the repository are: no hook runs, nothing asks, nothing is
+/// tidied up at the wrong time. What else could run programs is replaced by its name, see
+/// [`disarmed`].
+const SETTINGS: [&str; 14] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "commit.gpgSign=false",
@@ -26,6 +29,9 @@ const SETTINGS: [&str; 11] = [
     "branch.autoSetupMerge=false",
     "advice.detachedHead=false",
     "core.quotePath=false",
+    "merge.default=text",
+    "rerere.enabled=false",
+    "worktree.useRelativePaths=false",
 ];
 
 /// Runs git, with the environment that was given and without the settings of the user.
@@ -33,6 +39,8 @@ const SETTINGS: [&str; 11] = [
 pub(super) struct Git {
     commands: Commands,
     time: Duration,
+    repository: Option<Repository>,
+    programs: Programs,
 }
 
 impl Git {
@@ -46,9 +54,32 @@ impl Git {
             ("GIT_ASKPASS", "/bin/false"),
             ("GIT_EDITOR", "/bin/false"),
             ("GIT_PAGER", "cat"),
+            // Nothing is fetched, whatever the settings say: that could run programs as well.
+            ("GIT_ALLOW_PROTOCOL", "none"),
+            ("GIT_NO_LAZY_FETCH", "1"),
             ("LC_ALL", "C"),
         ]);
-        Self { commands, time }
+        Self {
+            commands,
+            time,
+            repository: None,
+            programs: Programs::default(),
+        }
+    }
+
+    /// Has git look at no other repository, whatever the folders say.
+    pub(super) fn of(mut self, repository: Repository) -> Self {
+        self.repository = Some(repository);
+        self
+    }
+
+    pub(super) fn with_programs(mut self, programs: Programs) -> Self {
+        self.programs = programs;
+        self
+    }
+
+    pub(super) fn programs(&self) -> Programs {
+        self.programs
     }
 
     pub(super) fn within(mut self, time: Duration) -> Self {
@@ -60,7 +91,7 @@ impl Git {
     pub(super) fn holding(&self, lock: &Arc<File>) -> Self {
         Self {
             commands: self.commands.clone().inherit(lock.clone()),
-            time: self.time,
+            ..self.clone()
         }
     }
 
@@ -70,16 +101,55 @@ impl Git {
         folder: &Path,
         arguments: &[S],
     ) -> Result<CommandOutput, IsolationError> {
+        let commands = self.commands_in(folder, arguments).await?;
+        self.run(&commands, arguments).await
+    }
+
+    /// Says where git is to look, and takes out of its settings what could run programs.
+    async fn commands_in<S: AsRef<str>>(
+        &self,
+        folder: &Path,
+        arguments: &[S],
+    ) -> Result<Commands, IsolationError> {
+        let commands = self.commands.clone().in_directory(folder);
+        let Some(repository) = &self.repository else {
+            return Ok(commands);
+        };
+        let commands = commands
+            .env("GIT_DIR", repository.dir_of(folder)?)
+            .env("GIT_WORK_TREE", folder)
+            .env("GIT_COMMON_DIR", &repository.common);
+        if self.programs == Programs::Allowed || !may_run(arguments) {
+            return Ok(commands);
+        }
+        // Each time, right before: an agent may have changed them meanwhile.
+        let list = ["config", "--list", "--name-only", "-z"];
+        let said = self.run(&commands, &list).await?;
+        if !said.is_success() {
+            return Err(failed(&list, &said));
+        }
+        let settings = disarmed(&text(&said.stdout));
+        // Not as arguments, where a name with `=` in it would be understood as another.
+        let mut commands = commands.env("GIT_CONFIG_COUNT", settings.len().to_string());
+        for (number, (name, value)) in settings.into_iter().enumerate() {
+            commands = commands
+                .env(format!("GIT_CONFIG_KEY_{number}"), name)
+                .env(format!("GIT_CONFIG_VALUE_{number}"), value);
+        }
+        Ok(commands)
+    }
+
+    async fn run<S: AsRef<str>>(
+        &self,
+        commands: &Commands,
+        arguments: &[S],
+    ) -> Result<CommandOutput, IsolationError> {
         let mut command = vec!["git".to_owned(), "--no-pager".to_owned()];
         for setting in SETTINGS {
             command.extend(["-c".to_owned(), setting.to_owned()]);
         }
-        command.extend(
-            arguments
-                .iter()
-                .map(|argument| argument.as_ref().to_owned()),
-        );
-        let commands = self.commands.clone().in_directory(folder);
+        let arguments_of = arguments.iter().map(AsRef::as_ref);
+        command.extend(arguments_of.map(str::to_owned));
         let said = commands.output(&command, self.time, LIMIT).await;
         let said = said.map_err(|source| IsolationError::Command {
             doing: doing(arguments),

@@ -62,7 +62,7 @@ impl Locked {
         let Some((step, since)) = Step::broken_off(&self.trees.folder)? else {
             return Ok(());
         };
-        let common = &self.trees.common;
+        let common = &self.trees.repository.common;
         let of_branch = |branch: &str| common.join("refs/heads").join(format!("{branch}.lock"));
         let mut locks = vec![common.join("packed-refs.lock"), common.join("config.lock")];
         match &step {
@@ -70,7 +70,7 @@ impl Locked {
                 locks.push(of_branch(branch));
             }
             Step::Advance { folder, base, .. } => {
-                let admin = self.admin_of(folder).await?;
+                let admin = self.trees.repository.dir_of(folder)?;
                 locks.extend(locks_in(&admin)?);
                 locks.push(of_branch(base));
             }
@@ -106,7 +106,7 @@ impl Locked {
         admin: &Path,
     ) -> Result<(), IsolationError> {
         let mut locks = locks_in(admin)?;
-        let common = &self.trees.common;
+        let common = &self.trees.repository.common;
         locks.push(common.join(format!("refs/heads/{}.lock", place.branch)));
         let since = std::time::SystemTime::UNIX_EPOCH;
         remove_locks(&locks, since, &[&place.folder]).await?;
@@ -148,7 +148,7 @@ impl Locked {
             at,
         ];
         self.git.ask(&self.trees.repo, &add).await?;
-        let admin = self.admin_of(&place.folder).await?;
+        let admin = self.admin_of(&place.folder)?;
         record.write(&admin)?;
         Ok(admin)
     }
@@ -194,7 +194,7 @@ impl Locked {
         for name in self.trees.admin_names() {
             let number = name.strip_prefix(own);
             let is_named_so = number.is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()));
-            let admin = self.trees.common.join("worktrees").join(&name);
+            let admin = self.trees.repository.common.join("worktrees").join(&name);
             let points_to = fs::read_to_string(admin.join("gitdir")).unwrap_or_default();
             let points_to = Path::new(points_to.trim());
             let is_ours = points_to.as_os_str().is_empty() || points_to == folder.join(".git");
@@ -219,9 +219,12 @@ impl Locked {
     }
 
     /// Returns where git keeps what it knows about the worktree in `folder`.
-    pub(super) async fn admin_of(&self, folder: &Path) -> Result<PathBuf, IsolationError> {
-        let asked = ["rev-parse", "--absolute-git-dir"];
-        Ok(PathBuf::from(self.git.ask(folder, &asked).await?))
+    pub(super) fn admin_of(&self, folder: &Path) -> Result<PathBuf, IsolationError> {
+        let admin = self.trees.repository.admin_of(folder)?;
+        admin.ok_or_else(|| IsolationError::Foreign {
+            folder: folder.to_owned(),
+            found: "unknown to git".to_owned(),
+        })
     }
 
     /// Lists all worktrees of the repository, its own folder included.
@@ -232,7 +235,11 @@ impl Locked {
     }
 
     fn folders(&self) -> [&Path; 3] {
-        [&self.trees.repo, &self.trees.common, &self.trees.folder]
+        [
+            &self.trees.repo,
+            &self.trees.repository.common,
+            &self.trees.folder,
+        ]
     }
 }
 

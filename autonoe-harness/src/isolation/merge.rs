@@ -262,7 +262,15 @@ impl Locked {
         if self.commit_of(base).await?.as_deref() != Some(from) {
             return Ok(());
         }
-        let changed = ["diff", "--name-only", "-z", "--no-renames", from, to];
+        let changed = [
+            "diff-tree",
+            "-r",
+            "--name-only",
+            "-z",
+            "--no-renames",
+            from,
+            to,
+        ];
         let changed = git.ask(folder, &changed).await?;
         let paths: Vec<&str> = changed
             .split('\0')

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::locked::Locked;
+use super::programs::Programs;
 use super::step::Step;
 use super::{IsolationError, WorkPlace, Worktree};
 
@@ -131,6 +132,7 @@ pub(super) async fn uncommitted(
     git: &super::git::Git,
     place: &WorkPlace,
 ) -> Result<(), IsolationError> {
+    no_repository_inside(git, place).await?;
     let status = [
         "status",
         "--porcelain",
@@ -143,6 +145,34 @@ pub(super) async fn uncommitted(
         None | Some("") => Ok(()),
         Some(first) => Err(IsolationError::Uncommitted {
             what: first.trim().to_owned(),
+            place: place.clone(),
+        }),
+    }
+}
+
+/// Makes sure that no submodule is checked out: to look at one, git would follow the settings that
+/// stand in there, and to remove it would lose what was committed there.
+pub(super) async fn no_repository_inside(
+    git: &super::git::Git,
+    place: &WorkPlace,
+) -> Result<(), IsolationError> {
+    if git.programs() == Programs::Allowed {
+        return Ok(());
+    }
+    let staged = ["ls-files", "--stage", "-z"];
+    let staged = git.ask(&place.folder, &staged).await?;
+    let modules = staged.split('\0').filter_map(|entry| {
+        let (fields, path) = entry.split_once('\t')?;
+        fields.starts_with("160000 ").then_some(path)
+    });
+    let mut inside = modules.filter(|path| {
+        let git = place.folder.join(path).join(".git");
+        git.symlink_metadata().is_ok()
+    });
+    match inside.next() {
+        None => Ok(()),
+        Some(inside) => Err(IsolationError::NestedRepository {
+            inside: inside.to_owned(),
             place: place.clone(),
         }),
     }

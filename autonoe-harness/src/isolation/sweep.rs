@@ -48,7 +48,7 @@ impl Worktrees {
                     locked.remove(&place, None).await?;
                     return Ok(true);
                 }
-                let admin = locked.admin_of(&tree.folder).await?;
+                let admin = locked.admin_of(&tree.folder)?;
                 let Some(record) = Record::read(&admin)? else {
                     return Err(IsolationError::Exists(place.clone()));
                 };

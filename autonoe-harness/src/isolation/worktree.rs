@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::owner::Record;
-use super::remove::on_its_branch;
+use super::remove::{no_repository_inside, on_its_branch};
 use super::{Author, IsolationError, WorkPlace, Worktrees};
 
 /// Marks, in what git keeps about a worktree, that we merge there.
@@ -59,8 +59,8 @@ impl Worktree {
     ///
     /// # Errors
     ///
-    /// The agent went away from the branch, or left a repository inside or conflicts. Everything
-    /// stays as it is.
+    /// The agent went away from the branch or from the repository, or left a repository inside or
+    /// conflicts. Everything stays as it is.
     pub async fn finish(&self, author: &Author, message: &str) -> Result<String, IsolationError> {
         let (git, folder, place) = (&self.trees.git, self.folder.as_path(), self.place());
         on_its_branch(git, &place).await?;
@@ -74,8 +74,18 @@ impl Worktree {
                 place,
             });
         }
+        no_repository_inside(git, &place).await?;
         git.ask(folder, &["add", "--all"]).await?;
-        let staged = ["diff", "--cached", "--raw", "-z", "--no-renames", "HEAD"];
+        let staged = [
+            "diff",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--cached",
+            "--raw",
+            "-z",
+            "--no-renames",
+            "HEAD",
+        ];
         let staged = git.ask(folder, &staged).await?;
         if let Some(inside) = new_repository(&staged) {
             git.ask(folder, &["reset", "--quiet"]).await?;

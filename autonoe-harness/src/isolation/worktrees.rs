@@ -8,6 +8,8 @@ use autonoe_process::Commands;
 
 use super::git::{Git, words};
 use super::owner::{Process, Record};
+use super::programs::Programs;
+use super::repository::Repository;
 use super::step::Step;
 use super::{IsolationError, WorkPlace, Worktree, name};
 
@@ -19,7 +21,9 @@ const FIVE_MINUTES: Duration = Duration::from_secs(300);
 /// Each is on a branch of its own, `autonoe/{fleet}/{name}`. That an agent cannot be isolated is an
 /// error: who wants it to work in the repository itself has to say so. Git is run with the
 /// environment of the commands that are given (it needs a `PATH`), without the settings of the
-/// user, without hooks, and never asks.
+/// user, without hooks, without filters and other programs that the settings of the repository name
+/// ([`allow_programs`](Self::allow_programs) lets them), fetches nothing and never asks. It looks at
+/// the repository that was opened, and refuses a worktree whose file `.git` says another.
 ///
 /// Worktrees are made, merged and taken away by one process at a time, which writes down what it is
 /// about to do: what a kill broke off is mended by the next that comes.
@@ -51,8 +55,7 @@ pub struct Worktrees {
     pub(super) git: Git,
     /// The work tree of the repository.
     pub(super) repo: PathBuf,
-    /// The folder of the repository itself, `.git`.
-    pub(super) common: PathBuf,
+    pub(super) repository: Repository,
     /// Where worktrees are made.
     pub(super) folder: PathBuf,
     fleet: String,
@@ -77,6 +80,7 @@ impl Worktrees {
             "rev-parse",
             "--path-format=absolute",
             "--show-toplevel",
+            "--git-dir",
             "--git-common-dir",
         ];
         let no_repository = |said| IsolationError::NoRepository {
@@ -88,8 +92,8 @@ impl Worktrees {
         }
         let said = git.attempt(repo, &asked).await?;
         let answer = super::git::text(&said.stdout);
-        let (true, Some((top, common))) = (said.is_success(), answer.trim_end().split_once('\n'))
-        else {
+        let lines: Vec<&str> = answer.lines().collect();
+        let (true, [top, dir, common]) = (said.is_success(), lines.as_slice()) else {
             return Err(no_repository(words(&said)));
         };
         fs::create_dir_all(folder).map_err(IsolationError::io(folder))?;
@@ -99,10 +103,15 @@ impl Worktrees {
         if !ignored.exists() {
             fs::write(&ignored, "*\n").map_err(IsolationError::io(ignored))?;
         }
-        Ok(Self {
-            git,
-            repo: real(Path::new(top))?,
+        let repository = Repository {
+            top: real(Path::new(top))?,
+            dir: real(Path::new(dir))?,
             common: real(Path::new(common))?,
+        };
+        Ok(Self {
+            git: git.of(repository.clone()),
+            repo: repository.top.clone(),
+            repository,
             folder,
             fleet: fleet.to_owned(),
         })
@@ -112,6 +121,16 @@ impl Worktrees {
     #[must_use]
     pub fn within(mut self, time: Duration) -> Self {
         self.git = self.git.within(time);
+        self
+    }
+
+    /// Lets git run the programs that the settings of the repository name: filters such as that of
+    /// Git LFS, and ways to merge. Whoever can write those settings, or a file that they name, can
+    /// then have anything run: an agent often can. Without it filters are none, and what has a way
+    /// of its own to be merged is merged as text.
+    #[must_use]
+    pub fn allow_programs(mut self) -> Self {
+        self.git = self.git.with_programs(Programs::Allowed);
         self
     }
 
@@ -193,7 +212,7 @@ impl Worktrees {
         let Some(found) = found.into_iter().find(|tree| tree.folder == place.folder) else {
             return Ok(None);
         };
-        let admin = locked.admin_of(&found.folder).await?;
+        let admin = locked.admin_of(&found.folder)?;
         let Some(mut record) = Record::read(&admin)? else {
             return Err(IsolationError::Exists(place));
         };
@@ -225,10 +244,10 @@ impl Worktrees {
 
     /// Lists what git keeps about worktrees.
     pub(super) fn admin_names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.common.join("worktrees"));
-        let entries = entries.into_iter().flatten().flatten();
-        entries
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .collect()
+        let names = self.repository.admins().filter_map(|admin| {
+            let name = admin.file_name()?.to_str()?;
+            Some(name.to_owned())
+        });
+        names.collect()
     }
 }

@@ -1,5 +1,6 @@
 //! Worktrees, with a real git.
 
+mod foreign;
 mod isolating;
 mod killed;
 mod merging;
