@@ -9,7 +9,6 @@ use super::leftover::remove_locks;
 use super::owner::Record;
 use super::remove::remove_folder;
 use super::step::Step;
-use super::worktree::MERGING;
 use super::{IsolationError, WorkPlace, Worktrees};
 
 /// Worktrees, with nobody else at them until it is dropped and the last git that it started is gone.
@@ -113,18 +112,7 @@ impl Locked {
         // To commit, to merge and to reset forget what was going on, each under the lock of all
         // packed refs, which is not of this worktree alone.
         let packed = [common.join("packed-refs.lock")];
-        remove_locks(&packed, Record::written(admin)?, &self.folders()).await?;
-        let mark = admin.join(MERGING);
-        if mark.exists() {
-            // All was committed before we began to merge, so nothing of the agent is undone.
-            let git = &self.git;
-            git.ask(&place.folder, &["reset", "--quiet", "--hard"])
-                .await?;
-            git.ask(&place.folder, &["clean", "--quiet", "-d", "--force"])
-                .await?;
-            fs::remove_file(&mark).map_err(IsolationError::io(mark))?;
-        }
-        Ok(())
+        remove_locks(&packed, Record::written(admin)?, &self.folders()).await
     }
 
     /// Makes a worktree; returns what git keeps about it.

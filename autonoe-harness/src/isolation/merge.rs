@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::git::{Git, failed, words};
+use autonoe_process::CommandEnd;
+
+use super::git::{Git, failed, text, words};
 use super::locked::Locked;
 use super::remove::{on_its_branch, uncommitted};
 use super::step::Step;
-use super::worktree::MERGING;
 use super::{Author, IsolationError, Worktree};
 use crate::Verification;
 
@@ -92,7 +93,7 @@ impl Worktree {
             if !wanted() {
                 return Err(IsolationError::Unwanted { place });
             }
-            if let Some(into) = locked.advance(self, &from, &checked).await? {
+            if let Some(into) = locked.advance(self, self.base(), (&from, &checked)).await? {
                 return Ok(Merged {
                     commit: checked,
                     into: into.folder,
@@ -107,44 +108,69 @@ impl Worktree {
     }
 
     /// Merges the commit of the base into the worktree.
+    ///
+    /// What comes of it is made beside the worktree first, which is touched only when it is known
+    /// that all fits, and then in a step that can be mended.
     async fn bring_in(&self, author: &Author, base: &str) -> Result<(), IsolationError> {
         let (git, folder) = (&self.trees.git, self.folder());
         let asked = ["merge-base", "--is-ancestor", base, "HEAD"];
         if git.attempt(folder, &asked).await?.is_success() {
             return Ok(());
         }
-        let mark = self.admin.join(MERGING);
-        fs::write(&mark, "").map_err(IsolationError::io(&mark))?;
+        let head = git.ask(folder, &["rev-parse", "HEAD"]).await?;
+        let tree = self.merged_tree(&head, base).await?;
         let message = format!("Merge {} into {}", self.base(), self.branch());
-        let merge = [
-            "merge",
-            "--quiet",
-            "--no-overwrite-ignore",
+        let commit = [
+            "commit-tree",
+            &tree,
+            "-p",
+            &head,
+            "-p",
+            base,
             "-m",
             &message,
-            base,
         ];
         let mut command: Vec<String> = author.settings().into();
-        command.extend(merge.map(str::to_owned));
-        let said = git.attempt(folder, &command).await?;
-        let mut error = None;
-        if !said.is_success() {
-            let asked = ["diff", "--name-only", "--diff-filter=U"];
-            let files = git.ask(folder, &asked).await?;
-            if self.admin.join("MERGE_HEAD").exists() {
-                git.ask(folder, &["merge", "--abort"]).await?;
-            }
-            error = Some(match files.is_empty() {
-                true => failed(&command, &said),
-                false => IsolationError::Conflict {
-                    base: self.base().to_owned(),
-                    files: files.replace('\n', ", "),
-                    place: self.place(),
-                },
-            });
+        command.extend(commit.map(str::to_owned));
+        let merged = git.ask(folder, &command).await?;
+        let locked = self.trees.lock().await?;
+        let advanced = locked
+            .advance(self, self.branch(), (&head, &merged))
+            .await?;
+        match advanced {
+            Some(_) => Ok(()),
+            None => Err(IsolationError::BaseMoves {
+                base: self.branch().to_owned(),
+                place: self.place(),
+            }),
         }
-        fs::remove_file(&mark).map_err(IsolationError::io(&mark))?;
-        error.map_or(Ok(()), Err)
+    }
+
+    /// Makes the tree that two commits come to together.
+    async fn merged_tree(&self, head: &str, base: &str) -> Result<String, IsolationError> {
+        let merge = [
+            "merge-tree",
+            "--write-tree",
+            "--name-only",
+            "--no-messages",
+            "-z",
+            head,
+            base,
+        ];
+        let said = self.trees.git.attempt(self.folder(), &merge).await?;
+        let answer = text(&said.stdout);
+        let mut parts = answer.split('\0').filter(|part| !part.is_empty());
+        let tree = parts.next().unwrap_or_default().to_owned();
+        let files: Vec<&str> = parts.collect();
+        match said.end {
+            CommandEnd::Exited { code: 0 } => Ok(tree),
+            CommandEnd::Exited { code: 1 } if !files.is_empty() => Err(IsolationError::Conflict {
+                base: self.base().to_owned(),
+                files: files.join(", "),
+                place: self.place(),
+            }),
+            _ => Err(failed(&merge, &said)),
+        }
     }
 }
 
@@ -155,47 +181,24 @@ pub(super) struct Advanced {
 }
 
 impl Locked {
-    /// Brings the base of a worktree from a commit to another; `None` if it is not there any more.
+    /// Brings a branch from a commit to one that follows it; `None` if it is not there any more.
     async fn advance(
         &self,
         of: &Worktree,
-        from: &str,
-        to: &str,
+        branch: &str,
+        (from, to): (&str, &str),
     ) -> Result<Option<Advanced>, IsolationError> {
-        let base = of.base();
-        let name = format!("refs/heads/{base}");
+        let name = format!("refs/heads/{branch}");
         let list = self.list().await?;
         let folder = list
             .into_iter()
             .find(|tree| tree.branch.as_deref() == Some(&name));
         let folder = folder.map(|tree| tree.folder);
         let moved = match &folder {
-            None => self.move_ref(base, from, to).await?,
-            Some(folder) => {
-                let (step, folder) = (
-                    |folder: &Path| Step::Advance {
-                        folder: folder.to_owned(),
-                        base: base.to_owned(),
-                        from: from.to_owned(),
-                        to: to.to_owned(),
-                    },
-                    folder,
-                );
-                step(folder).begin(&self.trees.folder)?;
-                let merge = ["merge", "--quiet", "--ff-only", "--no-overwrite-ignore", to];
-                let said = self.git.attempt(folder, &merge).await?;
-                match said.is_success() {
-                    true => Step::end(&self.trees.folder)?,
-                    // A git that ran out of time may have been ended in the middle.
-                    false => self.mend().await?,
-                }
-                match said.is_success() {
-                    true => Ok(()),
-                    false => Err(words(&said)),
-                }
-            }
+            None => self.move_ref(branch, from, to).await?,
+            Some(folder) => self.fast_forward(folder, branch, (from, to)).await?,
         };
-        let now = self.commit_of(base).await?;
+        let now = self.commit_of(branch).await?;
         match moved {
             Ok(()) => Ok(Some(Advanced { folder })),
             Err(_) if now.as_deref() == Some(to) => Ok(Some(Advanced { folder })),
@@ -206,6 +209,38 @@ impl Locked {
                 place: of.place(),
             }),
         }
+    }
+
+    /// Brings a folder and the branch that is checked out there to another commit, or says why not.
+    async fn fast_forward(
+        &self,
+        folder: &Path,
+        branch: &str,
+        (from, to): (&str, &str),
+    ) -> Result<Result<(), String>, IsolationError> {
+        let step = Step::Advance {
+            folder: folder.to_owned(),
+            base: branch.to_owned(),
+            from: from.to_owned(),
+            to: to.to_owned(),
+        };
+        step.begin(&self.trees.folder)?;
+        let merge = ["merge", "--quiet", "--ff-only", "--no-overwrite-ignore", to];
+        let said = self.git.attempt(folder, &merge).await;
+        match &said {
+            // It looks before it begins: if it says no, nothing was touched, and nothing is to be
+            // mended later, when there may be other work.
+            Ok(said) if matches!(said.end, CommandEnd::Exited { .. }) => {
+                Step::end(&self.trees.folder)?;
+            }
+            // A git that ran out of time may have been ended in the middle.
+            _ => self.mend().await?,
+        }
+        let said = said?;
+        Ok(match said.is_success() {
+            true => Ok(()),
+            false => Err(words(&said)),
+        })
     }
 
     async fn move_ref(

@@ -6,9 +6,6 @@ use super::owner::Record;
 use super::remove::{no_repository_inside, on_its_branch};
 use super::{Author, IsolationError, WorkPlace, Worktrees};
 
-/// Marks, in what git keeps about a worktree, that we merge there.
-pub(super) const MERGING: &str = "autonoe-merging";
-
 /// The worktree of one agent, on a branch of its own.
 ///
 /// Dropping it leaves everything as it is. [`Worktrees::sweep`] removes it when this process is gone

@@ -1,12 +1,15 @@
 //! Work that comes into the base.
 
 use std::cell::Cell;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use autonoe_harness::{IsolationError, Verification};
+use autonoe_harness::{IsolationError, Verification, Worktrees};
+use autonoe_process::{Commands, find_program};
 
-use crate::setting::{Repo, author, git, pass};
+use crate::setting::{PATH, Repo, author, git, pass};
 
 #[tokio::test]
 async fn work_is_checked_together_with_what_came_to_the_base_and_then_merged() {
@@ -242,4 +245,122 @@ async fn work_that_is_not_wanted_any_more_when_it_was_checked_is_not_merged() {
     );
     assert_eq!(repo.git(&["rev-parse", "main"]), before);
     assert!(worktree.folder().join("b.txt").exists());
+}
+
+#[tokio::test]
+async fn a_merge_that_is_refused_leaves_nothing_to_be_mended_over_later_work() {
+    let repo = Repo::new();
+    let worktree = repo.worktree("one").await;
+    fs::write(worktree.folder().join("b.txt"), "of the agent\n").expect("a file");
+    worktree.finish(&author(), "Work").await.expect("committed");
+    // Of a person, and not committed.
+    repo.write("b.txt", "of a person\n");
+
+    let merged = worktree.merge_if(&author(), pass).await;
+    // The person goes on, and writes what the agent wrote.
+    repo.write("b.txt", "of the agent\n");
+    repo.worktrees()
+        .await
+        .sweep()
+        .await
+        .expect("it can be done");
+
+    assert!(
+        matches!(merged, Err(IsolationError::WouldOverwrite { .. })),
+        "{merged:?}"
+    );
+    let text = fs::read_to_string(repo.path().join("b.txt")).expect("it is there");
+    assert_eq!(text, "of the agent\n");
+}
+
+#[tokio::test]
+async fn a_conflict_leaves_the_worktree_as_it_is() {
+    let repo = Repo::new();
+    let worktree = repo.worktree("one").await;
+    fs::write(worktree.folder().join("a.txt"), "of the agent\n").expect("a file");
+    let at = worktree.finish(&author(), "Work").await.expect("committed");
+    repo.write("a.txt", "of a person\n");
+    repo.commit("meanwhile");
+    // Ignored, so that it is no work, and not ours all the same.
+    fs::write(worktree.folder().join("trace.log"), "kept\n").expect("a file");
+
+    let merged = worktree.merge_if(&author(), pass).await;
+    fs::write(worktree.folder().join("later.txt"), "later\n").expect("a file");
+    let again = repo.worktrees().await.take_up("one").await;
+
+    assert!(
+        matches!(merged, Err(IsolationError::Conflict { .. })),
+        "{merged:?}"
+    );
+    again.expect("it is ours").expect("it is there");
+    assert_eq!(git(worktree.folder(), &["rev-parse", "HEAD"]), at);
+    let text = fs::read_to_string(worktree.folder().join("a.txt")).expect("it is there");
+    assert_eq!(text, "of the agent\n");
+    for name in ["later.txt", "trace.log"] {
+        assert!(worktree.folder().join(name).exists(), "{name}");
+    }
+}
+
+/// A `git` that fails once, at the call of that number.
+fn failing_git(repo: &Repo, number: usize) -> Commands {
+    let folder = repo.path().with_file_name("bin");
+    fs::create_dir_all(&folder).expect("a folder");
+    let real = find_program("git", OsStr::new(PATH)).expect("git");
+    let count = folder.join("count");
+    let script = format!(
+        "#!/bin/sh\necho x >>'{count}'\n[ $(wc -l <'{count}') = {number} ] && exit 128\nexec '{real}' \"$@\"\n",
+        count = count.display(),
+        real = real.display(),
+    );
+    fs::write(folder.join("git"), script).expect("a file");
+    let executable = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(folder.join("git"), executable).expect("ours");
+    Commands::unconfined("/").env("PATH", format!("{}:{PATH}", folder.display()))
+}
+
+#[tokio::test]
+async fn whichever_git_fails_in_a_merge_later_work_is_not_thrown_away() {
+    for number in 1.. {
+        let repo = Repo::new();
+        let worktree = repo.worktree("one").await;
+        let folder = worktree.folder().to_owned();
+        fs::write(folder.join("b.txt"), "new\n").expect("a file");
+        worktree.finish(&author(), "Work").await.expect("committed");
+        drop(worktree);
+        repo.write("c.txt", "meanwhile\n");
+        repo.commit("meanwhile");
+        let commands = failing_git(&repo, 0);
+        let opened = Worktrees::open(&repo.path(), &repo.trees(), "fleet", commands).await;
+        let taken = opened.expect("a repository").take_up("one").await;
+        let worktree = taken.expect("it is ours").expect("it is there");
+        fs::remove_file(repo.path().with_file_name("bin").join("count")).expect("it was used");
+        failing_git(&repo, number);
+
+        let merged = worktree.merge_if(&author(), pass).await;
+        let calls = fs::read_to_string(repo.path().with_file_name("bin").join("count"));
+        if calls.expect("it was used").lines().count() < number {
+            merged.expect("nothing failed");
+            return;
+        }
+        fs::write(folder.join("later.txt"), "later\n").expect("a file");
+        fs::write(folder.join("a.txt"), "later\n").expect("a file");
+        drop(worktree);
+        owner_is_gone(&repo);
+        let taken = repo.worktrees().await.take_up("one").await;
+
+        taken.expect("nobody has it").expect("it is there");
+        for name in ["later.txt", "a.txt"] {
+            let text = fs::read_to_string(folder.join(name));
+            assert_eq!(text.expect("it is there"), "later\n", "{name}, {number}");
+        }
+    }
+}
+
+/// Has it look as if the process were gone that made the worktree.
+fn owner_is_gone(repo: &Repo) {
+    let record = repo.path().join(".git/worktrees/one/autonoe-owner.json");
+    let text = fs::read(&record).expect("it is there");
+    let mut owner: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+    owner["owner"]["started"] = "before".into();
+    fs::write(&record, owner.to_string()).expect("ours");
 }
