@@ -24,8 +24,9 @@ pub(super) fn may_run<S: AsRef<str>>(arguments: &[S]) -> bool {
         Some("worktree") => words.next() != Some("list"),
         // They read and write objects and names, and never content of the work tree.
         Some(
-            "cat-file" | "commit-tree" | "config" | "diff-tree" | "for-each-ref" | "ls-files"
-            | "ls-tree" | "merge-base" | "rev-list" | "rev-parse" | "symbolic-ref" | "update-ref",
+            "cat-file" | "commit-tree" | "config" | "diff-index" | "diff-tree" | "for-each-ref"
+            | "ls-files" | "ls-tree" | "merge-base" | "rev-list" | "rev-parse" | "symbolic-ref"
+            | "update-ref",
         ) => false,
         _ => true,
     }

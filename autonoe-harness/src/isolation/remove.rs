@@ -150,32 +150,46 @@ pub(super) async fn uncommitted(
     }
 }
 
+/// Whether there are files in which a merge left conflicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Conflicts {
+    None,
+    Some,
+}
+
 /// Makes sure that no submodule is checked out: to look at one, git would follow the settings that
 /// stand in there, and to remove it would lose what was committed there.
 pub(super) async fn no_repository_inside(
     git: &super::git::Git,
     place: &WorkPlace,
-) -> Result<(), IsolationError> {
-    if git.programs() == Programs::Allowed {
-        return Ok(());
-    }
+) -> Result<Conflicts, IsolationError> {
     let staged = ["ls-files", "--stage", "-z"];
     let staged = git.ask(&place.folder, &staged).await?;
-    let modules = staged.split('\0').filter_map(|entry| {
-        let (fields, path) = entry.split_once('\t')?;
-        fields.starts_with("160000 ").then_some(path)
-    });
-    let mut inside = modules.filter(|path| {
-        let git = place.folder.join(path).join(".git");
-        git.symlink_metadata().is_ok()
-    });
-    match inside.next() {
-        None => Ok(()),
-        Some(inside) => Err(IsolationError::NestedRepository {
-            inside: inside.to_owned(),
-            place: place.clone(),
-        }),
+    let mut conflicts = Conflicts::None;
+    for (fields, path) in staged
+        .split('\0')
+        .filter_map(|entry| entry.split_once('\t'))
+    {
+        if !fields.ends_with(" 0") {
+            conflicts = Conflicts::Some;
+        }
+        let is_module = fields.starts_with("160000 ") && git.programs() == Programs::Forbidden;
+        let is_checked_out = || {
+            place
+                .folder
+                .join(path)
+                .join(".git")
+                .symlink_metadata()
+                .is_ok()
+        };
+        if is_module && is_checked_out() {
+            return Err(IsolationError::NestedRepository {
+                inside: path.to_owned(),
+                place: place.clone(),
+            });
+        }
     }
+    Ok(conflicts)
 }
 
 /// Removes a folder that may not be there.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::owner::Record;
-use super::remove::{no_repository_inside, on_its_branch};
+use super::remove::{Conflicts, no_repository_inside, on_its_branch};
 use super::{Author, IsolationError, WorkPlace, Worktrees};
 
 /// The worktree of one agent, on a branch of its own.
@@ -61,28 +61,14 @@ impl Worktree {
     pub async fn finish(&self, author: &Author, message: &str) -> Result<String, IsolationError> {
         let (git, folder, place) = (&self.trees.git, self.folder.as_path(), self.place());
         on_its_branch(git, &place).await?;
-        if !git
-            .ask(folder, &["ls-files", "--unmerged"])
-            .await?
-            .is_empty()
-        {
+        if no_repository_inside(git, &place).await? == Conflicts::Some {
             return Err(IsolationError::Uncommitted {
                 what: "files with conflicts".to_owned(),
                 place,
             });
         }
-        no_repository_inside(git, &place).await?;
         git.ask(folder, &["add", "--all"]).await?;
-        let staged = [
-            "diff",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--cached",
-            "--raw",
-            "-z",
-            "--no-renames",
-            "HEAD",
-        ];
+        let staged = ["diff-index", "--cached", "-z", "--no-renames", "HEAD"];
         let staged = git.ask(folder, &staged).await?;
         if let Some(inside) = new_repository(&staged) {
             git.ask(folder, &["reset", "--quiet"]).await?;

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use autonoe_harness::Worktrees;
 
@@ -29,21 +29,39 @@ async fn nothing_that_was_committed_is_lost_by_a_kill() {
     let rounds = env::var(ROUNDS).ok().and_then(|rounds| rounds.parse().ok());
     let repo = Repo::new();
     let mut committed = Vec::new();
-    for round in 0..rounds.unwrap_or(20_u64) {
+    // How long a worktree takes from its first to its last step, which depends on the machine.
+    let mut life = None;
+    for round in 0..rounds.unwrap_or(20_u32) {
         let (mut child, said) = start(&repo, round);
-        // From the first worktree on, at some time: the steps of git take a few milliseconds each.
-        said.recv_timeout(LIMIT).expect("it begins");
-        std::thread::sleep(Duration::from_millis(round * 37 % 400));
+        wait_for("made", &said);
+        match life {
+            None => {
+                let began = Instant::now();
+                committed.extend(wait_for("made", &said).iter().filter_map(commit_in));
+                life = Some(began.elapsed());
+            }
+            // At some time of its life, or of the next one.
+            Some(life) => std::thread::sleep(life * (round * 37 % 120) / 100),
+        }
         child.kill().expect("it lives");
         child.wait().expect("it ended");
-        committed.extend(said.iter().filter_map(|line| {
-            let commit = line.split_once("committed ")?.1;
-            Some(commit.to_owned())
-        }));
+        let rest: Vec<String> = said.iter().collect();
+        committed.extend(rest.iter().filter_map(commit_in));
 
         after_a_kill(&repo, &committed).await;
     }
     assert!(!committed.is_empty());
+}
+
+/// Waits until the process says `word`, and returns what it said before.
+fn wait_for(word: &str, said: &Receiver<String>) -> Vec<String> {
+    let lines = std::iter::repeat_with(|| said.recv_timeout(LIMIT).expect("it goes on"));
+    lines.take_while(|line| !line.contains(word)).collect()
+}
+
+fn commit_in(line: &String) -> Option<String> {
+    let commit = line.split_once("committed ")?.1;
+    Some(commit.to_owned())
 }
 
 /// Sees that nothing is lost, and takes up what was left.
@@ -80,7 +98,7 @@ async fn after_a_kill(repo: &Repo, committed: &[String]) {
     repo.is_clean();
 }
 
-fn start(repo: &Repo, round: u64) -> (Child, Receiver<String>) {
+fn start(repo: &Repo, round: u32) -> (Child, Receiver<String>) {
     let mut child = Command::new(env::current_exe().expect("this program"))
         .args([THIS, "--exact", "--nocapture"])
         .env(FOLDER, repo.path().parent().expect("it has one"))
