@@ -92,8 +92,9 @@ impl Work<'_> {
             }
         };
         let verification = self.verify(place, task, &result).await;
-        if !verification.is_success() {
-            self.failures = self.failures.saturating_add(1);
+        match verification.is_success() {
+            true => self.tests_passed = verification.tests_passed().or(self.tests_passed),
+            false => self.failures = self.failures.saturating_add(1),
         }
         let (score, report) = self.judge(place, &result).await;
         let event = WorkEvent::Iterated {

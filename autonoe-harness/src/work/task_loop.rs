@@ -191,6 +191,8 @@ pub(super) struct Work<'a> {
     /// What earlier lives of the run came to.
     pub(super) so_far: WorkSoFar,
     observer: Arc<dyn WorkObserver>,
+    /// How many tests passed when they were counted last.
+    pub(super) tests_passed: Option<u64>,
     done: BTreeSet<TaskId>,
     /// What was verified, to be verified again before it is merged.
     verified: Vec<(Task, ExecutionResult)>,
@@ -250,6 +252,7 @@ impl JobRunner for TaskLoop {
             verified,
             so_far,
             observer,
+            tests_passed: None,
         };
         let began = work.so_far.began().unwrap_or_else(|| self.clock.now());
         let mut end = work.all_tasks().await;
@@ -395,6 +398,7 @@ impl Work<'_> {
         result.output = output.to_owned();
         result.progress = progress;
         result.failures = self.failures;
+        result.tests_passed = self.tests_passed;
         result.cost = spent.cost;
         result.kept = self.kept.clone();
         let taken = self.lines.clock.now().duration_since(began);

@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
+use async_trait::async_trait;
 use autonoe_core::{RunEnding, SessionOutcome};
-use autonoe_harness::{Ladder, PlannedTask, Task, WorkEvent, WorkOrder};
+use autonoe_harness::{
+    Criterion, Ladder, PlannedTask, Task, Verification, Verifying, WorkEvent, WorkOrder,
+};
 use autonoe_testkit::SessionScript;
+use serde::{Deserialize, Serialize};
 
 use crate::setting::{Stage, Turns, does_it, order, says, task};
 
@@ -30,6 +34,40 @@ async fn a_task_is_done_when_it_is_verified() {
     assert_eq!(reports[0].task.as_deref(), Some("T-1"));
     assert_eq!(reports[2].iteration, 2);
     assert_eq!(reports.last().map(|report| report.progress), Some(1.0));
+}
+
+/// Counts tests without running any.
+#[derive(Debug, Serialize, Deserialize)]
+struct Counted {
+    tests: u64,
+}
+
+#[typetag::serde(name = "test-counted")]
+#[async_trait]
+impl Criterion for Counted {
+    fn describe(&self) -> String {
+        "tests pass".to_owned()
+    }
+
+    async fn verify(&self, _: &Verifying<'_>) -> Verification {
+        Verification::passed_tests("they pass", self.tests)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_tests_that_were_counted_last_are_in_the_result() {
+    let turns = Turns::new([does_it(), does_it(), does_it()]);
+    let stage = Stage::new(&turns);
+    let counted = |id, tests| {
+        let task = Task::new(id, "Have tests.").expect("an id");
+        task.success(Counted { tests })
+    };
+
+    let order = order([counted("T-1", 2), counted("T-2", 5), task("T-3")]);
+    let (outcome, result) = stage.run(&order).await;
+
+    assert!(outcome.is_success(), "{outcome:?}");
+    assert_eq!(result.tests_passed, Some(5));
 }
 
 #[tokio::test(start_paused = true)]

@@ -95,7 +95,7 @@ impl TestsCriterion {
             () if passed < self.at_least => {
                 Verification::failed(format!("{found}; at least {} must pass", self.at_least))
             }
-            () => Verification::passed(found),
+            () => Verification::passed_tests(found, passed),
         }
     }
 }

@@ -22,6 +22,13 @@ pub enum Verification {
     Passed {
         /// Why, in a sentence for people.
         reason: String,
+        /// How many tests passed, if any were counted.
+        #[serde(
+            default,
+            rename = "testsPassed",
+            skip_serializing_if = "Option::is_none"
+        )]
+        tests_passed: Option<u64>,
     },
     /// It does not hold.
     Failed {
@@ -38,8 +45,18 @@ pub enum Verification {
 impl Verification {
     /// It holds.
     pub fn passed(reason: impl Into<String>) -> Self {
-        let reason = reason.into();
-        Self::Passed { reason }
+        Self::Passed {
+            reason: reason.into(),
+            tests_passed: None,
+        }
+    }
+
+    /// It holds, and so many tests say so.
+    pub fn passed_tests(reason: impl Into<String>, tests: u64) -> Self {
+        Self::Passed {
+            reason: reason.into(),
+            tests_passed: Some(tests),
+        }
     }
 
     /// It does not hold.
@@ -62,9 +79,17 @@ impl Verification {
     /// Says why.
     pub fn reason(&self) -> &str {
         match self {
-            Self::Passed { reason } | Self::Failed { reason } | Self::Unverified { reason } => {
+            Self::Passed { reason, .. } | Self::Failed { reason } | Self::Unverified { reason } => {
                 reason
             }
+        }
+    }
+
+    /// Returns how many tests passed, if it holds and any were counted.
+    pub fn tests_passed(&self) -> Option<u64> {
+        match self {
+            Self::Passed { tests_passed, .. } => *tests_passed,
+            Self::Failed { .. } | Self::Unverified { .. } => None,
         }
     }
 
@@ -95,8 +120,12 @@ impl Verification {
         let telling: Vec<&Self> = parts.iter().filter(|part| rank(part) == highest).collect();
         let reasons: Vec<&str> = telling.iter().map(|part| part.reason()).collect();
         let reason = reasons.join("; ");
+        let counts = telling.iter().filter_map(|part| part.tests_passed());
         match telling.first() {
-            Some(Self::Passed { .. }) => Self::passed(reason),
+            Some(Self::Passed { .. }) => Self::Passed {
+                reason,
+                tests_passed: counts.reduce(u64::saturating_add),
+            },
             Some(Self::Failed { .. }) => Self::failed(reason),
             _ => Self::unverified(reason),
         }
@@ -117,6 +146,23 @@ impl fmt::Display for Verification {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_tests_of_several_that_hold_are_counted_together() {
+        let (two, three) = (
+            Verification::passed_tests("a", 2),
+            Verification::passed_tests("b", 3),
+        );
+        let (plain, failed) = (Verification::passed("c"), Verification::failed("d"));
+
+        for (parts, counted) in [
+            (vec![plain.clone(), two.clone(), three], Some(5)),
+            (vec![plain], None),
+            (vec![two, failed], None),
+        ] {
+            assert_eq!(Verification::all(parts).tests_passed(), counted);
+        }
+    }
 
     #[test]
     fn what_nobody_could_tell_is_never_taken_for_success() {
