@@ -9,9 +9,9 @@ use serde_json::json;
 
 use crate::setting::{Place, does_a_task, installed, is_stopped_in_time};
 
-fn agents(place: &Place, server: &AnthropicServer) -> Arc<ClaudeAgents> {
+pub(crate) fn agents(place: &Place, url: &str) -> Arc<ClaudeAgents> {
     let environment = place.environment([
-        ("ANTHROPIC_BASE_URL", server.url().into()),
+        ("ANTHROPIC_BASE_URL", url.into()),
         ("ANTHROPIC_API_KEY", "dummy".into()),
     ]);
     let mut options = ClaudeOptions::new(installed("claude-code-2.1.325/claude"), environment);
@@ -29,7 +29,7 @@ async fn a_task_is_done_and_verified() {
         Turn::text("Done. error: failed: nothing at all."),
     ]));
 
-    does_a_task(&place, "claude", agents(&place, &server)).await;
+    does_a_task(&place, "claude", agents(&place, &server.url())).await;
 
     server.verify();
 }
@@ -39,5 +39,5 @@ async fn a_task_that_takes_too_long_is_stopped() {
     let place = Place::new();
     let server = AnthropicServer::start(Script::new([Turn::hang()])).unverified();
 
-    is_stopped_in_time(&place, "claude", agents(&place, &server)).await;
+    is_stopped_in_time(&place, "claude", agents(&place, &server.url())).await;
 }

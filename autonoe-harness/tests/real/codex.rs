@@ -9,11 +9,11 @@ use serde_json::json;
 
 use crate::setting::{Place, does_a_task, installed, is_stopped_in_time};
 
-fn agents(place: &Place, server: &OpenAiServer) -> Arc<CodexAgents> {
+pub(crate) fn agents(place: &Place, url: &str) -> Arc<CodexAgents> {
     let arch = std::env::consts::ARCH;
     let program = format!("codex-0.166.0/vendor/{arch}-unknown-linux-musl/bin/codex");
     let environment = place.environment([("PASSE_PARTOUT", "dummy".into())]);
-    let provider = CodexProvider::new(server.api_url(), "PASSE_PARTOUT").with_max_retries(1);
+    let provider = CodexProvider::new(url, "PASSE_PARTOUT").with_max_retries(1);
     let options = CodexOptions::new(installed(&program), environment)
         .with_model("gpt-5.5")
         .with_provider(provider)
@@ -29,7 +29,7 @@ async fn a_task_is_done_and_verified() {
         Turn::text("Done. error: failed: nothing at all."),
     ]));
 
-    does_a_task(&place, "codex", agents(&place, &server)).await;
+    does_a_task(&place, "codex", agents(&place, &server.api_url())).await;
 
     server.verify();
 }
@@ -39,5 +39,5 @@ async fn a_task_that_takes_too_long_is_stopped() {
     let place = Place::new();
     let server = OpenAiServer::start(Script::new([Turn::hang()])).unverified();
 
-    is_stopped_in_time(&place, "codex", agents(&place, &server)).await;
+    is_stopped_in_time(&place, "codex", agents(&place, &server.api_url())).await;
 }

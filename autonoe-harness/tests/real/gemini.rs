@@ -10,12 +10,12 @@ use serde_json::json;
 
 use crate::setting::{Place, does_a_task, installed, is_stopped_in_time};
 
-fn agents(place: &Place, server: &GeminiServer) -> Arc<AcpAgents> {
+pub(crate) fn agents(place: &Place, url: &str) -> Arc<AcpAgents> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let node = find_program("node", &path).expect("Node.js is installed");
     let environment = place.environment([
         ("GEMINI_API_KEY", "dummy".into()),
-        ("GOOGLE_GEMINI_BASE_URL", server.url().into()),
+        ("GOOGLE_GEMINI_BASE_URL", url.into()),
     ]);
     let script = installed("gemini-cli-0.61.0/bundle/gemini.js");
     let options = AcpOptions::gemini(node, script, environment)
@@ -35,7 +35,7 @@ async fn a_task_is_done_and_verified() {
         Turn::text("Done. error: failed: nothing at all."),
     ]));
 
-    does_a_task(&place, "gemini", agents(&place, &server)).await;
+    does_a_task(&place, "gemini", agents(&place, &server.url())).await;
 
     server.verify();
 }
@@ -45,5 +45,5 @@ async fn a_task_that_takes_too_long_is_stopped() {
     let place = Place::new();
     let server = GeminiServer::start(Script::new([Turn::hang()])).unverified();
 
-    is_stopped_in_time(&place, "gemini", agents(&place, &server)).await;
+    is_stopped_in_time(&place, "gemini", agents(&place, &server.url())).await;
 }

@@ -3,5 +3,6 @@
 
 mod claude;
 mod codex;
+mod fleet;
 mod gemini;
 mod setting;

@@ -16,15 +16,15 @@ use autonoe_process::{Commands, Marker};
 use tempfile::TempDir;
 
 /// How long anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A variable that everything inherits which a test starts.
-const MARKER: &str = "AUTONOE_TEST_SETTING";
+pub(crate) const MARKER: &str = "AUTONOE_TEST_SETTING";
 
 /// Folders that go with a test, and with everything that it left running.
 pub(crate) struct Place {
     folder: PathBuf,
-    _folders: TempDir,
+    owned: Option<TempDir>,
 }
 
 impl Place {
@@ -35,8 +35,18 @@ impl Place {
         }
         Self {
             folder: folders.path().canonicalize().expect("it is there"),
-            _folders: folders,
+            owned: Some(folders),
         }
+    }
+
+    /// Finds the folders that another process of the test has made.
+    pub(crate) fn of_another(folder: PathBuf) -> Self {
+        let owned = None;
+        Self { folder, owned }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.folder
     }
 
     pub(crate) fn project(&self) -> PathBuf {
@@ -66,10 +76,21 @@ impl Place {
         Marker::new(MARKER, self.folder.to_string_lossy()).expect("it can be one")
     }
 
-    fn executor(&self, name: &str, agents: Arc<dyn AgentClientFactory>) -> AgentExecutor {
+    /// Returns what runs commands that are found again should they be left.
+    pub(crate) fn commands(&self) -> Commands {
         let path = std::env::var_os("PATH").unwrap_or_default();
+        Commands::unconfined("/")
+            .env("PATH", path)
+            .env(MARKER, &self.folder)
+    }
+
+    pub(crate) fn executor(
+        &self,
+        name: &str,
+        agents: Arc<dyn AgentClientFactory>,
+    ) -> AgentExecutor {
         AgentExecutor::new(name, agents, self.project())
-            .commands(Commands::unconfined("/").env("PATH", path))
+            .commands(self.commands())
             .sessions(|builder| {
                 builder
                     .bash_security(Arc::new(|_: &str| Verdict::Allow))
@@ -83,7 +104,7 @@ impl Place {
     }
 
     /// Fails if a process or a folder of a session is left.
-    fn assert_nothing_is_left(&self) {
+    pub(crate) fn assert_nothing_is_left(&self) {
         assert_eq!(self.marker().processes(), []);
         let left: Vec<_> = fs::read_dir(self.temporary())
             .expect("it is there")
@@ -94,7 +115,9 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.marker().kill_all(PATIENCE);
+        if self.owned.is_some() {
+            self.marker().kill_all(PATIENCE);
+        }
     }
 }
 

@@ -1,0 +1,9 @@
+//! Claude Code, Codex and Gemini CLI as members of one fleet.
+
+mod cli;
+mod git;
+mod processes;
+mod race;
+mod stage;
+mod voting;
+mod work;

@@ -1,0 +1,251 @@
+//! A repository and a fleet of the three programs, each in a worktree of its own.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use autonoe_core::{Engine, LocalEngine, RunControl};
+use autonoe_harness::{
+    Coordinator, FleetEvent, FleetEventKind, FleetReport, HarnessId, HarnessResult, MemberSpec,
+    Strategy, SuccessCriteria, Verification, Worktrees,
+};
+use autonoe_testkit::model_server::{Answer, Script, Turn};
+
+use super::cli::{Cli, Model};
+use super::git::git;
+use super::work::{FLEET, author, member_work, order, trees};
+use crate::setting::{PATIENCE, Place};
+
+/// What a member's work is checked with: a held member waits until it is let go.
+const CHECK: &str = r#"
+name=$(basename "$(pwd)")
+touch "$PLACE/checked/$name"
+while [ -e "$PLACE/held/$name" ]; do sleep 0.05; done
+tests=$(grep -cx hello hello.txt)
+{
+    printf '<testsuite>'
+    i=0; while [ "$i" -lt "$tests" ]; do i=$((i + 1)); printf '<testcase name="%s"/>' "$i"; done
+    printf '</testsuite>\n'
+} > report.xml
+[ "$tests" -gt 0 ]
+"#;
+
+pub(crate) struct Stage {
+    place: Place,
+    models: Vec<(Cli, Model)>,
+    events: Arc<Mutex<Vec<FleetEvent>>>,
+}
+
+impl Stage {
+    /// Makes a repository on `main`.
+    pub(crate) fn new() -> Self {
+        let place = Place::new();
+        for name in ["held", "busy", "checked"] {
+            fs::create_dir(place.path().join(name)).expect("it can be made");
+        }
+        let check = format!("PLACE='{}'\n{CHECK}", place.path().display());
+        fs::write(place.path().join("check"), check).expect("a file");
+        let project = place.project();
+        git(&project, &["init", "--quiet", "--initial-branch=main"]);
+        fs::write(project.join(".gitignore"), "report.xml\n.harness/\n").expect("a file");
+        git(&project, &["add", "--all"]);
+        git(&project, &["commit", "--quiet", "-m", "first"]);
+        Self {
+            place,
+            models: Vec::new(),
+            events: Arc::default(),
+        }
+    }
+
+    /// Adds a member whose model says this.
+    pub(crate) fn with(mut self, cli: Cli, script: impl Into<Script>) -> Self {
+        self.models.push((cli, cli.model(script.into())));
+        self
+    }
+
+    /// Adds a member that is in the middle of a tool, from its beginning to the end of the test.
+    pub(crate) fn with_one_in_a_tool(self, cli: Cli) -> Self {
+        let busy = self.file("busy", cli);
+        let tool = format!("touch '{}'; sleep 900", busy.display());
+        let script = Script::new([cli.runs(&tool)]).rest_by(|_| Turn::hang());
+        self.with(cli, script)
+    }
+
+    /// Adds a member whose model never answers.
+    pub(crate) fn with_one_in_a_turn(self, cli: Cli) -> Self {
+        self.with(cli, Script::by(|_| Turn::hang()))
+    }
+
+    pub(crate) fn model(&self, cli: Cli) -> &Model {
+        let found = self.models.iter().find(|(of, _)| *of == cli);
+        &found.expect("a member").1
+    }
+
+    /// Lets the checks of a member wait until it is let go.
+    pub(crate) fn hold_back(&self, cli: Cli) {
+        fs::write(self.file("held", cli), "").expect("a file");
+    }
+
+    pub(crate) fn let_go(&self, cli: Cli) {
+        fs::remove_file(self.file("held", cli)).expect("it was held");
+    }
+
+    /// Waits until a member is in its tool.
+    pub(crate) async fn is_in_its_tool(&self, cli: Cli) {
+        let busy = self.file("busy", cli);
+        eventually(&format!("the tool of {cli:?}"), || busy.exists()).await;
+    }
+
+    /// Waits until what a member has done is checked.
+    pub(crate) async fn is_in_its_checks(&self, cli: Cli) {
+        let checked = self.file("checked", cli);
+        eventually(&format!("the checks of {cli:?}"), || checked.exists()).await;
+    }
+
+    /// Waits until the model of a member is asked.
+    pub(crate) async fn is_in_its_turn(&self, cli: Cli) {
+        let log = self.model(cli).log();
+        let asked = log.wait_for(PATIENCE, |it| matches!(it.answer, Answer::Turn(_)));
+        asked.await.expect("it is asked");
+    }
+
+    /// Waits until a member has ended.
+    pub(crate) async fn has_ended(&self, cli: Cli) {
+        let what = format!("the end of {cli:?}");
+        eventually(&what, || self.ended().contains(&cli)).await;
+    }
+
+    /// Returns the members that have ended, in the order in which they did.
+    pub(crate) fn ended(&self) -> Vec<Cli> {
+        let events = self.events.lock().expect("a lock");
+        let ended = events.iter().filter_map(|event| match &event.kind {
+            FleetEventKind::Ended { result } => Cli::ALL
+                .into_iter()
+                .find(|cli| cli.name() == result.id.as_str()),
+            _ => None,
+        });
+        ended.collect()
+    }
+
+    /// Runs the fleet in this process to its end, and concludes it.
+    pub(crate) async fn run(
+        &self,
+        strategy: impl Strategy + 'static,
+        success: impl Into<SuccessCriteria>,
+        iterations: u32,
+    ) -> FleetReport {
+        let trees = trees(&self.place).await;
+        let work = member_work(&self.place, self.urls(), trees);
+        let engine = Arc::new(LocalEngine::new(Arc::new(work)));
+        self.run_on(engine, strategy, success, iterations).await
+    }
+
+    /// Runs the fleet on an engine to its end, and concludes it.
+    pub(crate) async fn run_on(
+        &self,
+        engine: Arc<dyn Engine>,
+        strategy: impl Strategy + 'static,
+        success: impl Into<SuccessCriteria>,
+        iterations: u32,
+    ) -> FleetReport {
+        let success = success.into();
+        let members = self.models.iter().map(|(cli, _)| {
+            let order = order(*cli, success.clone(), iterations);
+            let order = serde_json::to_value(order).expect("it serialises");
+            MemberSpec::new(HarnessId::new(cli.name()), "work", order)
+        });
+        let events = self.events.clone();
+        let coordinator = Coordinator::new(FLEET, engine, Arc::new(strategy))
+            .members(members)
+            .time(PATIENCE)
+            .observer(Arc::new(move |event: &FleetEvent| {
+                events.lock().expect("a lock").push(event.clone());
+            }));
+        let report = within(coordinator.run(&RunControl::new())).await;
+        let report = report.expect("it begins");
+        within(conclude(&trees(&self.place).await, &report)).await;
+        report
+    }
+
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Returns where the model of each member is reached.
+    pub(crate) fn urls(&self) -> Vec<(Cli, String)> {
+        let urls = self.models.iter();
+        urls.map(|(cli, model)| (*cli, model.url.clone())).collect()
+    }
+
+    pub(crate) fn result_of<'r>(&self, report: &'r FleetReport, cli: Cli) -> &'r HarnessResult {
+        let mut results = report.result.results.iter();
+        let found = results.find(|result| result.id.as_str() == cli.name());
+        found.expect("it was started")
+    }
+
+    pub(crate) fn assert_won_by(&self, report: &FleetReport, winner: Cli) {
+        assert!(report.result.success, "{report:?}");
+        let found = report.result.winner.as_ref().map(HarnessId::as_str);
+        assert_eq!(found, Some(winner.name()), "{report:?}");
+        assert!(self.result_of(report, winner).success, "{report:?}");
+        assert_eq!(report.left_behind, []);
+    }
+
+    /// Fails unless the project has exactly the work of `winner`, and nothing else is left.
+    pub(crate) fn assert_only_the_work_of(&self, winner: Option<Cli>) {
+        let project = self.place.project();
+        let written = fs::read_to_string(project.join("hello.txt")).ok();
+        let by = written.and_then(|text| text.lines().last().map(str::to_owned));
+        assert_eq!(by, winner.map(|cli| format!("by {}", cli.name())));
+        self.place.assert_nothing_is_left();
+        let branches = ["for-each-ref", "--format=%(refname)"];
+        assert_eq!(git(&project, &branches), "refs/heads/main");
+        assert_eq!(git(&project, &["worktree", "list"]).lines().count(), 1);
+        let left = project.join(".harness/worktrees").join(FLEET);
+        let left: Vec<_> = fs::read_dir(left).into_iter().flatten().collect();
+        assert!(left.is_empty(), "{left:?}");
+        assert_eq!(git(&project, &["status", "--porcelain"]), "");
+        git(&project, &["fsck", "--strict", "--no-dangling"]);
+    }
+
+    /// Returns the command that checks the work of a member.
+    pub(crate) fn check(&self) -> [String; 2] {
+        let check = self.place.path().join("check");
+        ["sh".to_owned(), check.display().to_string()]
+    }
+
+    fn file(&self, kind: &str, cli: Cli) -> PathBuf {
+        self.place.path().join(kind).join(cli.name())
+    }
+}
+
+/// Merges the work of who won, and takes away all other.
+async fn conclude(trees: &Worktrees, report: &FleetReport) {
+    let winner = report.result.winner.as_ref();
+    for result in &report.result.results {
+        let tree = trees.take_up(result.id.as_str()).await.expect("readable");
+        let Some(tree) = tree else { continue };
+        if winner != Some(&result.id) {
+            tree.discard().await.expect("it can be taken away");
+            continue;
+        }
+        let checks = |_| async { Verification::passed("it was verified") };
+        tree.merge_if(&author(), checks).await.expect("it fits");
+        tree.remove().await.expect("it was merged");
+    }
+}
+
+/// Waits until `is_so`, and fails when that takes too long.
+async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+async fn within<T>(future: impl Future<Output = T>) -> T {
+    let answer = tokio::time::timeout(PATIENCE, future).await;
+    answer.expect("it does not take as long as that")
+}
