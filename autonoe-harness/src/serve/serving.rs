@@ -181,7 +181,7 @@ impl Serving {
             let tick = clock.sleep(every);
             tokio::select! {
                 biased;
-                done = work.join_next() => break Woken::Done(done),
+                done = work.join_next() => break Woken::Done(Box::new(done)),
                 () = &mut leave => break Woken::Leave,
                 () = &mut given_up => break Woken::Stubborn,
                 () = tick => {}
@@ -201,7 +201,7 @@ impl Serving {
             matches!(woken, Woken::Homeless),
         );
         let done = match woken {
-            Woken::Done(done) => Some(done),
+            Woken::Done(done) => Some(*done),
             Woken::Stubborn => None,
             Woken::Leave | Woken::Homeless => {
                 served.control().cancel();
@@ -243,7 +243,7 @@ async fn lock(folder: &HarnessFolder, clock: &dyn Clock) -> Result<FolderLock, F
 /// Why the loop is left.
 enum Woken {
     /// The run has ended.
-    Done(Option<Result<RunOutcome, JoinError>>),
+    Done(Box<Option<Result<RunOutcome, JoinError>>>),
     /// This process is to leave.
     Leave,
     /// The run was asked to end and does not.

@@ -37,7 +37,11 @@ async fn nothing_that_was_committed_is_lost_by_a_kill() {
         match life {
             None => {
                 let began = Instant::now();
-                committed.extend(wait_for("made", &said).iter().filter_map(commit_in));
+                committed.extend(
+                    wait_for("made", &said)
+                        .iter()
+                        .filter_map(|line| commit_in(line)),
+                );
                 life = Some(began.elapsed());
             }
             // At some time of its life, or of the next one.
@@ -46,7 +50,7 @@ async fn nothing_that_was_committed_is_lost_by_a_kill() {
         child.kill().expect("it lives");
         child.wait().expect("it ended");
         let rest: Vec<String> = said.iter().collect();
-        committed.extend(rest.iter().filter_map(commit_in));
+        committed.extend(rest.iter().filter_map(|line| commit_in(line)));
 
         after_a_kill(&repo, &committed).await;
     }
@@ -59,7 +63,7 @@ fn wait_for(word: &str, said: &Receiver<String>) -> Vec<String> {
     lines.take_while(|line| !line.contains(word)).collect()
 }
 
-fn commit_in(line: &String) -> Option<String> {
+fn commit_in(line: &str) -> Option<String> {
     let commit = line.split_once("committed ")?.1;
     Some(commit.to_owned())
 }
