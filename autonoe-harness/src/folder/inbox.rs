@@ -37,7 +37,8 @@ impl HarnessFolder {
     ///
     /// # Errors
     ///
-    /// The folder cannot be written.
+    /// [`FolderError::Held`] if somebody else keeps the lock of senders; the folder cannot be
+    /// written.
     pub fn post(&self, text: &str, at: Timestamp) -> Result<u64, FolderError> {
         make_folder(&self.file("inbox"))?;
         // One sender at a time: a number that two had found free could be used and put aside by
@@ -190,6 +191,19 @@ mod tests {
         let aside = names_in(&folder.file("taken")).expect("there").len();
         assert_eq!(left + aside, 80);
         assert_eq!(folder.next_number().expect("there"), 81);
+    }
+
+    #[test]
+    fn a_sender_does_not_wait_for_ever_for_one_that_keeps_the_lock() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = folder(root.path());
+        let lock = FolderLock::take(&folder.file("post.lock")).expect("it is free");
+
+        let refused = folder.post("one", now());
+
+        assert!(matches!(refused, Err(FolderError::Held { .. })));
+        drop(lock);
+        assert_eq!(folder.post("one", now()).expect("it is free"), 1);
     }
 
     #[test]

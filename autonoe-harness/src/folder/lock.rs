@@ -3,8 +3,15 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use super::FolderError;
+
+/// How long somebody may keep what is held for a moment only.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Between two tries.
+const NAP: Duration = Duration::from_millis(1);
 
 /// A lock of the operating system on a file, until it is dropped. It cannot be stale.
 #[derive(Debug)]
@@ -26,11 +33,19 @@ impl FolderLock {
     }
 
     /// Takes the lock at `path` as soon as nobody else has it: for what is held for a moment only.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::Held`] if somebody keeps it: one that was stopped, or a stranger.
     pub(crate) fn wait(path: &Path) -> Result<Self, FolderError> {
-        let file = open(path)?;
-        match file.lock() {
-            Ok(()) => Ok(Self { _file: file }),
-            Err(source) => Err(FolderError::unwritable(path, source)),
+        let begun = Instant::now();
+        loop {
+            match Self::take(path) {
+                Err(FolderError::Held { .. }) if begun.elapsed() < PATIENCE => {
+                    std::thread::sleep(NAP);
+                }
+                taken => return taken,
+            }
         }
     }
 }

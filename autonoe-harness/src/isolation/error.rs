@@ -162,6 +162,14 @@ pub enum IsolationError {
         /// The process.
         pid: u32,
     },
+    /// Somebody keeps a lock and does not go on.
+    #[error("{} is held by process {holder:?}, which does not go on", file.display())]
+    Stalled {
+        /// The lock.
+        file: PathBuf,
+        /// The process, as far as it said so.
+        holder: String,
+    },
     /// Git did not do what it should.
     #[error("git {doing} {how}: {said}")]
     Git {

@@ -9,7 +9,7 @@ use super::leftover::remove_locks;
 use super::owner::Record;
 use super::remove::remove_folder;
 use super::step::Step;
-use super::{IsolationError, WorkPlace, Worktrees};
+use super::{IsolationError, WorkPlace, Worktrees, turn};
 
 /// Worktrees, with nobody else at them until it is dropped and the last git that it started is gone.
 pub(super) struct Locked {
@@ -28,23 +28,14 @@ pub(super) struct Listed {
 
 impl Worktrees {
     /// Waits until nobody else is at the worktrees, and mends what was broken off.
+    ///
+    /// # Errors
+    ///
+    /// [`IsolationError::Stalled`], or what was broken off cannot be mended.
     pub(super) async fn lock(&self) -> Result<Locked, IsolationError> {
+        // It is never removed: each git has it.
         let path = self.folder.join(".lock");
-        let opened = path.clone();
-        let lock = tokio::task::spawn_blocking(move || {
-            // It is never removed: a lock on a file that is gone protects nothing.
-            let file = File::options()
-                .create(true)
-                .truncate(false)
-                .write(true)
-                .open(opened)?;
-            file.lock()?;
-            Ok(file)
-        });
-        let lock = lock
-            .await
-            .unwrap_or_else(|error| Err(std::io::Error::other(error)));
-        let lock = Arc::new(lock.map_err(IsolationError::io(path))?);
+        let lock = Arc::new(turn::take(&path, self.patience, || Ok(())).await?);
         let locked = Locked {
             git: self.git.holding(&lock),
             trees: self.clone(),

@@ -13,6 +13,7 @@ mod remove;
 mod repository;
 mod step;
 mod sweep;
+mod turn;
 mod worktree;
 mod worktrees;
 

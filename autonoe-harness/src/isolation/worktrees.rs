@@ -16,6 +16,9 @@ use super::{IsolationError, WorkPlace, Worktree, name};
 /// How long git may take for anything, if nothing else is said.
 const FIVE_MINUTES: Duration = Duration::from_secs(300);
 
+/// How long one who is at the worktrees is waited for, if nothing else is said.
+const TEN_MINUTES: Duration = Duration::from_secs(600);
+
 /// Makes git worktrees, one for each agent of a fleet, and finds them again.
 ///
 /// Each is on a branch of its own, `autonoe/{fleet}/{name}`. That an agent cannot be isolated is an
@@ -58,6 +61,7 @@ pub struct Worktrees {
     pub(super) repository: Repository,
     /// Where worktrees are made.
     pub(super) folder: PathBuf,
+    pub(super) patience: Duration,
     fleet: String,
 }
 
@@ -113,6 +117,7 @@ impl Worktrees {
             repo: repository.top.clone(),
             repository,
             folder,
+            patience: TEN_MINUTES,
             fleet: fleet.to_owned(),
         })
     }
@@ -121,6 +126,14 @@ impl Worktrees {
     #[must_use]
     pub fn within(mut self, time: Duration) -> Self {
         self.git = self.git.within(time);
+        self
+    }
+
+    /// Sets how long one who is at the worktrees is waited for at most; 10 minutes by default. As
+    /// long as one comes after the other, it is waited for.
+    #[must_use]
+    pub fn wait_at_most(mut self, time: Duration) -> Self {
+        self.patience = time;
         self
     }
 

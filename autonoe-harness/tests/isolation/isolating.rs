@@ -221,3 +221,28 @@ async fn git_has_a_deadline() {
     let worktree = repo.worktrees().await.create("one", "main").await;
     worktree.expect("nothing is left of the first try");
 }
+
+#[tokio::test]
+async fn one_that_keeps_the_lock_and_does_not_go_on_is_named_after_a_time() {
+    let repo = Repo::new();
+    let worktrees = repo.worktrees().await;
+    worktrees.sweep().await.expect("nobody is in the way");
+    let file = fs::File::options()
+        .write(true)
+        .open(repo.trees().join(".lock"))
+        .expect("it is there");
+    file.lock().expect("it is free");
+    fs::write(repo.trees().join(".lock"), "4711 0\n").expect("ours");
+
+    let refused = worktrees
+        .wait_at_most(Duration::from_millis(100))
+        .create("one", "main")
+        .await;
+
+    assert!(
+        matches!(&refused, Err(IsolationError::Stalled { holder, .. }) if holder == "4711"),
+        "{refused:?}"
+    );
+    drop(file);
+    repo.worktree("one").await;
+}

@@ -1,0 +1,79 @@
+//! Who is next.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{Seek, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::IsolationError;
+
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Waits until nobody else has the lock at `path`, and takes it.
+///
+/// Who has it writes its number there. As long as one after the other has it, it is waited for.
+///
+/// # Errors
+///
+/// [`IsolationError::Stalled`] if one keeps it for longer than `patience`, and what `wanted` says
+/// once it does not want to wait any more.
+pub(super) async fn take(
+    path: &Path,
+    patience: Duration,
+    wanted: impl Fn() -> Result<(), IsolationError>,
+) -> Result<File, IsolationError> {
+    let (mut holder, mut since) = (String::new(), Instant::now());
+    let mut file = open(path)?;
+    loop {
+        match file.try_lock() {
+            Ok(()) if is_at(&file, path) => {
+                sign(&mut file).map_err(IsolationError::io(path))?;
+                return Ok(file);
+            }
+            // It was removed meanwhile, and a lock on a file that is gone protects nothing.
+            Ok(()) => {
+                file = open(path)?;
+                continue;
+            }
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) => return Err(IsolationError::io(path)(error)),
+        }
+        wanted()?;
+        let now = fs::read_to_string(path).unwrap_or_default();
+        if now != holder {
+            (holder, since) = (now, Instant::now());
+        } else if since.elapsed() > patience {
+            return Err(IsolationError::Stalled {
+                file: path.to_owned(),
+                holder: holder.split(' ').next().unwrap_or_default().to_owned(),
+            });
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+fn open(path: &Path) -> Result<File, IsolationError> {
+    let mut options = File::options();
+    let opened = options.create(true).truncate(false).write(true).open(path);
+    opened.map_err(IsolationError::io(path))
+}
+
+fn is_at(file: &File, path: &Path) -> bool {
+    let same = || -> std::io::Result<bool> {
+        let (here, there) = (file.metadata()?, fs::metadata(path)?);
+        Ok((here.dev(), here.ino()) == (there.dev(), there.ino()))
+    };
+    same().unwrap_or(false)
+}
+
+/// Writes down who has it now.
+fn sign(file: &mut File) -> std::io::Result<()> {
+    static TURNS: AtomicU64 = AtomicU64::new(0);
+    let turn = TURNS.fetch_add(1, Ordering::Relaxed);
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(format!("{} {turn}\n", std::process::id()).as_bytes())
+}
