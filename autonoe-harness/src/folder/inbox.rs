@@ -24,6 +24,9 @@ pub struct PostedInstruction {
     pub at: Timestamp,
 }
 
+/// The last number: names have ten digits, so that they are in order.
+const MOST: u64 = 9_999_999_999;
+
 /// What stands in an inbox, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
@@ -113,7 +116,13 @@ impl HarnessFolder {
             .iter()
             .chain(&taken)
             .filter_map(|name| number_of(name));
-        Ok(numbers.max().unwrap_or_default() + 1)
+        match numbers.max().unwrap_or_default() {
+            MOST.. => {
+                let what = "its numbers are used up";
+                Err(FolderError::corrupt(&self.file("inbox"), what))
+            }
+            last => Ok(last + 1),
+        }
     }
 
     fn inbox_file(&self, number: u64) -> std::path::PathBuf {
@@ -125,9 +134,11 @@ fn name_of(number: u64) -> String {
     format!("{number:010}.json")
 }
 
+/// Returns the number of an instruction by the name of its file. One that is larger than any that
+/// we give is none: who put it there made it up.
 fn number_of(name: &str) -> Option<u64> {
     let number = name.strip_suffix(".json")?.parse().ok()?;
-    (name_of(number) == name).then_some(number)
+    (number <= MOST && name_of(number) == name).then_some(number)
 }
 
 /// Returns the names in a folder in order, those that begin with a dot left out: files that are
@@ -214,6 +225,22 @@ mod tests {
         assert_eq!(folder.post("one", now()).expect("writable"), 1);
         folder.put_aside(1).expect("writable");
         assert_eq!(folder.post("two", now()).expect("writable"), 2);
+    }
+
+    #[test]
+    fn a_number_that_somebody_made_up_is_neither_followed_nor_waited_for() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = folder(root.path());
+        let name = format!("{}.json", u64::MAX);
+        fs::write(folder.file("inbox").join(&name), "{}").expect("writable");
+
+        assert_eq!(folder.post("one", now()).expect("writable"), 1);
+        assert_eq!(folder.post("two", now()).expect("writable"), 2);
+        assert_eq!(folder.inbox().expect("there").unreadable[0].0, name);
+
+        fs::write(folder.inbox_file(MOST), "{}").expect("writable");
+        let refused = folder.post("three", now());
+        assert!(matches!(refused, Err(FolderError::Corrupt { .. })));
     }
 
     #[test]
