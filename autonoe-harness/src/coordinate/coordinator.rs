@@ -162,7 +162,8 @@ impl Coordinator {
 
     /// Carries out the strategy to its end, or until `control` is cancelled, and reports.
     ///
-    /// What else `control` is asked for is left in it: runs are reached through the engine.
+    /// While `control` is paused, nobody is started, members at work are told to hold, and no time
+    /// counts. What is said there is told to the members at work.
     ///
     /// # Errors
     ///

@@ -1,5 +1,6 @@
 //! The course of a fleet, from its start to its report.
 
+mod asking;
 mod finding;
 mod ordering;
 
@@ -26,6 +27,8 @@ pub(super) struct Course<'c> {
     watch: Watch,
     deadline: Timestamp,
     cut_short: Option<CutShort>,
+    /// Since when nobody is started.
+    paused_since: Option<Timestamp>,
     /// Members whose time was up, and how that is said.
     timed_out: HashMap<HarnessId, String>,
     /// Members of whom it was told that they wait for money.
@@ -47,6 +50,7 @@ impl<'c> Course<'c> {
             watch: Watch::new(plan.engine.clone(), plan.clock.clone()),
             deadline: after(plan.clock.now(), plan.time),
             cut_short: None,
+            paused_since: None,
             timed_out: HashMap::new(),
             unpaid: Vec::new(),
             left_behind: Vec::new(),
@@ -56,6 +60,9 @@ impl<'c> Course<'c> {
     /// Goes on until nothing is left to do.
     pub(super) async fn run(mut self, control: &RunControl) -> FleetReport {
         let decision = loop {
+            while let Some(request) = control.waiting_request() {
+                self.take_request(request).await;
+            }
             if let Some(decision) = self.decide().await {
                 break decision;
             }
@@ -66,6 +73,7 @@ impl<'c> Course<'c> {
                     self.cut(CutShort::Cancelled).await;
                 }
                 ends = self.watch.next_ends() => self.take_ends(ends),
+                request = control.next_request() => self.take_request(request).await,
                 () = sleep_to(self.plan, next_time) => self.take_time().await,
             }
         };
@@ -156,6 +164,8 @@ impl<'c> Course<'c> {
         for member in self.watch.overdue(now) {
             let state = self.fleet.member(&member).map(|found| &found.state);
             match state {
+                // It does not work, and has its time again when it does.
+                Some(MemberState::Running) if self.paused_since.is_some() => {}
                 Some(MemberState::Running) => {
                     let timeout = self.spec(&member).and_then(|spec| spec.timeout);
                     let why = timed_out(timeout.unwrap_or_default());
@@ -166,7 +176,8 @@ impl<'c> Course<'c> {
                 _ => self.watch.forget(&member),
             }
         }
-        if self.cut_short.is_none() && now >= self.deadline {
+        let is_paused = self.paused_since.is_some();
+        if self.cut_short.is_none() && !is_paused && now >= self.deadline {
             self.cut(CutShort::TimeIsUp).await;
         }
     }
@@ -182,8 +193,18 @@ impl<'c> Course<'c> {
     }
 
     fn next_time(&self) -> Option<Timestamp> {
-        let deadline = self.cut_short.is_none().then_some(self.deadline);
-        self.watch.next_time().into_iter().chain(deadline).min()
+        let is_paused = self.paused_since.is_some();
+        let counts = |member: &HarnessId| {
+            let state = self.fleet.member(member).map(|found| &found.state);
+            !(is_paused && state == Some(&MemberState::Running))
+        };
+        let has_deadline = self.cut_short.is_none() && !is_paused;
+        let deadline = has_deadline.then_some(self.deadline);
+        self.watch
+            .next_time(counts)
+            .into_iter()
+            .chain(deadline)
+            .min()
     }
 
     fn spec(&self, member: &HarnessId) -> Option<&'c MemberSpec> {

@@ -61,6 +61,10 @@ pub enum FleetEventKind {
         /// What is missing, for people.
         why: String,
     },
+    /// Nobody is started until the fleet is resumed; members at work are told to hold.
+    Paused,
+    /// The fleet goes on.
+    Resumed,
     /// A member is told to stop.
     Stopping {
         /// Who.

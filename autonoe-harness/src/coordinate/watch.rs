@@ -66,9 +66,17 @@ impl Watch {
         overdue
     }
 
-    /// Returns when the next member's time is up.
-    pub(super) fn next_time(&self) -> Option<Timestamp> {
-        self.until.values().min().copied()
+    /// Returns when the next member's time is up, of those that count.
+    pub(super) fn next_time(&self, counts: impl Fn(&HarnessId) -> bool) -> Option<Timestamp> {
+        let until = self.until.iter().filter(|(member, _)| counts(member));
+        until.map(|(_, until)| *until).min()
+    }
+
+    /// Gives a member more time, if its time is limited.
+    pub(super) fn give_time(&mut self, member: &HarnessId, more: Duration) {
+        if let Some(until) = self.until.get_mut(member) {
+            *until = until.checked_add(more).unwrap_or(Timestamp::MAX);
+        }
     }
 
     /// Waits for ends; returns all that are there. With nobody at work it waits for ever.

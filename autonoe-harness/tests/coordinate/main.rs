@@ -4,5 +4,6 @@ mod budgets;
 mod following;
 mod hundred;
 mod lessons;
+mod pausing;
 mod scripted;
 mod unruly;

@@ -54,7 +54,7 @@ impl Course<'_> {
             if has_failed {
                 continue;
             }
-            if self.fleet.is_at_work() {
+            if self.fleet.is_at_work() || self.paused_since.is_some() {
                 return None;
             }
             self.cut(unpaid.unwrap_or(CutShort::NothingOrdered)).await;
@@ -146,6 +146,9 @@ impl Course<'_> {
 
     /// Returns how many more members may work.
     fn room(&self) -> usize {
+        if self.paused_since.is_some() {
+            return 0;
+        }
         let at_work = [MemberState::Running, MemberState::Stopping];
         let members = self.fleet.members().iter();
         let at_work = members.filter(|member| at_work.contains(&member.state));
