@@ -1,6 +1,7 @@
 //! A git worktree for each agent, and work that is never lost.
 
 mod author;
+mod discard;
 mod error;
 mod git;
 mod leftover;
@@ -23,3 +24,5 @@ pub use merge::Merged;
 pub use sweep::{KeptWorktree, Swept};
 pub use worktree::Worktree;
 pub use worktrees::Worktrees;
+
+pub(crate) use name::check as check_name;

@@ -10,7 +10,7 @@ const LONGEST: usize = 100;
 /// # Errors
 ///
 /// It cannot be such a part, on some system.
-pub(super) fn check(name: &str) -> Result<(), IsolationError> {
+pub(crate) fn check(name: &str) -> Result<(), IsolationError> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let reason = match name {
         "" => "it is empty",

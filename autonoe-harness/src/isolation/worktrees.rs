@@ -152,6 +152,11 @@ impl Worktrees {
         &self.repo
     }
 
+    /// Returns the fleet whose worktrees they are.
+    pub fn fleet(&self) -> &str {
+        &self.fleet
+    }
+
     /// Returns the branch that the repository is on.
     ///
     /// # Errors
@@ -177,7 +182,7 @@ impl Worktrees {
     pub async fn create(&self, name: &str, base: &str) -> Result<Worktree, IsolationError> {
         name::check(name)?;
         let locked = self.lock().await?;
-        let place = self.place(name);
+        let place = self.place_of(name);
         let at = locked.commit_of(base).await?;
         let at = at.ok_or_else(|| IsolationError::NoBranch {
             branch: base.to_owned(),
@@ -220,7 +225,7 @@ impl Worktrees {
     pub async fn take_up(&self, name: &str) -> Result<Option<Worktree>, IsolationError> {
         name::check(name)?;
         let locked = self.lock().await?;
-        let place = self.place(name);
+        let place = self.place_of(name);
         let found = locked.list().await?;
         let Some(found) = found.into_iter().find(|tree| tree.folder == place.folder) else {
             return Ok(None);
@@ -248,7 +253,7 @@ impl Worktrees {
     }
 
     /// Says where the worktree of a name is, or would be.
-    pub(super) fn place(&self, name: &str) -> WorkPlace {
+    pub(crate) fn place_of(&self, name: &str) -> WorkPlace {
         WorkPlace {
             branch: format!("autonoe/{}/{name}", self.fleet),
             folder: self.folder.join(&self.fleet).join(name),

@@ -3,6 +3,7 @@
 mod foreign;
 mod isolating;
 mod killed;
+mod leftovers;
 mod merging;
 mod removing;
 mod setting;
