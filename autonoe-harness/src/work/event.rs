@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::WorkSoFar;
 use crate::{
-    Climb, ExecutionEnd, ExecutionResult, PassedOver, RecoveryStep, StuckReport, TaskId,
-    Verification, WorkPlace,
+    Climb, ExecutionEnd, ExecutionResult, PassedOver, ProgressSignal, RecoveryStep, StuckReport,
+    TaskId, Verification, WorkPlace,
 };
 
 /// Takes note of what happens in a task loop: a journal, a database.
@@ -143,6 +143,12 @@ pub enum WorkEvent {
         tokens: TokenUsage,
         /// How many milliseconds it took.
         duration_ms: u64,
+        /// What shows how far it came on.
+        #[serde(default)]
+        signal: ProgressSignal,
+        /// All that the agent said, if what the task asks for does not hold.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        output: String,
         /// What came of it, if what the task asks for holds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         result: Option<Box<ExecutionResult>>,

@@ -8,7 +8,8 @@ use super::task_loop::Work;
 use super::{ToldMessage, WorkEvent};
 use crate::{
     BudgetedKind, ExecuteError, Execution, ExecutionEnd, ExecutionResult, Executors, Iteration,
-    ProgressDetector, StuckDetector, StuckLevel, StuckReport, Task, TreeSnapshot, Verification,
+    ProgressDetector, ProgressSignal, StuckDetector, StuckLevel, StuckReport, Task, TreeSnapshot,
+    Verification,
 };
 
 /// Where an agent has its turns, and what is known of them.
@@ -96,7 +97,7 @@ impl Work<'_> {
             true => self.tests_passed = verification.tests_passed().or(self.tests_passed),
             false => self.failures = self.failures.saturating_add(1),
         }
-        let (score, report) = self.judge(place, &result).await;
+        let (signal, score, report) = self.judge(place, &result).await;
         let event = WorkEvent::Iterated {
             task: task.id.clone(),
             iteration,
@@ -113,6 +114,11 @@ impl Work<'_> {
             cost: result.cost,
             tokens: result.tokens,
             duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
+            signal,
+            output: match verification.is_success() {
+                true => String::new(),
+                false => result.output.clone(),
+            },
             result: verification.is_success().then(|| Box::new(result.clone())),
         };
         self.note(&event).await.map_err(NoTurn::NotRecorded)?;
@@ -146,7 +152,11 @@ impl Work<'_> {
     }
 
     /// Tells how far the agent came on, and whether it is stuck.
-    async fn judge(&self, place: &mut Place, result: &ExecutionResult) -> (f64, StuckReport) {
+    async fn judge(
+        &self,
+        place: &mut Place,
+        result: &ExecutionResult,
+    ) -> (ProgressSignal, f64, StuckReport) {
         if let ExecutionEnd::QuotaExceeded {
             resets_at: Some(_), ..
         } = result.end
@@ -156,7 +166,7 @@ impl Work<'_> {
                 level: StuckLevel::Fine,
                 reasons: Vec::new(),
             };
-            return (0.0, report);
+            return (ProgressSignal::default(), 0.0, report);
         }
         if let Some(tree) = self.snapshot(place.folder.clone()).await {
             place.tree = tree;
@@ -170,7 +180,7 @@ impl Work<'_> {
         iteration.error = result.error();
         iteration.denials = u32::try_from(result.denied.len()).unwrap_or(u32::MAX);
         iteration.time = result.duration;
-        (score, place.stuck.observe(iteration))
+        (signal, score, place.stuck.observe(iteration))
     }
 
     async fn snapshot(&self, folder: PathBuf) -> Option<TreeSnapshot> {
