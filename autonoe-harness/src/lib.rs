@@ -31,6 +31,7 @@
 //! | say what is tried when it is | [`Ladder`], [`RecoveryStrategy`] |
 //! | have each in a process of its own, that is found again after a crash | [`HarnessManager`], [`HarnessFolder`], [`Serving`] |
 //! | watch and lead one | [`HarnessHandle`]: [`ProcessHandle`], [`LocalHandle`] |
+//! | have all of that put together, so that it survives a kill of anything | `FleetRun`, `FleetOrder`, `FleetHome`, `MemberWork` (feature `sqlite`) |
 //! | give each a folder and a branch of its own | [`Worktrees`], [`Worktree`] |
 //!
 //! The library never prints, exits or reads the environment.
@@ -43,6 +44,8 @@ mod coordinate;
 #[cfg(feature = "sqlite")]
 mod database;
 mod executor;
+#[cfg(feature = "sqlite")]
+mod fleet_run;
 mod folder;
 mod handle;
 mod isolation;
@@ -68,6 +71,11 @@ pub use coordinate::{
     FleetReport, MemberJob, MemberSpec,
 };
 pub use executor::*;
+#[cfg(feature = "sqlite")]
+pub use fleet_run::{
+    Arrangement, Contender, FleetHome, FleetMember, FleetOrder, FleetOrderError, FleetOutcome,
+    FleetRun, FleetRunError, MemberWork,
+};
 pub use folder::{
     FolderError, HarnessFact, HarnessFolder, HarnessJournalEntry, HarnessLog, HarnessState,
     HarnessStatus, HarnessView, PostedInstruction, ServingProcess,

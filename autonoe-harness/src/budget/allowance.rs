@@ -55,7 +55,7 @@ impl Allowance {
         })
     }
 
-    pub(super) fn of_amounts(amounts: [Option<u64>; Kind::ALL.len()]) -> Self {
+    pub(crate) fn of_amounts(amounts: [Option<u64>; Kind::ALL.len()]) -> Self {
         let [cost, tokens, time, sessions] = amounts;
         let budget = Budget {
             cost_usd: cost.map(CostUsd::from_picos),

@@ -66,17 +66,17 @@ impl FolderError {
         }
     }
 
-    pub(super) fn unreadable(path: &Path, source: io::Error) -> Self {
+    pub(crate) fn unreadable(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         Self::Unreadable { path, source }
     }
 
-    pub(super) fn unwritable(path: &Path, source: io::Error) -> Self {
+    pub(crate) fn unwritable(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         Self::Unwritable { path, source }
     }
 
-    pub(super) fn corrupt(path: &Path, what: impl Into<String>) -> Self {
+    pub(crate) fn corrupt(path: &Path, what: impl Into<String>) -> Self {
         Self::Corrupt {
             path: path.to_owned(),
             what: what.into(),

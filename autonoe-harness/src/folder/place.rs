@@ -51,7 +51,7 @@ pub struct HarnessFolder {
 const LONGEST: usize = 128;
 
 /// What else there is beside the folders of sub-harnesses.
-const TAKEN: [&str; 1] = ["shared"];
+const TAKEN: [&str; 2] = ["shared", "worktrees"];
 
 /// The variable that finds what a sub-harness has started.
 const MARKER: &str = "AUTONOE_HARNESS";
@@ -62,7 +62,7 @@ impl HarnessFolder {
     /// # Errors
     ///
     /// [`FolderError::Id`]: an id has letters, digits, `-`, `_` and `.` only, begins with none of
-    /// the last, is neither empty nor longer than 128 bytes, and is not `shared`.
+    /// the last, is neither empty nor longer than 128 bytes, and is not `shared` or `worktrees`.
     pub fn of(root: &Path, id: &HarnessId) -> Result<Self, FolderError> {
         if let Some(reason) = wrong_with(id.as_str()) {
             let id = id.as_str().to_owned();
@@ -145,7 +145,7 @@ fn wrong_with(id: &str) -> Option<&'static str> {
         _ if !id.chars().all(may_be_in) => {
             Some("only letters, digits, `-`, `_` and `.` can be in it")
         }
-        _ if TAKEN.contains(&id) => Some("that folder is for what harnesses share"),
+        _ if TAKEN.contains(&id) => Some("that folder is for something else"),
         _ => None,
     }
 }
@@ -176,6 +176,7 @@ mod tests {
             " a",
             ".hidden",
             "shared",
+            "worktrees",
             "~",
             &"a".repeat(129),
         ] {

@@ -134,7 +134,7 @@ impl WorkOrder {
     }
 
     /// Lists what is wrong with it, before anything is begun.
-    pub(super) fn problems(&self) -> Vec<String> {
+    pub(crate) fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
         let mut seen = BTreeSet::new();
         let ids: BTreeSet<&TaskId> = self.tasks.iter().map(|planned| &planned.task.id).collect();

@@ -1,0 +1,80 @@
+//! What is to be settled before a fleet is led.
+
+use super::lead::Leading;
+use super::{FleetOrderError, FleetOutcome, FleetRun, FleetRunError};
+use crate::{
+    AggregatedResult, FleetPlan, FleetRecord, FolderError, HarnessFolder, Isolation, MetaState,
+    StateError,
+};
+
+impl FleetRun {
+    /// Finds what the order asks for and this run was not given.
+    pub(super) fn has_what_it_needs(&self) -> Result<(), FleetOrderError> {
+        let isolated = |isolation: &Isolation| matches!(isolation, Isolation::Worktree { .. });
+        let mut members = self.order.members.iter();
+        let is_isolated = members.any(|member| isolated(&member.work.isolation));
+        let problem = match &self.worktrees {
+            None if is_isolated => "its members work in worktrees, and nobody said where those are",
+            Some(trees) if trees.fleet() != self.order.name => "its worktrees are of another fleet",
+            _ => return Ok(()),
+        };
+        Err(FleetOrderError::new(
+            &self.order.name,
+            vec![problem.to_owned()],
+        ))
+    }
+
+    /// Keeps the order under its name, or finds that it is kept.
+    pub(super) async fn keep_order(
+        &self,
+        meta: &impl MetaState,
+    ) -> Result<FleetRecord, FleetRunError> {
+        let fleet = self.order.name.clone();
+        let plan = self.plan()?;
+        match meta.create_fleet(&plan, self.clock.now()).await {
+            Err(StateError::Conflict(_)) => return Err(FleetRunError::AnotherOrder { fleet }),
+            created => created?,
+        }
+        let record = meta.fleet(&fleet).await?;
+        Ok(record.ok_or_else(|| StateError::Unknown(format!("fleet {fleet}")))?)
+    }
+
+    fn plan(&self) -> Result<FleetPlan, FleetRunError> {
+        let order = &self.order;
+        let no_json = |error: serde_json::Error| {
+            FleetOrderError::new(&order.name, vec![format!("it is no JSON: {error}")])
+        };
+        let mut spec = serde_json::to_value(order).map_err(no_json)?;
+        // They are kept one by one.
+        if let Some(spec) = spec.as_object_mut() {
+            spec.remove("members");
+        }
+        let mut plan = FleetPlan::new(order.name.clone(), spec);
+        for member in &order.members {
+            let spec = serde_json::to_value(member).map_err(no_json)?;
+            plan = plan.with(member.id.clone(), spec);
+        }
+        Ok(plan)
+    }
+
+    pub(super) fn take_lead(&self, desk: &HarnessFolder) -> Result<Leading, FleetRunError> {
+        let fleet = &self.order.name;
+        match Leading::take(desk) {
+            Err(FolderError::Held { .. }) => Err(FleetRunError::Led {
+                pid: self.home.coordinator(fleet)?,
+                fleet: fleet.clone(),
+            }),
+            taken => Ok(taken?),
+        }
+    }
+
+    pub(super) async fn again(
+        &self,
+        meta: &impl MetaState,
+        result: AggregatedResult,
+    ) -> Result<FleetOutcome, FleetRunError> {
+        let decisions = meta.decisions(&self.order.name).await?;
+        let accounts = meta.accounts(&self.order.name).await?;
+        Ok(FleetOutcome::again(result, &decisions, accounts)?)
+    }
+}

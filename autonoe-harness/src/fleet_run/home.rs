@@ -1,0 +1,256 @@
+//! The folder of all fleets of a project.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use autonoe_process::Commands;
+
+use super::lead;
+use crate::{
+    AlertManager, DecisionRecord, FleetRecord, FolderError, HarnessFolder, HarnessId,
+    IsolationError, MetaState, SharedContext, SharedError, SqliteMeta, StateError, Worktrees,
+};
+
+/// The folder `.harness` of a project: what its fleets keep, and where they are reached.
+///
+/// | place | what is there |
+/// | --- | --- |
+/// | `meta_state.db` | all fleets: plans, members, decisions, accounts, results |
+/// | `FLEET/` | who leads a fleet (`lock`, `coordinator.json`), what it is asked for (`stop`, `pause`), `harness.log` |
+/// | `FLEET.MEMBER/` | the folder of a member, a [`HarnessFolder`] with `state.db` and `work.jsonl` |
+/// | `shared/` | what harnesses share |
+/// | `worktrees/` | where members work |
+/// | `alerts.log` | the alerts of all |
+///
+/// The name of a fleet has no dot, so no fleet has the folder of a member. To look makes no file.
+///
+/// ```
+/// use autonoe_harness::FleetHome;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let project = tempfile::tempdir()?;
+/// let home = FleetHome::of(project.path());
+///
+/// assert_eq!(home.fleets().await?, []);
+/// assert_eq!(home.coordinator("login")?, None);
+/// assert!(!home.path().exists());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FleetHome {
+    project: PathBuf,
+    path: PathBuf,
+}
+
+/// The name of the folder.
+const FOLDER: &str = ".harness";
+
+impl FleetHome {
+    /// Returns the folder of a project. Nothing is made or looked at.
+    pub fn of(project: impl Into<PathBuf>) -> Self {
+        let project = project.into();
+        let path = project.join(FOLDER);
+        Self { project, path }
+    }
+
+    /// Finds the folder that the folder of a sub-harness is in, as its process is given it.
+    ///
+    /// # Errors
+    ///
+    /// It is in no `.harness`.
+    pub fn around(folder: &HarnessFolder) -> Result<Self, FolderError> {
+        let path = folder.path().parent();
+        let path = path.filter(|path| path.file_name().is_some_and(|name| name == FOLDER));
+        let project = path.and_then(Path::parent);
+        let nowhere = || {
+            let what = format!("it is not in a folder {FOLDER} of a project");
+            FolderError::corrupt(folder.path(), what)
+        };
+        project.map(Self::of).ok_or_else(nowhere)
+    }
+
+    /// Returns the folder of the project.
+    pub fn project(&self) -> &Path {
+        &self.project
+    }
+
+    /// Returns the path of the folder: the root of a [`HarnessManager`](crate::HarnessManager).
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes the folder, if it is not there, so that git does not see it.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be made.
+    pub fn prepare(&self) -> Result<(), FolderError> {
+        let made = fs::create_dir_all(&self.path);
+        made.map_err(|source| FolderError::unwritable(&self.path, source))?;
+        let ignored = self.path.join(".gitignore");
+        match autonoe_core::create_file_durably(&ignored, b"*\n") {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                Err(FolderError::unwritable(&ignored, error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Opens what is kept of all fleets, and makes it if there is nothing.
+    ///
+    /// # Errors
+    ///
+    /// The file is damaged, somebody else's or of a newer version, or cannot be opened.
+    pub async fn meta(&self) -> Result<SqliteMeta, StateError> {
+        SqliteMeta::open(&self.meta_file()).await
+    }
+
+    /// Opens what harnesses share, and makes it if there is nothing.
+    ///
+    /// # Errors
+    ///
+    /// What is there is damaged, somebody else's or of a newer version, or cannot be opened.
+    pub async fn shared(&self) -> Result<SharedContext, SharedError> {
+        SharedContext::open(&self.path.join("shared")).await
+    }
+
+    /// Returns where the alerts of all harnesses are.
+    pub fn alerts_of_all(&self) -> PathBuf {
+        self.path.join("alerts.log")
+    }
+
+    /// Makes the alerts of the coordinator of a fleet, with a log of its own beside that of all.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::Id`].
+    pub fn alerts_of(&self, fleet: &str) -> Result<AlertManager, FolderError> {
+        let own = self.desk(fleet)?.alert_log();
+        Ok(AlertManager::new(own.path()).with_log_of_all(self.alerts_of_all()))
+    }
+
+    /// Returns the folder that worktrees are made in.
+    pub fn worktrees_folder(&self) -> PathBuf {
+        self.path.join("worktrees")
+    }
+
+    /// Looks at the repository that the project is in, for worktrees of a fleet.
+    ///
+    /// # Errors
+    ///
+    /// There is no repository, or the name cannot be a part of names.
+    pub async fn worktrees(
+        &self,
+        fleet: &str,
+        commands: Commands,
+    ) -> Result<Worktrees, IsolationError> {
+        Worktrees::open(&self.project, &self.worktrees_folder(), fleet, commands).await
+    }
+
+    /// Returns all fleets in the order in which they were made; none if there is nothing.
+    ///
+    /// # Errors
+    ///
+    /// What is there cannot be read.
+    pub async fn fleets(&self) -> Result<Vec<FleetRecord>, StateError> {
+        match self.kept().await? {
+            Some(meta) => meta.fleets().await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns a fleet, or `None` if there is none of that name.
+    ///
+    /// # Errors
+    ///
+    /// What is there cannot be read.
+    pub async fn fleet(&self, name: &str) -> Result<Option<FleetRecord>, StateError> {
+        match self.kept().await? {
+            Some(meta) => meta.fleet(name).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Returns what was decided in a fleet, in order: its events, and what became of its work.
+    ///
+    /// # Errors
+    ///
+    /// What is there cannot be read.
+    pub async fn decisions(&self, fleet: &str) -> Result<Vec<DecisionRecord>, StateError> {
+        match self.kept().await? {
+            Some(meta) => meta.decisions(fleet).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns the folder of a member of a fleet, whose id is `FLEET.MEMBER`.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::Id`].
+    pub fn folder_of(&self, fleet: &str, member: &HarnessId) -> Result<HarnessFolder, FolderError> {
+        HarnessFolder::of(&self.path, &HarnessId::new(format!("{fleet}.{member}")))
+    }
+
+    /// Returns the folders of the members of a fleet that were started, in the order of their ids.
+    ///
+    /// # Errors
+    ///
+    /// The folder is there and cannot be read.
+    pub fn folders_of(&self, fleet: &str) -> Result<Vec<HarnessFolder>, FolderError> {
+        let mut folders = HarnessFolder::all_in(&self.path)?;
+        folders.retain(|folder| {
+            let own = folder.id().as_str().split_once('.');
+            own.is_some_and(|(of, _)| of == fleet)
+        });
+        Ok(folders)
+    }
+
+    /// Returns the process that leads a fleet now, or `None` if nobody does. One that was killed
+    /// is nobody.
+    ///
+    /// # Errors
+    ///
+    /// What is written down about it cannot be read.
+    pub fn coordinator(&self, fleet: &str) -> Result<Option<u32>, FolderError> {
+        lead::leader(&self.desk(fleet)?)
+    }
+
+    /// Returns the last `tail` lines of what the coordinators of a fleet wrote.
+    ///
+    /// # Errors
+    ///
+    /// The log is there and cannot be read.
+    pub fn log(&self, fleet: &str, tail: usize) -> Result<Vec<String>, FolderError> {
+        self.desk(fleet)?.log(tail)
+    }
+
+    /// Returns the folder where the coordinator of a fleet is reached.
+    pub(super) fn desk(&self, fleet: &str) -> Result<HarnessFolder, FolderError> {
+        HarnessFolder::of(&self.path, &HarnessId::new(fleet))
+    }
+
+    /// Makes the folder where the coordinator of a fleet is reached.
+    pub(super) fn make_desk(&self, fleet: &str) -> Result<HarnessFolder, FolderError> {
+        let desk = self.desk(fleet)?;
+        self.prepare()?;
+        let made = fs::create_dir_all(desk.path());
+        made.map_err(|source| FolderError::unwritable(desk.path(), source))?;
+        Ok(desk)
+    }
+
+    fn meta_file(&self) -> PathBuf {
+        self.path.join("meta_state.db")
+    }
+
+    /// Opens what is kept of all fleets, if there is something.
+    async fn kept(&self) -> Result<Option<SqliteMeta>, StateError> {
+        match self.meta_file().exists() {
+            true => self.meta().await.map(Some),
+            false => Ok(None),
+        }
+    }
+}

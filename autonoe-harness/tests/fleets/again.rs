@@ -1,0 +1,99 @@
+//! Fleets that are run more than once.
+
+use std::time::Duration;
+
+use autonoe_core::RunControl;
+use autonoe_harness::{Arrangement, FleetOrder, FleetRun, FleetRunError};
+
+use crate::setting::{OFTEN, Project, eventually, roadmap, unhurried};
+
+fn order(tasks: &[(&str, &[&str])]) -> FleetOrder {
+    let order = FleetOrder::of_tasks("f", &roadmap(tasks), Arrangement::AsTheyDepend);
+    unhurried(order.expect("it can be done").without_worktrees())
+}
+
+const PACE: Duration = Duration::from_millis(20);
+
+#[tokio::test]
+async fn one_that_has_ended_gives_what_it_came_to() {
+    let project = Project::new();
+    let agents = project.agents(PACE);
+    let run = || project.run(&agents, &order(&[("a", &[])]));
+    let first = run().run(&RunControl::new()).await.expect("it ends");
+
+    let again = run().run(&RunControl::new()).await.expect("it has ended");
+
+    assert_eq!(again, first);
+    assert_eq!(project.turns(), ["project a"]);
+}
+
+#[tokio::test]
+async fn another_order_under_its_name_is_refused_and_says_what_to_do() {
+    let project = Project::new();
+    let agents = project.agents(PACE);
+    let run = |order| project.run(&agents, &order);
+    let first = run(order(&[("a", &[])])).run(&RunControl::new()).await;
+    first.expect("it ends");
+
+    let other = run(order(&[("b", &[])])).run(&RunControl::new()).await;
+
+    let error = other.expect_err("it is another one");
+    assert!(
+        matches!(error, FleetRunError::AnotherOrder { .. }),
+        "{error}"
+    );
+    assert!(
+        error.to_string().contains("give this one another name"),
+        "{error}"
+    );
+    assert_eq!(project.turns(), ["project a"]);
+}
+
+#[tokio::test]
+async fn a_second_one_that_leads_is_refused_with_the_process_that_does() {
+    let project = Project::new();
+    let agents = project.agents(PACE);
+    let mut order = order(&[("a", &[])]);
+    order.members[0].work.model = Some("slow".to_owned());
+    let leader = || project.home().coordinator("f").expect("readable");
+    let second = async {
+        eventually("the first", || leader().is_some()).await;
+        let run = project.run(&agents, &order);
+        (leader(), run.run(&RunControl::new()).await)
+    };
+
+    let (run, control) = (project.run(&agents, &order), RunControl::new());
+    let (first, (leader, second)) = tokio::join!(run.run(&control), second);
+
+    let own = std::process::id();
+    assert_eq!(leader, Some(own));
+    let error = second.expect_err("it is led").to_string();
+    assert_eq!(error, format!("the fleet f is led by process {own}"));
+    assert!(first.expect("it ends").result.success);
+}
+
+#[tokio::test]
+async fn one_that_is_dropped_at_any_moment_is_gone_on_with_and_does_nothing_twice() {
+    let project = Project::new();
+    let agents = project.agents(PACE * 5);
+    let order = order(&[("a", &[]), ("b", &["a"]), ("c", &["b"])]);
+    let engine = project.in_process(&agents);
+    let run = || FleetRun::new(project.home(), order.clone(), engine.clone()).every(OFTEN);
+
+    let mut lives = 0;
+    let outcome = loop {
+        lives += 1;
+        let (run, control) = (run(), RunControl::new());
+        let life = tokio::time::timeout(PACE / 2 * lives, run.run(&control));
+        if let Ok(outcome) = life.await {
+            break outcome.expect("it ends");
+        }
+        assert!(lives < 1000, "it does not come to its end");
+    };
+
+    assert!(outcome.result.success, "{outcome:?}");
+    assert!(lives > 3, "{lives}");
+    assert_eq!(project.turns(), ["project a", "project b", "project c"]);
+    let record = project.home().fleet("f").await.expect("readable");
+    assert!(record.expect("it is kept").epoch > 1);
+}

@@ -1,0 +1,75 @@
+//! What somebody should know of a fleet.
+
+use std::time::Duration;
+
+use autonoe_core::RunControl;
+use autonoe_harness::{
+    AlertLog, Arrangement, FleetOrder, HarnessId, HarnessStatus, Ladder, Severity,
+};
+
+use crate::setting::{Project, eventually, roadmap, unhurried, within};
+
+const PACE: Duration = Duration::from_millis(20);
+
+fn order() -> FleetOrder {
+    let order = FleetOrder::of_tasks("f", &roadmap(&[("a", &[])]), Arrangement::AsTheyDepend);
+    let order = unhurried(order.expect("it can be done").without_worktrees());
+    order.each(|work| work.ladder = Ladder::none())
+}
+
+fn kinds(log: &AlertLog) -> Vec<(String, Severity)> {
+    let alerts = log.read().expect("readable").alerts.into_iter();
+    alerts.map(|alert| (alert.kind, alert.severity)).collect()
+}
+
+#[tokio::test]
+async fn what_is_done_is_told_in_the_log_of_the_member_and_of_all() {
+    let project = Project::new();
+    let agents = project.agents(PACE);
+
+    let run = project.run(&agents, &order());
+    run.run(&RunControl::new()).await.expect("it ends");
+
+    let home = project.home();
+    let member = home.folder_of("f", &HarnessId::new("a")).expect("an id");
+    let done = ("task_done".to_owned(), Severity::Success);
+    assert_eq!(kinds(&member.alert_log()), std::slice::from_ref(&done));
+    let ended = ("fleet_ended".to_owned(), Severity::Success);
+    assert_eq!(kinds(&AlertLog::new(home.alerts_of_all())), [done, ended]);
+}
+
+#[tokio::test]
+async fn a_critical_alert_pauses_the_member_until_somebody_resumes_it() {
+    let project = Project::new();
+    let agents = project.agents(PACE);
+    let mut order = order().pausing_on_critical();
+    // Stuck, with nothing to try: the first task fails, and the second waits for a person.
+    let second = roadmap(&[("z", &[])]).tasks;
+    order.members[0].work.tasks.extend(second);
+    order.members[0].work.tasks[0].task.model = Some("mute".to_owned());
+    let home = project.home();
+    let member = home.folder_of("f", &HarnessId::new("a")).expect("an id");
+    let person = async {
+        let status = || member.view().ok().map(|view| view.status);
+        eventually("the pause", || status() == Some(HarnessStatus::Paused)).await;
+        let turns = project.turns();
+        home.ask_resume("f").expect("writable");
+        turns
+    };
+
+    let run = project.run(&agents, &order);
+    let control = RunControl::new();
+    let (outcome, turns) = within(async { tokio::join!(run.run(&control), person) }).await;
+
+    assert_eq!(turns, Vec::<String>::new());
+    assert!(!outcome.expect("it ends").result.success);
+    assert_eq!(project.turns(), ["project z"]);
+    let own = kinds(&member.alert_log());
+    let critical = own
+        .iter()
+        .filter(|(_, severity)| *severity == Severity::Critical);
+    let critical: Vec<_> = critical.map(|(kind, _)| kind.as_str()).collect();
+    assert_eq!(critical, ["recovery_exhausted"], "{own:?}");
+    let all = kinds(&AlertLog::new(home.alerts_of_all()));
+    assert!(own.iter().all(|alert| all.contains(alert)), "{all:?}");
+}

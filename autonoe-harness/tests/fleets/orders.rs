@@ -1,0 +1,218 @@
+//! What an order says, and what is wrong with one.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{Budget, CostUsd};
+use autonoe_harness::{
+    Allowance, Arrangement, Contender, FleetMember, FleetOrder, Graph, HarnessId, Isolation,
+    Parallel, Race, WhenDone, WorkOrder,
+};
+use serde_json::json;
+
+use crate::setting::{roadmap, task};
+
+fn ids(order: &FleetOrder) -> Vec<&str> {
+    order
+        .members
+        .iter()
+        .map(|member| member.id.as_str())
+        .collect()
+}
+
+#[test]
+fn each_open_task_is_a_member_that_builds_on_what_it_depends_on() {
+    let mut roadmap = roadmap(&[("c", &["a", "b"]), ("a", &[]), ("b", &["a"])]);
+    roadmap.tasks[1].is_done = true;
+
+    let order = FleetOrder::of_tasks("f", &roadmap, Arrangement::AsTheyDepend);
+
+    let order = order.expect("it can be done");
+    assert_eq!(ids(&order), ["b", "c"]);
+    let graph = Graph::default().after(HarnessId::new("c"), [HarnessId::new("b")]);
+    let graph: Arc<dyn autonoe_harness::Strategy> = Arc::new(graph);
+    assert_eq!(json!(&*order.strategy), json!(&*graph));
+    let isolation = Isolation::Worktree {
+        name: "b".to_owned(),
+        base: None,
+        when_done: WhenDone::Merge,
+    };
+    assert_eq!(order.members[0].work.isolation, isolation);
+    order.check().expect("nothing is wrong with it");
+}
+
+#[test]
+fn what_all_is_for_is_told_to_every_agent() {
+    let order = FleetOrder::of_tasks("f", &roadmap(&[("a", &[])]), Arrangement::AsTheyDepend);
+
+    let order = order.expect("it can be done");
+    let context = order.members[0].work.tasks[0].task.context.as_deref();
+    assert_eq!(
+        context,
+        Some(
+            "It is a part of this: Many files.\n\n\
+             What has to be kept to:\n- no empty ones\n\n\
+             What must hold when all is done:\n- all are there"
+        )
+    );
+}
+
+#[test]
+fn an_arrangement_that_cannot_be_kept_is_refused() {
+    let roadmap = roadmap(&[("b", &["a"]), ("a", &[])]);
+    let of = |arrangement| FleetOrder::of_tasks("f", &roadmap, arrangement);
+
+    let at_once = of(Arrangement::AllAtOnce).expect_err("b depends on a");
+    let in_a_row = of(Arrangement::OneAfterTheOther).expect("a goes first");
+
+    assert!(
+        at_once
+            .to_string()
+            .contains("the task b depends on another")
+    );
+    assert_eq!(ids(&in_a_row), ["a", "b"]);
+    assert_eq!(in_a_row.strategy.typetag_name(), "pipeline");
+}
+
+#[test]
+fn contenders_do_all_of_it_each_on_its_own_backend_and_keep_their_work() {
+    let mut roadmap = roadmap(&[("a", &[]), ("b", &["a"])]);
+    roadmap.tasks[0].task.cli = Some("gemini".to_owned());
+    let contenders = [
+        Contender::new("one").backend("claude"),
+        Contender::new("two").backend("codex").model("gpt-5.5"),
+    ];
+
+    let order = FleetOrder::of_contenders("f", &roadmap, Arc::new(Race {}), contenders);
+
+    order.check().expect("nothing is wrong with it");
+    assert_eq!(ids(&order), ["one", "two"]);
+    let work = &order.members[1].work;
+    assert_eq!(work.tasks.len(), 2);
+    assert_eq!(work.tasks[0].task.cli, None);
+    assert_eq!(work.backend.as_deref(), Some("codex"));
+    assert_eq!(work.model.as_deref(), Some("gpt-5.5"));
+}
+
+#[test]
+fn an_order_is_read_as_it_was_written() {
+    let tasks = roadmap(&[("a", &[]), ("b", &["a"])]);
+    let order = FleetOrder::of_tasks("f", &tasks, Arrangement::AsTheyDepend)
+        .expect("it can be done")
+        .from_roadmap("ROADMAP.md")
+        .max_concurrent(NonZeroUsize::MIN)
+        .time(Duration::from_secs(90))
+        .pausing_on_critical();
+    let written = json!(order);
+
+    let read: FleetOrder = serde_json::from_value(written.clone()).expect("an order");
+
+    assert_eq!(json!(read), written);
+    assert_eq!(written["timeSeconds"], 90);
+    assert_eq!(
+        written["strategy"],
+        json!({"type": "graph", "after": {"b": ["a"]}})
+    );
+    let mut odd = written;
+    odd["tiem"] = json!(5);
+    assert!(serde_json::from_value::<FleetOrder>(odd).is_err());
+}
+
+#[test]
+fn a_budget_is_shared_by_those_that_have_none_of_their_own() {
+    let tasks = roadmap(&[("a", &[]), ("b", &[]), ("c", &[]), ("d", &[])]);
+    let budget = Allowance::new(Budget::default().with_cost(CostUsd::from_cents(100)));
+
+    let order = FleetOrder::of_tasks("f", &tasks, Arrangement::AsTheyDepend);
+    let order = order.expect("it can be done").budget(budget);
+
+    let part = Allowance::new(Budget::default().with_cost(CostUsd::from_cents(25)));
+    assert!(order.members.iter().all(|member| member.allowance == part));
+    order.check().expect("nothing is wrong with it");
+}
+
+#[test]
+fn all_that_is_wrong_is_told_before_anything_starts() {
+    let member = |id: &str, isolation| {
+        FleetMember::new(HarnessId::new(id), WorkOrder::new([task("a")], isolation))
+    };
+    let tree = |name: &str| Isolation::Worktree {
+        name: name.to_owned(),
+        base: None,
+        when_done: WhenDone::Merge,
+    };
+    let some = Allowance::default().with_sessions(1);
+    let circle = roadmap(&[("a", &["b"]), ("b", &["a"])]);
+    let one = [Contender::new("x")];
+    let cases: [(&str, FleetOrder); 10] = [
+        (
+            "wait for each other",
+            FleetOrder::of_contenders("f", &circle, Arc::new(Race {}), one),
+        ),
+        (
+            "its name may have",
+            FleetOrder::new("a.b", Arc::new(Parallel {}), []),
+        ),
+        (
+            "that folder is for",
+            FleetOrder::new("worktrees", Arc::new(Parallel {}), []),
+        ),
+        (
+            "it has no members",
+            FleetOrder::new("f", Arc::new(Parallel {}), []),
+        ),
+        (
+            "the member x: there are two",
+            FleetOrder::new(
+                "f",
+                Arc::new(Parallel {}),
+                [
+                    member("x", Isolation::Shared),
+                    member("x", Isolation::Shared),
+                ],
+            ),
+        ),
+        (
+            "has a dot",
+            FleetOrder::new(
+                "f",
+                Arc::new(Parallel {}),
+                [member("x.y", Isolation::Shared)],
+            ),
+        ),
+        (
+            "another one has the worktree t",
+            FleetOrder::new(
+                "f",
+                Arc::new(Parallel {}),
+                [member("x", tree("t")), member("y", tree("t"))],
+            ),
+        ),
+        (
+            "needs a worktree",
+            FleetOrder::new("f", Arc::new(Race {}), [member("x", Isolation::Shared)]),
+        ),
+        (
+            "has to keep its work",
+            FleetOrder::new("f", Arc::new(Race {}), [member("x", tree("t"))]),
+        ),
+        (
+            "would have no sessions",
+            FleetOrder::new(
+                "f",
+                Arc::new(Parallel {}),
+                [
+                    member("x", Isolation::Shared),
+                    member("y", Isolation::Shared),
+                ],
+            )
+            .budget(some),
+        ),
+    ];
+    for (problem, order) in cases {
+        let error = order.check().expect_err(problem);
+
+        assert!(error.to_string().contains(problem), "{error}");
+    }
+}

@@ -1,0 +1,174 @@
+//! Fleets that do the tasks of a roadmap.
+
+use std::time::Duration;
+
+use autonoe_core::{Budget, CostUsd, RunControl};
+use autonoe_harness::{
+    Allowance, Arrangement, AttemptEnding, Cursor, CutShort, FleetOrder, HarnessId, MemberState,
+    SqliteState, StateStore, TaskStatus,
+};
+
+use crate::setting::{Project, roadmap, unhurried};
+
+fn order(tasks: &[(&str, &[&str])], arrangement: Arrangement) -> FleetOrder {
+    let order = FleetOrder::of_tasks("f", &roadmap(tasks), arrangement);
+    unhurried(order.expect("it can be done").without_worktrees())
+}
+
+const PACE: Duration = Duration::from_millis(20);
+
+#[tokio::test]
+async fn tasks_are_done_as_they_depend_and_all_is_written_down() {
+    let project = Project::new();
+    let agents = project.agents(PACE);
+    let tasks: &[(&str, &[&str])] = &[("a", &[]), ("b", &["a"]), ("c", &["a", "b"])];
+    let order = order(tasks, Arrangement::AsTheyDepend);
+
+    let outcome = project.run(&agents, &order).run(&RunControl::new()).await;
+
+    let outcome = outcome.expect("it ends");
+    assert!(outcome.result.success, "{outcome:?}");
+    assert_eq!(project.turns(), ["project a", "project b", "project c"]);
+    let home = project.home();
+    let record = home
+        .fleet("f")
+        .await
+        .expect("readable")
+        .expect("it is kept");
+    assert_eq!(record.result.as_ref(), Some(&outcome.result));
+    assert!(record.members.iter().all(|member| {
+        matches!(&member.state, MemberState::Ended { result, .. } if result.success)
+    }));
+    let log = home.log("f", 99).expect("readable").join("\n");
+    for line in ["a started", "b succeeded", "the strategy is done"] {
+        assert!(log.contains(line), "{log}");
+    }
+    assert_eq!(home.coordinator("f").expect("readable"), None);
+    let kept = FleetOrder::of_record(&record).expect("an order");
+    assert_eq!(serde_json::json!(kept), serde_json::json!(order));
+}
+
+#[tokio::test]
+async fn a_member_keeps_its_state_and_tells_the_others_what_it_came_to() {
+    let project = Project::new();
+    let agents = project.agents(PACE);
+    let order = order(&[("a", &[])], Arrangement::AsTheyDepend);
+
+    let run = project.run(&agents, &order);
+    run.run(&RunControl::new()).await.expect("it ends");
+
+    let home = project.home();
+    let folder = home.folder_of("f", &HarnessId::new("a")).expect("an id");
+    let state = SqliteState::open(&folder.path().join("state.db")).await;
+    let state = state.expect("it opens");
+    let id = "a".parse().expect("an id");
+    let task = state
+        .load_task(&id)
+        .await
+        .expect("readable")
+        .expect("there");
+    assert_eq!(task.status, TaskStatus::Completed);
+    assert_eq!(task.output.as_deref(), Some("I have written a.txt."));
+    let attempts = state.attempts(&id).await.expect("readable");
+    assert_eq!(attempts.len(), 1);
+    assert_eq!(attempts[0].ending, Some(AttemptEnding::Completed));
+    assert_eq!(attempts[0].owner, "f.a#1");
+    let executions = state.executions(&id).await.expect("readable");
+    assert_eq!((executions.len(), executions[0].success), (1, true));
+    assert_eq!(state.progress_of(&id).await.expect("readable").len(), 1);
+    let shared = home.shared().await.expect("it opens");
+    let events = shared
+        .events_since(Cursor::START, 9)
+        .await
+        .expect("readable");
+    let events: Vec<_> = events
+        .iter()
+        .map(|event| event.event.kind.as_str())
+        .collect();
+    assert_eq!(events, ["complete"]);
+    let artifact = shared
+        .consume_artifact(&"f.a.md".parse().expect("a name"))
+        .await;
+    let said = std::fs::read_to_string(artifact.expect("it is published").path);
+    assert_eq!(said.expect("a file"), "I have written a.txt.");
+}
+
+#[tokio::test]
+async fn a_stage_is_told_what_the_one_before_it_said_and_what_all_is_for() {
+    let project = Project::new();
+    let agents = project.agents(PACE);
+    let order = order(&[("a", &[]), ("b", &[])], Arrangement::OneAfterTheOther);
+
+    let outcome = project.run(&agents, &order).run(&RunControl::new()).await;
+
+    assert!(outcome.expect("it ends").result.success);
+    let prompts = agents.prompts();
+    let before = "What the stage before came to:\nI have written a.txt.";
+    assert!(!prompts[0].contains(before) && prompts[1].contains(before));
+    for prompt in &prompts {
+        assert!(
+            prompt.contains("It is a part of this: Many files."),
+            "{prompt}"
+        );
+        assert!(prompt.contains("- no empty ones"), "{prompt}");
+        assert!(prompt.contains("- all are there"), "{prompt}");
+    }
+}
+
+#[tokio::test]
+async fn what_failed_is_named_and_what_builds_on_it_is_not_started() {
+    let project = Project::new();
+    let agents = project.agents(PACE);
+    let mut order = order(
+        &[("a", &[]), ("b", &["a"]), ("c", &[])],
+        Arrangement::AsTheyDepend,
+    );
+    order.members[0].work.model = Some("broken".to_owned());
+    order.members[0].work.max_iterations = 2;
+
+    let outcome = project.run(&agents, &order).run(&RunControl::new()).await;
+
+    let outcome = outcome.expect("it ends");
+    assert!(!outcome.result.success);
+    assert_eq!(outcome.result.not_started, [HarnessId::new("b")]);
+    let failed: Vec<_> = outcome.result.results.iter().map(|it| it.success).collect();
+    assert_eq!(failed, [false, true]);
+    assert_eq!(project.turns(), ["project c"]);
+}
+
+#[tokio::test]
+async fn a_member_may_spend_what_the_fleet_reserved_for_it_and_no_more() {
+    let project = Project::new();
+    let agents = project.agents(PACE);
+    // Each turn costs 10 cents, and each member has 20.
+    let budget = Allowance::new(Budget::default().with_cost(CostUsd::from_cents(40)));
+    let mut order = order(&[("a", &[]), ("b", &[])], Arrangement::AsTheyDepend).budget(budget);
+    order.members[0].work.model = Some("broken".to_owned());
+
+    let outcome = project.run(&agents, &order).run(&RunControl::new()).await;
+
+    let outcome = outcome.expect("it ends");
+    let costs = outcome.result.results.iter().map(|it| it.cost.known_usd);
+    let costs: Vec<_> = costs.collect();
+    assert!(costs[0] <= CostUsd::from_cents(20), "{costs:?}");
+    assert_eq!(costs[1], CostUsd::from_cents(10));
+    let accounts = outcome.accounts.expect("they are kept");
+    let free = accounts.free("f").expect("an account").budget.cost_usd;
+    assert!(free >= Some(CostUsd::from_cents(10)), "{free:?}");
+}
+
+#[tokio::test]
+async fn a_fleet_whose_time_is_up_is_cut_short_for_good() {
+    let project = Project::new();
+    let agents = project.agents(PACE);
+    let order = order(&[("a", &[]), ("b", &["a"])], Arrangement::AsTheyDepend);
+    let mut order = order.time(Duration::from_secs(1));
+    order.members[1].work.model = Some("idle".to_owned());
+
+    let outcome = project.run(&agents, &order).run(&RunControl::new()).await;
+
+    let outcome = outcome.expect("it ends");
+    assert_eq!(outcome.cut_short, Some(CutShort::TimeIsUp));
+    assert!(!outcome.result.success);
+    assert!(!project.turns().contains(&"project b".to_owned()));
+}
