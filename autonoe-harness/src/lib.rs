@@ -8,6 +8,7 @@
 //! | choose among several backends by name | [`Executors`] |
 //! | say what must hold afterwards, as data | [`SuccessCriteria`] |
 //! | know whether it does | [`Executor::verify_success`], [`Verification`] |
+//! | limit what it takes to know that, and see it | [`Executor::verify_on_tab`], [`VerificationTab`] |
 //! | bring a criterion, a judge or an executor of your own | [`Criterion`], [`Judge`], [`Executor`] |
 //!
 //! Success is never read out of prose: a task succeeded when the backend says that the agent

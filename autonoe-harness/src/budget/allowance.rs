@@ -46,6 +46,27 @@ impl Allowance {
         self
     }
 
+    /// Returns what is left of it. Of money that nobody counted, nothing is.
+    pub(crate) fn minus(&self, spending: &Spending) -> Self {
+        let mut left = self.amounts();
+        for (left, spent) in left.iter_mut().zip(spending.amounts()) {
+            *left = left.map(|left| left.saturating_sub(spent));
+        }
+        if spending.spent.cost.unknown_parts > 0 {
+            let [cost, ..] = &mut left;
+            *cost = cost.map(|_| 0);
+        }
+        Self::of_amounts(left)
+    }
+
+    /// Returns what nothing is left of.
+    pub(crate) fn exhausted(&self) -> Option<Kind> {
+        let mut kinds = Kind::ALL.into_iter().zip(self.amounts());
+        kinds
+            .find(|(_, left)| *left == Some(0))
+            .map(|(kind, _)| kind)
+    }
+
     pub(crate) fn amounts(&self) -> [Option<u64>; Kind::ALL.len()] {
         Kind::ALL.map(|kind| match kind {
             Kind::Cost => self.budget.cost_usd.map(CostUsd::picos),
@@ -94,6 +115,14 @@ impl Spending {
             },
             sessions: 1,
         }
+    }
+
+    /// Adds what was spent beside.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.spent.cost.merge(other.spent.cost);
+        self.spent.tokens += other.spent.tokens;
+        self.spent.time = self.spent.time.saturating_add(other.spent.time);
+        self.sessions = self.sessions.saturating_add(other.sessions);
     }
 
     pub(crate) fn amounts(&self) -> [u64; Kind::ALL.len()] {

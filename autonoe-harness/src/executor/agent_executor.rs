@@ -16,7 +16,7 @@ use super::folder::folder;
 use super::one_session::{one_session, since};
 use super::{
     ExecuteError, Execution, ExecutionEnd, ExecutionResult, Executor, Judge, Task, Verification,
-    Verifying, task_prompt,
+    VerificationTab, Verifying, task_prompt,
 };
 
 type Configure = Arc<dyn Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync>;
@@ -256,6 +256,16 @@ impl Executor for AgentExecutor {
     }
 
     async fn verify_success(&self, task: &Task, result: &ExecutionResult) -> Verification {
+        let unlimited = VerificationTab::default();
+        self.verify_on_tab(task, result, &unlimited).await
+    }
+
+    async fn verify_on_tab(
+        &self,
+        task: &Task,
+        result: &ExecutionResult,
+        tab: &VerificationTab,
+    ) -> Verification {
         if result.task != task.id {
             return Verification::unverified(format!(
                 "the result is of the task {}, and not of {}",
@@ -277,6 +287,7 @@ impl Executor for AgentExecutor {
         let look = Verifying {
             commands: commands.as_ref(),
             judge: self.judge.as_deref(),
+            tab: Some(tab),
             ..Verifying::new(task, result, &folder)
         };
         criteria.verify(&look).await

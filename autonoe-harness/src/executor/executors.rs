@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{ExecuteError, Execution, ExecutionResult, Executor, Task, Verification};
+use super::{
+    ExecuteError, Execution, ExecutionResult, Executor, Task, Verification, VerificationTab,
+};
 
 /// Several executors, by name. The first that is added is the usual one.
 ///
@@ -100,5 +102,20 @@ impl Executors {
     ) -> Result<Verification, ExecuteError> {
         let executor = self.get(&result.cli)?;
         Ok(executor.verify_success(task, result).await)
+    }
+
+    /// Has a result verified by the executor that it came from, and what that takes put on `tab`.
+    ///
+    /// # Errors
+    ///
+    /// There is no such executor.
+    pub async fn verify_on_tab(
+        &self,
+        task: &Task,
+        result: &ExecutionResult,
+        tab: &VerificationTab,
+    ) -> Result<Verification, ExecuteError> {
+        let executor = self.get(&result.cli)?;
+        Ok(executor.verify_on_tab(task, result, tab).await)
     }
 }

@@ -6,13 +6,14 @@ use std::path::Path;
 use async_trait::async_trait;
 use autonoe_core::{Failure, JudgeVerdict};
 
-use super::Task;
+use super::{Task, VerificationTab};
 
 /// Has a model judge whether a statement holds.
 ///
 /// An implementer owes a session of its own in which nothing can be changed, with the tool
 /// `verdict` (see [`verdict_tool`](autonoe_core::verdict_tool)), and the verdict that came through
-/// it. What the model says in prose is no verdict.
+/// it. What the model says in prose is no verdict. What the session takes is put on the tab of the
+/// question, and where nothing is left there, it does not begin.
 ///
 /// ```
 /// use autonoe_core::{Failure, JudgeVerdict};
@@ -60,4 +61,6 @@ pub struct JudgeQuestion<'a> {
     pub account: &'a str,
     /// The model that judges; that of the judge by default.
     pub model: Option<&'a str>,
+    /// What it may spend, and where that is put; `None` if nobody counts it.
+    pub tab: Option<&'a VerificationTab>,
 }

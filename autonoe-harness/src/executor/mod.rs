@@ -12,6 +12,7 @@ mod port;
 mod prompt;
 mod result;
 mod session_judge;
+mod tab;
 mod task;
 mod task_id;
 
@@ -27,5 +28,6 @@ pub use judge::{Judge, JudgeQuestion};
 pub use port::{Execution, Executor};
 pub use prompt::{judge_prompt, task_prompt};
 pub use result::ExecutionResult;
+pub use tab::{TabSession, VerificationTab};
 pub use task::{InvalidTask, Task};
 pub use task_id::{InvalidTaskId, TaskId};

@@ -5,7 +5,7 @@ use std::fmt;
 use async_trait::async_trait;
 use autonoe_core::{AgentSessionId, Budget, RunControl};
 
-use super::{ExecuteError, ExecutionResult, Task, Verification};
+use super::{ExecuteError, ExecutionResult, Task, Verification, VerificationTab};
 
 /// Carries out tasks on one backend.
 ///
@@ -76,6 +76,20 @@ pub trait Executor: Send + Sync {
     /// A result that is no success is not verified: it failed. A task without criteria passed if
     /// its result is a success.
     async fn verify_success(&self, task: &Task, result: &ExecutionResult) -> Verification;
+
+    /// Finds out the same, and puts on `tab` what that takes: sessions of judges, which do not begin
+    /// when nothing is left there to pay them.
+    ///
+    /// By default nothing is put there, which is right for who has no sessions to verify.
+    async fn verify_on_tab(
+        &self,
+        task: &Task,
+        result: &ExecutionResult,
+        tab: &VerificationTab,
+    ) -> Verification {
+        let _ = tab;
+        self.verify_success(task, result).await
+    }
 }
 
 impl fmt::Debug for dyn Executor + '_ {

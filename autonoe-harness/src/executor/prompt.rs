@@ -235,6 +235,7 @@ mod tests {
             statement: "It works.",
             account: &said,
             model: None,
+            tab: None,
         };
 
         let prompt = judge_prompt(&question);

@@ -9,8 +9,10 @@ use autonoe_core::{
 };
 use serde_json::json;
 
-use super::one_session::one_session;
-use super::{AgentExecutor, ExecutionEnd, Judge, JudgeQuestion, judge_prompt};
+use super::one_session::{one_session, since};
+use super::{
+    AgentExecutor, ExecutionEnd, Judge, JudgeQuestion, TabSession, VerificationTab, judge_prompt,
+};
 
 /// How long a judge may take.
 const TEN_MINUTES: Duration = Duration::from_secs(600);
@@ -25,6 +27,15 @@ impl Judge for AgentExecutor {
             .tool(verdict_tool(&slot));
         let model = question.model.or(self.model.as_deref());
         let start = FlowStart::new("judge").parameters(json!({"task": question.task.id}));
+        let open = question.tab.map(VerificationTab::open).transpose();
+        let paid = open.map_err(|kind| {
+            let message = format!("nothing is left of the {kind} to pay a judge");
+            Failure::permanent("budget_spent", message)
+        })?;
+        let limits = paid
+            .as_ref()
+            .map_or_else(Budget::default, TabSession::budget);
+        let began = self.clock.now();
         // Who drops the future cuts the session off.
         let control = RunControl::new();
         let performed = one_session(
@@ -32,11 +43,19 @@ impl Judge for AgentExecutor {
             start,
             order,
             (&control, &*self.clock),
-            (TEN_MINUTES, Budget::default()),
+            (TEN_MINUTES, limits),
         );
-        let performed = performed
-            .await
-            .map_err(|error| Failure::permanent("not_set_up", error.to_string()))?;
+        let performed = performed.await;
+        match (paid, &performed) {
+            (Some(paid), Ok(Ok(performed))) => {
+                let (cost, tokens) = (performed.result.cost, performed.result.tokens);
+                paid.settle(cost, tokens, since(began, &*self.clock));
+            }
+            (Some(paid), _) => paid.did_not_begin(),
+            (None, _) => {}
+        }
+        let performed =
+            performed.map_err(|error| Failure::permanent("not_set_up", error.to_string()))?;
         let performed = performed.map_err(|exit| match exit {
             FlowExit::Failed { error } => error,
             exit => Failure::retryable("not_begun", exit.to_string()),

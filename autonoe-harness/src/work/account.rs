@@ -32,12 +32,7 @@ impl Account {
     pub(super) fn after(allowance: Allowance, so_far: &WorkSoFar) -> Self {
         let told = so_far.told_spending();
         let mut accounts = Accounts::new(ALL, allowance);
-        let free = accounts.free(ALL).unwrap_or_default();
-        let charged = accounts
-            .reserve(ALL, ITERATION, free)
-            .and_then(|()| accounts.spend(ITERATION, &told.all))
-            .and_then(|()| accounts.settle(ITERATION));
-        debug_assert!(charged.is_ok(), "{charged:?}");
+        charge(&mut accounts, &told.all);
         let mut tally = told;
         for _ in 0..so_far.cut_off() {
             let guess = Spending {
@@ -67,11 +62,13 @@ impl Account {
 
     /// Returns what is spent to the last.
     pub(super) fn exhausted(&self) -> Option<BudgetedKind> {
-        let free = self.free().amounts();
-        let mut kinds = BudgetedKind::ALL.into_iter().zip(free);
-        kinds
-            .find(|(_, free)| *free == Some(0))
-            .map(|(kind, _)| kind)
+        self.free().exhausted()
+    }
+
+    /// Charges what was spent beside iterations.
+    pub(super) fn charge(&mut self, spending: &Spending) {
+        charge(&mut self.accounts, spending);
+        self.tally.all.merge(spending);
     }
 
     /// Reserves what an iteration may spend.
@@ -94,20 +91,29 @@ impl Account {
     }
 
     /// Charges what the iteration spent; `None` if it did not begin. The rest is free again.
-    pub(super) fn end(&mut self, result: Option<&ExecutionResult>) {
-        if let Some(result) = result {
-            let spending = spending(result);
-            let charged = self.accounts.spend(ITERATION, &spending);
+    pub(super) fn end(&mut self, spending: Option<&Spending>) {
+        if let Some(spending) = spending {
+            let charged = self.accounts.spend(ITERATION, spending);
             debug_assert!(charged.is_ok(), "{charged:?}");
-            self.tally.add(&spending);
+            self.tally.add(spending);
         }
         let settled = self.accounts.settle(ITERATION);
         debug_assert!(settled.is_ok(), "{settled:?}");
     }
 }
 
-/// Returns what an iteration took.
-fn spending(result: &ExecutionResult) -> Spending {
+/// Charges all with what was spent. Where nobody knows how much that was, nothing is left.
+fn charge(accounts: &mut Accounts, spending: &Spending) {
+    let free = accounts.free(ALL).unwrap_or_default();
+    let charged = accounts
+        .reserve(ALL, ITERATION, free)
+        .and_then(|()| accounts.spend(ITERATION, spending))
+        .and_then(|()| accounts.settle(ITERATION));
+    debug_assert!(charged.is_ok(), "{charged:?}");
+}
+
+/// Returns what an execution took.
+pub(super) fn spending(result: &ExecutionResult) -> Spending {
     Spending {
         spent: Spent {
             cost: result.cost,
@@ -121,11 +127,8 @@ fn spending(result: &ExecutionResult) -> Spending {
 impl Tally {
     /// Adds what an iteration took.
     pub(super) fn add(&mut self, iteration: &Spending) {
-        let (all, one) = (&mut self.all.spent, &iteration.spent);
-        all.cost.merge(one.cost);
-        all.tokens += one.tokens;
-        all.time += one.time;
-        self.all.sessions = self.all.sessions.saturating_add(iteration.sessions);
+        self.all.merge(iteration);
+        let one = &iteration.spent;
         let most = &mut self.dearest.spent;
         if one.cost.known_usd > most.cost.known_usd {
             most.cost = one.cost;

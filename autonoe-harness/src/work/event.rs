@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::WorkSoFar;
 use crate::{
-    Climb, ExecutionEnd, ExecutionResult, PassedOver, ProgressSignal, RecoveryStep, StuckReport,
-    TaskId, Verification, WorkPlace,
+    Climb, ExecutionEnd, ExecutionResult, PassedOver, ProgressSignal, RecoveryStep, Spending,
+    StuckReport, TaskId, Verification, WorkPlace,
 };
 
 /// Takes note of what happens in a task loop: a journal, a database.
@@ -69,6 +69,7 @@ impl WorkObserver for NoWorkObserver {
     rename_all_fields = "camelCase"
 )]
 #[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "most events are of that variant")]
 pub enum WorkEvent {
     /// A run is carried out, or again after its process was lost. What follows is about it.
     Opened {
@@ -149,6 +150,9 @@ pub enum WorkEvent {
         /// All that the agent said, if what the task asks for does not hold.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         output: String,
+        /// What it took beside to find out whether what the task asks for holds.
+        #[serde(default, skip_serializing_if = "is_nothing")]
+        checks: Spending,
         /// What came of it, if what the task asks for holds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         result: Option<Box<ExecutionResult>>,
@@ -191,6 +195,11 @@ pub enum WorkEvent {
         /// What came of it, for people.
         said: String,
     },
+    /// What was verified was verified again, before a merge.
+    Checked {
+        /// What that took.
+        checks: Spending,
+    },
     /// Work on a task ended.
     Ended {
         /// The task.
@@ -218,4 +227,8 @@ pub enum WorkEvent {
         /// What persons said.
         untold: Vec<String>,
     },
+}
+
+fn is_nothing(spending: &Spending) -> bool {
+    *spending == Spending::default()
 }

@@ -7,7 +7,7 @@ use super::iterate::{NoTurn, Place};
 use super::messages::Held;
 use super::task_loop::Work;
 use crate::{
-    ExecutionResult, ExplorationBranch, IsolationError, Task, TaskId, Verification, WorkPlace,
+    ExecutionResult, ExplorationBranch, IsolationError, Task, TaskId, VerificationTab, WorkPlace,
     Worktree, Worktrees,
 };
 
@@ -64,7 +64,9 @@ impl Work<'_> {
             let folder = tree.folder().to_owned();
             let mut place = self.place(folder, Some(tree.branch().to_owned())).await;
             let way = self.try_way(&mut place, &task, iterations).await?;
-            let outcome = self.conclude_way(&tree, &place, &task, way).await;
+            let tab = VerificationTab::new(self.account.free());
+            let outcome = self.conclude_way(&tree, &place, &task, way, &tab).await;
+            self.pay_checks(&tab).await?;
             let (merged, kept, words) = match &outcome {
                 Conclusion::Merged(_, left) => (true, left.clone(), "it is merged".to_owned()),
                 Conclusion::Kept(place, why) => (false, place.clone(), why.clone()),
@@ -135,24 +137,22 @@ impl Work<'_> {
         place: &Place,
         task: &Task,
         way: Way,
+        tab: &VerificationTab,
     ) -> Conclusion {
         let author = &self.lines.author;
         let message = format!("Work on {} on {}", task.id, tree.branch());
         if let Err(error) = tree.finish(author, &message).await {
             return Conclusion::Kept(Some(tree.place()), error.to_string());
         }
-        let (result, why) = match way {
-            Way::Verified(result) => (Some(result), String::new()),
-            Way::Failed(why) => (None, why),
+        let result = match way {
+            Way::Verified(result) => result,
+            Way::Failed(why) => return Conclusion::Kept(put_away(tree).await, why),
             Way::Stopped => return Conclusion::Stopped(put_away(tree).await),
         };
-        let Some(result) = result else {
-            return Conclusion::Kept(put_away(tree).await, why);
-        };
         let verified: &ExecutionResult = &result;
-        let checks = |_| async {
-            let looked = place.executors.verify_success(task, verified).await;
-            looked.unwrap_or_else(|error| Verification::unverified(error.to_string()))
+        let checks = |_| {
+            let looking = place.executors.verify_on_tab(task, verified, tab);
+            self.unless_stopped(looking)
         };
         let wanted = || !self.desk.control().is_cancelled();
         match tree.merge_while(author, wanted, checks).await {

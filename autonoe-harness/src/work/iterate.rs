@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use autonoe_core::{Failure, RunControl, RunProgress};
 
+use super::account::spending;
 use super::task_loop::Work;
 use super::{ToldMessage, WorkEvent};
 use crate::{
     BudgetedKind, ExecuteError, Execution, ExecutionEnd, ExecutionResult, Executors, Iteration,
-    ProgressDetector, ProgressSignal, StuckDetector, StuckLevel, StuckReport, Task, TreeSnapshot,
-    Verification,
+    ProgressDetector, ProgressSignal, Spending, StuckDetector, StuckLevel, StuckReport, Task,
+    TreeSnapshot, Verification, VerificationTab,
 };
 
 /// Where an agent has its turns, and what is known of them.
@@ -61,6 +62,7 @@ impl Work<'_> {
         iteration: u32,
         problem: Option<&str>,
     ) -> Result<Turn, NoTurn> {
+        let free = self.account.free();
         let budget = self.account.begin().map_err(NoTurn::Spent)?;
         let begins = WorkEvent::IterationBegan {
             task: task.id.clone(),
@@ -78,10 +80,10 @@ impl Work<'_> {
         let executing = place.executors.execute(task, &execution);
         let (result, given) = self.messages.accompany(&child, executing).await;
         let told = self.messages.sort(given);
-        self.account.end(result.as_ref().ok());
         let result = match result {
             Ok(result) => result,
             Err(error) => {
+                self.account.end(None);
                 let event = WorkEvent::NotBegun {
                     task: task.id.clone(),
                     iteration,
@@ -92,7 +94,13 @@ impl Work<'_> {
                 return Err(NoTurn::NotBegun(error));
             }
         };
-        let verification = self.verify(place, task, &result).await;
+        let mut spent = spending(&result);
+        let tab = VerificationTab::new(free.minus(&spent));
+        let looking = place.executors.verify_on_tab(task, &result, &tab);
+        let verification = self.unless_stopped(looking).await;
+        let checks = tab.spending();
+        spent.merge(&checks);
+        self.account.end(Some(&spent));
         match verification.is_success() {
             true => self.tests_passed = verification.tests_passed().or(self.tests_passed),
             false => self.failures = self.failures.saturating_add(1),
@@ -119,6 +127,7 @@ impl Work<'_> {
                 true => String::new(),
                 false => result.output.clone(),
             },
+            checks,
             result: verification.is_success().then(|| Box::new(result.clone())),
         };
         self.note(&event).await.map_err(NoTurn::NotRecorded)?;
@@ -140,15 +149,28 @@ impl Work<'_> {
         self.desk.report(progress);
     }
 
-    async fn verify(&self, place: &Place, task: &Task, result: &ExecutionResult) -> Verification {
-        let verifying = place.executors.verify_success(task, result);
+    /// Looks whether something holds. Who was stopped does not know.
+    pub(super) async fn unless_stopped(
+        &self,
+        looking: impl Future<Output = Result<Verification, ExecuteError>>,
+    ) -> Verification {
         let control = self.desk.control();
         tokio::select! {
             biased;
             () = control.cancelled() => Verification::unverified("the work was stopped"),
-            verification = verifying => verification
+            looked = looking => looked
                 .unwrap_or_else(|error| Verification::unverified(error.to_string())),
         }
+    }
+
+    /// Takes note of what it took to verify again what was verified.
+    pub(super) async fn pay_checks(&mut self, tab: &VerificationTab) -> Result<(), Failure> {
+        let checks = tab.spending();
+        if checks == Spending::default() {
+            return Ok(());
+        }
+        self.account.charge(&checks);
+        self.note(&WorkEvent::Checked { checks }).await
     }
 
     /// Tells how far the agent came on, and whether it is stuck.

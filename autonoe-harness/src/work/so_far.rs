@@ -43,6 +43,7 @@ pub struct WorkSoFar {
     tasks: BTreeMap<TaskId, TaskSoFar>,
     /// What passed its checks on a branch, until that is merged.
     on_branches: BTreeMap<String, ExecutionResult>,
+    tests_passed: Option<u64>,
     tally: Tally,
     /// The iteration that began and has not ended.
     open: Option<(TaskId, Option<String>)>,
@@ -106,6 +107,7 @@ impl WorkSoFar {
                     self.is_done(task, result);
                 }
             }
+            WorkEvent::Checked { checks } => self.tally.all.merge(checks),
             WorkEvent::Ended {
                 task,
                 success,
@@ -166,6 +168,11 @@ impl WorkSoFar {
         self.run.as_ref()
     }
 
+    /// Returns how many tests passed when they were counted last; `None` if they never were.
+    pub fn tests_passed(&self) -> Option<u64> {
+        self.tests_passed
+    }
+
     /// Returns when the run was first carried out.
     pub fn began(&self) -> Option<Timestamp> {
         self.began
@@ -216,6 +223,7 @@ impl WorkSoFar {
             cost,
             tokens,
             duration_ms,
+            checks,
             result,
             ..
         } = event
@@ -223,18 +231,21 @@ impl WorkSoFar {
             return;
         };
         self.open = None;
-        self.tally.add(&Spending {
+        let mut spending = Spending {
             spent: Spent {
                 cost: *cost,
                 tokens: *tokens,
                 time: Duration::from_millis(*duration_ms),
             },
             sessions: 1,
-        });
+        };
+        spending.merge(checks);
+        self.tally.add(&spending);
         let ids = told.iter().filter_map(|ToldMessage { id, .. }| id.clone());
         self.told.extend(ids);
-        if !verification.is_success() {
-            self.failures = self.failures.saturating_add(1);
+        match verification.is_success() {
+            true => self.tests_passed = verification.tests_passed().or(self.tests_passed),
+            false => self.failures = self.failures.saturating_add(1),
         }
         match (branch, result) {
             (None, Some(result)) => self.is_done(task, (**result).clone()),

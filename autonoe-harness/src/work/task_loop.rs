@@ -14,7 +14,7 @@ use super::messages::Messages;
 use super::{Isolation, NoWorkObserver, WhenDone, WorkEvent, WorkObserver, WorkOrder, WorkSoFar};
 use crate::{
     Author, ExecutionResult, Executors, HarnessId, HarnessResult, SnapshotLimits, Task, TaskId,
-    Verification, WorkPlace, Worktree, Worktrees,
+    Verification, VerificationTab, WorkPlace, Worktree, Worktrees,
 };
 
 /// Says who takes note of what happens in a run.
@@ -250,9 +250,9 @@ impl JobRunner for TaskLoop {
             failures: so_far.failures(),
             done,
             verified,
+            tests_passed: so_far.tests_passed(),
             so_far,
             observer,
-            tests_passed: None,
         };
         let began = work.so_far.began().unwrap_or_else(|| self.clock.now());
         let mut end = work.all_tasks().await;
@@ -348,23 +348,28 @@ impl Work<'_> {
             return Ok(());
         }
         let executors = (self.lines.workshop)(own.folder());
-        let (executors, verified) = (&executors, &self.verified);
-        let checks = |_| async move {
-            for (task, result) in verified {
-                let looked = executors.verify_success(task, result).await;
-                let looked =
-                    looked.unwrap_or_else(|error| Verification::unverified(error.to_string()));
-                if !looked.is_success() {
-                    return looked;
+        let tab = VerificationTab::new(self.account.free());
+        let merged = {
+            let (work, executors, tab) = (&*self, &executors, &tab);
+            let checks = |_| async move {
+                for (task, result) in &work.verified {
+                    let looking = executors.verify_on_tab(task, result, tab);
+                    let looked = work.unless_stopped(looking).await;
+                    if !looked.is_success() {
+                        return looked;
+                    }
                 }
-            }
-            Verification::passed("all that was verified still holds")
+                Verification::passed("all that was verified still holds")
+            };
+            let wanted = || !work.desk.control().is_cancelled();
+            own.merge_while(author, wanted, checks).await
         };
-        let wanted = || !self.desk.control().is_cancelled();
-        if let Err(error) = own.merge_while(author, wanted, checks).await {
+        let paid = self.pay_checks(&tab).await;
+        if let Err(error) = merged {
             self.kept.push(own.place());
             return Err(error.to_string());
         }
+        paid.map_err(|failure| failure.to_string())?;
         if let Err(error) = own.remove().await {
             tracing::warn!(%error, "a worktree that was merged is left");
             self.kept.push(own.place());

@@ -175,6 +175,20 @@ async fn tests_count_by_the_report_that_was_written_now() {
 }
 
 #[tokio::test]
+async fn tests_that_passed_are_counted() {
+    let mut stage = Stage::new([done()]);
+    stage.executor = stage.executor.commands(commands());
+    let script =
+        "echo '<testsuite><testcase name=\"a\"/><testcase name=\"b\"/></testsuite>' >junit.xml";
+    let task = task("Do it.").success(TestsCriterion::new(sh(script), "junit.xml"));
+    let result = stage.execute(&task).await;
+
+    let verified = stage.executor.verify_success(&task, &result).await;
+
+    assert_eq!(verified.tests_passed(), Some(2), "{verified}");
+}
+
+#[tokio::test]
 async fn all_that_is_wrong_is_told() {
     let criteria = AllOf::new([
         FileCriterion::new("a.txt").into(),

@@ -1,9 +1,12 @@
 //! What a model judges.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use autonoe_core::AgentErrorKind;
-use autonoe_harness::{AnyOf, Executor, FileCriterion, JudgeCriterion, Verification};
+use autonoe_core::{AgentErrorKind, CostTotal, CostUsd};
+use autonoe_harness::{
+    Allowance, AnyOf, Executor, FileCriterion, JudgeCriterion, Verification, VerificationTab,
+};
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 use serde_json::json;
 
@@ -42,6 +45,52 @@ async fn a_verdict_comes_through_its_tool() {
     assert_eq!(
         judged(judges(false)).await,
         Verification::failed("I looked.")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_session_of_a_judge_is_paid() {
+    let worker = Stage::new([done()]);
+    let judge = Stage::new([judges(true).costs(CostUsd::from_cents(12))]);
+    let judged = worker.executor.clone();
+    let executor = judged.judged_by(Arc::new(judge.executor.clone()));
+    let task = task("Do it.").success("It looks good.");
+    let result = worker.execute(&task).await;
+    let tab = VerificationTab::new(Allowance::default().with_sessions(1));
+
+    let verified = executor.verify_on_tab(&task, &result, &tab).await;
+    let unpaid = executor.verify_on_tab(&task, &result, &tab).await;
+
+    assert!(verified.is_success(), "{verified}");
+    let spending = tab.spending();
+    let cost = CostTotal::known(CostUsd::from_cents(12));
+    assert_eq!((spending.spent.cost, spending.sessions), (cost, 1));
+    // Nothing begins that nobody pays.
+    assert!(
+        matches!(unpaid, Verification::Unverified { .. }),
+        "{unpaid}"
+    );
+    assert_eq!(judge.agents.prompts().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_judge_that_is_cut_off_has_cost_something() {
+    let worker = Stage::new([done()]);
+    let judge = Stage::new([SessionScript::new("hang").says("Let me see.").hangs()]);
+    let judged = worker.executor.clone();
+    let executor = judged.judged_by(Arc::new(judge.executor.clone()));
+    let task = task("Do it.").success("It looks good.");
+    let result = worker.execute(&task).await;
+    let tab = VerificationTab::default();
+
+    let looking = executor.verify_on_tab(&task, &result, &tab);
+    let cut_off = tokio::time::timeout(Duration::from_secs(5), looking).await;
+
+    assert!(cut_off.is_err());
+    let spending = tab.spending();
+    assert_eq!(
+        (spending.spent.cost.unknown_parts, spending.sessions),
+        (1, 1)
     );
 }
 

@@ -2,6 +2,7 @@
 
 mod budgets;
 mod ends;
+mod judged;
 mod lives;
 mod messages;
 mod orders;

@@ -86,6 +86,7 @@ impl Criterion for JudgeCriterion {
             statement: &self.statement,
             account: &look.result.output,
             model: self.model.as_deref(),
+            tab: look.tab,
         };
         match judge.judge(&question).await {
             Ok(Some(JudgeVerdict {

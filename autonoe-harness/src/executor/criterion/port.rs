@@ -8,7 +8,7 @@ use autonoe_core::SpecPort;
 use autonoe_process::Commands;
 
 use super::Verification;
-use crate::executor::{ExecutionResult, Judge, Task};
+use crate::executor::{ExecutionResult, Judge, Task, VerificationTab};
 
 /// The port under which criteria register themselves.
 pub const CRITERION_PORT: SpecPort = SpecPort::Other("criterion");
@@ -82,6 +82,8 @@ pub struct Verifying<'a> {
     pub commands: Option<&'a Commands>,
     /// Judges what no command can tell; `None` if there is nobody.
     pub judge: Option<&'a dyn Judge>,
+    /// What it may spend, and where that is put; `None` if nobody counts it.
+    pub tab: Option<&'a VerificationTab>,
 }
 
 impl<'a> Verifying<'a> {
@@ -93,6 +95,7 @@ impl<'a> Verifying<'a> {
             folder,
             commands: None,
             judge: None,
+            tab: None,
         }
     }
 }
