@@ -349,3 +349,58 @@ async fn errors_of_every_kind_reach_the_report() {
         assert!(report.to_string().contains("it went wrong"), "{report}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_script_for_an_instruction_is_played_whatever_the_number_and_the_last_one_again() {
+    let agents = ScriptedAgents::new([]).for_instruction(
+        "task-api",
+        [
+            SessionScript::new("first").says("one").ends(),
+            SessionScript::new("then").says("two").ends(),
+        ],
+    );
+
+    let mut said = Vec::new();
+    for _ in 0..3 {
+        let mut spec = spec(1);
+        spec.instruction = InstructionName::new("task-api");
+        let mut client = agents.create(spec).expect("there is a script");
+        let events: Vec<_> = client.query("go".into()).collect().await;
+        client.dispose().await.expect("it disposes");
+        said.extend(events.into_iter().filter_map(|event| match event {
+            Ok(StreamEvent::Text { text, .. }) => Some(text),
+            _ => None,
+        }));
+    }
+
+    assert_eq!(said, ["one", "two", "two"]);
+    assert!(agents.create(spec(1)).is_err(), "another instruction");
+    assert_eq!(problems(agents).len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_is_written_for_real_if_the_gate_allows_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let agents = ScriptedAgents::new([SessionScript::new("writes")
+        .writes("src/a.txt", "inside")
+        .waits_for_file("src/a.txt")
+        .writes("../b.txt", "outside")
+        .ends()])
+    .unverified();
+    let gate = Gate::new(
+        Places::new(folder.path()),
+        Grants::baseline(autonoe_core::Mode::Run),
+    )
+    .with_guard(Arc::new(autonoe_core::FileScope::new(Places::new(
+        folder.path(),
+    ))));
+    let mut spec = SessionSpec::new(spec(1).key, folder.path(), gate, Toolbox::new([]));
+    spec.mode = autonoe_core::Mode::Run;
+    let mut client = agents.create(spec).expect("there is a script");
+
+    let _: Vec<_> = client.query("go".into()).collect().await;
+
+    let written = std::fs::read_to_string(folder.path().join("src/a.txt"));
+    assert_eq!(written.expect("it is there"), "inside");
+    assert!(!folder.path().join("../b.txt").exists());
+}

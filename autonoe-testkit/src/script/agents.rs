@@ -1,11 +1,12 @@
 //! A backend that plays scripts.
 
+use std::collections::VecDeque;
 use std::fmt;
 
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, GateDecision,
-    HookCoverage, SessionSpec, Support, TokenReports, ToldEvents, ToolCall,
+    HookCoverage, InstructionName, SessionSpec, Support, TokenReports, ToldEvents, ToolCall,
 };
 
 use super::client::ScriptedClient;
@@ -68,6 +69,24 @@ impl ScriptedAgents {
             capabilities,
             on_drop: OnDrop::Verify,
         }
+    }
+
+    /// Plays `scripts` in sessions that have this instruction, whatever their numbers are: one after
+    /// the other, and the last again and again. Nobody minds how many are played.
+    pub fn for_instruction(
+        mut self,
+        name: impl Into<String>,
+        scripts: impl IntoIterator<Item = SessionScript>,
+    ) -> Self {
+        let scripts: VecDeque<_> = scripts.into_iter().collect();
+        let told = scripts.iter();
+        let told = told.fold(self.capabilities.events, |told, script| script.told(told));
+        self.capabilities = self.capabilities.clone().with_events(told);
+        let mut stage = self.stage.lock();
+        let name = InstructionName::new(name);
+        stage.for_instructions.insert(name, scripts);
+        drop(stage);
+        self
     }
 
     /// Claims other capabilities. By default everything but resume and steering is there; calls of

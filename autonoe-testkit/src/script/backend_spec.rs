@@ -1,5 +1,7 @@
 //! Scripts from a configuration file.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,6 +45,11 @@ pub struct ScriptedBackend {
 struct ScriptedSession {
     /// Names the script in failures.
     name: String,
+    /// The instruction of the sessions that it is for, for example `task-api`, whatever their
+    /// numbers are: the first of several is played first, and the last again and again. Without
+    /// it the script is for the session of its number, counted among those without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    instruction: Option<String>,
     /// What the session costs.
     #[serde(default)]
     cost_usd: CostUsd,
@@ -64,8 +71,12 @@ enum ScriptedStep {
     Uses(ScriptedCall),
     /// Calls a tool that must be denied.
     IsDenied(ScriptedCall),
+    /// Writes a file in the directory of the session, if the gate lets it.
+    Writes(WrittenFile),
     /// Waits, in milliseconds.
     WaitsMs(u64),
+    /// Waits until there is a file at this path, from the directory of the session on.
+    WaitsForFile(PathBuf),
     /// Ends because the quota is spent, which comes back at this time.
     HitsQuota(Option<Timestamp>),
     /// Ends with an error of its own.
@@ -74,6 +85,16 @@ enum ScriptedStep {
     Hangs,
     /// Ends as completed.
     Ends,
+}
+
+/// A file that is written.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WrittenFile {
+    /// The path, from the directory of the session on.
+    path: PathBuf,
+    /// What stands in it then.
+    text: String,
 }
 
 /// A call of a model.
@@ -111,6 +132,8 @@ impl ScriptedSession {
             }
             ScriptedStep::Uses(call) => script.calls(ToolUse::new(&call.tool, call.input.clone())),
             ScriptedStep::IsDenied(call) => script.is_denied(&call.tool, call.input.clone()),
+            ScriptedStep::Writes(file) => script.writes(&file.path, &file.text),
+            ScriptedStep::WaitsForFile(path) => script.waits_for_file(path),
             ScriptedStep::WaitsMs(millis) => script.waits(Duration::from_millis(*millis)),
             ScriptedStep::HitsQuota(resets_at) => script.hits_quota(*resets_at),
             ScriptedStep::EndsWithError(message) => {
@@ -130,7 +153,17 @@ impl BackendSpec for ScriptedBackend {
         if self.sessions.is_empty() {
             return Err(SpecError::new("scripted", "it has no sessions to play"));
         }
-        let agents = ScriptedAgents::new(self.sessions.iter().map(ScriptedSession::script));
+        let numbered = self.sessions.iter().filter(|it| it.instruction.is_none());
+        let mut agents = ScriptedAgents::new(numbered.map(ScriptedSession::script));
+        let mut named = BTreeMap::<_, Vec<_>>::new();
+        for session in &self.sessions {
+            if let Some(instruction) = &session.instruction {
+                named.entry(instruction).or_default().push(session.script());
+            }
+        }
+        for (instruction, scripts) in named {
+            agents = agents.for_instruction(instruction, scripts);
+        }
         // A run that stops before the script does is no failed test.
         Ok(Arc::new(agents.unverified()))
     }

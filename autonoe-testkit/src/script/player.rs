@@ -1,19 +1,26 @@
 //! Plays the steps of a script.
 
 use std::any::Any;
+use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::time::Duration;
 
 use autonoe_core::{
     AgentError, AgentSessionId, CostUsd, Prompt, SessionOutcome, SessionSpec, StreamEvent,
     ToolCall, ToolContext, ToolKind, ToolStatus, Toolbox,
 };
 use futures::future;
+use serde_json::json;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use super::session_script::SessionScript;
 use super::stage::Stage;
 use super::step::{Expectation, Step, ToolUse};
+
+/// How often it is looked whether a file is there.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// What the player sends to the stream.
 pub(super) enum Cue {
@@ -107,7 +114,17 @@ impl Player {
                         .problem(format!("{place}: what it does panicked: {why}"));
                 }
             }
+            Step::Writes(path, text) => {
+                *calls += 1;
+                self.write(path, text, *calls, place).await;
+            }
             Step::Waits(duration) => tokio::time::sleep(*duration).await,
+            Step::WaitsForFile(path) => {
+                let path = self.spec.cwd.join(path);
+                while !path.exists() {
+                    tokio::time::sleep(LOOK).await;
+                }
+            }
             Step::Hangs => future::pending().await,
             Step::Fails(kind, message) => {
                 let _ = self
@@ -128,8 +145,25 @@ impl Player {
         }
     }
 
+    /// Writes a file for real, if the gate allows it.
+    async fn write(&self, path: &Path, text: &str, number: u32, place: &str) {
+        let path = self.spec.cwd.join(path);
+        let input = json!({"file_path": path, "content": text});
+        let status = self
+            .call(&ToolUse::new("Write", input), number, place)
+            .await;
+        if status != ToolStatus::Ok {
+            return;
+        }
+        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+        if let Err(error) = folder.and_then(|()| fs::write(&path, text)) {
+            self.stage
+                .problem(format!("{place}: {path:?} cannot be written: {error}"));
+        }
+    }
+
     /// Puts a call to the real gate and, if that allows it, to the real tool.
-    async fn call(&self, tool: &ToolUse, number: u32, place: &str) {
+    async fn call(&self, tool: &ToolUse, number: u32, place: &str) -> ToolStatus {
         let session = &self.spec.key;
         let call_id = format!("call-{}-{number}", session.number);
         self.send(StreamEvent::tool_invocation(
@@ -164,6 +198,7 @@ impl Player {
             ));
         }
         self.send(StreamEvent::tool_response(call_id, output, status));
+        status
     }
 
     async fn run(&self, call: &ToolCall, tool: &ToolUse) -> (ToolStatus, String) {

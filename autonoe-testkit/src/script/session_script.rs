@@ -1,6 +1,6 @@
 //! What a scripted agent does in one session.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -140,6 +140,19 @@ impl SessionScript {
     #[must_use]
     pub fn does(self, effect: impl Fn(&Path) + Send + Sync + 'static) -> Self {
         self.step(Step::Does(Arc::new(effect)))
+    }
+
+    /// Writes a file in the directory of the session: asks the gate as `Write` does, and writes it
+    /// for real if that allows it.
+    #[must_use]
+    pub fn writes(self, path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
+        self.step(Step::Writes(path.into(), text.into()))
+    }
+
+    /// Waits until there is a file, which may be relative to the directory of the session.
+    #[must_use]
+    pub fn waits_for_file(self, path: impl Into<PathBuf>) -> Self {
+        self.step(Step::WaitsForFile(path.into()))
     }
 
     /// Waits in tokio's time.

@@ -1,6 +1,6 @@
 //! What scripts share while they are played: progress, log, problems.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use autonoe_core::{AgentSessionId, GateDecision, InstructionName, SessionSpec, ToolCall};
@@ -40,6 +40,8 @@ pub(super) struct Stage {
 #[derive(Default)]
 pub(super) struct Inner {
     pub(super) scripts: BTreeMap<u32, Playing>,
+    /// Scripts by the instruction that they are for.
+    pub(super) for_instructions: BTreeMap<InstructionName, VecDeque<SessionScript>>,
     pub(super) received: Vec<ReceivedSession>,
     pub(super) problems: Vec<String>,
     pub(super) disposed: usize,
@@ -62,6 +64,13 @@ impl Stage {
     pub(super) fn begin(&self, spec: &SessionSpec) -> Option<SessionScript> {
         let number = spec.key.number;
         let mut inner = self.lock();
+        if let Some(scripts) = inner.for_instructions.get_mut(&spec.instruction) {
+            return match scripts.len() {
+                // The last one is played again and again.
+                0 | 1 => scripts.front().cloned(),
+                _ => scripts.pop_front(),
+            };
+        }
         let taken = match inner.scripts.get_mut(&number) {
             Some(playing) if !playing.started => {
                 playing.started = true;

@@ -1,7 +1,7 @@
 //! What a scripted agent does, step by step.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,7 +26,11 @@ pub(super) enum Step {
     Tools(Vec<ToolUse>),
     /// Does something for real, in the directory of the session.
     Does(Effect),
+    /// Writes a file of the directory of the session, if the gate allows it.
+    Writes(PathBuf, String),
     Waits(Duration),
+    /// Waits until there is a file.
+    WaitsForFile(PathBuf),
     /// Says nothing any more, until the session is stopped.
     Hangs,
     /// Ends the stream with an error.
@@ -55,7 +59,9 @@ impl fmt::Display for Step {
             Self::Model(model) => model.fmt(f),
             Self::Shows(message, duration) => write!(f, "shows {message:?} for {duration:?}"),
             Self::Does(_) => f.write_str("does something"),
+            Self::Writes(path, _) => write!(f, "writes {path:?}"),
             Self::Waits(duration) => write!(f, "waits {duration:?}"),
+            Self::WaitsForFile(path) => write!(f, "waits for {path:?}"),
             Self::Hangs => f.write_str("hangs"),
             Self::Fails(kind, message) => write!(f, "fails with {}: {message}", kind.code()),
             Self::Panics => f.write_str("panics"),
