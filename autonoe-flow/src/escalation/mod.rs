@@ -13,5 +13,6 @@ pub use self::notice::{Notice, NoticeFailure};
 pub use self::notifier::{Notifier, Notifiers};
 #[cfg(feature = "webhook")]
 pub use self::webhook::{
-    DeliveryPolicy, InvalidAuthorities, InvalidSigningKey, SigningKey, SigningKeys, WebhookNotifier,
+    DeliveryPolicy, InvalidAuthorities, InvalidSigningKey, SigningKey, SigningKeys, WebhookEvent,
+    WebhookNotifier, WebhookTarget,
 };

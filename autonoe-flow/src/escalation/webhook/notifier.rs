@@ -8,11 +8,13 @@ use autonoe_core::Clock;
 use bytes::Bytes;
 use hyper::Uri;
 use rustls::RootCertStore;
-use serde_json::json;
 
 use super::policy::After;
 use super::post::{Attempt, Letter};
-use super::{DeliveryPolicy, InvalidAuthorities, SigningKey, SigningKeys, authorities};
+use super::{
+    DeliveryPolicy, InvalidAuthorities, SigningKey, SigningKeys, WebhookEvent, WebhookTarget,
+    authorities,
+};
 use crate::definition::Escalation;
 use crate::error::{FlowError, FlowErrorKind};
 use crate::escalation::{Notice, Notifier, address_problem};
@@ -91,39 +93,29 @@ impl WebhookNotifier {
         self
     }
 
-    /// Finds where to send to, and what signs it.
-    fn ready(&self, escalation: &Escalation) -> Result<(Uri, Option<&SigningKey>), FlowError> {
-        let address = &escalation.escalate_to;
-        if let Some(problem) = address_problem(address) {
-            return Err(unresolved(format!("the webhook cannot be told: {problem}")));
-        }
-        let uri: Uri = address.parse().map_err(|error| {
-            unresolved("the address of the webhook is none".to_owned())
-                .because(BoxError::from(error))
-        })?;
-        if uri.scheme_str() == Some("https") && self.trusted.is_empty() {
-            let host = uri.host().unwrap_or_default();
-            return Err(unresolved(format!(
-                "no authorities are given that could vouch for the webhook at {host}"
-            )));
-        }
-        let key = match &escalation.signing_key {
-            None => None,
-            Some(name) => Some(self.keys.get(name).ok_or_else(|| {
-                unresolved(format!("there is no signing key `{name}` for the webhook"))
-            })?),
-        };
-        Ok((uri, key))
-    }
-}
-
-#[async_trait]
-impl Notifier for WebhookNotifier {
-    async fn notify(&self, escalation: &Escalation, notice: &Notice) -> Result<(), FlowError> {
-        let (uri, key) = self.ready(escalation)?;
+    /// Tells a service something, with the same patience and signed in the same way as escalations.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use autonoe_core::SystemClock;
+    /// # use autonoe_flow::{SigningKeys, WebhookNotifier, WebhookTarget};
+    /// let webhooks = WebhookNotifier::new(SigningKeys::default(), Arc::new(SystemClock));
+    /// let plain = WebhookTarget { address: "http://example.com/".to_owned(), signing_key: None };
+    ///
+    /// assert!(webhooks.can_tell(&plain).is_err(), "everybody could read it on its way");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// It was not taken; the kind is [`FlowErrorKind::Notification`].
+    pub async fn tell(
+        &self,
+        target: &WebhookTarget,
+        event: &WebhookEvent,
+    ) -> Result<(), FlowError> {
+        let (uri, key) = self.ready(target)?;
         let host = uri.host().unwrap_or_default().to_owned();
-        let event = json!({"type": "flow.escalated", "timestamp": notice.at, "data": notice});
-        let (body, id) = (Bytes::from(event.to_string()), notice.id());
+        let (body, id) = (Bytes::from(event.body()), event.id.clone());
         let mut tried = 0;
         loop {
             tried += 1;
@@ -152,8 +144,50 @@ impl Notifier for WebhookNotifier {
         }
     }
 
+    /// Tells before anything begins whether a service could be told.
+    ///
+    /// # Errors
+    ///
+    /// It surely could not; the kind is [`FlowErrorKind::DependencyResolution`].
+    pub fn can_tell(&self, target: &WebhookTarget) -> Result<(), FlowError> {
+        self.ready(target).map(|_| ())
+    }
+
+    /// Finds where to send to, and what signs it.
+    fn ready(&self, target: &WebhookTarget) -> Result<(Uri, Option<&SigningKey>), FlowError> {
+        let address = &target.address;
+        if let Some(problem) = address_problem(address) {
+            return Err(unresolved(format!("the webhook cannot be told: {problem}")));
+        }
+        let uri: Uri = address.parse().map_err(|error| {
+            unresolved("the address of the webhook is none".to_owned())
+                .because(BoxError::from(error))
+        })?;
+        if uri.scheme_str() == Some("https") && self.trusted.is_empty() {
+            let host = uri.host().unwrap_or_default();
+            return Err(unresolved(format!(
+                "no authorities are given that could vouch for the webhook at {host}"
+            )));
+        }
+        let key = match &target.signing_key {
+            None => None,
+            Some(name) => Some(self.keys.get(name).ok_or_else(|| {
+                unresolved(format!("there is no signing key `{name}` for the webhook"))
+            })?),
+        };
+        Ok((uri, key))
+    }
+}
+
+#[async_trait]
+impl Notifier for WebhookNotifier {
+    async fn notify(&self, escalation: &Escalation, notice: &Notice) -> Result<(), FlowError> {
+        let target = WebhookTarget::of(escalation);
+        self.tell(&target, &WebhookEvent::of(notice)).await
+    }
+
     fn resolve(&self, escalation: &Escalation) -> Result<(), FlowError> {
-        self.ready(escalation).map(|_| ())
+        self.can_tell(&WebhookTarget::of(escalation))
     }
 }
 
