@@ -195,7 +195,11 @@ impl Attendant {
             .folder
             .marker()
             .map_err(|error| unmarked(error.into()))?;
-        let launch = program.launch(&self.folder, &marker);
+        let order = self
+            .folder
+            .order()
+            .map_err(|error| unmarked(error.into()))?;
+        let launch = program.launch(&self.folder, &order, &marker);
         let launch = launch.map_err(|error| unmarked(error.into()))?;
         match program.survival {
             Survival::DiesWithManager => {

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use autonoe_core::RunSpec;
 use autonoe_process::{InvalidMarker, Launch, Marker, ProcessIdentity};
 
 use crate::HarnessFolder;
@@ -29,9 +31,13 @@ pub struct SubHarnessProgram {
     program: PathBuf,
     args: Vec<OsString>,
     env: BTreeMap<OsString, OsString>,
+    env_for: Option<EnvFor>,
     directory: Option<PathBuf>,
     pub(super) survival: Survival,
 }
+
+/// Says which variables an order needs.
+type EnvFor = Arc<dyn Fn(&RunSpec) -> BTreeMap<OsString, OsString> + Send + Sync>;
 
 /// The variable that finds what one start of a sub-harness has left.
 const START_MARKER: &str = "AUTONOE_HARNESS_START";
@@ -54,6 +60,7 @@ impl SubHarnessProgram {
             program: program.into(),
             args: Vec::new(),
             env: BTreeMap::new(),
+            env_for: None,
             directory: None,
             survival: Survival::default(),
         }
@@ -70,6 +77,29 @@ impl SubHarnessProgram {
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.insert(name.into(), value.into());
+        self
+    }
+
+    /// Sets variables that depend on the order, for example the keys of the backend that it names,
+    /// so that no sub-harness gets those of another. They count before those that are set for all.
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    ///
+    /// use autonoe_harness::SubHarnessProgram;
+    ///
+    /// let program = SubHarnessProgram::new("/usr/bin/autonoe").env_for(|order| {
+    ///     let backend = order.input["work"]["backend"].as_str().unwrap_or_default();
+    ///     BTreeMap::from([("BACKEND".into(), backend.into())])
+    /// });
+    /// # drop(program);
+    /// ```
+    #[must_use]
+    pub fn env_for(
+        mut self,
+        variables: impl Fn(&RunSpec) -> BTreeMap<OsString, OsString> + Send + Sync + 'static,
+    ) -> Self {
+        self.env_for = Some(Arc::new(variables));
         self
     }
 
@@ -94,6 +124,7 @@ impl SubHarnessProgram {
     pub(super) fn launch(
         &self,
         folder: &HarnessFolder,
+        order: &RunSpec,
         of_folder: &Marker,
     ) -> Result<Launch, InvalidMarker> {
         static STARTS: AtomicU64 = AtomicU64::new(0);
@@ -105,10 +136,12 @@ impl SubHarnessProgram {
         let of_start = Marker::new(START_MARKER, start)?;
         let directory = self.directory.as_deref();
         let directory = directory.unwrap_or_else(|| folder.path());
+        let of_order = self.env_for.as_ref().map(|variables| variables(order));
         Ok(Launch::new(&self.program, directory, of_start)
             .args(self.args.iter().cloned())
             .arg(folder.path())
             .envs(&self.env)
+            .envs(of_order.unwrap_or_default())
             .env(of_folder.name(), of_folder.value()))
     }
 }

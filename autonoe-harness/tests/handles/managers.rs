@@ -9,7 +9,7 @@ use autonoe_harness::conformance::{HANDLE_JOB, HandleJob};
 use autonoe_harness::{HarnessFact, HarnessHandle, HarnessManager, SubHarnessProgram};
 use serde_json::json;
 
-use crate::stage::{OFTEN, Stage, eventually, kill_nine, order, within};
+use crate::stage::{OFTEN, Stage, eventually, kill_nine, order, program, within};
 
 fn a() -> RunId {
     RunId::new("a")
@@ -292,4 +292,27 @@ async fn many_at_once_all_end() {
     let listed = manager.list().expect("readable");
     assert_eq!(listed.len(), ids.len());
     assert!(ids.iter().all(|id| stage.nothing_is_left_of(id)));
+}
+
+#[tokio::test]
+async fn each_sub_harness_gets_the_variables_of_its_own_order() {
+    let stage = Stage::new();
+    let program = program().env("SECRET", "everybody's").env_for(|order| {
+        let secret = order.input["secret"].as_str();
+        let secret = secret.map(|secret| ("SECRET".into(), secret.into()));
+        secret.into_iter().collect()
+    });
+    let manager = HarnessManager::new(stage.root(), program).every(OFTEN);
+
+    let mut told = Vec::new();
+    for (id, input) in [("a", json!({"secret": "of a"})), ("b", json!({}))] {
+        manager
+            .spawn(order(id, "secret", input))
+            .await
+            .expect("it starts");
+        let outcome = within(manager.wait(&RunId::new(id))).await;
+        told.push(outcome.expect("it ends").output);
+    }
+
+    assert_eq!(told, [json!("of a"), json!("everybody's")]);
 }
