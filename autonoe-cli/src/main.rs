@@ -61,6 +61,7 @@ fn carry_out(command: &Command, surroundings: &Surroundings) -> Result<ExitCode,
         Command::Report(args) => commands::report(args, surroundings),
         Command::Mcp(args) => commands::mcp(args, surroundings),
         Command::Flow(args) => commands::flow(args, surroundings),
+        Command::Harness(args) => commands::harness(args, surroundings),
         Command::Completions(args) => commands::completions(args, surroundings),
         Command::Man(args) => commands::man(args, surroundings),
     }

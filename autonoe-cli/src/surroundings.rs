@@ -21,6 +21,9 @@ pub(crate) struct Surroundings {
     pub(crate) environment: BTreeMap<OsString, OsString>,
     /// Whether standard error is a terminal.
     pub(crate) has_terminal: bool,
+    /// Whether a person sees and types: standard input and standard error are terminals that can
+    /// be drawn on.
+    pub(crate) is_interactive: bool,
     /// Whether colours are wanted on standard error.
     pub(crate) colours: bool,
     /// How many columns the terminal has that results are shown on; `None` where they go to a
@@ -37,12 +40,17 @@ impl Surroundings {
     pub(crate) fn of_this_process() -> Self {
         let environment: BTreeMap<_, _> = std::env::vars_os().collect();
         let has_terminal = io::stderr().is_terminal();
+        let is_dumb = environment
+            .get(OsStr::new("TERM"))
+            .is_none_or(|term| term == "dumb");
+        let is_interactive = has_terminal && io::stdin().is_terminal() && !is_dumb;
         let colours = colours_wanted(has_terminal, |name| environment.get(OsStr::new(name)));
         Self {
             // A directory that is gone is told when a project is looked for in it.
             working_dir: std::env::current_dir().unwrap_or_default(),
             environment,
             has_terminal,
+            is_interactive,
             colours,
             columns: columns_of_terminal(),
         }

@@ -3,7 +3,10 @@
 mod agent;
 mod check;
 mod doctor;
+mod fleet_words;
 mod flow;
+mod harness;
+mod harness_run;
 mod init;
 mod log;
 mod mcp;
@@ -17,9 +20,16 @@ mod status;
 pub(crate) use agent::AgentArgs;
 pub(crate) use check::CheckArgs;
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use fleet_words::{FleetBackend, FleetStrategy};
 pub(crate) use flow::{
     FlowArgs, FlowCommand, FlowGraphArgs, FlowListArgs, FlowRunArgs, FlowValidateArgs, GraphFormat,
 };
+pub(crate) use harness::{
+    HarnessArgs, HarnessCommand, HarnessKillArgs, HarnessLogsArgs, HarnessMemberArgs,
+    HarnessSendArgs, HarnessServeArgs, HarnessStatusArgs, HarnessStopArgs, HarnessWorkArgs,
+    WhichFleetArgs,
+};
+pub(crate) use harness_run::HarnessRunArgs;
 pub(crate) use init::{InitArgs, SchemaArgs};
 pub(crate) use log::LogArgs;
 pub(crate) use mcp::McpArgs;
@@ -76,6 +86,8 @@ pub(crate) enum Command {
     Mcp(McpArgs),
     /// Run, list, validate and draw flows: agents made of steps
     Flow(FlowArgs),
+    /// Have many agents work on one goal, and watch and lead them
+    Harness(HarnessArgs),
     /// Print a script that completes commands in a shell
     Completions(CompletionsArgs),
     /// Print the manual page

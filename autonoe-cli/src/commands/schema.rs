@@ -12,6 +12,7 @@ use super::check::{Answer, LineAnswer};
 use super::doctor::Examination;
 use super::dry_run::Plan;
 use super::flow::{FlowOutcome, FlowPlan, Flows, Validation};
+use super::harness::{HarnessAsked, HarnessFleets, HarnessLogLine, HarnessOutcome};
 use super::status::Status;
 use crate::args::SchemaArgs;
 use crate::columns::columns;
@@ -50,6 +51,8 @@ pub(super) fn text(name: &str) -> Result<String, CliError> {
 fn all() -> BTreeMap<String, Value> {
     let mut all = schemas();
     all.extend(autonoe_flow::schemas());
+    all.extend(autonoe_harness::schemas());
+    all.extend(autonoe_dashboard::schemas());
     // The file of `--backend scripted:FILE`, which needs no `type`.
     let scripted = plain_schema::<ScriptedBackend>().to_value();
     all.insert("scripted".to_owned(), scripted);
@@ -60,7 +63,7 @@ fn all() -> BTreeMap<String, Value> {
 }
 
 /// Describes what commands print for other programs, as far as it is no file and no event.
-fn outputs() -> [(&'static str, Schema); 9] {
+fn outputs() -> [(&'static str, Schema); 13] {
     [
         ("output.status", plain_output_schema::<Status<'static>>()),
         ("output.check", plain_output_schema::<Answer<'static>>()),
@@ -80,6 +83,22 @@ fn outputs() -> [(&'static str, Schema); 9] {
         ),
         ("output.flow-list", plain_output_schema::<Flows>()),
         ("output.flow-validate", plain_output_schema::<Validation>()),
+        (
+            "output.harness-run",
+            plain_output_schema::<HarnessOutcome<'static>>(),
+        ),
+        (
+            "output.harness-status",
+            plain_output_schema::<HarnessFleets>(),
+        ),
+        (
+            "output.harness-log-line",
+            plain_output_schema::<HarnessLogLine<'static>>(),
+        ),
+        (
+            "output.harness-asked",
+            plain_output_schema::<HarnessAsked>(),
+        ),
     ]
 }
 

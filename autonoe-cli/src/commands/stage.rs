@@ -6,16 +6,15 @@ use std::sync::Arc;
 use autonoe_core::{
     OuterSandbox, Project, RunControl, RunObserver, SessionRunnerBuilder, TraceContext,
 };
-use autonoe_mcp::HttpToolServer;
 
 use super::signals;
 use crate::args::{AgentArgs, OutputArgs, OutputFormat};
-use crate::compose::{ModelsFile, misread_sandbox, sandbox_switch};
+use crate::compose::{Equipment, ModelsFile, misread_sandbox, sandbox_switch};
 use crate::error::CliError;
 use crate::present::{
     Detail, FlowLines, JsonLines, Presenter, QuietKeyboard, Screen, start_logging,
 };
-use crate::surroundings::{Surroundings, this_program};
+use crate::surroundings::Surroundings;
 use crate::telemetry::{Telemetry, incoming_trace};
 
 /// What a run or a flow is shown, watched and stopped with.
@@ -94,31 +93,14 @@ impl Stage {
         let events = self.events.clone();
         observers.extend(events.map(|events| events as Arc<dyn RunObserver>));
         observers.extend(self.telemetry.meters());
-        let (models, thinking) = (agent.models(), agent.thinking);
+        let models = agent.models();
         let (trace, content) = (self.trace.clone(), self.telemetry.content());
-        let home = surroundings.home();
-        let of_browser = surroundings.texts_beginning_with("PLAYWRIGHT_");
-        let this_program = this_program();
-        move |mut runner| {
-            // Codex hands nothing of its environment on to the servers of a session.
-            runner = runner.mcp_server_environment("playwright", of_browser);
+        let equipment = Equipment::new(outer_sandbox, agent.thinking, surroundings);
+        move |runner| {
+            let mut runner = equipment.put_into(runner);
             runner = runner.models(models).trace_content(content);
-            // Only for backends that cannot host our tools themselves; no port is open before one does.
-            runner = runner.tool_server(Arc::new(match this_program {
-                Some(path) => HttpToolServer::new().or_by_command(path),
-                None => HttpToolServer::new(),
-            }));
-            if let Some(sandbox) = outer_sandbox {
-                runner = runner.outer_sandbox(sandbox);
-            }
             if let Some(parent) = trace {
                 runner = runner.trace(parent);
-            }
-            if let Some(thinking) = thinking {
-                runner = runner.thinking(thinking);
-            }
-            if let Some(home) = home {
-                runner = runner.home(home);
             }
             observers
                 .into_iter()

@@ -1,5 +1,7 @@
 //! A backend that is ready for a run.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -70,6 +72,19 @@ impl ChosenBackend {
             BackendChoice::Spec(spec) => Some(spec.clone()),
             BackendChoice::Scripted(file) => Some(Arc::new(scripted(file, surroundings)?)),
         })
+    }
+
+    /// Returns the environment of who runs agents on this backend: all but the keys of others.
+    pub(crate) fn environment(
+        &self,
+        models: &ModelsFile,
+        surroundings: &Surroundings,
+    ) -> BTreeMap<OsString, OsString> {
+        let fields = match &self.choice {
+            BackendChoice::Spec(spec) => fields_of(&**spec),
+            BackendChoice::Scripted(_) | BackendChoice::Model(_) => Value::Null,
+        };
+        program_environment(self.choice.tag(), &fields, models, surroundings)
     }
 
     /// Builds the backend for a run in `project`.

@@ -80,6 +80,16 @@ impl BackendChoice {
         }
     }
 
+    /// Returns what the command line would say, with files from `root` on, so that another process
+    /// reads the same.
+    pub(crate) fn word(&self, root: &Path) -> String {
+        match self {
+            Self::Scripted(file) => format!("scripted:{}", root.join(file).display()),
+            Self::Model(name) => name.to_string(),
+            Self::Spec(spec) => serde_json::to_string(&**spec).unwrap_or_default(),
+        }
+    }
+
     /// Says how the backend of a tag is named that needs more than its name.
     pub(crate) fn form_of(tag: &str) -> Option<&'static str> {
         let (_, form) = FORMS.iter().find(|(known, _)| *known == tag)?;

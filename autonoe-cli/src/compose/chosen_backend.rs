@@ -53,15 +53,20 @@ impl ChosenBackend {
         project: Option<&Project>,
     ) -> Result<Self, CliError> {
         if let Some(choice) = flag {
-            return Ok(Self {
-                choice: choice.clone(),
-                source: Source::Flag,
-                announced: Vec::new(),
-            });
+            return Ok(Self::of_flag(choice));
         }
         match project {
             Some(project) => Ok(of_file(project)?.unwrap_or_default()),
             None => Ok(Self::default()),
+        }
+    }
+
+    /// Takes what the command line names.
+    pub(crate) fn of_flag(choice: &BackendChoice) -> Self {
+        Self {
+            choice: choice.clone(),
+            source: Source::Flag,
+            announced: Vec::new(),
         }
     }
 

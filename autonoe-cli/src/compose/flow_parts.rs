@@ -1,6 +1,6 @@
 //! What a flow needs beside agents: who runs its commands, and the keys of its webhooks.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,8 @@ use std::sync::Arc;
 use autonoe_core::{CredentialPlaces, Project, Sandbox, SandboxSwitch, SystemClock};
 use autonoe_flow::{
     Check, Completion, Escalation, ExpectedAction, ExternalStateSource, FlowDefinition,
-    NotificationMethod, Notifiers, ProcessCommands, SigningKeys, StepsRegistry, WebhookNotifier,
+    NotificationMethod, Notifiers, ProcessCommands, SigningKey, SigningKeys, StepsRegistry,
+    WebhookNotifier,
 };
 use autonoe_model::{KeyPlaces, SystemAuthorities, Trust, command_environment};
 use autonoe_process::{OsSandbox, SandboxError, find_program};
@@ -45,23 +46,34 @@ pub(crate) fn flow_commands(
         Sandbox::Required => {
             let files = keys.files.iter().map(|file| project.root().join(file));
             let sandbox =
-                sandbox(project, files, surroundings).network(models.tools.network.into());
+                sandbox(project.root(), files, surroundings).network(models.tools.network.into());
             if has_commands(flow) {
                 sandbox.check().map_err(|error| no_sandbox(&error))?;
             }
             ProcessCommands::confined(project.root(), sandbox)
         }
     };
+    Ok(commands.envs(command_variables(models, &keys, surroundings)))
+}
+
+/// Returns the variables of commands that run what agents wrote: those that commands of agents on
+/// models get, and a home.
+pub(super) fn command_variables(
+    models: &ModelsFile,
+    keys: &KeyPlaces,
+    surroundings: &Surroundings,
+) -> BTreeMap<OsString, OsString> {
     let mut wanted = models.tools.variables.clone();
     wanted.retain(|name| !keys.variables.contains(name));
-    let home = surroundings.home();
-    let home = home.map(|home| (OsString::from("HOME"), home.into_os_string()));
     let variables = command_environment(&surroundings.environment, &wanted);
-    Ok(commands.envs(variables).envs(home))
+    let mut variables: BTreeMap<_, _> = variables.collect();
+    let home = surroundings.home();
+    variables.extend(home.map(|home| ("HOME".into(), home.into_os_string())));
+    variables
 }
 
 /// Finds the places of all keys that the project knows of.
-fn keys(models: &ModelsFile) -> KeyPlaces {
+pub(super) fn keys(models: &ModelsFile) -> KeyPlaces {
     let mut all = KeyPlaces::default();
     for provider in models.providers.values() {
         let places = KeyPlaces::of(&**provider);
@@ -72,8 +84,8 @@ fn keys(models: &ModelsFile) -> KeyPlaces {
     all
 }
 
-fn no_sandbox(error: &SandboxError) -> CliError {
-    let message = "commands of this flow must run in a sandbox, and there is none";
+pub(super) fn no_sandbox(error: &SandboxError) -> CliError {
+    let message = "commands that check the work must run in a sandbox, and there is none";
     CliError::failure(format!("{message}: {}", whole(error))).with_hint(format!(
         "{}, or use --no-sandbox in a container",
         error.remedy()
@@ -110,23 +122,24 @@ fn asks_command(completion: &Completion) -> bool {
     }
 }
 
-fn sandbox(
-    project: &Project,
+/// Returns the sandbox of commands in the folder `root` that run what agents wrote there.
+pub(super) fn sandbox(
+    root: &Path,
     key_files: impl Iterator<Item = PathBuf>,
     surroundings: &Surroundings,
 ) -> OsSandbox {
     let path = surroundings.environment.get(OsStr::new("PATH"));
     let program = path.and_then(|path| find_program("bwrap", path));
-    let mut sandbox = OsSandbox::new(program.unwrap_or_else(|| BUBBLEWRAP.into()))
-        .writable(project.root())
-        .read_only(project.state_dir());
+    let mut sandbox = OsSandbox::new(program.unwrap_or_else(|| BUBBLEWRAP.into())).writable(root);
     // What is put into the repository there may be run outside by the next person who uses git.
-    let repository = project.root().join(".git");
-    if repository.symlink_metadata().is_ok() {
-        sandbox = sandbox.read_only(repository);
+    for kept in [".autonoe", ".git", ".harness"] {
+        let kept = root.join(kept);
+        if kept.symlink_metadata().is_ok() {
+            sandbox = sandbox.read_only(kept);
+        }
     }
     let hidden = surroundings.home().map(|home| credentials(&home));
-    let is_elsewhere = |path: &PathBuf| !path.starts_with(project.root());
+    let is_elsewhere = |path: &PathBuf| !path.starts_with(root);
     // A file that is not there needs not be hidden.
     let key_files = key_files.filter_map(|file| file.canonicalize().ok());
     let hidden = hidden.into_iter().flatten().chain(key_files);
@@ -161,23 +174,39 @@ pub(crate) fn flow_notifiers(
     }
     let mut keys = SigningKeys::default();
     for name in webhooks.iter().filter_map(|it| it.signing_key.as_deref()) {
-        let variable = key_variable(name);
         // Whoever builds the flow tells of a key that is not there.
-        let Some(key) = surroundings.variable(&variable) else {
-            continue;
-        };
-        let key = key
-            .parse()
-            .map_err(|error| CliError::failure(format!("{variable}: {error}")))?;
-        keys = keys.with(name, key);
+        if let Some(key) = signing_key(name, surroundings)? {
+            keys = keys.with(name, key);
+        }
     }
+    let notifier = webhook_notifier(keys, project, models, surroundings)?;
+    Ok(Notifiers::default().with_webhook(Arc::new(notifier)))
+}
+
+/// Returns who tells services, with the authorities that connections to models trust.
+pub(super) fn webhook_notifier(
+    keys: SigningKeys,
+    project: &Project,
+    models: &ModelsFile,
+    surroundings: &Surroundings,
+) -> Result<WebhookNotifier, CliError> {
     let mut notifier = WebhookNotifier::new(keys, Arc::new(SystemClock));
     for (place, pem) in authorities(project, &models.trust, surroundings)? {
         let trusting = notifier.trusting(&pem);
         notifier =
             trusting.map_err(|error| CliError::failure(format!("{place}: {}", whole(&error))))?;
     }
-    Ok(Notifiers::default().with_webhook(Arc::new(notifier)))
+    Ok(notifier)
+}
+
+/// Returns the key of a name, if it is there.
+pub(super) fn signing_key(
+    name: &str,
+    surroundings: &Surroundings,
+) -> Result<Option<SigningKey>, CliError> {
+    let variable = key_variable(name);
+    let key = surroundings.variable(&variable).map(str::parse).transpose();
+    key.map_err(|error| CliError::failure(format!("{variable}: {error}")))
 }
 
 fn webhooks(registry: &StepsRegistry) -> impl Iterator<Item = &Escalation> {
@@ -219,7 +248,7 @@ fn authorities(
 }
 
 /// Returns the variable of the key that a definition calls `name`.
-fn key_variable(name: &str) -> String {
+pub(super) fn key_variable(name: &str) -> String {
     let spelled = name.chars().map(|c| match c.is_ascii_alphanumeric() {
         true => c.to_ascii_uppercase(),
         false => '_',

@@ -123,6 +123,7 @@ mod tests {
             working_dir: PathBuf::from("/"),
             environment: VARIABLES.map(|name| (name.into(), "x".into())).into(),
             has_terminal: false,
+            is_interactive: false,
             colours: false,
             columns: None,
         };

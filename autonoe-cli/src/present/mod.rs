@@ -2,11 +2,13 @@
 
 mod activity;
 mod debug_lines;
+mod fleet_lines;
 mod flow_lines;
 mod flow_words;
 mod harmless;
 mod json_lines;
 mod keyboard;
+mod line_teller;
 mod lines;
 mod logging;
 mod presenter;
@@ -17,11 +19,13 @@ mod shorten;
 mod summary;
 mod waiting;
 
+pub(crate) use fleet_lines::FleetLines;
 pub(crate) use flow_lines::FlowLines;
 pub(crate) use flow_words::{FlowWords, prompt_sent};
 pub(crate) use harmless::{harmless, harmless_line};
 pub(crate) use json_lines::JsonLines;
 pub(crate) use keyboard::QuietKeyboard;
+pub(crate) use line_teller::LineTeller;
 pub(crate) use logging::start_logging;
 pub(crate) use presenter::{Detail, Presenter};
 pub(crate) use screen::Screen;

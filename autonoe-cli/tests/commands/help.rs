@@ -24,6 +24,13 @@ fn the_help_of_a_flow_says_how_parameters_are_given_and_names_exit_codes() {
 }
 
 #[test]
+fn the_help_of_a_fleet_names_strategies_limits_and_exit_codes() {
+    let said = Setting::new().autonoe(&["harness", "run", "--help"]);
+
+    insta::assert_snapshot!(said.stdout);
+}
+
+#[test]
 fn a_run_and_a_sync_end_with_the_same_codes() {
     let setting = Setting::new();
     let codes = |command: &str| {

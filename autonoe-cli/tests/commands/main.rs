@@ -8,6 +8,7 @@ mod doctor;
 mod dry_run;
 mod flow;
 mod flow_guide;
+mod harness_guide;
 mod help;
 mod init;
 mod log;

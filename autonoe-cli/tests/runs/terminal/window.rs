@@ -113,7 +113,12 @@ impl Terminal {
 
     /// Presses Ctrl-C.
     pub(crate) fn interrupt(&mut self) {
-        self.keyboard.write_all(b"\x03").expect("it listens");
+        self.press(b"\x03");
+    }
+
+    /// Presses keys.
+    pub(crate) fn press(&mut self, keys: &[u8]) {
+        self.keyboard.write_all(keys).expect("it listens");
         self.keyboard.flush().expect("it listens");
     }
 

@@ -1,0 +1,55 @@
+//! What persons at a view want, carried out.
+
+use std::time::Duration;
+
+use autonoe_dashboard::{FleetAction, FleetIntent};
+use autonoe_harness::{FleetHome, HarnessHandle};
+use tokio::sync::mpsc;
+
+use super::which::{Chosen, find};
+use crate::error::CliError;
+
+/// How many wishes may wait.
+pub(super) const ROOM: usize = 32;
+
+/// How long a member has to end by itself before it is killed.
+const AFTER: Duration = Duration::from_secs(5);
+
+/// Carries out what persons want, until nobody can want anything any more.
+///
+/// What cannot be done is told to `trouble`.
+pub(super) async fn carry_out(
+    home: FleetHome,
+    fleet: String,
+    mut wanted: mpsc::Receiver<FleetIntent>,
+    trouble: impl Fn(&str),
+) {
+    while let Some(intent) = wanted.recv().await {
+        let action = intent.action.name();
+        let member = intent.member.clone();
+        if let Err(error) = act(&home, &fleet, intent).await {
+            trouble(&format!("{member} cannot be asked to {action}: {error}"));
+        }
+    }
+}
+
+async fn act(home: &FleetHome, fleet: &str, intent: FleetIntent) -> Result<(), CliError> {
+    let chosen = Chosen {
+        home: home.clone(),
+        fleet: find(home, Some(fleet)).await?,
+    };
+    let member = chosen.member(intent.member.as_str())?;
+    let handle = chosen.handle(&member)?;
+    let done = match &intent.action {
+        FleetAction::Pause => handle.pause().await,
+        FleetAction::Resume => handle.resume().await,
+        FleetAction::Stop => handle.stop("a person stopped it").await,
+        FleetAction::Kill => {
+            // Others may want something meanwhile.
+            tokio::spawn(async move { handle.kill(AFTER).await });
+            Ok(())
+        }
+        FleetAction::Instruct { text } => handle.send_instruction(text).await.map(|_| ()),
+    };
+    done.map_err(|error| super::which::not_led(&error, &member))
+}

@@ -1,0 +1,279 @@
+//! The backends of a fleet, by name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+
+use autonoe_core::{Destructive, Project, RunSpec};
+use autonoe_harness::{Contender, Roadmap};
+use serde_json::Value;
+
+use crate::args::{FleetBackend, HarnessRunArgs};
+use crate::commands::harness::settings::{BackendWord, VARIABLE, WorkSettings};
+use crate::commands::harness::workshop::Workshop;
+use crate::compose::{ChosenBackend, ModelsFile};
+use crate::error::CliError;
+use crate::surroundings::Surroundings;
+
+/// The backends of a fleet, by name.
+#[derive(Clone, Debug)]
+pub(super) struct Backends {
+    known: BTreeMap<String, Known>,
+    /// Those of the command line, in their order.
+    named: Vec<String>,
+    usual: String,
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    chosen: ChosenBackend,
+    word: BackendWord,
+}
+
+impl Backends {
+    /// Finds those of the command line, of the project, and those that tasks name.
+    pub(super) fn find(
+        args: &HarnessRunArgs,
+        roadmap: &Roadmap,
+        project: &Project,
+        surroundings: &Surroundings,
+    ) -> Result<Self, CliError> {
+        let mut backends = Self {
+            known: BTreeMap::new(),
+            named: Vec::new(),
+            usual: String::new(),
+        };
+        for backend in &args.backend {
+            let name = backends.free(backend.name());
+            backends.add(&name, backend, surroundings);
+            backends.named.push(name);
+        }
+        match backends.named.first() {
+            Some(first) => backends.usual.clone_from(first),
+            None => {
+                let chosen = ChosenBackend::find(None, Some(project))?;
+                backends.usual = chosen.choice.tag().to_owned();
+                let word = BackendWord {
+                    backend: None,
+                    model: None,
+                };
+                let known = Known { chosen, word };
+                backends.known.insert(backends.usual.clone(), known);
+            }
+        }
+        for backend in &args.escalate_to {
+            if !backends.known.contains_key(backend.name()) {
+                backends.add(backend.name(), backend, surroundings);
+            }
+        }
+        for planned in roadmap.tasks.iter().filter(|planned| !planned.is_done) {
+            let Some(cli) = &planned.task.cli else {
+                continue;
+            };
+            if backends.known.contains_key(cli) {
+                continue;
+            }
+            let backend = cli.parse::<FleetBackend>().map_err(|error| {
+                let (file, line) = (args.roadmap.display(), planned.line);
+                let task = &planned.task.id;
+                let message = format!("{file}:{line}: the task {task} names the backend {cli:?}");
+                CliError::failure(format!("{message}: {error}"))
+                    .with_hint(format!("name it, with --backend {cli}=BACKEND"))
+            })?;
+            backends.add(cli, &backend, surroundings);
+        }
+        Ok(backends)
+    }
+
+    fn add(&mut self, name: &str, backend: &FleetBackend, surroundings: &Surroundings) {
+        let word = BackendWord {
+            backend: Some(backend.choice.word(&surroundings.working_dir)),
+            model: backend.model.clone(),
+        };
+        let chosen = ChosenBackend::of_flag(&backend.choice);
+        self.known.insert(name.to_owned(), Known { chosen, word });
+    }
+
+    /// Returns a name like this one that nobody has.
+    fn free(&self, name: &str) -> String {
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        let mut names = std::iter::once(name.to_owned()).chain(numbered);
+        let free = names.find(|name| !self.known.contains_key(name));
+        free.unwrap_or_default()
+    }
+
+    /// Returns the contenders of a race or a vote: one for each backend of the command line.
+    pub(super) fn contenders(&self) -> Vec<Contender> {
+        let named = self.named.iter().map(|name| {
+            let contender = Contender::new(name).backend(name);
+            match &self.known[name].word.model {
+                Some(model) => contender.model(model),
+                None => contender,
+            }
+        });
+        named.collect()
+    }
+
+    /// Returns the one of tasks that name none.
+    pub(super) fn usual(&self) -> &str {
+        &self.usual
+    }
+
+    /// Puts all of them into a workshop, which refuses what could not be used, and returns what is
+    /// odd about them.
+    pub(super) fn put_into(
+        &self,
+        workshop: &mut Workshop,
+        project: &Project,
+    ) -> Result<Vec<String>, CliError> {
+        let mut warnings = BTreeSet::new();
+        for (name, known) in &self.known {
+            let model = known.word.model.as_deref();
+            warnings.extend(workshop.add(name, &known.chosen, model, project)?);
+        }
+        workshop.usual(&self.usual);
+        Ok(warnings.into_iter().collect())
+    }
+
+    /// Returns the environment of the sub-harness of an order: with the keys of the backends that
+    /// it names, and with no others.
+    pub(super) fn environment_of(
+        &self,
+        order: &RunSpec,
+        settings: &WorkSettings,
+        models: &ModelsFile,
+        surroundings: &Surroundings,
+    ) -> BTreeMap<OsString, OsString> {
+        let named = names_in(&order.input["work"]["work"]);
+        let is_needed = |name: &String| *name == self.usual || named.contains(name.as_str());
+        let needed = self.known.iter().filter(|(name, _)| is_needed(name));
+        let mut environment = BTreeMap::new();
+        let mut settings = settings.clone();
+        for (name, known) in needed {
+            environment.extend(known.chosen.environment(models, surroundings));
+            settings.backends.insert(name.clone(), known.word.clone());
+        }
+        // It is made of texts and numbers.
+        let settings = serde_json::to_string(&settings).unwrap_or_default();
+        environment.insert(VARIABLE.into(), settings.into());
+        environment
+    }
+
+    /// Returns what every sub-harness is told, without the backends.
+    pub(super) fn settings(&self, args: &HarnessRunArgs) -> WorkSettings {
+        WorkSettings {
+            backends: BTreeMap::new(),
+            usual: self.usual.clone(),
+            thinking: args.thinking.map(|budget| budget.tokens()),
+            no_sandbox: args.no_sandbox,
+            destructive: args.destructive() == Destructive::Allowed,
+        }
+    }
+}
+
+/// Returns the backends that an order of work names.
+fn names_in(work: &Value) -> BTreeSet<&str> {
+    let tasks = work["tasks"].as_array().into_iter().flatten();
+    let of_tasks = tasks.map(|planned| &planned["task"]["cli"]);
+    let rungs = work["ladder"].as_array().into_iter().flatten();
+    let escalations = rungs.flat_map(|rung| rung["to"].as_array().into_iter().flatten());
+    let of_ladder = escalations.map(|to| &to["cli"]);
+    let all = of_tasks.chain(of_ladder).chain([&work["backend"]]);
+    all.filter_map(Value::as_str).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use autonoe_core::RunId;
+    use serde_json::json;
+
+    use super::*;
+
+    fn surroundings() -> Surroundings {
+        let names = [
+            "PATH",
+            "ANTHROPIC_API_KEY",
+            "OPENAI_API_KEY",
+            "GEMINI_API_KEY",
+        ];
+        Surroundings {
+            working_dir: "/srv".into(),
+            environment: names.map(|name| (name.into(), "x".into())).into(),
+            has_terminal: false,
+            is_interactive: false,
+            colours: false,
+            columns: None,
+        }
+    }
+
+    fn backends(words: &[&str]) -> Backends {
+        let mut backends = Backends {
+            known: BTreeMap::new(),
+            named: Vec::new(),
+            usual: String::new(),
+        };
+        for word in words {
+            let backend: FleetBackend = word.parse().expect("a backend");
+            let name = backends.free(backend.name());
+            backends.add(&name, &backend, &surroundings());
+            backends.named.push(name);
+        }
+        backends.usual.clone_from(&backends.named[0]);
+        backends
+    }
+
+    /// Returns the keys and the backends that a sub-harness with this work gets.
+    fn given(backends: &Backends, work: Value) -> (Vec<String>, Vec<String>) {
+        let order = RunSpec::new(RunId::new("f.a"), "work", json!({"work": {"work": work}}));
+        let settings = WorkSettings {
+            backends: BTreeMap::new(),
+            usual: backends.usual.clone(),
+            thinking: None,
+            no_sandbox: false,
+            destructive: false,
+        };
+        let models = ModelsFile::default();
+        let given = backends.environment_of(&order, &settings, &models, &surroundings());
+        let settings = given[OsStr::new(VARIABLE)].to_str().expect("text");
+        let settings: WorkSettings = serde_json::from_str(settings).expect("settings");
+        let names = given.into_keys();
+        let names = names.map(|name| name.to_string_lossy().into_owned());
+        let keys = names.filter(|name| name.ends_with("_KEY"));
+        (keys.collect(), settings.backends.into_keys().collect())
+    }
+
+    #[test]
+    fn a_sub_harness_gets_the_keys_of_the_backends_that_it_names_and_no_others() {
+        let backends = backends(&["codex", "claude@opus", "gemini"]);
+        for (work, keys, names) in [
+            (json!({}), &["OPENAI_API_KEY"][..], &["codex"][..]),
+            (
+                json!({"tasks": [{"task": {"cli": "claude"}}]}),
+                &["ANTHROPIC_API_KEY", "OPENAI_API_KEY"],
+                &["claude", "codex"],
+            ),
+            (
+                json!({"backend": "codex", "ladder": [{"type": "escalate", "to": [{"cli": "gemini"}]}]}),
+                &["GEMINI_API_KEY", "OPENAI_API_KEY"],
+                &["codex", "gemini"],
+            ),
+        ] {
+            let (found_keys, found_names) = given(&backends, work.clone());
+
+            assert_eq!(found_keys, keys, "{work}");
+            assert_eq!(found_names, names, "{work}");
+        }
+    }
+
+    #[test]
+    fn contenders_on_one_backend_have_names_of_their_own() {
+        let backends = backends(&["codex@a", "codex@b", "own=claude"]);
+
+        let contenders = backends.contenders();
+
+        let names: Vec<_> = contenders.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["codex", "codex-2", "own"]);
+        assert_eq!(contenders[1].model.as_deref(), Some("b"));
+    }
+}

@@ -1,0 +1,147 @@
+//! `autonoe harness status`.
+
+use std::process::ExitCode;
+
+use autonoe_core::format_duration;
+use autonoe_dashboard::{Dashboard, FleetPhase, Member, cost_words};
+use autonoe_harness::{AggregatedResult, FleetHome, FleetRecord};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::snapshot::Watcher;
+use super::which::{find, home_of};
+use super::{broken, waiting};
+use crate::args::HarnessStatusArgs;
+use crate::columns::columns_within;
+use crate::error::CliError;
+use crate::present::{harmless_line, shorten};
+use crate::surroundings::Surroundings;
+
+/// What `autonoe harness status --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::commands) struct HarnessFleets {
+    /// The fleets of the project, in the order in which they were made.
+    fleets: Vec<FleetStatus>,
+}
+
+/// A fleet and how it stands.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct FleetStatus {
+    /// Its name.
+    name: String,
+    /// The process that leads it now; `null` if nobody does.
+    coordinator: Option<u32>,
+    /// How it stands, with its members and alerts.
+    now: Dashboard,
+    /// What it came to; `null` while it has not ended.
+    result: Option<AggregatedResult>,
+}
+
+/// Shows the fleets of the project and how their members stand.
+pub(super) fn status(
+    args: &HarnessStatusArgs,
+    surroundings: &Surroundings,
+) -> Result<ExitCode, CliError> {
+    let home = home_of(&args.project.find(surroundings)?);
+    let fleets = waiting(async {
+        Ok(match &args.fleet {
+            Some(name) => vec![find(&home, Some(name)).await?],
+            None => home.fleets().await.map_err(|error| broken(&error))?,
+        })
+    })?;
+    let fleets = fleets
+        .into_iter()
+        .map(|fleet| FleetStatus::of(&home, fleet));
+    let fleets = HarnessFleets {
+        fleets: fleets.collect::<Result<_, _>>()?,
+    };
+    match args.json {
+        true => surroundings.say_json(&fleets)?,
+        false => surroundings.say(&fleets.shown(surroundings.columns))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl FleetStatus {
+    fn of(home: &FleetHome, fleet: FleetRecord) -> Result<Self, CliError> {
+        let name = fleet.plan.id.clone();
+        let now = Watcher::new(home, &name).show(&fleet, Timestamp::now())?;
+        let coordinator = home.coordinator(&name).map_err(|error| broken(&error))?;
+        Ok(Self {
+            name,
+            coordinator,
+            now,
+            result: fleet.result,
+        })
+    }
+
+    fn shown(&self, width: Option<usize>) -> String {
+        let Dashboard {
+            phase,
+            strategy,
+            totals,
+            ..
+        } = &self.now;
+        let state = match (phase, self.coordinator) {
+            (FleetPhase::Waiting, None) => "broken off: the same command goes on".to_owned(),
+            (phase, Some(pid)) => format!("{phase}, led by process {pid}"),
+            (phase, None) => phase.to_string(),
+        };
+        let mut text = format!(
+            "{} ({strategy}): {state}, {} of {} members done, {}, {}\n",
+            self.name,
+            totals.done,
+            totals.total,
+            format_duration(self.now.elapsed),
+            cost_words(&totals.cost)
+        );
+        text.push_str(&members(&self.now.members, width));
+        for alert in self.now.alerts.iter().take(3) {
+            let of = alert.harness.as_ref().map(|id| format!(" ({id})"));
+            let message = shorten(&alert.message);
+            let of = of.unwrap_or_default();
+            text.push_str(&format!("  {}{of}: {message}\n", alert.severity));
+        }
+        text
+    }
+}
+
+impl HarnessFleets {
+    fn shown(&self, width: Option<usize>) -> String {
+        if self.fleets.is_empty() {
+            return "There are no fleets yet.\n`autonoe harness run ROADMAP` begins one.\n"
+                .to_owned();
+        }
+        let fleets: Vec<_> = self.fleets.iter().map(|it| it.shown(width)).collect();
+        fleets.join("\n")
+    }
+}
+
+/// Writes members below each other.
+pub(super) fn members(members: &[Member], width: Option<usize>) -> String {
+    let head = [
+        "MEMBER", "STATUS", "DONE", "TURN", "COST", "BACKEND", "ABOUT",
+    ];
+    let rows = members.iter().map(|member| {
+        let backend = match &member.model {
+            Some(model) => format!("{}@{model}", member.backend),
+            None => member.backend.clone(),
+        };
+        let about = member.error.as_ref().or(member.task.as_ref());
+        [
+            harmless_line(member.id.as_str()),
+            member.status.to_string(),
+            member.progress.to_string(),
+            member.iteration.to_string(),
+            cost_words(&member.cost),
+            harmless_line(&backend),
+            about.map_or_else(String::new, |about| shorten(about)),
+        ]
+    });
+    let rows: Vec<_> = std::iter::once(head.map(str::to_owned))
+        .chain(rows)
+        .collect();
+    columns_within(2, &rows, width)
+}

@@ -1,0 +1,275 @@
+//! Whole fleets, from the roadmap to what is merged.
+
+use serde_json::json;
+
+use crate::setting::{Setting, ends, eventually, says, session, waits_for, writes};
+
+#[test]
+fn tasks_are_done_in_the_order_in_which_they_depend_and_merged() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[]);
+
+    let ended = setting.run(&["--backend", &agents]).end();
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        ended.stdout.contains("Fleet roadmap succeeded"),
+        "{ended:?}"
+    );
+    assert!(
+        ended.stdout.contains("3 of 3 members done, $0.75"),
+        "{ended:?}"
+    );
+    let place = |text: &str| {
+        ended
+            .stderr
+            .find(text)
+            .unwrap_or_else(|| panic!("{ended:?}"))
+    };
+    assert!(place("parser done") < place("shell started"), "{ended:?}");
+    for file in ["src/parser.txt", "src/shell.txt", "docs.md"] {
+        assert!(setting.has(file), "{file}");
+    }
+    assert_eq!(setting.git(&["status", "--porcelain"]), "");
+    assert_eq!(
+        setting.git(&["branch", "--format=%(refname:short)"]),
+        "main\n"
+    );
+    assert_eq!(setting.git(&["worktree", "list"]).lines().count(), 1);
+    assert_eq!(setting.left_processes(), 0);
+}
+
+#[test]
+fn a_fleet_that_has_ended_is_told_again_and_not_run_again() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[]);
+    let options = ["--backend", &agents, "--json"];
+    let first = setting.run(&options).end();
+    let head = setting.git(&["rev-parse", "HEAD"]);
+
+    let again = setting.run(&options).end();
+
+    assert_eq!(again.code, Some(0), "{again:?}");
+    assert_eq!(again.stdout, first.stdout);
+    assert_eq!(setting.git(&["rev-parse", "HEAD"]), head);
+}
+
+#[test]
+fn the_first_success_of_a_race_is_merged_and_nothing_is_left_of_the_others() {
+    let setting = Setting::new();
+    let runner = |name: &str, hold: bool| {
+        let tasks = ["parser", "shell", "docs"].map(|task| {
+            let wait = hold.then(|| waits_for(&setting.beside("never")));
+            let path = match task {
+                "docs" => "docs.md".to_owned(),
+                task => format!("src/{task}.txt"),
+            };
+            session(task, wait.into_iter().chain([writes(&path, name), ends()]))
+        });
+        setting.agents(name, &tasks)
+    };
+    let (slow, fast) = (runner("slow", true), runner("fast", false));
+    let contenders = [format!("slow={slow}"), format!("fast={fast}")];
+
+    let options = [
+        "--strategy",
+        "race",
+        "--backend",
+        &contenders[0],
+        "--backend",
+        &contenders[1],
+    ];
+    let ended = setting.run(&options).end();
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("won by fast"), "{ended:?}");
+    assert_eq!(setting.read("src/parser.txt"), "fast\n");
+    assert_eq!(
+        setting.git(&["branch", "--format=%(refname:short)"]),
+        "main\n"
+    );
+    assert_eq!(setting.git(&["worktree", "list"]).lines().count(), 1);
+    assert_eq!(setting.left_processes(), 0);
+}
+
+#[test]
+fn the_best_of_a_vote_is_merged() {
+    let setting = Setting::new();
+    setting.write(
+        "ROADMAP.md",
+        "## Objective\nA file.\n## Tasks\n- [ ] **file**: Write it.\n",
+    );
+    setting.git(&["commit", "-qam", "Another roadmap"]);
+    // The first succeeds at its third try, the second at once, the third never.
+    setting.write("ROADMAP.md", "## Objective\nA file.\n## Tasks\n- [ ] **file**: Write it.\n  - success: `grep -q good file.txt`\n");
+    setting.git(&["commit", "-qam", "With a check"]);
+    let good = |name: &str| {
+        session(
+            "file",
+            [writes("file.txt", &format!("good {name}")), ends()],
+        )
+    };
+    let bad = |number: u32| {
+        let text = format!("draft {number}");
+        session("file", [writes("file.txt", &text), says(&text), ends()])
+    };
+    let late = setting.agents("late", &[bad(1), bad(2), good("late")]);
+    let early = setting.agents("early", &[good("early")]);
+    let never = setting.agents(
+        "never",
+        &[json!({"name": "x", "instruction": "task-file",
+        "steps": [{"endsWithError": "I cannot."}]})],
+    );
+    let contenders = [
+        format!("late={late}"),
+        format!("early={early}"),
+        format!("never={never}"),
+    ];
+
+    let mut options = vec!["--strategy", "voting:lowest-failures", "--json"];
+    options.extend(contenders.iter().flat_map(|it| ["--backend", it.as_str()]));
+    let ended = setting.run(&options).end();
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let outcome: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    assert_eq!(outcome["winner"], "early", "{outcome:#}");
+    assert_eq!(outcome["results"].as_array().map(Vec::len), Some(3));
+    assert_eq!(setting.read("file.txt"), "good early\n");
+    assert_eq!(
+        setting.git(&["branch", "--format=%(refname:short)"]),
+        "main\n"
+    );
+}
+
+#[test]
+fn work_that_fails_its_check_is_kept_and_named_and_what_builds_on_it_is_not_begun() {
+    let setting = Setting::new();
+    let agents = setting.agents(
+        "agents",
+        &[
+            session(
+                "parser",
+                [writes("src/other.txt", "other"), says("Done."), ends()],
+            ),
+            session("docs", [writes("docs.md", "docs"), ends()]),
+        ],
+    );
+
+    let ended = setting
+        .run(&["--backend", &agents, "--max-iterations", "2"])
+        .end();
+
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(
+        ended.stdout.contains("Fleet roadmap did not succeed"),
+        "{ended:?}"
+    );
+    let kept = "Work is kept on the branch autonoe/roadmap/parser in ";
+    assert!(ended.stdout.contains(kept), "{ended:?}");
+    assert!(setting.has("docs.md"));
+    assert!(!setting.has("src/other.txt"));
+    let work = setting.git(&["show", "autonoe/roadmap/parser:src/other.txt"]);
+    assert_eq!(work, "other\n");
+    assert_eq!(setting.member("shell")["status"], "pending");
+}
+
+#[test]
+fn agents_stay_in_their_folder_and_leave_what_fleets_keep_alone() {
+    let setting = Setting::without_repository();
+    setting.write(
+        "ROADMAP.md",
+        "## Objective\nX.\n## Tasks\n- [ ] **escape**: Try it.\n",
+    );
+    let outside = setting.beside("outside.txt");
+    let agents = setting.agents(
+        "agents",
+        &[session(
+            "escape",
+            [
+                writes(outside.to_str().expect("text"), "outside"),
+                writes(".harness/roadmap.escape/outcome.json", "{}"),
+                writes(".autonoe/agent.json", "{}"),
+                writes("inside.txt", "inside"),
+                ends(),
+            ],
+        )],
+    );
+
+    let ended = setting.run(&["--backend", &agents, "--no-worktrees"]).end();
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(setting.read("inside.txt"), "inside\n");
+    assert!(!outside.exists());
+    assert!(!setting.has(".autonoe/agent.json"));
+    let log = setting.read(".harness/roadmap.escape/harness.log");
+    assert_eq!(log.matches("Blocked Write").count(), 3, "{log}");
+}
+
+#[test]
+fn a_fleet_whose_time_is_up_is_cut_short_and_leaves_nobody() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[("parser", "never")]);
+
+    let ended = setting
+        .run(&["--backend", &agents, "--max-time", "3s"])
+        .end();
+
+    assert_eq!(ended.code, Some(6), "{ended:?}");
+    let told = "Fleet roadmap was cut short: the time of the fleet is up";
+    assert!(ended.stdout.contains(told), "{ended:?}");
+    assert_eq!(setting.left_processes(), 0);
+}
+
+#[test]
+fn a_budget_that_pays_nobody_is_refused_before_anything_begins() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[]);
+
+    let ended = setting
+        .run(&["--backend", &agents, "--max-sessions", "1"])
+        .end();
+
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(
+        ended
+            .stderr
+            .contains("the member parser would have no sessions"),
+        "{ended:?}"
+    );
+    assert!(!setting.has(".harness"));
+}
+
+#[test]
+fn secrets_are_neither_in_files_nor_in_arguments_nor_with_those_who_need_them_not() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[("parser", "go")]);
+    let mut command = setting.command(&crate::setting::run(&["--backend", &agents]));
+    command.env("AUTONOE_SIGNING_KEY_OPS", "whsec_c2VjcmV0");
+    command.env("ANTHROPIC_API_KEY", "sk-secret");
+
+    let run = crate::setting::UnderWay::start(command);
+    setting.until_log_has("parser", "Session 1 started");
+    let status = setting.read(".harness/roadmap.parser/status.json");
+    let status: serde_json::Value = serde_json::from_str(&status).expect("JSON");
+    let pid = status["process"]["pid"].as_u64().expect("it is served");
+    let of_process = |name: &str| {
+        let bytes = std::fs::read(format!("/proc/{pid}/{name}")).expect("it lives");
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    let (environment, arguments) = (of_process("environ"), of_process("cmdline"));
+
+    assert!(
+        !environment.contains("c2VjcmV0"),
+        "keys of webhooks are nobody's but ours"
+    );
+    assert!(!arguments.contains("scripted:"), "{arguments}");
+    setting.release("go");
+    assert_eq!(run.end().code, Some(0));
+    let found = std::process::Command::new("grep")
+        .args(["-rlE", "sk-secret|c2VjcmV0", ".harness"])
+        .current_dir(setting.project())
+        .output()
+        .expect("it starts");
+    assert_eq!(String::from_utf8_lossy(&found.stdout), "");
+    eventually("the end of all", || setting.left_processes() == 0);
+}

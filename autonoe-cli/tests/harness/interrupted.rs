@@ -1,0 +1,92 @@
+//! Fleets that are interrupted or killed, and go on.
+
+use crate::setting::{Setting, eventually};
+
+#[test]
+fn a_fleet_whose_command_was_killed_goes_on_by_the_same_command() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[("parser", "go")]);
+    let options = ["--backend", &agents, "--json"];
+    let run = setting.run(&options);
+    setting.until_log_has("parser", "Session 1 started");
+    setting.until_member_is("docs", "completed");
+
+    run.kill();
+    eventually("the end of its members", || setting.left_processes() == 0);
+    let status = setting.harness(&["status"]);
+    setting.release("go");
+    let ended = setting.run(&options).end();
+
+    assert!(
+        status
+            .stdout
+            .contains("broken off: the same command goes on"),
+        "{status:?}"
+    );
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let outcome: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    assert_eq!(outcome["success"], true, "{outcome:#}");
+    assert_eq!(outcome["results"].as_array().map(Vec::len), Some(3));
+    for file in ["src/parser.txt", "src/shell.txt", "docs.md"] {
+        assert!(setting.has(file), "{file}");
+    }
+    let docs = setting.read(".harness/roadmap.docs/journal.jsonl");
+    assert_eq!(
+        docs.matches("\"serving\"").count(),
+        1,
+        "it was not done twice: {docs}"
+    );
+    assert_eq!(
+        setting.git(&["branch", "--format=%(refname:short)"]),
+        "main\n"
+    );
+    assert_eq!(setting.left_processes(), 0);
+}
+
+#[test]
+fn an_interrupt_leaves_the_fleet_so_that_it_can_be_gone_on_with() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[("parser", "go")]);
+    let options = ["--backend", &agents];
+    let run = setting.run(&options);
+    setting.until_log_has("parser", "Session 1 started");
+
+    run.interrupt();
+    let left = run.end();
+
+    assert_eq!(left.code, Some(130), "{left:?}");
+    assert!(
+        left.stderr
+            .contains("leaving; interrupt again to end at once"),
+        "{left:?}"
+    );
+    assert!(
+        left.stderr.contains("the same command goes on with it"),
+        "{left:?}"
+    );
+    assert_eq!(setting.left_processes(), 0);
+    assert_eq!(setting.member("parser")["status"], "pending");
+    let log = setting.read(".harness/roadmap.parser/harness.log");
+    assert!(log.contains("left for later"), "{log}");
+    setting.release("go");
+    let ended = setting.run(&options).end();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(setting.has("src/shell.txt"));
+}
+
+#[test]
+fn a_fleet_is_led_by_one_command_at_a_time() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[("parser", "go")]);
+    let options = ["--backend", &agents];
+    let run = setting.run(&options);
+    setting.until_log_has("parser", "Session 1 started");
+
+    let second = setting.run(&options).end();
+
+    assert_eq!(second.code, Some(1), "{second:?}");
+    let led = format!("the fleet roadmap is led by process {}", run.pid());
+    assert!(second.stderr.contains(&led), "{second:?}");
+    setting.release("go");
+    assert_eq!(run.end().code, Some(0));
+}

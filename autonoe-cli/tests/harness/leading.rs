@@ -1,0 +1,237 @@
+//! A fleet that is watched and led while it works.
+
+use serde_json::json;
+
+use crate::setting::{Setting, ends, eventually, says, session, waits_for, writes};
+
+#[test]
+fn a_fleet_at_work_is_shown_with_all_of_its_members() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[("parser", "go")]);
+    let run = setting.run(&["--backend", &agents]);
+    setting.until_member_is("docs", "completed");
+    setting.until_member_is("parser", "running");
+
+    let status = setting.harness(&["status"]);
+    let json = setting.json(&["status", "roadmap"]);
+
+    assert_eq!(status.code, Some(0));
+    let head = format!("roadmap (graph): running, led by process {}", run.pid());
+    assert!(status.stdout.starts_with(&head), "{status:?}");
+    for member in ["parser  running", "shell   pending", "docs    completed"] {
+        assert!(status.stdout.contains(member), "{status:?}");
+    }
+    let fleet = &json["fleets"][0];
+    assert_eq!(fleet["coordinator"], run.pid());
+    assert_eq!(fleet["now"]["phase"], "running");
+    assert_eq!(fleet["now"]["objective"], "A calculator for the terminal.");
+    assert_eq!(fleet["now"]["totals"]["done"], 1);
+    assert_eq!(fleet["result"], json!(null));
+    setting.release("go");
+    assert_eq!(run.end().code, Some(0));
+    let json = setting.json(&["status"]);
+    assert_eq!(json["fleets"][0]["now"]["phase"], "succeeded");
+    assert_eq!(json["fleets"][0]["result"]["success"], true);
+}
+
+#[test]
+fn what_is_sent_is_in_the_next_turn_of_the_agent() {
+    let setting = Setting::new();
+    setting.write(
+        "ROADMAP.md",
+        "## Objective\nX.\n## Tasks\n- [ ] **one**: Do it.\n  - success: `test -f two.txt`\n",
+    );
+    setting.git(&["commit", "-qam", "One task"]);
+    let agents = setting.agents(
+        "agents",
+        &[
+            session(
+                "one",
+                [
+                    writes("one.txt", "1"),
+                    waits_for(&setting.beside("go")),
+                    ends(),
+                ],
+            ),
+            session("one", [writes("two.txt", "2"), says("Two."), ends()]),
+        ],
+    );
+    let run = setting.run(&["--backend", &agents]);
+    setting.until_log_has("one", "Session 1 started");
+
+    let sent = setting.harness(&["send", "one", "Use tabs."]);
+    let again = setting.json(&["send", "roadmap.one", "And no blanks."]);
+    setting.until_log_has("one", "instruction 2 given");
+    setting.release("go");
+    let ended = run.end();
+
+    assert_eq!(
+        sent.stdout,
+        "one is told in its next turn (instruction 1)\n"
+    );
+    assert_eq!(again["instruction"], 2);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let journal = setting.read(".harness/roadmap.one/work.jsonl");
+    assert_eq!(journal.matches("Use tabs.").count(), 1, "{journal}");
+    assert_eq!(journal.matches("And no blanks.").count(), 1, "{journal}");
+    let late = setting.harness(&["send", "one", "Too late."]);
+    assert_eq!(late.code, Some(1));
+    assert!(late.stderr.contains("one has ended"), "{late:?}");
+}
+
+#[test]
+fn a_member_is_paused_and_goes_on() {
+    let setting = Setting::new();
+    setting.write(
+        "ROADMAP.md",
+        "## Objective\nX.\n## Tasks\n- [ ] **one**: Do it.\n  - success: `test -f two.txt`\n",
+    );
+    setting.git(&["commit", "-qam", "One task"]);
+    let agents = setting.agents(
+        "agents",
+        &[
+            session(
+                "one",
+                [
+                    writes("one.txt", "1"),
+                    waits_for(&setting.beside("go")),
+                    ends(),
+                ],
+            ),
+            session("one", [writes("two.txt", "2"), ends()]),
+        ],
+    );
+    let run = setting.run(&["--backend", &agents]);
+    setting.until_log_has("one", "Session 1 started");
+
+    let paused = setting.harness(&["pause", "one"]);
+    setting.until_member_is("one", "paused");
+    setting.release("go");
+    setting.until_log_has("one", "Session 1 completed");
+
+    assert_eq!(paused.stdout, "one begins nothing more\n");
+    let log = setting.read(".harness/roadmap.one/harness.log");
+    assert_eq!(log.matches("Session 1 started").count(), 1, "{log}");
+    let resumed = setting.json(&["resume", "one"]);
+    assert_eq!(resumed["members"], json!(["one"]));
+    assert_eq!(run.end().code, Some(0));
+}
+
+#[test]
+fn a_whole_fleet_is_paused_and_starts_nobody_until_it_is_resumed() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[("parser", "go")]);
+    let run = setting.run(&["--backend", &agents]);
+    setting.until_member_is("parser", "running");
+
+    let paused = setting.json(&["pause"]);
+    eventually("the pause", || {
+        setting.json(&["status"])["fleets"][0]["now"]["phase"] == "paused"
+    });
+    setting.release("go");
+    setting.until_member_is("parser", "completed");
+
+    assert_eq!(paused["wholeFleet"], true);
+    assert_eq!(setting.member("shell")["status"], "pending");
+    assert_eq!(setting.harness(&["resume"]).code, Some(0));
+    assert_eq!(run.end().code, Some(0));
+    assert!(setting.has("src/shell.txt"));
+}
+
+#[test]
+fn a_member_that_is_stopped_has_ended_and_the_others_go_on() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[("docs", "never")]);
+    let run = setting.run(&["--backend", &agents]);
+    setting.until_log_has("docs", "Session 1 started");
+
+    let stopped = setting.harness(&["stop", "docs", "--reason", "nobody reads it"]);
+    let ended = run.end();
+
+    assert_eq!(stopped.code, Some(0), "{stopped:?}");
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert_eq!(setting.member("docs")["status"], "stopped");
+    assert_eq!(setting.member("docs")["error"], "nobody reads it");
+    assert!(setting.has("src/shell.txt"));
+}
+
+#[test]
+fn a_fleet_that_is_stopped_has_ended_for_good() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[("parser", "never"), ("docs", "never")]);
+    let options = ["--backend", &agents];
+    let run = setting.run(&options);
+    setting.until_log_has("parser", "Session 1 started");
+
+    let stopped = setting.harness(&["stop", "--reason", "enough"]);
+    let ended = run.end();
+
+    assert_eq!(stopped.stdout, "the fleet roadmap was told to end\n");
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(
+        ended.stdout.contains("Fleet roadmap was stopped: enough"),
+        "{ended:?}"
+    );
+    assert_eq!(setting.left_processes(), 0);
+    let again = setting.run(&options).end();
+    assert!(again.stdout.contains("was stopped: enough"), "{again:?}");
+}
+
+#[test]
+fn a_member_that_is_killed_leaves_nothing() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[("docs", "never")]);
+    let run = setting.run(&["--backend", &agents]);
+    setting.until_log_has("docs", "Session 1 started");
+
+    let killed = setting.harness(&["kill", "docs", "--after", "0s"]);
+
+    assert_eq!(killed.stdout, "docs was killed\n", "{killed:?}");
+    assert_eq!(setting.member("docs")["status"], "stopped");
+    assert_eq!(run.end().code, Some(1));
+    assert_eq!(setting.left_processes(), 0);
+    assert!(setting.has("src/shell.txt"), "the others went on");
+}
+
+#[test]
+fn a_whole_fleet_is_killed() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[("parser", "never"), ("docs", "never")]);
+    let run = setting.run(&["--backend", &agents]);
+    setting.until_log_has("parser", "Session 1 started");
+    setting.until_log_has("docs", "Session 1 started");
+
+    let killed = setting.json(&["kill", "--after", "0s"]);
+
+    assert_eq!(killed["members"], json!(["parser", "docs"]));
+    assert_eq!(run.end().code, Some(1));
+    assert_eq!(setting.left_processes(), 0);
+}
+
+#[test]
+fn logs_are_followed_until_the_end() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[("parser", "go")]);
+    let run = setting.run(&["--backend", &agents]);
+    setting.until_log_has("parser", "Session 1 started");
+    let all = crate::setting::UnderWay::start(setting.command(&["logs", "--follow"]));
+    let one = crate::setting::UnderWay::start(setting.command(&["logs", "parser", "--follow"]));
+
+    setting.release("go");
+
+    let (all, one) = (all.end(), one.end());
+    assert_eq!(run.end().code, Some(0));
+    assert_eq!((all.code, one.code), (Some(0), Some(0)));
+    for told in ["(coordinator): ", "parser: ", "docs: "] {
+        assert!(all.stdout.contains(told), "{all:?}");
+    }
+    assert_eq!(
+        one.stdout.matches("Session 1 started").count(),
+        1,
+        "{one:?}"
+    );
+    assert!(one.stdout.contains("completed"), "{one:?}");
+    let last = setting.harness(&["logs", "parser", "-n", "1", "--json"]);
+    let line: serde_json::Value = serde_json::from_str(&last.stdout).expect("one line of JSON");
+    assert_eq!(line["member"], "parser");
+}
