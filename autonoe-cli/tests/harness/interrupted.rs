@@ -90,3 +90,31 @@ fn a_fleet_is_led_by_one_command_at_a_time() {
     setting.release("go");
     assert_eq!(run.end().code, Some(0));
 }
+
+#[test]
+fn a_second_interrupt_ends_everything_at_once() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[("parser", "never")]);
+    let run = setting.run(&["--backend", &agents]);
+    setting.until_log_has("parser", "Session 1 started");
+
+    run.interrupt();
+    run.interrupt();
+    let ended = run.end();
+
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    eventually("the end of its members", || setting.left_processes() == 0);
+}
+
+#[test]
+fn the_same_roadmap_is_the_same_however_it_is_named() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[]);
+    let first = setting.run(&["--backend", &agents]).end();
+    let whole = setting.project().join("ROADMAP.md");
+
+    let whole = whole.to_str().expect("text");
+    let again = setting.harness(&["run", whole, "--backend", &agents]);
+
+    assert_eq!((first.code, again.code), (Some(0), Some(0)), "{again:?}");
+}

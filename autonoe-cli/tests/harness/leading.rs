@@ -122,7 +122,7 @@ fn a_whole_fleet_is_paused_and_starts_nobody_until_it_is_resumed() {
     let setting = Setting::new();
     let agents = setting.usual_agents(&[("parser", "go")]);
     let run = setting.run(&["--backend", &agents]);
-    setting.until_member_is("parser", "running");
+    setting.until_log_has("parser", "Session 1 started");
 
     let paused = setting.json(&["pause"]);
     eventually("the pause", || {

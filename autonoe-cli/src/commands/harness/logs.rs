@@ -8,7 +8,7 @@ use autonoe_harness::HarnessId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::which::{Chosen, chosen, find};
+use super::which::{Chosen, chosen};
 use super::{broken, waiting};
 use crate::args::HarnessLogsArgs;
 use crate::error::CliError;
@@ -37,7 +37,7 @@ pub(super) fn logs(
     surroundings: &Surroundings,
 ) -> Result<ExitCode, CliError> {
     waiting(async {
-        let mut chosen = chosen(&args.which, surroundings).await?;
+        let chosen = chosen(&args.which, surroundings).await?;
         let writers = writers(&chosen, args)?;
         let mut seen = BTreeMap::<_, Vec<String>>::new();
         loop {
@@ -59,7 +59,6 @@ pub(super) fn logs(
                 return Ok(ExitCode::SUCCESS);
             }
             tokio::time::sleep(PAUSE).await;
-            chosen.fleet = find(&chosen.home, Some(chosen.name())).await?;
         }
     })
 }

@@ -1,5 +1,6 @@
 //! `autonoe harness`.
 
+mod alert_reader;
 mod asked;
 mod git;
 mod harness_guard;

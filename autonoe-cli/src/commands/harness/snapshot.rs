@@ -1,17 +1,17 @@
 //! A fleet at one moment, as views show it.
 
-use std::fs;
 use std::time::Duration;
 
 use autonoe_dashboard::{
-    AlertLine, AlertSeverity, Dashboard, DashboardFeed, FleetPhase, Member, MemberStatus, Progress,
+    AlertLine, Dashboard, DashboardFeed, FleetPhase, Member, MemberStatus, Progress,
 };
 use autonoe_harness::{
-    Alert, AlertLog, FleetHome, FleetRecord, HarnessId, HarnessStatus, MemberState, Severity,
+    FleetHome, FleetRecord, HarnessId, HarnessStatus, MemberState, MetaState, SqliteMeta,
 };
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::alert_reader::{AlertReader, line_of};
 use super::broken;
 use crate::error::CliError;
 
@@ -28,9 +28,9 @@ const LINES: usize = 12;
 pub(super) struct Watcher {
     home: FleetHome,
     fleet: String,
-    alerts: AlertLog,
-    /// How long the log of alerts was, and what was in it.
-    read: (u64, Vec<Alert>),
+    alerts: AlertReader,
+    /// What is kept of all fleets, once there is something.
+    kept: Option<SqliteMeta>,
 }
 
 impl Watcher {
@@ -38,8 +38,8 @@ impl Watcher {
         Self {
             home: home.clone(),
             fleet: fleet.to_owned(),
-            alerts: AlertLog::new(home.alerts_of_all()),
-            read: (0, Vec::new()),
+            alerts: AlertReader::new(home),
+            kept: None,
         }
     }
 
@@ -62,7 +62,14 @@ impl Watcher {
 
     /// Returns how the fleet stands; `None` if it is not kept yet.
     async fn look(&mut self, now: Timestamp) -> Result<Option<Dashboard>, CliError> {
-        let record = self.home.fleet(&self.fleet).await;
+        if self.kept.is_none() && self.home.path().join("meta_state.db").exists() {
+            let kept = self.home.meta().await;
+            self.kept = Some(kept.map_err(|error| broken(&error))?);
+        }
+        let Some(kept) = &self.kept else {
+            return Ok(None);
+        };
+        let record = kept.fleet(&self.fleet).await;
         let record = record.map_err(|error| broken(&error))?;
         record.map(|record| self.show(&record, now)).transpose()
     }
@@ -164,12 +171,7 @@ impl Watcher {
 
     /// Returns the last alerts of this fleet, the most recent first.
     fn newest_alerts(&mut self) -> Result<Vec<AlertLine>, CliError> {
-        let length = fs::metadata(self.alerts.path()).map_or(0, |file| file.len());
-        if length != self.read.0 {
-            let history = self.alerts.read().map_err(|error| broken(&error))?;
-            self.read = (length, history.alerts);
-        }
-        let newest = self.read.1.iter().rev();
+        let newest = self.alerts.read()?.iter().rev();
         let own = newest.filter_map(|alert| line_of(alert, &self.fleet));
         Ok(own.take(ALERTS).collect())
     }
@@ -188,26 +190,5 @@ fn status_of(status: HarnessStatus) -> MemberStatus {
         HarnessStatus::Completed => MemberStatus::Completed,
         HarnessStatus::Failed => MemberStatus::Failed,
         HarnessStatus::Stopped => MemberStatus::Stopped,
-    }
-}
-
-/// Shows an alert, if it is one of the fleet: of a member, `FLEET.MEMBER`, or of all.
-pub(super) fn line_of(alert: &Alert, fleet: &str) -> Option<AlertLine> {
-    let severity = match alert.severity {
-        Severity::Info => AlertSeverity::Info,
-        Severity::Warning => AlertSeverity::Warning,
-        Severity::Critical => AlertSeverity::Critical,
-        Severity::Success => AlertSeverity::Success,
-        Severity::Error => AlertSeverity::Error,
-    };
-    let line = AlertLine::new(severity, &*alert.kind, &*alert.message, alert.timestamp);
-    let Some(harness) = &alert.harness else {
-        let of = alert.context.get("fleet").and_then(Value::as_str);
-        return (of == Some(fleet)).then_some(line);
-    };
-    match harness.as_str().split_once('.') {
-        Some((of, member)) if of == fleet => Some(line.of(member)),
-        None if harness.as_str() == fleet => Some(line),
-        _ => None,
     }
 }

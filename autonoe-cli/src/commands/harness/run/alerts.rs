@@ -6,10 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::replace_file_durably;
-use autonoe_harness::{Alert, AlertLog, FleetHome};
+use autonoe_harness::{Alert, FleetHome};
 
-use crate::commands::harness::broken;
-use crate::commands::harness::snapshot::line_of;
+use crate::commands::harness::alert_reader::{AlertReader, line_of};
 use crate::compose::AlertWebhook;
 use crate::error::CliError;
 use crate::present::FleetLines;
@@ -26,7 +25,7 @@ const LAST: Duration = Duration::from_secs(30);
 /// of a service nor its key has to go to them.
 pub(super) struct Following {
     fleet: String,
-    log: AlertLog,
+    alerts: AlertReader,
     lines: Arc<FleetLines>,
     /// How many of the log were shown.
     shown: usize,
@@ -49,9 +48,8 @@ impl Following {
         webhook: Option<AlertWebhook>,
         lines: Arc<FleetLines>,
     ) -> Result<Self, CliError> {
-        let log = AlertLog::new(home.alerts_of_all());
-        let history = log.read().map_err(|error| broken(&error))?;
-        let now = history.alerts.len();
+        let mut alerts = AlertReader::new(home);
+        let now = alerts.read()?.len();
         let service = webhook.map(|webhook| {
             let cursor = home.path().join(fleet).join("webhook");
             let kept = fs::read_to_string(&cursor).ok();
@@ -64,7 +62,7 @@ impl Following {
         });
         Ok(Self {
             fleet: fleet.to_owned(),
-            log,
+            alerts,
             lines,
             shown: now,
             service,
@@ -88,8 +86,8 @@ impl Following {
     }
 
     async fn look(&mut self) {
-        let alerts = match self.log.read() {
-            Ok(history) => history.alerts,
+        let alerts = match self.alerts.read() {
+            Ok(alerts) => alerts,
             Err(error) => {
                 tracing::debug!(%error, "alerts cannot be read");
                 return;
@@ -102,7 +100,7 @@ impl Following {
         }
         self.shown = alerts.len();
         if let Some(service) = &mut self.service {
-            service.tell(&alerts, &self.fleet, &self.lines).await;
+            service.tell(alerts, &self.fleet, &self.lines).await;
         }
     }
 }

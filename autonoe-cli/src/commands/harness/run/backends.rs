@@ -43,6 +43,11 @@ impl Backends {
             usual: String::new(),
         };
         for backend in &args.backend {
+            if let Some(name) = &backend.name
+                && backends.known.contains_key(name)
+            {
+                return Err(CliError::usage(format!("there are two backends {name:?}")));
+            }
             let name = backends.free(backend.name());
             backends.add(&name, backend, surroundings);
             backends.named.push(name);
@@ -224,7 +229,7 @@ mod tests {
     }
 
     /// Returns the keys and the backends that a sub-harness with this work gets.
-    fn given(backends: &Backends, work: Value) -> (Vec<String>, Vec<String>) {
+    fn given(backends: &Backends, work: &Value) -> (Vec<String>, Vec<String>) {
         let order = RunSpec::new(RunId::new("f.a"), "work", json!({"work": {"work": work}}));
         let settings = WorkSettings {
             backends: BTreeMap::new(),
@@ -259,7 +264,7 @@ mod tests {
                 &["codex", "gemini"],
             ),
         ] {
-            let (found_keys, found_names) = given(&backends, work.clone());
+            let (found_keys, found_names) = given(&backends, &work);
 
             assert_eq!(found_keys, keys, "{work}");
             assert_eq!(found_names, names, "{work}");

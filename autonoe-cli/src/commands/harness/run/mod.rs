@@ -26,10 +26,14 @@ use super::which::home_of;
 use super::workshop::{Rules, Workshop};
 use super::{broken, runtime};
 use crate::args::HarnessRunArgs;
+use crate::commands::signals;
 use crate::compose::{AlertWebhook, ModelsFile, criteria_sandbox, sandbox_switch, without_keys};
 use crate::error::{CliError, whole};
 use crate::exit_code;
 use crate::surroundings::{Surroundings, this_program};
+
+/// How often it is looked whether they have.
+const SOON: Duration = Duration::from_millis(20);
 
 /// How long sub-harnesses have to let go of their work: longer than their own patience.
 const LEAVE: Duration = Duration::from_secs(20);
@@ -46,7 +50,11 @@ pub(super) fn run(
     // From here on nobody needs the keys of webhooks.
     let surroundings = &without_keys(surroundings);
     let backends = Backends::find(args, &roadmap, &project, surroundings)?;
-    let order = order::order(args, &roadmap, &backends)?;
+    let order = order::order(args, &roadmap, &backends)?.from_roadmap(order::place_of(
+        &args.roadmap,
+        &project,
+        surroundings,
+    ));
     let rules = Rules {
         switch: sandbox_switch(args.no_sandbox, surroundings),
         destructive: args.destructive(),
@@ -89,8 +97,13 @@ pub(super) fn run(
             () = showing.show() => None,
             () = following.follow() => None,
         };
-        // What came last is told, too.
-        following.finish().await;
+        if ended.is_some() {
+            // What came last is told, too, if somebody waits for that.
+            tokio::select! {
+                () = following.finish() => {}
+                () = signals::asked() => {}
+            }
+        }
         Ok::<_, CliError>(ended)
     });
     // With the runtime go those who look after sub-harnesses, and with them the processes.
@@ -105,7 +118,20 @@ pub(super) fn run(
 
 /// Waits until sub-harnesses have let go, and says how to go on.
 fn left(args: &HarnessRunArgs, fleet: &str, surroundings: &Surroundings) -> ExitCode {
-    let living = autonoe_process::wait_for_shut_downs(LEAVE);
+    let ended = std::thread::spawn(|| autonoe_process::wait_for_shut_downs(LEAVE));
+    // Who does not want to wait interrupts again.
+    let waiting = runtime().map(|runtime| {
+        runtime.block_on(async {
+            while !ended.is_finished() {
+                tokio::select! {
+                    () = signals::asked() => signals::at_once(),
+                    () = tokio::time::sleep(SOON) => {}
+                }
+            }
+        });
+    });
+    drop(waiting);
+    let living = ended.join().unwrap_or_default();
     if living > 0 {
         surroundings.note(&format!("warning: {living} processes do not end"));
     }

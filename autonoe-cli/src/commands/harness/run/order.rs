@@ -1,10 +1,10 @@
 //! What a fleet is to do, as the command line and a roadmap say it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::read_text_file;
+use autonoe_core::{Project, read_text_file};
 use autonoe_harness::{
     Arrangement, AskPerson, BackendModel, Escalation, Exploration, FleetOrder, Ladder,
     PromptMutation, Race, Roadmap, Voting,
@@ -38,6 +38,15 @@ pub(super) fn read(file: &Path, surroundings: &Surroundings) -> Result<Roadmap, 
         .map_err(|error| CliError::failure(format!("the roadmap cannot be followed\n{error}")))
 }
 
+/// Returns where a roadmap is, from the project on if it is in there: the same however it is named.
+pub(super) fn place_of(file: &Path, project: &Project, surroundings: &Surroundings) -> PathBuf {
+    let path = surroundings.working_dir.join(file);
+    let path = path.canonicalize().unwrap_or(path);
+    let root = project.root().canonicalize();
+    let root = root.unwrap_or_else(|_| project.root().to_owned());
+    path.strip_prefix(root).map_or(path.clone(), Path::to_owned)
+}
+
 /// Orders a fleet.
 pub(super) fn order(
     args: &HarnessRunArgs,
@@ -56,7 +65,6 @@ pub(super) fn order(
         FleetStrategy::Race | FleetStrategy::Voting(_) => contest(args, &name, roadmap, backends)?,
     };
     let order = order
-        .from_roadmap(&args.roadmap)
         .max_concurrent(args.max_concurrent)
         .time(args.max_time.unwrap_or(A_YEAR))
         .budget(args.allowance())

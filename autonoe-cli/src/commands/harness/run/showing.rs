@@ -76,10 +76,15 @@ impl Showing {
         let leave = Arc::new(Leave::default());
         let at_signal = leave.clone();
         let lines = self.lines.clone();
-        let watched = signals::watch_for(move || {
-            lines.warn(LEAVING);
-            at_signal.asked();
-        });
+        let watched = async move {
+            signals::watch_for(move || {
+                lines.warn(LEAVING);
+                at_signal.asked();
+            })
+            .await;
+            // Where signals cannot be watched, the fleet is shown all the same.
+            std::future::pending::<()>().await;
+        };
         let viewed = async {
             if self.has_view {
                 self.view(&leave).await;
@@ -90,7 +95,6 @@ impl Showing {
         tokio::select! {
             biased;
             () = leave.wanted.notified() => {}
-            // It ends the program by itself.
             () = watched => {}
             () = viewed => {}
         }
