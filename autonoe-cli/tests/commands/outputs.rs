@@ -78,6 +78,33 @@ fn with_failing_flow() -> Setting {
     with_runnable_flow().file("agents.json", agents)
 }
 
+fn with_roadmap() -> Setting {
+    let agents = r#"{"sessions": [
+        {"name": "a", "instruction": "task-a", "costUsd": "0.25", "steps": [{"says": "A."}, "ends"]},
+        {"name": "b", "instruction": "task-b", "steps": [{"endsWithError": "it broke"}]}]}"#;
+    bare().file("agents.json", agents).file(
+        "ROADMAP.md",
+        "## Objective\nX.\n## Tasks\n- [ ] **a**: A.\n- [ ] **b**: B.\n",
+    )
+}
+
+/// A fleet that has ended, in which one member failed.
+fn with_fleet() -> Setting {
+    let setting = with_roadmap();
+    setting.autonoe(FLEET);
+    setting
+}
+
+const FLEET: &[&str] = &[
+    "harness",
+    "run",
+    "ROADMAP.md",
+    "--no-worktrees",
+    "--backend=scripted:agents.json",
+    "--max-iterations=1",
+    "--json",
+];
+
 fn with_finished_run() -> Setting {
     let journal = include_str!("fixtures/finished_run.jsonl");
     bare().file(".autonoe/journal.jsonl", journal)
@@ -136,6 +163,17 @@ const VALUES: &[Case] = &[
             "--json",
         ],
     ),
+    ("output.harness-run", with_roadmap, FLEET),
+    (
+        "output.harness-status",
+        bare,
+        &["harness", "status", "--json"],
+    ),
+    (
+        "output.harness-status",
+        with_fleet,
+        &["harness", "status", "--json"],
+    ),
     ("output.flow-list", bare, &["flow", "list", "--json"]),
     ("output.flow-list", with_flows, &["flow", "list", "--json"]),
     (
@@ -165,6 +203,11 @@ const LINES: &[Case] = &[
     ),
     ("journal-entry", with_finished_run, &["log", "--json"]),
     ("journal-entry", with_broken_off_sync, &["log", "--json"]),
+    (
+        "output.harness-log-line",
+        with_fleet,
+        &["harness", "logs", "--json"],
+    ),
 ];
 
 /// What a program is promised: the schema, as the command prints it.
@@ -265,12 +308,14 @@ fn no_output_is_left_out_here() {
     let listed = bare().autonoe(&["schema"]).stdout;
     let tried = |name: &str| {
         let mut cases = VALUES.iter().chain(LINES);
-        name == "output.check-line" || cases.any(|(tried, ..)| *tried == name)
+        // The second is about a fleet at work: `tests/harness` tries it.
+        ["output.check-line", "output.harness-asked"].contains(&name)
+            || cases.any(|(tried, ..)| *tried == name)
     };
     let outputs = listed.lines().filter_map(|line| line.split(' ').next());
     let outputs: Vec<_> = outputs.filter(|name| name.starts_with("output.")).collect();
 
-    assert_eq!(outputs.len(), 9, "{listed}");
+    assert_eq!(outputs.len(), 13, "{listed}");
     for name in outputs {
         assert!(tried(name), "{name} is not tried");
     }

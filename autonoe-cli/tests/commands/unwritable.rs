@@ -56,6 +56,19 @@ const COMMANDS: &[(&[&str], &str)] = &[
     (&["flow", "validate"], ""),
     (&["flow", "validate", "--json"], ""),
     (&["flow", "graph", "hello"], ""),
+    (&["harness", "status"], ""),
+    (&["harness", "status", "--json"], ""),
+    (
+        &[
+            "harness",
+            "run",
+            "ROADMAP.md",
+            "--no-worktrees",
+            "--backend=scripted:agents.json",
+            "--quiet",
+        ],
+        "",
+    ),
     (&["completions", "bash"], ""),
     (&["man"], ""),
     (&["man", "run"], ""),
@@ -67,8 +80,10 @@ fn setting() -> Setting {
         .file("SPEC.md", "# Shop\n")
         .file(
             "agents.json",
-            r#"{"sessions": [{"name": "works", "steps": []}]}"#,
+            r#"{"sessions": [{"name": "works", "steps": []},
+                {"name": "task", "instruction": "task-a", "steps": [{"says": "A."}, "ends"]}]}"#,
         )
+        .file("ROADMAP.md", "## Objective\nX.\n## Tasks\n- [ ] **a**: A.\n")
         .file(".autonoe/agent.json", "{\"mcpServers\": {}}")
         .file(
             ".autonoe/status.json",
