@@ -1,7 +1,7 @@
 //! What of a fleet stays on the screen.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use autonoe_dashboard::{AlertLine, AlertSeverity};
 use autonoe_harness::{FleetEvent, FleetEventKind, FleetObserver, HarnessResult};
@@ -23,6 +23,8 @@ pub(crate) struct FleetLines {
     presenter: Arc<Presenter>,
     /// Whether the live view has the screen.
     is_covered: AtomicBool,
+    /// Warnings that came meanwhile.
+    held: Mutex<Vec<String>>,
 }
 
 impl FleetLines {
@@ -30,18 +32,33 @@ impl FleetLines {
         Self {
             presenter,
             is_covered: AtomicBool::new(false),
+            held: Mutex::default(),
         }
     }
 
-    /// Says whether something else has the screen: then nothing is written.
-    pub(crate) fn covered(&self, is_covered: bool) {
-        self.is_covered.store(is_covered, Ordering::Relaxed);
+    /// Says that something else has the screen: nothing is written until it is
+    /// [uncovered](Self::uncover).
+    pub(crate) fn cover(&self) {
+        self.is_covered.store(true, Ordering::Relaxed);
+    }
+
+    /// Lets lines be written again, and writes the warnings that came meanwhile.
+    pub(crate) fn uncover(&self) {
+        self.is_covered.store(false, Ordering::Relaxed);
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        for message in held.drain(..) {
+            self.presenter.warn(&message);
+        }
     }
 
     /// Warns of something.
     pub(crate) fn warn(&self, message: &str) {
-        if !self.is_covered.load(Ordering::Relaxed) {
-            self.presenter.warn(message);
+        match self.is_covered.load(Ordering::Relaxed) {
+            true => {
+                let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+                held.push(message.to_owned());
+            }
+            false => self.presenter.warn(message),
         }
     }
 

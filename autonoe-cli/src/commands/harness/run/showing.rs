@@ -116,7 +116,7 @@ impl Showing {
                 return;
             }
         };
-        self.lines.covered(true);
+        self.lines.cover();
         let interrupted = leave.clone();
         let inputs = EventStream::new().filter_map(move |event| {
             let input = event.ok().and_then(|event| ViewInput::of(&event));
@@ -137,7 +137,7 @@ impl Showing {
             () = carried_out => Ok(ViewEnd::InputEnded),
         };
         drop(screen);
-        self.lines.covered(false);
+        self.lines.uncover();
         if let Err(error) = ended {
             self.lines
                 .warn(&format!("the live view broke off: {error}"));
@@ -146,7 +146,7 @@ impl Showing {
 
     /// Lets everybody write again.
     pub(super) fn close(&self) {
-        self.lines.covered(false);
+        self.lines.uncover();
     }
 }
 
