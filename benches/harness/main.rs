@@ -1,0 +1,53 @@
+//! What a fleet costs beside the work of its members: coordination, state on disk, memory.
+//!
+//! `cargo bench -p autonoe-benches --bench harness [-- PART]`, where a part is `overhead`, `state`,
+//! `memory` or `thousand`; without one it is all of them.
+//!
+//! Ours and its peer take turns, so that both meet the same moods of the machine.
+
+#![allow(clippy::print_stdout)] // A benchmark prints its tables.
+
+mod figures;
+mod memory;
+mod overhead;
+mod peers;
+mod raw;
+mod resident;
+mod state;
+mod sub_harness;
+mod thousand;
+
+use std::fs;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.as_slice() {
+        [role, folder] if role == sub_harness::SERVE => return sub_harness::serve(folder),
+        [role] if role == sub_harness::IDLE => return sub_harness::idle(),
+        [role, what, count] if role == memory::GROW => return memory::print_growth(what, count),
+        _ => {}
+    }
+    // `cargo test --benches` runs this too: then once, and small.
+    let testing = !arguments.iter().any(|argument| argument == "--bench");
+    let mut wanted = arguments.iter().filter(|one| !one.starts_with('-'));
+    let wanted = wanted.next().map_or("all", String::as_str);
+    let parts: [(&str, fn(bool)); 4] = [
+        ("overhead", overhead::measure),
+        ("state", state::measure),
+        ("memory", memory::measure),
+        ("thousand", thousand::measure),
+    ];
+    println!("load before: {}", load());
+    for (name, measure) in parts {
+        if [name, "all"].contains(&wanted) {
+            println!("\n{name}:\n");
+            measure(testing);
+        }
+    }
+    println!("\nload after: {}", load());
+}
+
+fn load() -> String {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,155 @@
+//! Coordination of members that do nothing, against plain tasks of tokio that do the same.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use autonoe_core::{JobRunner, LocalEngine, RunControl, RunDesk, RunOutcome, RunSpec};
+use autonoe_harness::{
+    Coordinator, Graph, HarnessId, MemberSpec, Parallel, Pipeline, Race, Strategy, Voting,
+};
+use serde_json::{Value, json};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::figures::{Spread, micros, timed};
+use crate::peers;
+
+/// What members of a strategy do, by ours and by plain tasks.
+struct Pair {
+    name: &'static str,
+    strategy: fn(usize) -> Arc<dyn Strategy>,
+    peer: fn(&Runtime, usize, usize),
+    /// How many work at once, out of so many.
+    at_once: fn(usize) -> usize,
+}
+
+const PAIRS: [Pair; 6] = [
+    Pair {
+        name: "parallel",
+        strategy: |_| Arc::new(Parallel {}),
+        peer: peers::all,
+        at_once: |members| members,
+    },
+    Pair {
+        name: "parallel, 10 at once",
+        strategy: |_| Arc::new(Parallel {}),
+        peer: peers::all,
+        at_once: |_| 10,
+    },
+    Pair {
+        name: "graph, a binary tree",
+        strategy: |members| {
+            let pairs = (1..members).map(|n| (id(n), id(n / 2)));
+            Arc::new(pairs.fold(Graph::default(), |graph, (member, before)| {
+                graph.after(member, [before])
+            }))
+        },
+        peer: peers::tree,
+        at_once: |members| members,
+    },
+    Pair {
+        name: "pipeline",
+        strategy: |_| Arc::new(Pipeline {}),
+        peer: peers::chain,
+        at_once: |members| members,
+    },
+    Pair {
+        name: "race, the first wins",
+        strategy: |_| Arc::new(Race {}),
+        peer: peers::first,
+        at_once: |members| members,
+    },
+    Pair {
+        name: "voting over all",
+        strategy: |_| {
+            Arc::new(Voting {
+                min_votes: NonZeroUsize::MIN,
+                wait_for_all: true,
+                ..Voting::default()
+            })
+        },
+        peer: peers::all,
+        at_once: |members| members,
+    },
+];
+
+pub(crate) fn measure(testing: bool) {
+    let sizes: &[usize] = if testing {
+        &[1, 10]
+    } else {
+        &[1, 10, 100, 1_000]
+    };
+    println!("| strategy | members | us a member, with `Coordinator` | plain tasks | ratio |");
+    println!("| --- | --- | --- | --- | --- |");
+    for pair in &PAIRS {
+        for &members in sizes {
+            let rounds = if testing {
+                2
+            } else {
+                (20_000 / members).clamp(21, 401)
+            };
+            row(pair, members, rounds);
+        }
+    }
+}
+
+fn row(pair: &Pair, members: usize, rounds: usize) {
+    let runtime = Builder::new_current_thread().enable_time().build();
+    let runtime = runtime.expect("a runtime");
+    let at_once = (pair.at_once)(members);
+    let (mut ours, mut peer) = (Vec::new(), Vec::new());
+    for round in 0..=rounds {
+        let strategy = (pair.strategy)(members);
+        let (with, ()) = timed(|| coordinated(&runtime, strategy, members, at_once));
+        let (plain, ()) = timed(|| (pair.peer)(&runtime, members, at_once));
+        // The first round is for the caches.
+        if round > 0 {
+            ours.push(micros(with) / members as f64);
+            peer.push(micros(plain) / members as f64);
+        }
+    }
+    println!(
+        "| {} | {members} | {} | {} | {} |",
+        pair.name,
+        Spread::of(ours.iter().copied()),
+        Spread::of(peer.iter().copied()),
+        Spread::of_ratios(&ours, &peer),
+    );
+}
+
+fn coordinated(runtime: &Runtime, strategy: Arc<dyn Strategy>, members: usize, at_once: usize) {
+    let is_race = strategy.typetag_name() == "race";
+    let report = runtime.block_on(async {
+        let engine = LocalEngine::new(Arc::new(Nothing));
+        Coordinator::new("bench", Arc::new(engine), strategy)
+            .members((0..members).map(|n| {
+                let waits = is_race && n > 0;
+                MemberSpec::new(id(n), "nothing", json!({ "waits": waits }))
+            }))
+            .max_concurrent(NonZeroUsize::new(at_once).expect("some"))
+            .run(&RunControl::new())
+            .await
+    });
+    let report = report.expect("it begins");
+    assert!(report.result.success, "{report:?}");
+    assert_eq!(report.result.results.len(), members);
+}
+
+fn id(n: usize) -> HarnessId {
+    HarnessId::new(format!("m{n:04}"))
+}
+
+/// Ends at once, or waits to be stopped.
+struct Nothing;
+
+#[async_trait]
+impl JobRunner for Nothing {
+    async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+        if run.input["work"]["waits"] == Value::Bool(true) {
+            desk.control().cancelled().await;
+            return RunOutcome::cancelled("another was first");
+        }
+        tokio::task::yield_now().await;
+        RunOutcome::succeeded(json!(peers::SAID))
+    }
+}

@@ -1,0 +1,84 @@
+//! What strategies do, as a program would write it with nothing but tokio.
+
+use tokio::runtime::Runtime;
+use tokio::task::JoinSet;
+
+/// What each of them says.
+pub(crate) const SAID: &str = "done";
+
+async fn works() -> String {
+    tokio::task::yield_now().await;
+    SAID.to_owned()
+}
+
+/// All are waited for, some at once.
+pub(crate) fn all(runtime: &Runtime, tasks: usize, at_once: usize) {
+    runtime.block_on(async {
+        let (mut set, mut said) = (JoinSet::new(), Vec::new());
+        for _ in 0..tasks {
+            if set.len() == at_once {
+                said.extend(set.join_next().await);
+            }
+            set.spawn(works());
+        }
+        while let Some(one) = set.join_next().await {
+            said.push(one);
+        }
+        assert_eq!(said.len(), tasks);
+    });
+}
+
+/// Each is given what the one before said.
+pub(crate) fn chain(runtime: &Runtime, tasks: usize, _: usize) {
+    runtime.block_on(async {
+        let mut set = JoinSet::new();
+        let mut before = String::new();
+        for _ in 0..tasks {
+            let given = std::mem::take(&mut before);
+            set.spawn(async move {
+                drop(given);
+                works().await
+            });
+            before = set.join_next().await.expect("one").expect("no panic");
+        }
+        assert_eq!(before, SAID);
+    });
+}
+
+/// Each is begun when the one above it is done.
+pub(crate) fn tree(runtime: &Runtime, tasks: usize, _: usize) {
+    runtime.block_on(async {
+        let mut set = JoinSet::new();
+        let spawn = |set: &mut JoinSet<usize>, n: usize| {
+            set.spawn(async move {
+                works().await;
+                n
+            });
+        };
+        spawn(&mut set, 0);
+        let mut done = 0;
+        while let Some(one) = set.join_next().await {
+            let n = one.expect("no panic");
+            done += 1;
+            let below = [2 * n, 2 * n + 1];
+            for next in below.into_iter().filter(|next| *next > 0 && *next < tasks) {
+                spawn(&mut set, next);
+            }
+        }
+        assert_eq!(done, tasks);
+    });
+}
+
+/// The first is done, and the others are stopped and waited for.
+pub(crate) fn first(runtime: &Runtime, tasks: usize, _: usize) {
+    runtime.block_on(async {
+        let mut set = JoinSet::new();
+        set.spawn(works());
+        for _ in 1..tasks {
+            set.spawn(std::future::pending());
+        }
+        let first = set.join_next().await.expect("one").expect("no panic");
+        assert_eq!(first, SAID);
+        set.shutdown().await;
+    });
+}

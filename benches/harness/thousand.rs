@@ -1,0 +1,181 @@
+//! A thousand agents in one process, from the coordinator down to scripted sessions, against the
+//! same executions without a harness.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use autonoe_core::{JobRunner, LocalEngine, RunControl, RunDesk, RunOutcome, RunSpec, Verdict};
+use autonoe_harness::{
+    AgentExecutor, Coordinator, Execution, Executor, Executors, FileCriterion, HarnessId,
+    Isolation, MemberJob, MemberSpec, Parallel, Task, TaskLoop, WorkOrder,
+};
+use autonoe_testkit::{ScriptedAgents, SessionScript};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinSet;
+
+use crate::figures::{Spread, micros, timed};
+use crate::resident::own_kib;
+
+pub(crate) fn measure(testing: bool) {
+    let (members, rounds) = if testing { (10, 1) } else { (1_000, 5) };
+    let runtime = Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.expect("a runtime");
+    let before = own_kib();
+    let (mut ours, mut alone) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        ours.push(micros(coordinated(&runtime, members)) / 1e3);
+        alone.push(micros(executed(&runtime, members)) / 1e3);
+    }
+    println!("| {members} agents at once, a task each | figure |");
+    println!("| --- | --- |");
+    let figures = [
+        (
+            "with `Coordinator`, `LocalEngine` and `TaskLoop`, ms",
+            &ours,
+        ),
+        ("the same executions and checks as plain tasks, ms", &alone),
+    ];
+    for (what, figures) in figures {
+        println!("| {what} | {} |", Spread::of(figures.iter().copied()));
+    }
+    println!("| ratio | {} |", Spread::of_ratios(&ours, &alone));
+    let most = peak_kib().unwrap_or_default();
+    println!("| resident memory, before and at most | {before} KiB, {most} KiB |");
+}
+
+/// Members that play a script each, in folders of their own.
+#[derive(Clone)]
+pub(crate) struct Members {
+    folder: Arc<TempDir>,
+    script: fn(usize) -> SessionScript,
+    agents: Arc<Mutex<Vec<Arc<ScriptedAgents>>>>,
+}
+
+impl Members {
+    pub(crate) fn new(script: fn(usize) -> SessionScript) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        Self {
+            folder: Arc::new(folder),
+            script,
+            agents: Arc::default(),
+        }
+    }
+
+    /// Returns the order of one, in JSON, for a run without a coordinator.
+    pub(crate) fn order(&self, number: usize) -> Value {
+        let work = json!({ "number": number, "order": work_order() });
+        json!({ "member": number.to_string(), "work": work })
+    }
+
+    /// Returns how many sessions are under way.
+    pub(crate) fn at_work(&self) -> usize {
+        let agents = self.agents.lock().expect("a lock");
+        agents.iter().map(|agents| agents.alive()).sum()
+    }
+
+    fn executor(&self, number: usize) -> (AgentExecutor, PathBuf) {
+        let folder = self.folder.path().join(number.to_string());
+        std::fs::create_dir(&folder).expect("a folder");
+        let agents = ScriptedAgents::new([(self.script)(number)]).unverified();
+        let agents = Arc::new(agents);
+        self.agents.lock().expect("a lock").push(agents.clone());
+        let executor = AgentExecutor::new("scripted", agents, &folder)
+            .sessions(|builder| builder.bash_security(Arc::new(|_: &str| Verdict::Allow)));
+        (executor, folder)
+    }
+}
+
+#[async_trait]
+impl JobRunner for Members {
+    async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+        let job = MemberJob::of(run).expect("a member");
+        let number = job.work["number"].as_u64().expect("a number");
+        let (executor, folder) = self.executor(number as usize);
+        let work = TaskLoop::new(folder, move |folder: &Path| {
+            Executors::default().with(Arc::new(executor.clone().in_folder(folder)))
+        });
+        let run = RunSpec::new(run.id.clone(), "work", job.work["order"].clone());
+        work.carry_out(&run, desk).await
+    }
+}
+
+fn task() -> Task {
+    let task = Task::new("T-1", "Write out.txt.").expect("an id");
+    task.success(FileCriterion::new("out.txt"))
+}
+
+fn work_order() -> WorkOrder {
+    WorkOrder::new([task()], Isolation::Shared)
+}
+
+/// A session of a dozen events that does its task.
+fn writing(_: usize) -> SessionScript {
+    SessionScript::new("works")
+        .thinks("what is next?")
+        .says("I look at the code.")
+        .uses_tool("Read", json!({"file_path": "src/main.rs"}))
+        .uses_tool("Bash", json!({"command": "ls"}))
+        .does(|folder| std::fs::write(folder.join("out.txt"), "done\n").expect("a file"))
+        .says("I have written it.")
+        .ends()
+}
+
+/// A session that waits for ever.
+pub(crate) fn hanging() -> SessionScript {
+    SessionScript::new("waits").says("I begin.").hangs()
+}
+
+fn coordinated(runtime: &Runtime, members: usize) -> std::time::Duration {
+    let runner = Members::new(writing);
+    let orders: Vec<_> = (0..members).map(|number| runner.order(number)).collect();
+    let engine = Arc::new(LocalEngine::new(Arc::new(runner)));
+    let (took, report) = timed(|| {
+        runtime.block_on(async {
+            let members = orders.into_iter().enumerate().map(|(number, mut order)| {
+                let id = HarnessId::new(format!("m{number:04}"));
+                MemberSpec::new(id, "work", order["work"].take())
+            });
+            Coordinator::new("bench", engine, Arc::new(Parallel {}))
+                .members(members)
+                .max_concurrent(NonZeroUsize::MAX)
+                .run(&RunControl::new())
+                .await
+        })
+    });
+    let report = report.expect("it begins");
+    assert!(report.result.success, "{:?}", report.result.results.first());
+    took
+}
+
+/// Has the same tasks executed and verified by plain tasks.
+fn executed(runtime: &Runtime, members: usize) -> std::time::Duration {
+    let runner = Members::new(writing);
+    let (took, ()) = timed(|| {
+        runtime.block_on(async {
+            let mut all = JoinSet::new();
+            for number in 0..members {
+                let runner = runner.clone();
+                all.spawn(async move {
+                    let (executor, _) = runner.executor(number);
+                    let executed = executor.execute(&task(), &Execution::default()).await;
+                    let result = executed.expect("the task is right");
+                    executor.verify_success(&task(), &result).await
+                });
+            }
+            while let Some(verified) = all.join_next().await {
+                assert!(verified.expect("no panic").is_success());
+            }
+        });
+    });
+    took
+}
+
+fn peak_kib() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
