@@ -31,7 +31,8 @@ fn main() {
     let testing = !arguments.iter().any(|argument| argument == "--bench");
     let mut wanted = arguments.iter().filter(|one| !one.starts_with('-'));
     let wanted = wanted.next().map_or("all", String::as_str);
-    let parts: [(&str, fn(bool)); 4] = [
+    type Part = (&'static str, fn(bool));
+    let parts: [Part; 4] = [
         ("overhead", overhead::measure),
         ("state", state::measure),
         ("memory", memory::measure),
