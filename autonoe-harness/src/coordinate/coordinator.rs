@@ -65,6 +65,7 @@ pub struct Coordinator {
     pub(super) account: String,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) observers: Vec<Arc<dyn FleetObserver>>,
+    pub(super) ended_before: Vec<HarnessId>,
 }
 
 /// How many members work at once, unless somebody says otherwise.
@@ -95,6 +96,7 @@ impl Coordinator {
             account: fleet.clone(),
             clock: Arc::new(SystemClock),
             observers: Vec::new(),
+            ended_before: Vec::new(),
             fleet,
         }
     }
@@ -152,6 +154,13 @@ impl Coordinator {
     /// Adds somebody who is told what happens.
     pub fn observer(mut self, observer: Arc<dyn FleetObserver>) -> Self {
         self.observers.push(observer);
+        self
+    }
+
+    /// Says in which order members ended under a coordinator before this one, as far as somebody
+    /// knows: an engine does not tell who was first. The others follow in the order of the members.
+    pub fn ended_before(mut self, members: impl IntoIterator<Item = HarnessId>) -> Self {
+        self.ended_before = members.into_iter().collect();
         self
     }
 

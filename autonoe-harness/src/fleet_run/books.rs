@@ -109,6 +109,20 @@ impl Books {
         Ok(is_news)
     }
 
+    /// Returns the members that have ended, in the order in which they did.
+    pub(super) fn ended(&self) -> Vec<HarnessId> {
+        let ended = self
+            .members
+            .iter()
+            .filter_map(|member| match &member.state {
+                MemberState::Ended { place, .. } => Some((*place, member.id.clone())),
+                _ => None,
+            });
+        let mut ended: Vec<_> = ended.collect();
+        ended.sort();
+        ended.into_iter().map(|(_, id)| id).collect()
+    }
+
     /// Writes down a decision. Once this returns, a crash does not undo it.
     pub(super) async fn decide(&mut self, decision: &FleetDecision) -> Result<(), StateError> {
         let line = match decision {

@@ -194,7 +194,7 @@ impl FleetRun {
         control: &RunControl,
     ) -> Result<Decided, FleetRunError> {
         let (tell, mut told) = mpsc::unbounded_channel();
-        let coordinator = self.coordinator(tell)?;
+        let coordinator = self.coordinator(tell)?.ended_before(books.ended());
         let fleet = self.order.name.clone();
         books
             .save_accounts(&Accounts::new(fleet, self.order.budget))

@@ -121,6 +121,21 @@ async fn a_race_that_was_won_starts_nobody_and_stops_the_losers() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_ended_first_is_first_also_for_the_next_one_if_somebody_knows() {
+    let fleet = Fleet::new(Arc::new(Voting::default()), acts(&[20, 10]));
+    // It is killed when both have ended and it has seen the second of them only.
+    assert_eq!(fleet.killed_after(Duration::from_secs(15)).await, None);
+    tokio::time::sleep(Duration::from_secs(10)).await;
+
+    let unknown = fleet.finished().await;
+    let known = fleet.coordinator().ended_before([id("m1")]);
+    let known = known.run(&RunControl::new()).await.expect("it began");
+
+    assert_eq!(unknown.result.winner, Some(id("m0")));
+    assert_eq!(known.result.winner, Some(id("m1")));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_fleet_that_has_ended_is_reported_again_without_starting_anybody() {
     let fleet = Fleet::new(Arc::new(Voting::default()), acts(&[10, 20, 30]));
     let first = fleet.finished().await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use autonoe_core::{Budget, CostUsd, RunControl};
+use autonoe_core::{Budget, CostUsd, JobRunner, RunControl, RunDesk};
 use autonoe_harness::{
     Allowance, Arrangement, AttemptEnding, Cursor, CutShort, FleetOrder, HarnessId, MemberState,
     SqliteState, StateStore, TaskStatus,
@@ -91,6 +91,43 @@ async fn a_member_keeps_its_state_and_tells_the_others_what_it_came_to() {
         .await;
     let said = std::fs::read_to_string(artifact.expect("it is published").path);
     assert_eq!(said.expect("a file"), "I have written a.txt.");
+}
+
+#[tokio::test]
+async fn a_state_that_is_behind_the_journal_catches_up_and_nothing_is_told_twice() {
+    let project = Project::new();
+    let agents = project.agents(PACE);
+    let mut order = order(&[("a", &[])], Arrangement::AsTheyDepend);
+    // Two tasks, one of which fails.
+    order.members[0]
+        .work
+        .tasks
+        .extend(roadmap(&[("z", &[])]).tasks);
+    order.members[0].work.tasks[1].task.model = Some("broken".to_owned());
+    order.members[0].work.max_iterations = 1;
+    let run = project.run(&agents, &order);
+    run.run(&RunControl::new()).await.expect("it ends");
+    let home = project.home();
+    let folder = home.folder_of("f", &HarnessId::new("a")).expect("an id");
+    for name in ["state.db", "state.db-wal", "state.db-shm"] {
+        let _ = std::fs::remove_file(folder.path().join(name));
+    }
+
+    let desk = RunDesk::new(RunControl::new(), |_| {});
+    let order = folder.order().expect("an order");
+    let outcome = project.member_work(&agents).carry_out(&order, &desk).await;
+
+    assert!(!outcome.is_success());
+    assert_eq!(project.turns(), ["project a"]);
+    let state = SqliteState::open(&folder.path().join("state.db")).await;
+    let tasks = state.expect("it opens").tasks().await.expect("readable");
+    let status: Vec<_> = tasks.iter().map(|task| task.status).collect();
+    assert_eq!(status, [TaskStatus::Completed, TaskStatus::Failed]);
+    let shared = home.shared().await.expect("it opens");
+    let events = shared.events_since(Cursor::START, 9).await;
+    assert_eq!(events.expect("readable").len(), 1);
+    let name = "f.a.md".parse().expect("a name");
+    assert_eq!(shared.versions(&name).await.expect("readable").len(), 1);
 }
 
 #[tokio::test]

@@ -27,9 +27,14 @@ impl Course<'_> {
             }
         }
         // Those that have ended first: what they returned may have paid for the others.
-        let (ended, at_work): (Vec<_>, Vec<_>) = found
+        let (mut ended, at_work): (Vec<_>, Vec<_>) = found
             .into_iter()
             .partition(|(_, _, view)| view.outcome.is_some());
+        let known = &self.plan.ended_before;
+        ended.sort_by_key(|(member, ..)| {
+            let place = known.iter().position(|known| known == member);
+            place.unwrap_or(usize::MAX)
+        });
         for (member, run, view) in ended.into_iter().chain(at_work) {
             self.find_again(member, run, &view);
         }
