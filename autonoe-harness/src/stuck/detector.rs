@@ -128,12 +128,14 @@ impl StuckDetector {
         } else if reaches(identical, limits.identical_outputs) {
             found.push((Stuck, reason));
         }
+        let is_idle_now = such_at_end(history(), is_idle) > 0;
         let repeated = run_at_end(self.actions.iter());
-        if reaches(repeated, limits.repeated_actions) {
+        // Who edits one file again and again and comes on is at work.
+        if reaches(repeated, limits.repeated_actions) && is_idle_now {
             found.push((Stuck, StuckReason::RepeatedAction(repeated)));
         }
         let pairs = pairs_at_end(&self.actions);
-        if reaches(pairs, limits.alternations) && such_at_end(history(), is_idle) > 0 {
+        if reaches(pairs, limits.alternations) && is_idle_now {
             found.push((Stuck, StuckReason::AlternatingPair(pairs)));
         }
         let errors = match history().next_back().map(|last| &last.error) {
@@ -190,7 +192,10 @@ mod tests {
         let signs: [(Change, usize, StuckReason); 8] = [
             (|_, it| it.score = 0.1, 3, StuckReason::NoProgress(3)),
             (
-                |_, it| it.actions = vec!["Bash ls".into()],
+                |number, it| {
+                    it.score = if number == 4 { 0.0 } else { 0.5 };
+                    it.actions = vec!["Bash ls".into()];
+                },
                 5,
                 StuckReason::RepeatedAction(5),
             ),
@@ -256,6 +261,27 @@ mod tests {
     #[test]
     fn who_says_nothing_but_comes_on_is_not_stuck() {
         let report = after(9, |_, it| it.output = " \n".into());
+
+        assert_eq!(report.level, StuckLevel::Fine);
+    }
+
+    #[test]
+    fn who_edits_one_file_many_times_and_comes_on_is_not_stuck() {
+        let edits = |_, it: &mut Iteration| it.actions = vec!["Edit src/main.rs".into(); 7];
+
+        assert_eq!(after(1, edits).level, StuckLevel::Fine);
+        assert_eq!(after(9, edits).level, StuckLevel::Fine);
+    }
+
+    #[test]
+    fn who_was_helped_and_comes_on_is_not_stuck_for_what_it_repeats() {
+        let mut detector = StuckDetector::new(StuckThresholds::default());
+        detector.observe(Iteration::new("nothing", 0.0));
+        detector.helped();
+        let mut edits = Iteration::new("better", 0.6);
+        edits.actions = vec!["Edit src/main.rs".into(); 7];
+
+        let report = detector.observe(edits);
 
         assert_eq!(report.level, StuckLevel::Fine);
     }
