@@ -29,7 +29,7 @@ pub(super) fn markers(output: &str) -> Vec<String> {
         && let Some((marker, behind)) = behind.split_once("</progress>")
     {
         let marker = marker.trim();
-        // Saying nothing, or the same again, is no progress.
+        // Saying nothing, or the same again in one breath, is no progress.
         if !marker.is_empty() && !found.iter().any(|known| known == marker) {
             found.push(marker.to_owned());
         }
