@@ -23,6 +23,8 @@ pub struct SnapshotLimits {
     /// Up to how many bytes the lines of a file are counted. A larger one is the same as long as
     /// its size and its time are.
     pub file_bytes: u64,
+    /// Of how many bytes in all the lines are counted. What comes then is taken for a large file.
+    pub all_bytes: u64,
     /// How many lines must change for the highest score.
     pub full_score_lines: u64,
 }
@@ -32,6 +34,7 @@ impl Default for SnapshotLimits {
         Self {
             files: 50_000,
             file_bytes: 1024 * 1024,
+            all_bytes: 256 * 1024 * 1024,
             full_score_lines: A_LOT,
         }
     }
@@ -77,10 +80,12 @@ impl TreeSnapshot {
     ///
     /// # Errors
     ///
-    /// The folder cannot be read, or there are more files in it than are looked at. A file that
-    /// goes away meanwhile is none.
+    /// The folder cannot be read, or there are more files in it than are looked at. What goes away
+    /// meanwhile, and a folder inside that nobody may read, is left out.
     pub fn take(folder: &Path, limits: &SnapshotLimits) -> io::Result<Self> {
         let mut files = HashMap::new();
+        let mut bytes_left = limits.all_bytes;
+        let mut has_begun = false;
         let walk = WalkBuilder::new(folder)
             .hidden(false)
             .parents(false)
@@ -95,13 +100,12 @@ impl TreeSnapshot {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => match error.into_io_error() {
-                    Some(error) if error.kind() == io::ErrorKind::NotFound && !files.is_empty() => {
-                        continue;
-                    }
+                    Some(error) if is_passed_over(&error) && has_begun => continue,
                     Some(error) => return Err(error),
                     None => continue,
                 },
             };
+            has_begun = true;
             let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
             if is_directory {
                 continue;
@@ -111,8 +115,9 @@ impl TreeSnapshot {
                 return Err(io::Error::other(message));
             }
             let path = entry.path();
-            match Content::of(path, limits) {
-                Ok(content) => {
+            match Content::of(path, limits.file_bytes.min(bytes_left)) {
+                Ok((content, read)) => {
+                    bytes_left = bytes_left.saturating_sub(read);
                     let path = path.strip_prefix(folder).unwrap_or(path);
                     files.insert(path.to_owned(), content);
                 }
@@ -145,35 +150,44 @@ impl TreeSnapshot {
 }
 
 impl Content {
-    fn of(path: &Path, limits: &SnapshotLimits) -> io::Result<Self> {
+    /// Looks at a file, and returns how many bytes of it were read: at most `most`.
+    fn of(path: &Path, most: u64) -> io::Result<(Self, u64)> {
         let hasher = BuildHasherDefault::<DefaultHasher>::default();
         let metadata = path.symlink_metadata()?;
         if metadata.is_symlink() {
-            return Ok(Self::Other(hasher.hash_one(path.read_link()?)));
+            return Ok((Self::Other(hasher.hash_one(path.read_link()?)), 0));
         }
         let known = (metadata.len(), metadata.modified().ok());
-        if !metadata.is_file() || metadata.len() > limits.file_bytes {
-            return Ok(Self::Other(hasher.hash_one(known)));
+        if !metadata.is_file() || metadata.len() > most {
+            return Ok((Self::Other(hasher.hash_one(known)), 0));
         }
         let mut bytes = Vec::new();
-        match File::open(path) {
-            Ok(file) => file.take(limits.file_bytes).read_to_end(&mut bytes)?,
+        let read = match File::open(path) {
+            Ok(file) => file.take(most).read_to_end(&mut bytes)? as u64,
             // What nobody may read can still be seen to change.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                return Ok(Self::Other(hasher.hash_one(known)));
+                return Ok((Self::Other(hasher.hash_one(known)), 0));
             }
             Err(error) => return Err(error),
         };
         if bytes.contains(&0) {
-            return Ok(Self::Other(hasher.hash_one(bytes)));
+            return Ok((Self::Other(hasher.hash_one(bytes)), read));
         }
         let mut lines = HashMap::new();
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             *lines.entry(hasher.hash_one(line)).or_default() += 1;
         }
         let whole = hasher.hash_one(&bytes);
-        Ok(Self::Lines { whole, lines })
+        Ok((Self::Lines { whole, lines }, read))
     }
+}
+
+/// Tells whether a folder that cannot be looked into is left out: it went away, or is not for us.
+fn is_passed_over(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied
+    )
 }
 
 fn changed_lines(before: Option<&Content>, now: Option<&Content>) -> u64 {
@@ -235,6 +249,21 @@ mod tests {
         fn take(&self) -> TreeSnapshot {
             TreeSnapshot::take(self.0.path(), &SnapshotLimits::default()).expect("a snapshot")
         }
+    }
+
+    #[test]
+    fn no_more_is_read_than_may_be_and_the_rest_is_still_seen_to_change() {
+        let folder = Folder::new();
+        let limits = SnapshotLimits {
+            all_bytes: 2,
+            ..SnapshotLimits::default()
+        };
+        let take = || TreeSnapshot::take(folder.0.path(), &limits).expect("a snapshot");
+        folder.write("a.rs", "one\n");
+        let before = take();
+        folder.write("a.rs", "one\ntwo\n");
+
+        assert_eq!(take().changed_lines_since(&before), UNCOUNTED);
     }
 
     #[test]
