@@ -51,7 +51,7 @@ pub struct Task {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "criteria")]
     pub success_criteria: Option<SuccessCriteria>,
-    /// How many seconds it may take; 1800 by default.
+    /// How many seconds it may take, all turns together; 1800 by default.
     #[serde(default = "half_an_hour")]
     pub timeout_seconds: u64,
     /// The folder that it is done in, from the folder of the executor, which it is inside of.

@@ -1,5 +1,7 @@
 //! A task, from its first iteration to its end.
 
+use std::time::Duration;
+
 use autonoe_core::Failure;
 use jiff::Timestamp;
 
@@ -31,6 +33,7 @@ struct Standing {
     climb: Climb,
     iteration: u32,
     waits: u32,
+    waits_in_a_row: u32,
     /// Why the last iteration is no success.
     problem: Option<String>,
     backend_failed: bool,
@@ -57,6 +60,7 @@ impl Work<'_> {
         self.note(&began).await?;
         let so_far = self.so_far.of_task(&task.id);
         let mut standing = self.standing(task, &so_far);
+        self.worked = so_far.worked;
         self.report(Some(task), standing.iteration);
         let mut place = self.place(self.folder.clone(), None).await;
         let mut next = self
@@ -104,7 +108,7 @@ impl Work<'_> {
         so_far: TaskSoFar,
     ) -> Result<Recovered, Failure> {
         let most = self.order.max_iterations;
-        if standing.iteration >= most {
+        if standing.counted() >= most {
             let why = GivenUp::Iterations(most).to_string();
             let last = standing.problem.iter();
             let last: String = last.map(|why| format!("; at last: {why}")).collect();
@@ -132,10 +136,16 @@ impl Work<'_> {
         Ok(Recovered::GoOn)
     }
 
+    /// Returns how many seconds a task had, if they are over.
+    pub(super) fn is_over(&self, task: &Task) -> Option<u64> {
+        let is_over = self.time_left(task).is_none();
+        is_over.then_some(task.timeout_seconds)
+    }
+
     /// Waits for a time to come.
-    async fn wait_until(&mut self, until: Timestamp) -> Held {
+    pub(super) async fn wait_until(&mut self, until: Timestamp) -> Held {
         let left = until.duration_since(self.lines.clock.now());
-        let left = std::time::Duration::try_from(left).unwrap_or_default();
+        let left = Duration::try_from(left).unwrap_or_default();
         let time = self.lines.clock.sleep(left);
         self.messages.wait(time).await
     }
@@ -161,6 +171,9 @@ impl Work<'_> {
             Ok(turn) => turn,
             Err(NoTurn::NotRecorded(failure)) => return Err(failure),
             Err(NoTurn::Spent(kind)) => return failed(GivenUp::Budget(kind).to_string()),
+            Err(NoTurn::TimeIsOver) => {
+                return failed(GivenUp::Time(task.timeout_seconds).to_string());
+            }
             Err(NoTurn::NotBegun(error)) => {
                 standing.problem = Some(error.to_string());
                 standing.backend_failed = true;
@@ -170,7 +183,7 @@ impl Work<'_> {
                         | ExecuteError::WrongCli { .. }
                         | ExecuteError::Setup { .. }
                 );
-                return match another_may && iteration < self.order.max_iterations {
+                return match another_may && standing.counted() < self.order.max_iterations {
                     true => self.recover(place, task, standing).await,
                     false => failed(error.to_string()),
                 };
@@ -180,14 +193,20 @@ impl Work<'_> {
             end: &turn.result.end,
             verification: &turn.verification,
             report: &turn.report,
-            iteration,
+            iteration: standing.counted(),
             max_iterations: self.order.max_iterations,
             spent: self.account.exhausted(),
             is_cancelled: self.messages.is_cancelled(),
             waits: standing.waits,
+            waits_in_a_row: standing.waits_in_a_row,
+            max_wait: Duration::from_secs(self.order.max_wait_seconds),
+            over: self.is_over(task),
             now: self.lines.clock.now(),
         });
         standing.learn(&turn);
+        if !matches!(next, NextStep::Wait { .. }) {
+            standing.waits_in_a_row = 0;
+        }
         match next {
             NextStep::Done => {
                 let result = Box::new(turn.result);
@@ -198,9 +217,8 @@ impl Work<'_> {
             NextStep::GiveUp(why) => failed(format!("{why}; at last: {}", turn.verification)),
             NextStep::Recover => self.recover(place, task, standing).await,
             NextStep::Wait { until } => {
-                // It was no turn: nothing was done in it.
-                standing.iteration -= 1;
                 standing.waits += 1;
+                standing.waits_in_a_row += 1;
                 let task = task.id.clone();
                 self.note(&WorkEvent::Waited { task, until }).await?;
                 match self.wait_until(until).await {
@@ -309,6 +327,7 @@ impl Work<'_> {
             climb: so_far.climb.clone(),
             iteration: so_far.iterations,
             waits: so_far.waits,
+            waits_in_a_row: so_far.waits_in_a_row,
             problem: so_far.problem.clone(),
             backend_failed: so_far.backend_failed,
             report: so_far.report.clone().unwrap_or(StuckReport {
@@ -320,6 +339,11 @@ impl Work<'_> {
 }
 
 impl Standing {
+    /// Returns how many iterations count: those after which it waited do not.
+    fn counted(&self) -> u32 {
+        self.iteration.saturating_sub(self.waits)
+    }
+
     fn learn(&mut self, turn: &Turn) {
         self.problem = Some(turn.verification.reason().to_owned());
         self.backend_failed = is_permanent(&turn.result.end);

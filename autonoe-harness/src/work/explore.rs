@@ -1,8 +1,11 @@
 //! Several ways, each in a worktree of its own.
 
+use std::time::Duration;
+
 use autonoe_core::Failure;
 
 use super::WorkEvent;
+use super::decide::{GivenUp, Iterated, NextStep, next_step};
 use super::iterate::{NoTurn, Place};
 use super::messages::Held;
 use super::task_loop::Work;
@@ -100,29 +103,59 @@ impl Work<'_> {
         iterations: u32,
     ) -> Result<Way, Failure> {
         let mut problem: Option<String> = None;
-        for iteration in 1..=iterations {
+        let (mut iteration, mut waits, mut in_a_row) = (0, 0, 0);
+        while iteration - waits < iterations {
             if self.messages.hold().await == Held::Stop {
                 return Ok(Way::Stopped);
             }
-            match self
+            iteration += 1;
+            let turn = match self
                 .iterate(place, task, iteration, problem.as_deref())
                 .await
             {
+                Ok(turn) => turn,
                 Err(NoTurn::NotRecorded(failure)) => return Err(failure),
                 Err(NoTurn::NotBegun(error)) => return Ok(Way::Failed(error.to_string())),
                 Err(NoTurn::Spent(kind)) => {
                     return Ok(Way::Failed(format!("nothing is left of the {kind}")));
                 }
-                Ok(turn) if turn.verification.is_success() => {
-                    return Ok(Way::Verified(Box::new(turn.result)));
+                Err(NoTurn::TimeIsOver) => {
+                    return Ok(Way::Failed(GivenUp::Time(task.timeout_seconds).to_string()));
                 }
-                Ok(_) if self.messages.is_cancelled() => return Ok(Way::Stopped),
-                Ok(turn) if turn.report.is_stuck() => {
-                    let why = turn.verification.reason();
+            };
+            let next = next_step(&Iterated {
+                end: &turn.result.end,
+                verification: &turn.verification,
+                report: &turn.report,
+                iteration: iteration - waits,
+                max_iterations: iterations,
+                spent: self.account.exhausted(),
+                is_cancelled: self.messages.is_cancelled(),
+                waits,
+                waits_in_a_row: in_a_row,
+                max_wait: Duration::from_secs(self.order.max_wait_seconds),
+                over: self.is_over(task),
+                now: self.lines.clock.now(),
+            });
+            let why = turn.verification.reason().to_owned();
+            match next {
+                NextStep::Done => return Ok(Way::Verified(Box::new(turn.result))),
+                NextStep::Stop => return Ok(Way::Stopped),
+                NextStep::GiveUp(GivenUp::Iterations(_)) => {}
+                NextStep::GiveUp(given_up) => return Ok(Way::Failed(given_up.to_string())),
+                NextStep::Recover => {
                     return Ok(Way::Failed(format!("it is stuck as well: {why}")));
                 }
-                Ok(turn) => problem = Some(turn.verification.reason().to_owned()),
+                NextStep::Again => in_a_row = 0,
+                NextStep::Wait { until } => {
+                    waits += 1;
+                    in_a_row += 1;
+                    if self.wait_until(until).await == Held::Stop {
+                        return Ok(Way::Stopped);
+                    }
+                }
             }
+            problem = Some(why);
         }
         let problem = problem.unwrap_or_default();
         Ok(Way::Failed(format!(

@@ -1,6 +1,7 @@
 //! One turn of an agent, and what it came to.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use autonoe_core::{Failure, RunControl, RunProgress};
 
@@ -35,6 +36,8 @@ pub(super) struct Turn {
 pub(super) enum NoTurn {
     /// Nothing is left of that.
     Spent(BudgetedKind),
+    /// The task had all of its time.
+    TimeIsOver,
     /// The executor did not begin.
     NotBegun(ExecuteError),
     /// Nobody could take note of it.
@@ -62,13 +65,18 @@ impl Work<'_> {
         iteration: u32,
         problem: Option<&str>,
     ) -> Result<Turn, NoTurn> {
+        let Some(left) = self.time_left(task) else {
+            return Err(NoTurn::TimeIsOver);
+        };
+        let limited = task.clone().timeout(left);
         let free = self.account.free();
         let budget = self.account.begin().map_err(NoTurn::Spent)?;
+        let began = self.lines.clock.now();
         let begins = WorkEvent::IterationBegan {
             task: task.id.clone(),
             iteration,
             branch: place.branch.clone(),
-            at: self.lines.clock.now(),
+            at: began,
         };
         if let Err(failure) = self.note(&begins).await {
             self.account.end(None);
@@ -77,7 +85,7 @@ impl Work<'_> {
         let child = RunControl::new();
         let mut execution = Execution::new(&child).budget(budget);
         execution.context = self.context(problem);
-        let executing = place.executors.execute(task, &execution);
+        let executing = place.executors.execute(&limited, &execution);
         let (result, given) = self.messages.accompany(&child, executing).await;
         let told = self.messages.sort(given);
         let result = match result {
@@ -103,14 +111,19 @@ impl Work<'_> {
         self.account.end(Some(&spent));
         match verification.is_success() {
             true => self.tests_passed = verification.tests_passed().or(self.tests_passed),
+            // That there is no quota is nobody's failure.
+            false if matches!(result.end, ExecutionEnd::QuotaExceeded { .. }) => {}
             false => self.failures = self.failures.saturating_add(1),
         }
         let (signal, score, report) = self.judge(place, &result).await;
+        let at = self.lines.clock.now();
+        let took = Duration::try_from(at.duration_since(began)).unwrap_or_default();
+        self.worked = self.worked.saturating_add(took);
         let event = WorkEvent::Iterated {
             task: task.id.clone(),
             iteration,
             branch: place.branch.clone(),
-            at: self.lines.clock.now(),
+            at,
             cli: result.cli.clone(),
             model: result.model.clone(),
             end: result.end.clone(),
@@ -138,6 +151,13 @@ impl Work<'_> {
             verification,
             report,
         })
+    }
+
+    /// Returns how much is left of the time of the task under way: that of all its iterations, those
+    /// on branches and their checks among them. What it waits and is held is not counted.
+    pub(super) fn time_left(&self, task: &Task) -> Option<Duration> {
+        let left = task.time().saturating_sub(self.worked);
+        (!left.is_zero()).then_some(left)
     }
 
     /// Says how far the work is.
@@ -179,10 +199,7 @@ impl Work<'_> {
         place: &mut Place,
         result: &ExecutionResult,
     ) -> (ProgressSignal, f64, StuckReport) {
-        if let ExecutionEnd::QuotaExceeded {
-            resets_at: Some(_), ..
-        } = result.end
-        {
+        if let ExecutionEnd::QuotaExceeded { .. } = result.end {
             // That there is no quota says nothing about the agent.
             let report = StuckReport {
                 level: StuckLevel::Fine,

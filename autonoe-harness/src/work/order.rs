@@ -11,6 +11,9 @@ use crate::{
 /// How many iterations a task has, if nothing else is said.
 const TWENTY: u32 = 20;
 
+/// How many seconds a task waits for its quota, if nothing else is said.
+const WEEK: u64 = 7 * 24 * 60 * 60;
+
 /// What a member of a fleet is to do: the input of a run that a [`TaskLoop`](super::TaskLoop)
 /// carries out.
 ///
@@ -54,6 +57,9 @@ pub struct WorkOrder {
     /// How many iterations each task has, those on branches apart; 20 by default.
     #[serde(default = "twenty")]
     pub max_iterations: u32,
+    /// How many seconds a task waits for its quota at most, each time; a week by default.
+    #[serde(default = "week")]
+    pub max_wait_seconds: u64,
     /// Whether somebody can be asked; nobody by default.
     #[serde(default)]
     pub attendance: Attendance,
@@ -96,6 +102,10 @@ fn twenty() -> u32 {
     TWENTY
 }
 
+fn week() -> u64 {
+    WEEK
+}
+
 impl WorkOrder {
     /// Orders tasks that depend on nothing.
     pub fn new(tasks: impl IntoIterator<Item = Task>, isolation: Isolation) -> Self {
@@ -121,6 +131,7 @@ impl WorkOrder {
             weights: ProgressWeights::default(),
             allowance: Allowance::default(),
             max_iterations: TWENTY,
+            max_wait_seconds: WEEK,
             attendance: Attendance::default(),
             input: None,
         }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::account::Tally;
 use super::task_so_far::TaskSoFar;
 use super::{ToldMessage, WorkEvent};
-use crate::{ExecutionResult, Spending, TaskId, WorkPlace};
+use crate::{ExecutionEnd, ExecutionResult, Spending, TaskId, WorkPlace};
 
 /// What earlier lives of a run came to, by what was noted of them, one event after the other.
 ///
@@ -46,12 +46,20 @@ pub struct WorkSoFar {
     tests_passed: Option<u64>,
     tally: Tally,
     /// The iteration that began and has not ended.
-    open: Option<(TaskId, Option<String>)>,
+    open: Option<Open>,
     cut_off: u32,
     told: BTreeSet<String>,
     failures: u32,
     kept: Vec<WorkPlace>,
     began: Option<Timestamp>,
+}
+
+/// An iteration that began and has not ended.
+#[derive(Clone, Debug, PartialEq)]
+struct Open {
+    task: TaskId,
+    branch: Option<String>,
+    at: Timestamp,
 }
 
 impl WorkSoFar {
@@ -69,10 +77,14 @@ impl WorkSoFar {
                 task,
                 iteration,
                 branch,
-                ..
+                at,
             } => {
                 self.close_cut_off();
-                self.open = Some((task.clone(), branch.clone()));
+                self.open = Some(Open {
+                    task: task.clone(),
+                    branch: branch.clone(),
+                    at: *at,
+                });
                 if branch.is_none() {
                     self.task(task).begins(*iteration);
                 }
@@ -133,7 +145,8 @@ impl WorkSoFar {
         self.failed.iter().map(|(task, why)| (task, why.as_str()))
     }
 
-    /// Returns how many iterations a task had, those on branches apart.
+    /// Returns how many iterations a task had, those on branches apart, and those after which it
+    /// waited among them.
     pub fn iterations_of(&self, task: &TaskId) -> u32 {
         self.tasks.get(task).map_or(0, |task| task.iterations)
     }
@@ -192,9 +205,8 @@ impl WorkSoFar {
     /// Returns how a task stood when the process was lost.
     pub(super) fn of_task(&self, task: &TaskId) -> TaskSoFar {
         let mut so_far = self.tasks.get(task).cloned().unwrap_or_default();
-        if let Some((open, None)) = &self.open
-            && open == task
-        {
+        let open = self.open.as_ref();
+        if open.is_some_and(|open| open.task == *task && open.branch.is_none()) {
             so_far.was_cut_off();
         }
         so_far
@@ -205,12 +217,12 @@ impl WorkSoFar {
     }
 
     fn close_cut_off(&mut self) {
-        let Some((task, branch)) = self.open.take() else {
+        let Some(open) = self.open.take() else {
             return;
         };
         self.cut_off = self.cut_off.saturating_add(1);
-        if branch.is_none() {
-            self.task(&task).was_cut_off();
+        if open.branch.is_none() {
+            self.task(&open.task).was_cut_off();
         }
     }
 
@@ -218,6 +230,8 @@ impl WorkSoFar {
         let WorkEvent::Iterated {
             task,
             branch,
+            at,
+            end,
             verification,
             told,
             cost,
@@ -230,7 +244,11 @@ impl WorkSoFar {
         else {
             return;
         };
-        self.open = None;
+        if let Some(open) = self.open.take() {
+            let took = Duration::try_from(at.duration_since(open.at)).unwrap_or_default();
+            let worked = &mut self.task(task).worked;
+            *worked = worked.saturating_add(took);
+        }
         let mut spending = Spending {
             spent: Spent {
                 cost: *cost,
@@ -245,6 +263,8 @@ impl WorkSoFar {
         self.told.extend(ids);
         match verification.is_success() {
             true => self.tests_passed = verification.tests_passed().or(self.tests_passed),
+            // That there is no quota is nobody's failure.
+            false if matches!(end, ExecutionEnd::QuotaExceeded { .. }) => {}
             false => self.failures = self.failures.saturating_add(1),
         }
         match (branch, result) {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{Clock, Failure, JobRunner, RunDesk, RunId, RunOutcome, RunSpec, SystemClock};
@@ -29,6 +30,10 @@ pub(super) type Workshop = Arc<dyn Fn(&Path) -> Executors + Send + Sync>;
 /// It is a [`JobRunner`]: an engine calls it with a [`WorkOrder`] as input, and its output is a
 /// [`HarnessResult`]. A pause holds before the next turn; what persons say reaches the agent once,
 /// in the turn under way if its backend can, else in the next.
+///
+/// A task has its time for all of its turns together, with their checks; pauses do not count. Where
+/// there is no quota, or the backend fails in a way that may pass, it waits and tries again: such
+/// turns do not count as iterations.
 ///
 /// Carried out again after its process was lost, it goes on by what its [`WorkObserver`] noted:
 /// what is done stays done, what was spent counts, and a task whose iterations are cut off again and
@@ -188,6 +193,8 @@ pub(super) struct Work<'a> {
     pub(super) worktree: Option<Worktree>,
     pub(super) kept: Vec<WorkPlace>,
     pub(super) failures: u32,
+    /// How long the iterations of the task under way took.
+    pub(super) worked: Duration,
     /// What earlier lives of the run came to.
     pub(super) so_far: WorkSoFar,
     observer: Arc<dyn WorkObserver>,
@@ -248,6 +255,7 @@ impl JobRunner for TaskLoop {
             worktree,
             kept: so_far.kept().to_vec(),
             failures: so_far.failures(),
+            worked: Duration::ZERO,
             done,
             verified,
             tests_passed: so_far.tests_passed(),
@@ -407,7 +415,7 @@ impl Work<'_> {
         result.cost = spent.cost;
         result.kept = self.kept.clone();
         let taken = self.lines.clock.now().duration_since(began);
-        result.duration = std::time::Duration::try_from(taken).unwrap_or_default();
+        result.duration = Duration::try_from(taken).unwrap_or_default();
         let observer = self.observer.clone();
         let untold = self.messages.untold();
         let closed = observer.note(&WorkEvent::Closed { untold }).await;

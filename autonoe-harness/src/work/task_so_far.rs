@@ -1,5 +1,7 @@
 //! How a task stood when the process that worked on it was lost.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 
 use super::WorkEvent;
@@ -11,6 +13,12 @@ use crate::{BackendModel, Climb, RecoveryChange, RecoveryStep, StuckReport};
 pub(super) struct TaskSoFar {
     pub(super) iterations: u32,
     pub(super) waits: u32,
+    /// Without an iteration between that counts.
+    pub(super) waits_in_a_row: u32,
+    /// Whether the last iteration was one after which it waits.
+    waited: bool,
+    /// How long its iterations took, with all that was checked in them.
+    pub(super) worked: Duration,
     /// Until when it was to wait for its quota.
     pub(super) waits_until: Option<Timestamp>,
     pub(super) climb: Climb,
@@ -30,6 +38,10 @@ pub(super) struct TaskSoFar {
 impl TaskSoFar {
     pub(super) fn begins(&mut self, iteration: u32) {
         self.iterations = self.iterations.max(iteration);
+        if !self.waited {
+            self.waits_in_a_row = 0;
+        }
+        self.waited = false;
         self.waits_until = None;
         self.changed = None;
     }
@@ -64,9 +76,9 @@ impl TaskSoFar {
     }
 
     pub(super) fn waits(&mut self, until: Timestamp) {
-        // It was no turn: nothing was done in it.
-        self.iterations = self.iterations.saturating_sub(1);
         self.waits = self.waits.saturating_add(1);
+        self.waits_in_a_row = self.waits_in_a_row.saturating_add(1);
+        self.waited = true;
         self.waits_until = Some(until);
     }
 

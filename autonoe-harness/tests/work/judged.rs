@@ -1,8 +1,8 @@
 //! What it takes to verify work is paid like the work.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -24,6 +24,8 @@ struct Judged {
     done_in: usize,
     worked: AtomicUsize,
     judged: AtomicUsize,
+    /// What each turn might spend.
+    budgets: Mutex<Vec<Option<CostUsd>>>,
 }
 
 #[async_trait]
@@ -36,7 +38,13 @@ impl Executor for Judged {
         None
     }
 
-    async fn execute(&self, task: &Task, _: &Execution) -> Result<ExecutionResult, ExecuteError> {
+    async fn execute(
+        &self,
+        task: &Task,
+        execution: &Execution,
+    ) -> Result<ExecutionResult, ExecuteError> {
+        let budget = execution.budget.cost_usd;
+        self.budgets.lock().expect("a lock").push(budget);
         let number = self.worked.fetch_add(1, Ordering::SeqCst) + 1;
         let mut result = ExecutionResult::new(task, "judged", ExecutionEnd::Completed);
         result.output = format!("turn {number}");
@@ -89,6 +97,7 @@ fn judged(done_in: usize) -> Arc<Judged> {
         done_in,
         worked: AtomicUsize::new(0),
         judged: AtomicUsize::new(0),
+        budgets: Mutex::default(),
     })
 }
 
@@ -123,9 +132,15 @@ async fn judges_are_paid_from_the_allowance() {
 #[tokio::test(start_paused = true)]
 async fn judges_stop_when_the_allowance_is_spent() {
     let money = Budget::default().with_cost(CostUsd::from_cents(60));
-    for (allowance, worked, judges) in [
-        (Allowance::new(money), 2, 2),
-        (Allowance::default().with_sessions(5), 3, 2),
+    let cents = |cents| Some(CostUsd::from_cents(cents));
+    for (allowance, worked, judges, budgets) in [
+        (Allowance::new(money), 2, 2, vec![cents(60), cents(30)]),
+        (
+            Allowance::default().with_sessions(5),
+            3,
+            2,
+            vec![None, None, None],
+        ),
     ] {
         let executor = judged(100);
 
@@ -134,5 +149,6 @@ async fn judges_stop_when_the_allowance_is_spent() {
         assert!(!outcome.is_success());
         assert_eq!(executor.worked.load(Ordering::SeqCst), worked);
         assert_eq!(executor.judged.load(Ordering::SeqCst), judges);
+        assert_eq!(*executor.budgets.lock().expect("a lock"), budgets);
     }
 }

@@ -70,8 +70,12 @@ pub(crate) enum Turn {
     Says(&'static str),
     /// Says that, and is done.
     Does(&'static str),
-    /// Has no quota for so many seconds.
+    /// Has no quota for so many seconds from the beginning of all.
     NoQuota(u64),
+    /// Has no quota, and nobody knows for how long.
+    NoQuotaForAWhile,
+    /// Fails in a way that may pass.
+    Broken,
     /// Never comes to an end.
     Hangs,
 }
@@ -125,6 +129,17 @@ impl Executor for Worker {
                     resets_at: Some(resets_at),
                 };
                 (end, "", false)
+            }
+            Turn::NoQuotaForAWhile => {
+                let end = ExecutionEnd::QuotaExceeded {
+                    message: "spent".to_owned(),
+                    resets_at: None,
+                };
+                (end, "", false)
+            }
+            Turn::Broken => {
+                let error = Failure::retryable("network", "no answer");
+                (ExecutionEnd::Failed { error }, "", false)
             }
             Turn::Hangs => std::future::pending().await,
         };

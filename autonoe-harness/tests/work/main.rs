@@ -11,4 +11,5 @@ mod properties;
 mod recovering;
 mod served_again;
 mod setting;
+mod waiting;
 mod worktrees;
