@@ -82,7 +82,10 @@ impl Said {
             } => say(
                 "task_done",
                 Severity::Success,
-                format!("{task} is done after {iterations} iterations"),
+                match iterations {
+                    1 => format!("{task} is done after one iteration"),
+                    _ => format!("{task} is done after {iterations} iterations"),
+                },
             )
             .with("task", task.as_str()),
             WorkEvent::Ended { task, reason, .. } => {

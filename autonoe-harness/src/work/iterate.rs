@@ -145,6 +145,7 @@ impl Work<'_> {
         };
         self.note(&event).await.map_err(NoTurn::NotRecorded)?;
         self.messages.settle(told);
+        self.iteration = iteration;
         self.report(Some(task), iteration);
         Ok(Turn {
             result,

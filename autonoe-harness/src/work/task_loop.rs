@@ -193,6 +193,8 @@ pub(super) struct Work<'a> {
     pub(super) worktree: Option<Worktree>,
     pub(super) kept: Vec<WorkPlace>,
     pub(super) failures: u32,
+    /// The number of the last iteration.
+    pub(super) iteration: u32,
     /// How long the iterations of the task under way took.
     pub(super) worked: Duration,
     /// What earlier lives of the run came to.
@@ -255,6 +257,7 @@ impl JobRunner for TaskLoop {
             worktree,
             kept: so_far.kept().to_vec(),
             failures: so_far.failures(),
+            iteration: 0,
             worked: Duration::ZERO,
             done,
             verified,
@@ -314,7 +317,7 @@ impl Work<'_> {
                     self.verified.push((task.clone(), *result));
                 }
             }
-            self.report(None, 0);
+            self.report(None, self.iteration);
         }
         let open = order.tasks.iter().map(|planned| &planned.task.id);
         let open = open.filter(|id| !self.done.contains(id) && !failed.contains(id));
