@@ -6,13 +6,18 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use autonoe_process::CommandEnd;
+use sha2::{Digest, Sha256};
 
 use super::git::{Git, failed, text, words};
 use super::locked::Locked;
 use super::remove::{on_its_branch, uncommitted};
 use super::step::Step;
+use super::turn::{self, Turn};
 use super::{Author, IsolationError, Worktree};
 use crate::Verification;
+
+/// How long another one may merge and be checked before it is not waited for.
+const TURN: Duration = Duration::from_secs(3600);
 
 /// How often the base may move while the work is checked.
 const TRIES: usize = 5;
@@ -39,8 +44,8 @@ impl Worktree {
     /// Merges the work into its base, if `checks` pass in the folder of the worktree once it has all
     /// that came to the base meanwhile.
     ///
-    /// The base moves only from the commit that was checked against. If it moved meanwhile, all is
-    /// done again. A folder that has the base checked out is brought to the new commit only if
+    /// One after the other merges into a base. The base moves only from the commit that was checked
+    /// against. If somebody else moved it meanwhile, all is done again. A folder that has the base checked out is brought to the new commit only if
     /// nothing there is lost by that.
     ///
     /// # Errors
@@ -74,6 +79,7 @@ impl Worktree {
         F: Future<Output = Verification>,
     {
         let (git, place) = (&self.trees.git, self.place());
+        let _turn = self.turn_to_merge(&wanted).await?;
         let base_ref = format!("refs/heads/{}", self.base());
         for _ in 0..TRIES {
             on_its_branch(git, &place).await?;
@@ -105,6 +111,34 @@ impl Worktree {
             base: self.base().to_owned(),
             place,
         })
+    }
+
+    /// Waits until nobody else merges into the base: what is checked would be out of date when they
+    /// have, and the last of many would never come to its end.
+    ///
+    /// One who keeps the others waiting for very long is not waited for: the base moves only from
+    /// the commit that was checked against, with or without a queue.
+    async fn turn_to_merge(
+        &self,
+        wanted: &impl Fn() -> bool,
+    ) -> Result<Option<Turn>, IsolationError> {
+        let digest = Sha256::digest(self.base().as_bytes());
+        let digest: String = digest.iter().take(8).map(|b| format!("{b:02x}")).collect();
+        let path = self.trees.folder.join(format!(".merge-{digest}"));
+        let still_wanted = || match wanted() {
+            true => Ok(()),
+            false => Err(IsolationError::Unwanted {
+                place: self.place(),
+            }),
+        };
+        match turn::take(&path, TURN, still_wanted).await {
+            Ok(lock) => Ok(Some(Turn { path, _lock: lock })),
+            Err(IsolationError::Stalled { holder, .. }) => {
+                tracing::warn!(holder, "somebody merges for very long");
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Merges the commit of the base into the worktree.
@@ -342,8 +376,10 @@ impl Locked {
             here.extend(some.iter().copied().zip(hashes.lines().map(str::to_owned)));
         }
         for path in paths {
-            let is_new =
-                here.get(path) == new.get(path) || self.is_begun(folder, path, to, since).await?;
+            // What is neither there nor in the new commit was removed, by git or by a person; what
+            // is there and no file is not git's work.
+            let is_new = here.contains_key(path) && here.get(path) == new.get(path)
+                || self.is_begun(folder, path, to, since).await?;
             match old.get(path) {
                 Some(_) if is_new => {
                     git.ask(folder, &["checkout", "--quiet", from, "--", path])

@@ -3,7 +3,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{Seek, Write};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -76,4 +76,18 @@ fn sign(file: &mut File) -> std::io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;
     file.write_all(format!("{} {turn}\n", std::process::id()).as_bytes())
+}
+
+/// A place in a queue, and the file of it, which goes when it is given up.
+#[derive(Debug)]
+pub(super) struct Turn {
+    pub(super) path: PathBuf,
+    pub(super) _lock: File,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        // While it is still held: who waits looks whether the file that it has got is the one here.
+        let _ = fs::remove_file(&self.path);
+    }
 }

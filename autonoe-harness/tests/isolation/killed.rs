@@ -96,7 +96,8 @@ async fn after_a_kill(repo: &Repo, committed: &[String]) {
     let left: Vec<_> = fs::read_dir(repo.trees())
         .expect("a folder")
         .map(|entry| entry.expect("an entry").file_name())
-        .filter(|name| name != ".gitignore" && name != ".lock" && name != ".step.new")
+        .filter(|name| name != ".gitignore" && name != ".lock" && name != "..step.json.tmp")
+        .filter(|name| !name.to_string_lossy().starts_with(".merge-"))
         .collect();
     assert!(left.is_empty(), "{left:?}");
     repo.is_clean();

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use autonoe_harness::{IsolationError, Verification, Worktrees};
 use autonoe_process::{Commands, find_program};
@@ -285,19 +285,21 @@ async fn a_conflict_leaves_the_worktree_as_it_is() {
     fs::write(worktree.folder().join("trace.log"), "kept\n").expect("a file");
 
     let merged = worktree.merge_if(&author(), pass).await;
-    fs::write(worktree.folder().join("later.txt"), "later\n").expect("a file");
+    let folder = worktree.folder().to_owned();
+    fs::write(folder.join("later.txt"), "later\n").expect("a file");
+    drop(worktree);
     let again = repo.worktrees().await.take_up("one").await;
 
     assert!(
         matches!(merged, Err(IsolationError::Conflict { .. })),
         "{merged:?}"
     );
-    again.expect("it is ours").expect("it is there");
-    assert_eq!(git(worktree.folder(), &["rev-parse", "HEAD"]), at);
-    let text = fs::read_to_string(worktree.folder().join("a.txt")).expect("it is there");
+    again.expect("nobody works there").expect("it is there");
+    assert_eq!(git(&folder, &["rev-parse", "HEAD"]), at);
+    let text = fs::read_to_string(folder.join("a.txt")).expect("it is there");
     assert_eq!(text, "of the agent\n");
     for name in ["later.txt", "trace.log"] {
-        assert!(worktree.folder().join(name).exists(), "{name}");
+        assert!(folder.join(name).exists(), "{name}");
     }
 }
 
@@ -320,7 +322,7 @@ fn failing_git(repo: &Repo, number: usize) -> Commands {
 
 #[tokio::test]
 async fn whichever_git_fails_in_a_merge_later_work_is_not_thrown_away() {
-    for number in 1.. {
+    for number in (1..).step_by(2) {
         let repo = Repo::new();
         let worktree = repo.worktree("one").await;
         let folder = worktree.folder().to_owned();
@@ -345,7 +347,6 @@ async fn whichever_git_fails_in_a_merge_later_work_is_not_thrown_away() {
         fs::write(folder.join("later.txt"), "later\n").expect("a file");
         fs::write(folder.join("a.txt"), "later\n").expect("a file");
         drop(worktree);
-        owner_is_gone(&repo);
         let taken = repo.worktrees().await.take_up("one").await;
 
         taken.expect("nobody has it").expect("it is there");
@@ -356,11 +357,34 @@ async fn whichever_git_fails_in_a_merge_later_work_is_not_thrown_away() {
     }
 }
 
-/// Has it look as if the process were gone that made the worktree.
-fn owner_is_gone(repo: &Repo) {
-    let record = repo.path().join(".git/worktrees/one/autonoe-owner.json");
-    let text = fs::read(&record).expect("it is there");
-    let mut owner: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
-    owner["owner"]["started"] = "before".into();
-    fs::write(&record, owner.to_string()).expect("ours");
+#[tokio::test]
+async fn many_that_are_done_at_once_are_checked_once_each() {
+    let repo = Repo::new();
+    let worktrees = repo.worktrees().await;
+    let mut done = Vec::new();
+    for name in ["a", "b", "c", "d", "e", "f", "g"] {
+        let worktree = worktrees.create(name, "main").await.expect("it is made");
+        fs::write(worktree.folder().join(name), "new\n").expect("a file");
+        worktree.finish(&author(), name).await.expect("committed");
+        done.push(worktree);
+    }
+    let checked = AtomicUsize::new(0);
+    let author = author();
+
+    let merges = done.iter().map(|worktree| {
+        worktree.merge_if(&author, |_| async {
+            checked.fetch_add(1, Ordering::SeqCst);
+            tokio::task::yield_now().await;
+            Verification::passed("it is checked")
+        })
+    });
+    let merged = futures::future::join_all(merges).await;
+
+    for merged in merged {
+        merged.expect("one after the other");
+    }
+    assert_eq!(checked.load(Ordering::SeqCst), done.len());
+    let queues = fs::read_dir(repo.trees()).expect("a folder").flatten();
+    let mut names = queues.map(|entry| entry.file_name());
+    assert!(!names.any(|name| name.to_string_lossy().starts_with(".merge")));
 }
