@@ -162,6 +162,14 @@ pub enum IsolationError {
         /// The process.
         pid: u32,
     },
+    /// What was written down about a folder cannot be ours.
+    #[error("{}: {reason}", folder.display())]
+    NotOurs {
+        /// The folder.
+        folder: PathBuf,
+        /// Why it cannot.
+        reason: &'static str,
+    },
     /// Somebody keeps a lock and does not go on.
     #[error("{} is held by process {holder:?}, which does not go on", file.display())]
     Stalled {

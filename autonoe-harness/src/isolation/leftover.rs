@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::IsolationError;
 
@@ -13,13 +14,19 @@ const INEXACT: Duration = Duration::from_secs(2);
 /// How long a git that works there gets to come to its end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long a lock that others could have made as well must stay as it is before it counts as left:
+/// longer than anything but git keeps one.
+pub(super) const QUIET: Duration = Duration::from_secs(2);
+
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Removes those of `files` that a git of ours made after `since` and did not live to remove.
+/// Removes those of `files` that a git of ours made after `since` and did not live to remove: files
+/// of this user that nobody has open, that stay as they are for `quiet`, and of which no git that
+/// lives could be the owner.
 ///
-/// A file that another git may have made, because one lives there that is older than the file, is
-/// waited for.
+/// A file that another git may have made, because one works in `folders` that is older than the file,
+/// is waited for.
 ///
 /// # Errors
 ///
@@ -27,59 +34,105 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(super) async fn remove_locks(
     files: &[PathBuf],
     since: SystemTime,
+    quiet: Duration,
     folders: &[&Path],
 ) -> Result<(), IsolationError> {
-    let began = tokio::time::Instant::now();
+    let began = Instant::now();
     for file in files {
+        let mut seen = None;
         loop {
-            let made = match fs::metadata(file).and_then(|found| found.modified()) {
-                Ok(made) => made,
+            let found = match fs::symlink_metadata(file) {
+                Ok(found) => found,
                 Err(error) if error.kind() == ErrorKind::NotFound => break,
                 Err(error) => return Err(IsolationError::io(file)(error)),
             };
+            let made = found.modified().map_err(IsolationError::io(file))?;
             // The times of files are inexact as well.
-            if made + Duration::from_millis(20) < since {
-                // It was there before: not ours, and git will say so.
+            let is_before = made + Duration::from_millis(20) < since;
+            if is_before || Some(found.uid()) != own_user() {
+                // Not ours, and git will say so.
                 break;
             }
-            let Some(pid) = older_git(made, folders) else {
-                tracing::warn!("removed a lock of a git that was killed");
-                match fs::remove_file(file) {
-                    Err(error) if error.kind() != ErrorKind::NotFound => {
-                        return Err(IsolationError::io(file)(error));
-                    }
-                    _ => break,
-                }
+            let now = (found.ino(), made, found.len());
+            let at = match seen {
+                Some((before, at)) if before == now => at,
+                _ => Instant::now(),
             };
-            if began.elapsed() > PATIENCE {
-                let file = file.clone();
-                return Err(IsolationError::Busy { file, pid });
+            seen = Some((now, at));
+            match owner(file, made, folders) {
+                Some(pid) if began.elapsed() > PATIENCE => {
+                    let file = file.clone();
+                    return Err(IsolationError::Busy { file, pid });
+                }
+                None if at.elapsed() >= quiet => {
+                    tracing::warn!(file = %file.display(), "removed a lock of a git that was killed");
+                    match fs::remove_file(file) {
+                        Err(error) if error.kind() != ErrorKind::NotFound => {
+                            return Err(IsolationError::io(file)(error));
+                        }
+                        _ => break,
+                    }
+                }
+                _ => tokio::time::sleep(PAUSE).await,
             }
-            tokio::time::sleep(PAUSE).await;
         }
     }
     Ok(())
 }
 
-/// Finds a git that works in one of `folders` since before `made`.
-fn older_git(made: SystemTime, folders: &[&Path]) -> Option<u32> {
+/// Finds a process that may have made the lock: one that has it open, or a git that works in one of
+/// `folders` since before it was made.
+fn owner(lock: &Path, made: SystemTime, folders: &[&Path]) -> Option<u32> {
     let boot = boot_time();
+    let own = own_user();
     let processes = fs::read_dir("/proc").ok()?.flatten();
     let mut pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     pids.find(|pid| {
         let Some((name, ticks)) = name_and_start(*pid) else {
             return false;
         };
-        let works_there = || {
-            let at = fs::read_link(format!("/proc/{pid}/cwd")).ok();
-            at.is_none_or(|at| folders.iter().any(|folder| at.starts_with(folder)))
-        };
+        let user = fs::metadata(format!("/proc/{pid}")).ok();
+        let user = user.map(|found| found.uid());
+        if user != own && user != Some(0) {
+            return false;
+        }
+        if has_open(*pid, lock) {
+            return true;
+        }
         let is_older = || match boot {
             Some(boot) => boot + Duration::from_millis(ticks.saturating_mul(10)) <= made + INEXACT,
             None => true,
         };
-        (name == "git" || name.starts_with("git-")) && is_older() && works_there()
+        let is_git = name == "git" || name.starts_with("git-");
+        is_git && is_older() && works_in(*pid, folders)
     })
+}
+
+fn has_open(pid: u32, file: &Path) -> bool {
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter();
+    let mut open = open.flatten().flatten();
+    open.any(|entry| fs::read_link(entry.path()).is_ok_and(|to| to == file))
+}
+
+/// Tells whether a git works in one of `folders`: it stands there, or was told about it.
+fn works_in(pid: u32, folders: &[&Path]) -> bool {
+    let at = fs::read_link(format!("/proc/{pid}/cwd")).ok();
+    let stands_there = at.is_none_or(|at| folders.iter().any(|folder| at.starts_with(folder)));
+    let names: Vec<_> = folders
+        .iter()
+        .filter_map(|folder| folder.to_str())
+        .collect();
+    let told = |about: &str, begins: &str| {
+        let told = fs::read(format!("/proc/{pid}/{about}")).unwrap_or_default();
+        let told = super::git::text(&told);
+        let mut told = told.split('\0').filter(|word| word.starts_with(begins));
+        told.any(|word| names.iter().any(|name| word.contains(name)))
+    };
+    stands_there || told("cmdline", "") || told("environ", "GIT_")
+}
+
+fn own_user() -> Option<u32> {
+    fs::metadata("/proc/self").ok().map(|found| found.uid())
 }
 
 fn name_and_start(pid: u32) -> Option<(String, u64)> {
@@ -112,14 +165,34 @@ mod tests {
         let files = [file.clone(), folder.path().join("missing.lock")];
 
         let later = made + Duration::from_secs(1);
-        remove_locks(&files, later, &[folder.path()])
+        remove_locks(&files, later, Duration::ZERO, &[folder.path()])
             .await
             .expect("nothing to do");
         assert!(file.exists());
 
-        remove_locks(&files, made, &[folder.path()])
+        remove_locks(&files, made, Duration::ZERO, &[folder.path()])
             .await
             .expect("nobody holds it");
+        assert!(!file.exists());
+    }
+
+    #[tokio::test]
+    async fn a_lock_that_somebody_has_open_is_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().canonicalize().expect("there");
+        let file = file.join("index.lock");
+        // As another implementation of git does while it writes.
+        let open = fs::File::create(&file).expect("a file");
+        let files = [file.clone()];
+
+        let removing = remove_locks(&files, UNIX_EPOCH, Duration::ZERO, &[]);
+        let removing = tokio::time::timeout(Duration::from_millis(300), removing).await;
+
+        assert!(removing.is_err(), "{removing:?}");
+        assert!(file.exists());
+        drop(open);
+        let removed = remove_locks(&files, UNIX_EPOCH, Duration::ZERO, &[]).await;
+        removed.expect("nobody has it");
         assert!(!file.exists());
     }
 }

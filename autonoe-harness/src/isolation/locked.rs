@@ -1,15 +1,26 @@
 //! Worktrees, with nobody else at them.
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use autonoe_process::CommandEnd;
 
 use super::git::Git;
-use super::leftover::remove_locks;
-use super::owner::Record;
+use super::leftover::{QUIET, remove_locks};
+use super::owner::{Record, claim};
 use super::remove::remove_folder;
 use super::step::Step;
 use super::{IsolationError, WorkPlace, Worktrees, turn};
+
+/// What a fast-forward locks in the folder that git has about a work tree.
+const FAST_FORWARD: [&str; 4] = [
+    "index.lock",
+    "HEAD.lock",
+    "ORIG_HEAD.lock",
+    "AUTO_MERGE.lock",
+];
 
 /// Worktrees, with nobody else at them until it is dropped and the last git that it started is gone.
 pub(super) struct Locked {
@@ -47,26 +58,39 @@ impl Worktrees {
 }
 
 impl Locked {
-    /// Brings what was broken off to an end.
+    /// Brings what was broken off to an end. What can never be is set aside.
     pub(super) async fn mend(&self) -> Result<(), IsolationError> {
-        let Some((step, since)) = Step::broken_off(&self.trees.folder)? else {
+        let folder = &self.trees.folder;
+        let Some((step, since)) = Step::broken_off(folder)? else {
             return Ok(());
         };
+        match self.mend_step(&step, since).await {
+            Ok(()) => Step::end(folder),
+            Err(error @ (IsolationError::Foreign { .. } | IsolationError::NotOurs { .. })) => {
+                Step::set_aside(folder, &error.to_string())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn mend_step(&self, step: &Step, since: SystemTime) -> Result<(), IsolationError> {
         let common = &self.trees.repository.common;
         let of_branch = |branch: &str| common.join("refs/heads").join(format!("{branch}.lock"));
-        let mut locks = vec![common.join("packed-refs.lock"), common.join("config.lock")];
-        match &step {
+        let packed = common.join("packed-refs.lock");
+        let locks = match step {
             Step::Create { branch, .. } | Step::Remove { branch, .. } => {
-                locks.push(of_branch(branch));
+                vec![packed, common.join("config.lock"), of_branch(branch)]
             }
+            // Who removed the folder left nothing to mend but the lock of the branch.
+            Step::Advance { folder, base, .. } if !folder.exists() => vec![of_branch(base)],
             Step::Advance { folder, base, .. } => {
                 let admin = self.trees.repository.dir_of(folder)?;
-                locks.extend(locks_in(&admin)?);
-                locks.push(of_branch(base));
+                let of_fast_forward = FAST_FORWARD.map(|name| admin.join(name));
+                [vec![packed, of_branch(base)], of_fast_forward.into()].concat()
             }
-        }
-        remove_locks(&locks, since, &self.folders()).await?;
-        match &step {
+        };
+        remove_locks(&locks, since, QUIET, &self.folders()).await?;
+        match step {
             Step::Create {
                 folder,
                 branch,
@@ -74,19 +98,34 @@ impl Locked {
                 before,
             } => {
                 self.take_away(folder, branch, Some(at)).await?;
-                self.remove_unfinished_admin(folder, before)?;
+                self.remove_unfinished_admin(folder, before)
             }
             Step::Remove { folder, branch, at } => {
-                self.take_away(folder, branch, at.as_deref()).await?;
+                self.take_away(folder, branch, at.as_deref()).await
             }
+            Step::Advance { folder, .. } if !folder.exists() => Ok(()),
             Step::Advance {
                 folder,
                 base,
                 from,
                 to,
-            } => self.settle(folder, base, (from, to), since).await?,
+            } => {
+                self.are_there(folder, [from, to]).await?;
+                self.settle(folder, base, (from, to), since).await
+            }
         }
-        Step::end(&self.trees.folder)
+    }
+
+    /// Makes sure that the repository has commits.
+    async fn are_there(&self, folder: &Path, commits: [&str; 2]) -> Result<(), IsolationError> {
+        for commit in commits {
+            let asked = ["cat-file", "-e", &format!("{commit}^{{commit}}")];
+            let said = self.git.attempt(&self.trees.repo, &asked).await?;
+            if matches!(said.end, CommandEnd::Exited { code } if code != 0) {
+                return Err(not_ours(folder, "its repository has not the commits"));
+            }
+        }
+        Ok(())
     }
 
     /// Brings a worktree whose owner was killed into a state that git can work with.
@@ -98,21 +137,21 @@ impl Locked {
         let mut locks = locks_in(admin)?;
         let common = &self.trees.repository.common;
         locks.push(common.join(format!("refs/heads/{}.lock", place.branch)));
-        let since = std::time::SystemTime::UNIX_EPOCH;
-        remove_locks(&locks, since, &[&place.folder]).await?;
+        let since = SystemTime::UNIX_EPOCH;
+        remove_locks(&locks, since, Duration::ZERO, &[&place.folder]).await?;
         // To commit, to merge and to reset forget what was going on, each under the lock of all
         // packed refs, which is not of this worktree alone.
         let packed = [common.join("packed-refs.lock")];
-        remove_locks(&packed, Record::written(admin)?, &self.folders()).await
+        remove_locks(&packed, Record::written(admin)?, QUIET, &self.folders()).await
     }
 
-    /// Makes a worktree; returns what git keeps about it.
+    /// Makes a worktree; returns where git keeps what it knows about it, and the right to work there.
     pub(super) async fn make(
         &self,
         place: &WorkPlace,
         at: &str,
         record: &Record,
-    ) -> Result<PathBuf, IsolationError> {
+    ) -> Result<(PathBuf, File), IsolationError> {
         let above = place.folder.parent().unwrap_or(&self.trees.folder);
         fs::create_dir_all(above).map_err(IsolationError::io(above))?;
         let folder = utf8(&place.folder)?;
@@ -129,7 +168,12 @@ impl Locked {
         self.git.ask(&self.trees.repo, &add).await?;
         let admin = self.admin_of(&place.folder)?;
         record.write(&admin)?;
-        Ok(admin)
+        let in_use = || IsolationError::InUse {
+            pid: record.owner.pid,
+            place: place.clone(),
+        };
+        let claim = claim(&admin)?.ok_or_else(in_use)?;
+        Ok((admin, claim))
     }
 
     /// Takes a worktree away, and its branch if it is still at `at`. It can be done again.
@@ -139,9 +183,8 @@ impl Locked {
         branch: &str,
         at: Option<&str>,
     ) -> Result<(), IsolationError> {
-        if !folder.starts_with(&self.trees.folder) || folder == self.trees.folder {
-            let reason = std::io::Error::other("it is not a folder of ours");
-            return Err(IsolationError::io(folder)(reason));
+        if !is_inside(folder, &self.trees.folder) {
+            return Err(not_ours(folder, "it is not a folder of ours"));
         }
         remove_folder(folder).await?;
         if self.list().await?.iter().any(|tree| tree.folder == folder) {
@@ -191,8 +234,8 @@ impl Locked {
         let said = self.git.attempt(&self.trees.repo, &asked).await?;
         let commit = super::git::text(&said.stdout).trim().to_owned();
         match said.end {
-            autonoe_process::CommandEnd::Exited { code: 0 } => Ok(Some(commit)),
-            autonoe_process::CommandEnd::Exited { code: 1 } => Ok(None),
+            CommandEnd::Exited { code: 0 } => Ok(Some(commit)),
+            CommandEnd::Exited { code: 1 } => Ok(None),
             _ => Err(super::git::failed(&asked, &said)),
         }
     }
@@ -251,6 +294,25 @@ fn locks_in(folder: &Path) -> Result<Vec<PathBuf>, IsolationError> {
         .collect())
 }
 
+/// Tells whether `path` is inside of `folder`, whatever links and dots there are on the way.
+fn is_inside(path: &Path, folder: &Path) -> bool {
+    let plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+    let below = path.strip_prefix(folder).ok();
+    let is_plain = below
+        .is_some_and(|below| below.components().all(plain) && below.components().next().is_some());
+    // What is not there any more leads nowhere.
+    let above = path.parent().filter(|above| above.exists());
+    let real = above.map(|above| above.canonicalize());
+    is_plain && real.is_none_or(|real| real.is_ok_and(|real| real.starts_with(folder)))
+}
+
+fn not_ours(folder: &Path, reason: &'static str) -> IsolationError {
+    IsolationError::NotOurs {
+        folder: folder.to_owned(),
+        reason,
+    }
+}
+
 /// Returns a path as an argument.
 pub(super) fn utf8(path: &Path) -> Result<&str, IsolationError> {
     path.to_str().ok_or_else(|| {
@@ -272,5 +334,27 @@ mod tests {
         let branches: Vec<_> = list.iter().map(|tree| tree.branch.as_deref()).collect();
         assert_eq!(branches, [Some("refs/heads/main"), None]);
         assert_eq!(list[0].folder, Path::new("/a b"));
+    }
+
+    #[test]
+    fn what_leads_out_of_a_folder_is_not_inside() {
+        let root = tempfile::tempdir().expect("a folder");
+        let root = root.path().canonicalize().expect("there");
+        let trees = root.join("trees");
+        fs::create_dir_all(trees.join("fleet")).expect("a folder");
+        fs::create_dir(root.join("elsewhere")).expect("a folder");
+        std::os::unix::fs::symlink(root.join("elsewhere"), trees.join("link")).expect("a link");
+
+        for (path, inside) in [
+            ("fleet/one", true),
+            ("gone/one", true),
+            ("", false),
+            ("../elsewhere/x", false),
+            ("fleet/../../elsewhere/x", false),
+            ("link/x", false),
+        ] {
+            assert_eq!(is_inside(&trees.join(path), &trees), inside, "{path}");
+        }
+        assert!(!is_inside(&root.join("elsewhere/x"), &trees));
     }
 }

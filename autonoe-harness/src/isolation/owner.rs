@@ -1,9 +1,10 @@
 //! Who works in a worktree.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::path::Path;
 use std::time::SystemTime;
 
+use autonoe_core::replace_file_durably;
 use autonoe_process::ProcessIdentity;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,9 @@ use super::IsolationError;
 
 /// The file in the admin folder of a worktree that says whose it is.
 const FILE: &str = "autonoe-owner.json";
+
+/// The file there that whoever works in the worktree has locked.
+const LOCK: &str = "autonoe-work";
 
 /// What is known of a worktree beyond what git knows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,9 +25,27 @@ pub(super) struct Record {
     pub(super) name: String,
     pub(super) branch: String,
     pub(super) base: String,
+    /// The run that it was made for, if that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) run: Option<String>,
 }
 
-/// A process, and not a later one with the same number.
+/// Takes the right to work in a worktree, for as long as the file is open: however its owner ends,
+/// it is free then, also if the owner was a task of a process that lives on. `None` if somebody has
+/// it.
+pub(super) fn claim(admin: &Path) -> Result<Option<File>, IsolationError> {
+    let path = admin.join(LOCK);
+    let mut options = File::options();
+    let opened = options.create(true).truncate(false).write(true).open(&path);
+    let file = opened.map_err(IsolationError::io(&path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(IsolationError::io(path)(error)),
+    }
+}
+
+/// The process that works there, for people: that it does is known by its [claim].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Process {
@@ -40,16 +62,6 @@ impl Process {
             pid: std::process::id(),
             started: identity.map(|identity| identity.started().to_owned()),
         }
-    }
-
-    /// Tells whether it is gone for certain.
-    pub(super) fn is_gone(&self) -> bool {
-        let Some(started) = &self.started else {
-            return false;
-        };
-        // Without a list of processes nobody can tell.
-        let can_tell = ProcessIdentity::own().is_some();
-        can_tell && !ProcessIdentity::new(self.pid, started).lives()
     }
 }
 
@@ -85,13 +97,12 @@ impl Record {
     }
 }
 
-/// Writes JSON to a file so that whoever reads it sees all of it or what was there before.
+/// Writes JSON to a file so that whoever reads it sees all of it or what was there before, also
+/// after a power cut.
 pub(super) fn write_whole(path: &Path, json: &impl Serialize) -> Result<(), IsolationError> {
     let text = serde_json::to_vec_pretty(json);
     let text = text.map_err(|error| IsolationError::io(path)(error.into()))?;
-    let beside = path.with_extension("new");
-    fs::write(&beside, text).map_err(IsolationError::io(&beside))?;
-    fs::rename(&beside, path).map_err(IsolationError::io(path))
+    replace_file_durably(path, &text).map_err(IsolationError::io(path))
 }
 
 #[cfg(test)]
@@ -99,34 +110,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_process_lives_and_a_later_one_with_its_number_is_another() {
-        let this = Process::this();
-        assert!(!this.is_gone());
+    fn the_right_to_work_somewhere_is_had_once_and_free_when_it_is_dropped() {
+        let admin = tempfile::tempdir().expect("a folder");
 
-        let earlier = Process {
-            started: Some("before".to_owned()),
-            ..this
-        };
-        assert!(earlier.is_gone());
-    }
+        let first = claim(admin.path()).expect("writable");
+        assert!(first.is_some());
+        assert!(claim(admin.path()).expect("writable").is_none());
 
-    #[test]
-    fn a_process_that_was_ended_is_gone() {
-        let mut child = std::process::Command::new("sleep")
-            .arg("60")
-            .spawn()
-            .expect("a process");
-        let identity = ProcessIdentity::of(child.id()).expect("it lives");
-        let record = Process {
-            pid: child.id(),
-            started: Some(identity.started().to_owned()),
-        };
-        assert!(!record.is_gone());
-
-        child.kill().expect("it lives");
-        child.wait().expect("it ended");
-
-        assert!(record.is_gone());
+        drop(first);
+        assert!(claim(admin.path()).expect("writable").is_some());
     }
 
     #[test]

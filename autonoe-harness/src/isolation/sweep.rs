@@ -1,6 +1,9 @@
 //! Worktrees whose owners are gone.
 
-use super::owner::Record;
+use std::path::PathBuf;
+
+use super::owner::{Record, claim};
+use super::step::Step;
 use super::{IsolationError, WorkPlace, Worktrees};
 
 /// What became of worktrees whose owners are gone.
@@ -11,6 +14,9 @@ pub struct Swept {
     pub removed: Vec<WorkPlace>,
     /// Those that were left as they are.
     pub kept: Vec<KeptWorktree>,
+    /// Files that say what somebody was about to do who was killed, and that could not be mended: for
+    /// a person to look at. They are in nobody's way.
+    pub set_aside: Vec<PathBuf>,
 }
 
 /// A worktree that was left as it is.
@@ -24,15 +30,18 @@ pub struct KeptWorktree {
 }
 
 impl Worktrees {
-    /// Removes the worktrees of processes that are gone, of all fleets, as far as nothing is lost by
-    /// that. Those of processes that live are not looked at.
+    /// Removes the worktrees in which nobody works any more, of all fleets, as far as nothing is lost
+    /// by that. Those in which somebody works are not looked at.
     ///
     /// # Errors
     ///
     /// Git cannot be run. That a worktree cannot be removed is no error: it is kept.
     pub async fn sweep(&self) -> Result<Swept, IsolationError> {
         let locked = self.lock().await?;
-        let mut swept = Swept::default();
+        let mut swept = Swept {
+            set_aside: Step::aside(&self.folder),
+            ..Swept::default()
+        };
         for tree in locked.list().await? {
             if !tree.folder.starts_with(&self.folder) {
                 continue;
@@ -52,9 +61,9 @@ impl Worktrees {
                 let Some(record) = Record::read(&admin)? else {
                     return Err(IsolationError::Exists(place.clone()));
                 };
-                if !record.owner.is_gone() {
+                let Some(_claim) = claim(&admin)? else {
                     return Ok(false);
-                }
+                };
                 place.branch = record.branch;
                 locked.mend_worktree(&place, &admin).await?;
                 let at = locked.nothing_to_lose(&place, &record.base).await?;

@@ -1,6 +1,8 @@
 //! The worktree of one agent.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::owner::Record;
 use super::remove::{Conflicts, no_repository_inside, on_its_branch};
@@ -8,23 +10,32 @@ use super::{Author, IsolationError, WorkPlace, Worktrees};
 
 /// The worktree of one agent, on a branch of its own.
 ///
-/// Dropping it leaves everything as it is. [`Worktrees::sweep`] removes it when this process is gone
-/// and there is no work in it.
+/// As long as it or a clone of it lives, nobody else can take the worktree up. Dropping it leaves
+/// everything as it is: [`Worktrees::take_up`] goes on with it, and [`Worktrees::sweep`] removes it
+/// if there is no work in it.
 #[derive(Clone, Debug)]
 pub struct Worktree {
     pub(super) trees: Worktrees,
     record: Record,
     folder: PathBuf,
     pub(super) admin: PathBuf,
+    /// Nobody else works there as long as this is open.
+    _claim: Arc<File>,
 }
 
 impl Worktree {
-    pub(super) fn new(trees: Worktrees, record: Record, folder: PathBuf, admin: PathBuf) -> Self {
+    pub(super) fn new(
+        trees: Worktrees,
+        record: Record,
+        (folder, admin): (PathBuf, PathBuf),
+        claim: File,
+    ) -> Self {
         Self {
             trees,
             record,
             folder,
             admin,
+            _claim: Arc::new(claim),
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use autonoe_process::Commands;
 
 use super::git::{Git, words};
-use super::owner::{Process, Record};
+use super::owner::{Process, Record, claim};
 use super::programs::Programs;
 use super::repository::Repository;
 use super::step::Step;
@@ -63,6 +63,7 @@ pub struct Worktrees {
     pub(super) folder: PathBuf,
     pub(super) patience: Duration,
     fleet: String,
+    run: Option<String>,
 }
 
 impl Worktrees {
@@ -119,6 +120,7 @@ impl Worktrees {
             folder,
             patience: TEN_MINUTES,
             fleet: fleet.to_owned(),
+            run: None,
         })
     }
 
@@ -134,6 +136,14 @@ impl Worktrees {
     #[must_use]
     pub fn wait_at_most(mut self, time: Duration) -> Self {
         self.patience = time;
+        self
+    }
+
+    /// Says for which run worktrees are made. One that was made for another run is not taken up: it
+    /// may have work that was kept.
+    #[must_use]
+    pub fn for_run(mut self, run: impl Into<String>) -> Self {
+        self.run = Some(run.into());
         self
     }
 
@@ -204,11 +214,13 @@ impl Worktrees {
             name: name.to_owned(),
             branch: place.branch.clone(),
             base: base.to_owned(),
+            run: self.run.clone(),
         };
         match locked.make(&place, &at, &record).await {
-            Ok(admin) => {
+            Ok((admin, claim)) => {
                 Step::end(&self.folder)?;
-                Ok(Worktree::new(self.clone(), record, place.folder, admin))
+                let at = (place.folder, admin);
+                Ok(Worktree::new(self.clone(), record, at, claim))
             }
             Err(error) => {
                 locked.mend().await?;
@@ -217,11 +229,13 @@ impl Worktrees {
         }
     }
 
-    /// Takes up the worktree of `name` that somebody left who is gone; `None` if there is none.
+    /// Takes up the worktree of `name` that somebody left who is gone or has let go of it; `None` if
+    /// there is none.
     ///
     /// # Errors
     ///
-    /// [`IsolationError::InUse`] if who made it lives and is another process.
+    /// [`IsolationError::InUse`] if somebody works there, be it in this process.
+    /// [`IsolationError::Exists`] if it was made for another [run](Self::for_run).
     pub async fn take_up(&self, name: &str) -> Result<Option<Worktree>, IsolationError> {
         name::check(name)?;
         let locked = self.lock().await?;
@@ -234,22 +248,23 @@ impl Worktrees {
         let Some(mut record) = Record::read(&admin)? else {
             return Err(IsolationError::Exists(place));
         };
-        let this = Process::this();
-        if record.owner != this {
-            if !record.owner.is_gone() {
-                let pid = record.owner.pid;
-                return Err(IsolationError::InUse { pid, place });
-            }
-            locked.mend_worktree(&place, &admin).await?;
-            record.owner = this;
-            record.write(&admin)?;
+        let Some(claim) = claim(&admin)? else {
+            let pid = record.owner.pid;
+            return Err(IsolationError::InUse { pid, place });
+        };
+        let is_of_another = record
+            .run
+            .as_ref()
+            .zip(self.run.as_ref())
+            .is_some_and(|(its, ours)| its != ours);
+        if is_of_another {
+            return Err(IsolationError::Exists(place));
         }
-        Ok(Some(Worktree::new(
-            self.clone(),
-            record,
-            place.folder,
-            admin,
-        )))
+        locked.mend_worktree(&place, &admin).await?;
+        record.owner = Process::this();
+        record.write(&admin)?;
+        let at = (place.folder, admin);
+        Ok(Some(Worktree::new(self.clone(), record, at, claim)))
     }
 
     /// Says where the worktree of a name is, or would be.

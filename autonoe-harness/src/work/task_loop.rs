@@ -14,8 +14,8 @@ use super::attempt::TaskEnd;
 use super::messages::Messages;
 use super::{Isolation, NoWorkObserver, WhenDone, WorkEvent, WorkObserver, WorkOrder, WorkSoFar};
 use crate::{
-    Author, ExecutionResult, Executors, HarnessId, HarnessResult, SnapshotLimits, Task, TaskId,
-    Verification, VerificationTab, WorkPlace, Worktree, Worktrees,
+    Author, ExecutionResult, Executors, HarnessId, HarnessResult, IsolationError, SnapshotLimits,
+    Task, TaskId, Verification, VerificationTab, WorkPlace, Worktree, Worktrees,
 };
 
 /// Says who takes note of what happens in a run.
@@ -156,7 +156,7 @@ impl TaskLoop {
         self
     }
 
-    async fn isolate(&self, order: &WorkOrder) -> Result<Option<Worktree>, Failure> {
+    async fn isolate(&self, run: &RunId, order: &WorkOrder) -> Result<Option<Worktree>, Failure> {
         let Isolation::Worktree { name, base, .. } = &order.isolation else {
             return Ok(None);
         };
@@ -166,18 +166,23 @@ impl TaskLoop {
                 "a worktree is asked for, and none can be made here".to_owned(),
             ));
         };
+        let trees = trees.clone().for_run(run.as_str());
         let made = async {
             if let Some(left) = trees.take_up(name).await? {
-                return Ok(left);
+                // Its work would be merged into another branch than the order says.
+                return match base.as_ref().is_none_or(|base| base == left.base()) {
+                    true => Ok(left),
+                    false => Err(IsolationError::Exists(left.place())),
+                };
             }
             match base {
                 Some(base) => trees.create(name, base).await,
                 None => trees.create(name, &trees.current_branch().await?).await,
             }
         };
-        let made = made.await.map_err(|error: crate::IsolationError| {
-            Failure::permanent("not_isolated", error.to_string())
-        });
+        let made = made
+            .await
+            .map_err(|error: IsolationError| Failure::permanent("not_isolated", error.to_string()));
         made.map(Some)
     }
 }
@@ -230,7 +235,7 @@ impl JobRunner for TaskLoop {
             Ok(observed) => observed,
             Err(failure) => return RunOutcome::failed(failure),
         };
-        let worktree = match self.isolate(&order).await {
+        let worktree = match self.isolate(&run.id, &order).await {
             Ok(worktree) => worktree,
             Err(failure) => {
                 return RunOutcome::failed(failure).with_spent(so_far.spending().spent);

@@ -13,6 +13,7 @@ async fn all_that_is_left_of_a_fleet_is_found_and_goes_with_what_is_in_it() {
     let away = repo.worktree("loser.T-1.way-1").await;
     away.put_away().await.expect("all is committed");
     repo.git(&["branch", "autonoe/other/one"]);
+    drop((loser, away));
 
     let left = trees.left().await.expect("a list");
     for name in &left {

@@ -3,6 +3,7 @@
 mod foreign;
 mod isolating;
 mod killed;
+mod left;
 mod leftovers;
 mod merging;
 mod removing;

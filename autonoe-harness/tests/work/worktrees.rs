@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use autonoe_core::RunEnding;
 use autonoe_harness::{
     Author, Exploration, Isolation, Ladder, WhenDone, WorkEvent, WorkOrder, Worktrees,
 };
@@ -84,6 +85,27 @@ async fn work_that_is_kept_is_on_its_branch_and_nowhere_else() {
     assert_eq!(result.kept[0].branch, "autonoe/fleet/one");
     assert_eq!(git(&repo, &["show", "autonoe/fleet/one:out.txt"]), "new");
     assert_eq!(git(&repo, &["status", "--porcelain"]), "");
+}
+
+#[tokio::test]
+async fn a_worktree_of_another_base_is_not_taken_up() {
+    let turns = Turns::new([writes("out.txt"), writes("out.txt")]);
+    let (stage, repo) = isolated(Stage::new(&turns)).await;
+    git(&repo, &["branch", "release"]);
+    stage.run(&order(WhenDone::Keep)).await;
+    let mut other = order(WhenDone::Merge);
+    if let Isolation::Worktree { base, .. } = &mut other.isolation {
+        *base = Some("release".to_owned());
+    }
+
+    let other = serde_json::to_value(&other).expect("it serialises");
+    let outcome = stage.run_raw(other).await;
+
+    let RunEnding::Failed { failure } = &outcome.ending else {
+        panic!("{outcome:?}");
+    };
+    assert_eq!(failure.code, "not_isolated");
+    assert_eq!(git(&repo, &["show", "autonoe/fleet/one:out.txt"]), "new");
 }
 
 #[tokio::test]

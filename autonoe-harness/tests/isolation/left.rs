@@ -1,0 +1,141 @@
+//! Worktrees and steps that others have left.
+
+use std::fs;
+
+use autonoe_harness::IsolationError;
+use serde_json::json;
+
+use crate::setting::{Repo, author, git};
+
+#[tokio::test]
+async fn a_worktree_in_which_somebody_works_is_not_taken_up_in_this_process_either() {
+    let repo = Repo::new();
+    let worktrees = repo.worktrees().await;
+    let worktree = worktrees.create("one", "main").await.expect("it is made");
+
+    let second = worktrees.take_up("one").await;
+    drop(worktree);
+    let third = worktrees.take_up("one").await;
+
+    assert!(
+        matches!(second, Err(IsolationError::InUse { .. })),
+        "{second:?}"
+    );
+    third.expect("nobody works there").expect("it is there");
+}
+
+#[tokio::test]
+async fn a_worktree_that_was_dropped_in_the_middle_of_a_commit_can_be_gone_on_with() {
+    let repo = Repo::new();
+    let worktrees = repo.worktrees().await;
+    let worktree = worktrees.create("one", "main").await.expect("it is made");
+    fs::write(worktree.folder().join("b.txt"), "new\n").expect("a file");
+    drop(worktree);
+    let lock = repo.path().join(".git/worktrees/one/index.lock");
+    fs::write(&lock, "").expect("a lock of nobody");
+
+    let taken = worktrees.take_up("one").await.expect("nobody works there");
+    let finished = taken.expect("it is there").finish(&author(), "Work").await;
+
+    finished.expect("committed");
+}
+
+#[tokio::test]
+async fn a_worktree_of_another_run_is_not_taken_up() {
+    let repo = Repo::new();
+    let first = repo.worktrees().await.for_run("first");
+    drop(first.create("one", "main").await.expect("it is made"));
+
+    let by_second = repo
+        .worktrees()
+        .await
+        .for_run("second")
+        .take_up("one")
+        .await;
+    let by_first = first.take_up("one").await.map(|found| found.is_some());
+    let by_anybody = repo.worktrees().await.take_up("one").await;
+
+    assert!(
+        matches!(by_second, Err(IsolationError::Exists(_))),
+        "{by_second:?}"
+    );
+    assert!(by_first.expect("it is its own"));
+    by_anybody.expect("it is free").expect("it is there");
+}
+
+#[tokio::test]
+async fn a_step_that_nobody_understands_is_set_aside_and_named() {
+    let repo = Repo::new();
+    let worktrees = repo.worktrees().await;
+    let step = repo.trees().join(".step.json");
+
+    for text in ["", "{", r#"{"step":"fly"}"#] {
+        fs::write(&step, text).expect("a file");
+        worktrees.sweep().await.expect("it is in nobody's way");
+    }
+    worktrees.create("one", "main").await.expect("it is made");
+
+    let swept = worktrees.sweep().await.expect("git is there");
+    assert_eq!(swept.set_aside.len(), 3);
+    assert!(!step.exists());
+    let kept = fs::read_to_string(&swept.set_aside[1]);
+    assert_eq!(kept.expect("it is there"), "{");
+}
+
+#[tokio::test]
+async fn a_step_that_leads_elsewhere_removes_nothing() {
+    let repo = Repo::new();
+    let worktrees = repo.worktrees().await;
+    let precious = repo.path().with_file_name("precious");
+    fs::create_dir(&precious).expect("a folder");
+    let folder = repo.trees().join("fleet/../../precious");
+    let step = json!({"step": "remove", "folder": folder, "branch": "x", "at": null});
+    fs::create_dir_all(repo.trees().join("fleet")).expect("a folder");
+    fs::write(repo.trees().join(".step.json"), step.to_string()).expect("a file");
+
+    let swept = worktrees.sweep().await.expect("it is in nobody's way");
+
+    assert!(precious.exists());
+    assert_eq!(swept.set_aside.len(), 1);
+}
+
+#[tokio::test]
+async fn a_merge_into_a_folder_that_is_gone_is_in_nobodys_way() {
+    let repo = Repo::new();
+    let worktrees = repo.worktrees().await;
+    let worktree = worktrees.create("one", "main").await.expect("it is made");
+    let (folder, branch) = (worktree.folder().to_owned(), worktree.branch().to_owned());
+    let at = repo.git(&["rev-parse", "main"]);
+    worktree.discard().await.expect("it is not wanted");
+    let step = json!({"step": "advance", "folder": folder, "base": branch, "from": at, "to": at});
+    fs::write(repo.trees().join(".step.json"), step.to_string()).expect("a file");
+
+    worktrees.create("one", "main").await.expect("it is made");
+
+    let left = worktrees.sweep().await.expect("git is there");
+    assert!(left.set_aside.is_empty(), "{left:?}");
+}
+
+#[tokio::test]
+async fn a_link_of_a_person_is_not_overwritten_when_a_merge_is_mended() {
+    let repo = Repo::new();
+    let from = repo.git(&["rev-parse", "HEAD"]);
+    fs::remove_file(repo.path().join("a.txt")).expect("ours");
+    repo.write("b.txt", "new\n");
+    let to = repo.commit("Replace a by b");
+    git(&repo.path(), &["reset", "--quiet", "--hard", &from]);
+    // Broken off before anything was written; then a person put a link there.
+    let step = json!({
+        "step": "advance", "folder": repo.path().canonicalize().expect("there"),
+        "base": "main", "from": from, "to": to,
+    });
+    let worktrees = repo.worktrees().await;
+    fs::write(repo.trees().join(".step.json"), step.to_string()).expect("a file");
+    fs::remove_file(repo.path().join("a.txt")).expect("ours");
+    std::os::unix::fs::symlink("elsewhere", repo.path().join("a.txt")).expect("a link");
+
+    worktrees.sweep().await.expect("it can be mended");
+
+    let link = fs::read_link(repo.path().join("a.txt"));
+    assert_eq!(link.expect("it is a link").as_os_str(), "elsewhere");
+}
