@@ -76,7 +76,8 @@ fn begin(
     }
     if is_suite {
         // The sum of a suite is in the sum of all suites, too.
-        *told = (*told).max(count(start, "failures")? + count(start, "errors")?);
+        let failures = count(start, "failures")?;
+        *told = (*told).max(failures.saturating_add(count(start, "errors")?));
     }
     if let Some(Element::Test(fate)) = open.last_mut() {
         match name {
@@ -143,6 +144,13 @@ mod tests {
             (surefire, 2, 0, 0),
             ("<testsuites/>", 0, 0, 0),
             ("\u{feff}<testsuite><testcase/></testsuite>", 1, 0, 0),
+            // An agent can write any number.
+            (
+                r#"<testsuite failures="18446744073709551615" errors="1"><testcase/></testsuite>"#,
+                1,
+                u64::MAX,
+                0,
+            ),
             // It tells of a failure that it does not show.
             (
                 r#"<testsuite failures="2"><testcase/></testsuite>"#,
