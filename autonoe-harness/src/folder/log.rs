@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
 
 use jiff::Timestamp;
 
@@ -25,6 +26,7 @@ impl HarnessLog {
     /// It cannot be written.
     pub fn open(folder: &HarnessFolder) -> Result<Self, FolderError> {
         let path = folder.file("harness.log");
+        is_file_or_nothing(&path).map_err(|source| FolderError::unwritable(&path, source))?;
         let file = OpenOptions::new().append(true).create(true).open(&path);
         let file = file.map_err(|source| FolderError::unwritable(&path, source))?;
         Ok(Self(file))
@@ -49,6 +51,16 @@ impl Write for HarnessLog {
     }
 }
 
+/// Refuses what somebody put in the place of the log: to open a pipe is to wait for its other end, and
+/// a link leads elsewhere.
+fn is_file_or_nothing(path: &Path) -> io::Result<()> {
+    match path.symlink_metadata() {
+        Ok(found) if !found.is_file() => Err(io::Error::other("it is no file")),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 impl HarnessFolder {
     /// Returns the last `tail` lines of the log, of its last four megabytes.
     ///
@@ -58,7 +70,8 @@ impl HarnessFolder {
     pub fn log(&self, tail: usize) -> Result<Vec<String>, FolderError> {
         let path = self.file("harness.log");
         let unreadable = |source| FolderError::unreadable(&path, source);
-        let mut file = match File::open(&path) {
+        let opened = is_file_or_nothing(&path).and_then(|()| File::open(&path));
+        let mut file = match opened {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(source) => return Err(unreadable(source)),
@@ -99,5 +112,25 @@ mod tests {
         assert_eq!(folder.log(9).expect("there"), lines);
         assert_eq!(folder.log(1).expect("there"), lines[1..]);
         assert_eq!(folder.log(0).expect("there"), lines[2..]);
+    }
+
+    #[test]
+    fn a_pipe_or_a_link_in_its_place_is_neither_read_nor_written() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = HarnessFolder::of(root.path(), &HarnessId::new("a")).expect("an id");
+        fs::create_dir_all(folder.path()).expect("writable");
+        let made = std::process::Command::new("mkfifo")
+            .arg(folder.file("harness.log"))
+            .status();
+        assert!(made.expect("it is there").success());
+
+        assert!(folder.log(1).is_err());
+        assert!(HarnessLog::open(&folder).is_err());
+
+        fs::remove_file(folder.file("harness.log")).expect("ours");
+        let elsewhere = root.path().join("elsewhere");
+        std::os::unix::fs::symlink(&elsewhere, folder.file("harness.log")).expect("a link");
+        assert!(HarnessLog::open(&folder).is_err());
+        assert!(!elsewhere.exists());
     }
 }
