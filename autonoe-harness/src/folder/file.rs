@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 use autonoe_core::{create_file_durably, replace_file_durably};
@@ -11,7 +12,7 @@ use serde::de::DeserializeOwned;
 use super::FolderError;
 
 /// Many times what any of our files holds.
-const LARGEST: u64 = 64 * 1024 * 1024;
+pub(super) const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// Reads the file at `path`; `None` if there is nothing.
 pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, FolderError> {
@@ -67,6 +68,20 @@ pub(super) fn make_folder(path: &Path) -> Result<(), FolderError> {
     fs::create_dir_all(path).map_err(|source| FolderError::unwritable(path, source))
 }
 
+/// Makes a folder that only this user can look into, if it is not there: instructions and orders are
+/// nobody else's business.
+pub(super) fn make_private_folder(path: &Path) -> Result<(), FolderError> {
+    if let Some(above) = path.parent() {
+        make_folder(above)?;
+    }
+    match fs::DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(FolderError::unwritable(path, error))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Removes the file at `path`; returns whether there was one.
 pub(super) fn remove(path: &Path) -> Result<bool, FolderError> {
     match fs::remove_file(path) {
@@ -76,9 +91,18 @@ pub(super) fn remove(path: &Path) -> Result<bool, FolderError> {
     }
 }
 
-fn to_bytes(path: &Path, value: &impl Serialize) -> Result<Vec<u8>, FolderError> {
+/// Returns what is written for `value`.
+///
+/// # Errors
+///
+/// It is more than could be read again.
+pub(super) fn to_bytes(path: &Path, value: &impl Serialize) -> Result<Vec<u8>, FolderError> {
     let mut bytes = serde_json::to_vec_pretty(value)
         .map_err(|error| FolderError::unwritable(path, error.into()))?;
     bytes.push(b'\n');
+    if bytes.len() as u64 > LARGEST {
+        let error = io::Error::new(io::ErrorKind::FileTooLarge, "nobody could read it again");
+        return Err(FolderError::unwritable(path, error));
+    }
     Ok(bytes)
 }

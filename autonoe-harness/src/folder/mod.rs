@@ -3,6 +3,7 @@
 mod alerts;
 mod error;
 mod file;
+mod fitting;
 mod inbox;
 mod journal;
 mod lock;
