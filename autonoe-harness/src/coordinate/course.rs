@@ -111,7 +111,7 @@ impl<'c> Course<'c> {
 
     /// Returns what the strategy says once nobody works and nobody will.
     fn last_word(&self) -> Decision {
-        let orders = self.plan.strategy.decide(&self.fleet);
+        let orders = self.orders();
         let finish = orders.into_iter().find_map(|order| match order {
             Order::Finish(decision) => Some(decision),
             Order::Start { .. } | Order::Stop { .. } => None,

@@ -293,3 +293,89 @@ async fn events_are_data() {
         })
     );
 }
+
+/// An engine that never answers when it is asked to take or to end a run of that name.
+struct Deaf {
+    inner: LocalEngine,
+    to: &'static str,
+}
+
+impl Deaf {
+    async fn listen(&self, run: &RunId) {
+        if run.as_str().ends_with(self.to) {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+#[async_trait]
+impl Engine for Deaf {
+    async fn submit(&self, run: RunSpec, place: Placement) -> Result<RunId, EngineError> {
+        self.listen(&run.id).await;
+        self.inner.submit(run, place).await
+    }
+
+    async fn cancel(&self, run: &RunId, reason: &str) -> Result<(), EngineError> {
+        self.listen(run).await;
+        self.inner.cancel(run, reason).await
+    }
+
+    async fn instruct(&self, run: &RunId, instruction: RunInstruction) -> Result<(), EngineError> {
+        self.inner.instruct(run, instruction).await
+    }
+
+    async fn status(&self, run: &RunId) -> Result<RunView, EngineError> {
+        self.inner.status(run).await
+    }
+
+    async fn wait(&self, run: &RunId) -> Result<RunOutcome, EngineError> {
+        self.inner.wait(run).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_engine_that_never_answers_does_not_stop_the_fleet() {
+    let stage = Arc::new(Stage::default());
+    let members = ["a", "b"].map(|name| Act::new(60, End::Succeeds).member(name));
+    let inner = LocalEngine::new(stage.clone());
+    let engine = Arc::new(Deaf { inner, to: "b" });
+    let coordinator = Coordinator::new("fleet", engine, Arc::new(Parallel {}))
+        .clock(Arc::new(VirtualClock::new()))
+        .members(members);
+
+    let report = run(coordinator).await;
+
+    let results = &report.result.results;
+    assert!(results[0].success, "{report:?}");
+    let error = results[1].error.as_deref().unwrap_or_default();
+    assert!(error.contains("it does not answer"), "{error}");
+}
+
+/// Starts all, and panics when one has ended.
+#[derive(Debug, Serialize, Deserialize)]
+struct Fragile {}
+
+#[typetag::serde(name = "test-fragile")]
+impl Strategy for Fragile {
+    fn decide(&self, fleet: &Fleet) -> Vec<Order> {
+        assert!(fleet.results().next().is_none(), "as it must");
+        let starts = fleet.waiting().map(Order::start);
+        starts.collect()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_strategy_that_panics_leaves_no_run_behind() {
+    let stage = Arc::new(Stage::default());
+    let members = ["a", "b"].map(|name| Act::new(60, End::Succeeds).member(name));
+    let engine = Arc::new(LocalEngine::new(stage.clone()));
+    let coordinator = Coordinator::new("fleet", engine, Arc::new(Fragile {}))
+        .clock(Arc::new(VirtualClock::new()))
+        .members(members);
+
+    let report = run(coordinator).await;
+
+    assert!(!report.result.success);
+    assert_eq!(report.result.results.len(), 2);
+    assert_eq!(stage.seen().at_work, 0);
+}

@@ -44,7 +44,7 @@ impl Course<'_> {
     async fn look(&self, run: &RunId) -> Result<Option<RunView>, CoordinationError> {
         let mut tries = 1;
         loop {
-            match self.plan.engine.status(run).await {
+            match self.answered(self.plan.engine.status(run)).await {
                 Ok(view) => return Ok(Some(view)),
                 Err(EngineError::Unknown(_)) => return Ok(None),
                 Err(EngineError::Failed { .. }) if tries < TRIES => {

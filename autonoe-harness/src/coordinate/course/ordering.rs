@@ -1,5 +1,8 @@
 //! Carries out what the strategy orders.
 
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
 use autonoe_core::EngineError;
 
 use super::{Course, after};
@@ -9,6 +12,9 @@ use crate::{Decision, HarnessId, HarnessResult, MemberState, Order};
 
 /// How often an engine that fails is asked to take a run.
 const TRIES: usize = 3;
+
+/// How long an engine may take to answer.
+const ANSWER: Duration = Duration::from_secs(60);
 
 /// What comes of an order to start.
 enum Start {
@@ -26,7 +32,7 @@ impl Course<'_> {
     /// Asks the strategy and does what it says; returns its decision once all is over.
     pub(super) async fn decide(&mut self) -> Option<Decision> {
         while self.cut_short.is_none() {
-            let orders = self.plan.strategy.decide(&self.fleet);
+            let orders = self.orders();
             let mut unpaid = None;
             let mut has_failed = false;
             let mut room = self.room();
@@ -94,7 +100,8 @@ impl Course<'_> {
                 match error {
                     // Nobody knows whether it was taken; if it was, it is not wanted any more.
                     EngineError::Failed { .. } => {
-                        let cancelled = self.plan.engine.cancel(&run, "it was given up").await;
+                        let cancelled = self.plan.engine.cancel(&run, "it was given up");
+                        let cancelled = self.answered(cancelled).await;
                         tracing::warn!(%run, ?cancelled, "a run may have been started");
                         self.purse.write_off(&run, spec.allowance);
                     }
@@ -115,7 +122,7 @@ impl Course<'_> {
         let mut tries = 1;
         loop {
             let submitted = self.plan.engine.submit(order.clone(), spec.place.clone());
-            match submitted.await {
+            match self.answered(submitted).await {
                 Err(EngineError::Failed { .. }) if tries < TRIES => {
                     tries += 1;
                     self.plan.clock.sleep(ASK_AGAIN).await;
@@ -137,11 +144,42 @@ impl Course<'_> {
             why: why.to_owned(),
         });
         let run = self.plan.run_of(member);
-        if let Err(error) = self.plan.engine.cancel(&run, why).await {
+        let mut tries = 1;
+        while let Err(error) = self.answered(self.plan.engine.cancel(&run, why)).await {
             tracing::warn!(%run, %error, "a run could not be told to end");
+            if tries == TRIES || !matches!(error, EngineError::Failed { .. }) {
+                break;
+            }
+            tries += 1;
+            self.plan.clock.sleep(ASK_AGAIN).await;
         }
         let until = after(self.plan.clock.now(), self.plan.patience);
         self.watch.must_end_by(member, until);
+    }
+
+    /// Waits for an answer of the engine, but not for ever: time-outs, deadlines and the cancel of the
+    /// fleet wait for it, too.
+    pub(super) async fn answered<T>(
+        &self,
+        call: impl Future<Output = Result<T, EngineError>>,
+    ) -> Result<T, EngineError> {
+        tokio::select! {
+            biased;
+            answer = call => answer,
+            () = self.plan.clock.sleep(ANSWER) => Err(EngineError::Failed {
+                reason: "it does not answer".to_owned(),
+                source: None,
+            }),
+        }
+    }
+
+    /// Asks the strategy. One that panics orders nothing: the fleet goes on to its end.
+    pub(super) fn orders(&self) -> Vec<Order> {
+        let decide = || self.plan.strategy.decide(&self.fleet);
+        std::panic::catch_unwind(AssertUnwindSafe(decide)).unwrap_or_else(|_| {
+            tracing::error!(fleet = %self.plan.fleet, "a strategy panicked");
+            Vec::new()
+        })
     }
 
     /// Returns how many more members may work.
