@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::future;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,6 +28,12 @@ const START: Duration = Duration::from_secs(60);
 /// How long a task has to end once its run has an outcome: somebody else may have said what that is.
 const MOMENT: Duration = Duration::from_secs(1);
 
+/// How often the system may refuse to start a process because it has too much to do.
+const REFUSALS: u32 = 6;
+
+/// The pause after the first refusal; it doubles with each.
+const PAUSE: Duration = Duration::from_millis(500);
+
 /// How often it is looked whether it has.
 const SOON: Duration = Duration::from_millis(20);
 
@@ -36,6 +43,8 @@ pub(super) struct Attendant {
     folder: HarnessFolder,
     /// How many of its processes were lost.
     losses: u32,
+    /// How often the system refused to start one.
+    refusals: u32,
     /// What the last of them complained of.
     complaint: Option<String>,
 }
@@ -53,6 +62,7 @@ impl Attendant {
             shared,
             folder,
             losses,
+            refusals: 0,
             complaint: None,
         }
     }
@@ -132,6 +142,14 @@ impl Attendant {
         }
         let child = match self.start().await {
             Ok(child) => child,
+            Err(error) if may_pass(&error) && self.refusals < REFUSALS => {
+                self.refusals += 1;
+                self.log(&format!("warning: it is started again, because {error}"));
+                // Nobody else starts it meanwhile: the lock is held.
+                let pause = PAUSE * 2_u32.saturating_pow(self.refusals - 1);
+                self.shared.clock.sleep(pause).await;
+                return Ok(());
+            }
             Err(error) => {
                 let message = format!("the program of the sub-harness: {error}");
                 let failure = Failure::permanent(error.code(), message);
@@ -324,6 +342,25 @@ impl Child {
             }
         }
     }
+}
+
+/// Tells whether the same start may succeed a little later: the system has too many processes or open
+/// files or no memory, or somebody still writes the program.
+fn may_pass(error: &LaunchError) -> bool {
+    // Too many open files of the system, and of this process: they have no name in Rust.
+    const TOO_MANY_FILES: [i32; 2] = [23, 24];
+    let LaunchError::System { source, .. } = error else {
+        return false;
+    };
+    let is_named = matches!(
+        source.kind(),
+        io::ErrorKind::WouldBlock
+            | io::ErrorKind::OutOfMemory
+            | io::ErrorKind::Interrupted
+            | io::ErrorKind::ExecutableFileBusy
+    );
+    let number = source.raw_os_error();
+    is_named || number.is_some_and(|number| TOO_MANY_FILES.contains(&number))
 }
 
 /// Waits for `exited`, and does `others` meanwhile.
