@@ -155,6 +155,10 @@ impl HarnessHandle for ProcessHandle {
 
     async fn send_instruction(&self, text: &str) -> Result<u64, HandleError> {
         self.not_ended()?;
+        if self.folder.stop_requested()?.is_some() {
+            // It is told to end, and reads nothing more.
+            return Err(HandleError::Ended(self.id().clone()));
+        }
         let number = self.folder.post(text, self.clock.now())?;
         // It may have ended meanwhile, and then nobody reads it any more.
         match self.folder.outcome()? {

@@ -263,13 +263,18 @@ impl HarnessManager {
         let mut reaped = Vec::new();
         for folder in HarnessFolder::all_in(&self.shared.root)? {
             let id = folder.id().clone();
-            let (Ok(view), Ok(marker)) = (folder.view(), folder.marker()) else {
+            let Ok(marker) = folder.marker() else {
                 continue;
             };
-            if view.is_lost {
+            let (is_lost, is_over) = match folder.view() {
+                Ok(view) => (view.is_lost, view.outcome.is_some()),
+                // What cannot be read and is served by nobody has no business to have processes.
+                Err(_) => (false, folder.is_served().is_ok_and(|is_served| !is_served)),
+            };
+            if is_lost {
                 self.look_after(folder);
                 reaped.push(id);
-            } else if view.outcome.is_some() && !marker.processes().is_empty() {
+            } else if is_over && !marker.processes().is_empty() {
                 let limit = Duration::from_secs(10);
                 let sweep = tokio::task::spawn_blocking(move || marker.kill_all(limit));
                 if sweep.await.is_ok_and(|swept| !swept.killed.is_empty()) {

@@ -8,6 +8,8 @@ use autonoe_core::{
     Clock, Epoch, RunControl, RunEnding, RunMessage, RunOutcome, RunProgress, Spent,
 };
 
+use autonoe_process::Marker;
+
 use super::ServeOutcome;
 use crate::folder::{HarnessJournal, at_least, status_of};
 use crate::{
@@ -21,6 +23,8 @@ const SWEEP: Duration = Duration::from_secs(10);
 /// A folder while this process serves it: what was seen in it, and what was made of that.
 pub(super) struct Served {
     folder: HarnessFolder,
+    /// Known from the beginning: it is needed also when the folder is gone.
+    marker: Marker,
     clock: Arc<dyn Clock>,
     control: RunControl,
     journal: Arc<HarnessJournal>,
@@ -53,6 +57,7 @@ impl Served {
             &format!("served by process {pid}, epoch {}", state.epoch.0),
         );
         Ok(Self {
+            marker: folder.marker()?,
             folder,
             clock,
             control: RunControl::new(),
@@ -208,22 +213,7 @@ impl Served {
 
     /// Writes a fact down, and a line for people.
     fn note(&mut self, fact: HarnessFact) -> Result<(), FolderError> {
-        let line = match &fact {
-            HarnessFact::InstructionGiven { number, .. } => format!("instruction {number} given"),
-            HarnessFact::InstructionUnreadable { name, what } => {
-                format!("warning: {name} in the inbox is no instruction: {what}")
-            }
-            HarnessFact::PauseAsked => "pause asked for".to_owned(),
-            HarnessFact::ResumeAsked => "resume asked for".to_owned(),
-            HarnessFact::StopAsked { reason } => format!("stop asked for: {reason}"),
-            HarnessFact::BrokenOff => "left for later".to_owned(),
-            HarnessFact::Ended { ending } => match ending {
-                RunEnding::Succeeded => "completed".to_owned(),
-                RunEnding::Failed { failure } => format!("failed: {}", failure.message),
-                RunEnding::Cancelled { reason } => format!("stopped: {reason}"),
-            },
-            HarnessFact::Serving { .. } | HarnessFact::InstructionTold { .. } => String::new(),
-        };
+        let line = line_of(&fact);
         let now = self.clock.now();
         self.journal.write(now, fact)?;
         self.log.line(now, &line);
@@ -252,10 +242,17 @@ impl Served {
         if outcome.spent == Spent::default() && self.state.at.spent != Spent::default() {
             outcome.spent = self.spent_and_more();
         }
-        self.sweep().await?;
+        self.sweep().await;
+        let now = self.clock.now();
         let ending = outcome.ending.clone();
-        self.note(HarnessFact::Ended { ending })?;
+        self.log.line(now, &line_of(&HarnessFact::Ended { ending }));
+        // Before the journal: it is what counts, and without it all would be done again.
         let outcome = self.folder.settle(&outcome)?;
+        let ending = outcome.ending.clone();
+        if let Err(error) = self.journal.write(now, HarnessFact::Ended { ending }) {
+            tracing::error!(%error, "the journal of a sub-harness does not say that it ended");
+        }
+        self.name_what_was_not_told();
         self.state.status = status_of(&outcome);
         self.let_go();
         Ok(ServeOutcome::Ended(outcome.into()))
@@ -274,7 +271,7 @@ impl Served {
 
     /// Leaves the run as one that has not ended.
     pub(super) async fn break_off(mut self) -> Result<ServeOutcome, FolderError> {
-        self.sweep().await?;
+        self.sweep().await;
         self.note(HarnessFact::BrokenOff)?;
         self.state.status = HarnessStatus::Pending;
         self.let_go();
@@ -291,8 +288,8 @@ impl Served {
     }
 
     /// Ends what the run has left: all that has the marker, this process left out.
-    async fn sweep(&mut self) -> Result<(), FolderError> {
-        let marker = self.folder.marker()?;
+    pub(super) async fn sweep(&mut self) {
+        let marker = self.marker.clone();
         let swept = tokio::task::spawn_blocking(move || marker.kill_all(SWEEP)).await;
         let swept = swept.unwrap_or_default();
         let now = self.clock.now();
@@ -306,6 +303,36 @@ impl Served {
             self.log
                 .line(now, &format!("error: {left} processes cannot be ended"));
         }
-        Ok(())
+    }
+
+    /// Says which instructions came too late for any agent.
+    fn name_what_was_not_told(&mut self) {
+        let now = self.clock.now();
+        let waiting = self.folder.inbox().unwrap_or_default();
+        for instruction in waiting.instructions {
+            let number = instruction.number;
+            let late = format!("warning: instruction {number} came too late for any agent");
+            self.log.line(now, &late);
+        }
+    }
+}
+
+/// Says a fact for people.
+fn line_of(fact: &HarnessFact) -> String {
+    match fact {
+        HarnessFact::InstructionGiven { number, .. } => format!("instruction {number} given"),
+        HarnessFact::InstructionUnreadable { name, what } => {
+            format!("warning: {name} in the inbox is no instruction: {what}")
+        }
+        HarnessFact::PauseAsked => "pause asked for".to_owned(),
+        HarnessFact::ResumeAsked => "resume asked for".to_owned(),
+        HarnessFact::StopAsked { reason } => format!("stop asked for: {reason}"),
+        HarnessFact::BrokenOff => "left for later".to_owned(),
+        HarnessFact::Ended { ending } => match ending {
+            RunEnding::Succeeded => "completed".to_owned(),
+            RunEnding::Failed { failure } => format!("failed: {}", failure.message),
+            RunEnding::Cancelled { reason } => format!("stopped: {reason}"),
+        },
+        HarnessFact::Serving { .. } | HarnessFact::InstructionTold { .. } => String::new(),
     }
 }

@@ -218,7 +218,10 @@ impl Serving {
         served.progressed(reported.borrow_and_update().clone());
         let outcome = done.map(|done| outcome_of(done, served.spent_and_more()));
         match outcome {
-            _ if is_homeless => Err(served.homeless()),
+            _ if is_homeless => {
+                served.sweep().await;
+                Err(served.homeless())
+            }
             Some(outcome) if is_done => served.end(outcome).await,
             // A success is one; anything else may come of being told to leave.
             Some(outcome) if outcome.is_success() => served.end(outcome).await,

@@ -316,3 +316,69 @@ async fn each_sub_harness_gets_the_variables_of_its_own_order() {
 
     assert_eq!(told, [json!("of a"), json!("everybody's")]);
 }
+
+/// This program in the role of a sub-harness, started by Bash after `first`.
+fn program_after(bash: &std::path::Path, first: &str) -> SubHarnessProgram {
+    let script = format!("{first}; exec \"$@\"");
+    let own = std::env::current_exe().expect("this program");
+    let own = own.to_str().expect("plain").to_owned();
+    let role = ["roles::sub_harness", "--exact", "--nocapture"].map(str::to_owned);
+    SubHarnessProgram::new(bash)
+        .args(["-c".to_owned(), script, "bash".to_owned(), own])
+        .args(role)
+        .env(crate::roles::SUB_HARNESS, "yes")
+        .env("PATH", std::env::var_os("PATH").expect("set"))
+}
+
+#[tokio::test]
+async fn what_was_done_is_not_done_again_because_the_journal_is_full() {
+    let stage = Stage::new();
+    // A file that is larger than 64 KiB cannot grow.
+    let program = program_after("/bin/bash".as_ref(), "trap '' XFSZ; ulimit -f 64");
+    let manager = HarnessManager::new(stage.root(), program)
+        .every(OFTEN)
+        .restarts(0);
+    let file = stage.path().join("go-on");
+    let handle = manager
+        .spawn(order("a", "until", json!({"file": file})))
+        .await
+        .expect("it starts");
+    eventually("its start", || {
+        handle.folder().view().is_ok_and(|view| view.pid.is_some())
+    })
+    .await;
+    let journal = handle.folder().path().join("journal.jsonl");
+    let mut text = std::fs::read(&journal).expect("there");
+    text.extend(vec![b'\n'; 70 * 1024]);
+    std::fs::write(&journal, text).expect("writable");
+
+    std::fs::write(&file, "").expect("writable");
+    let outcome = within(manager.wait(&RunId::new("a"))).await;
+
+    let outcome = outcome.expect("it ends");
+    assert_eq!(outcome.output, json!("it is there"), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_be_started_for_a_moment_is_tried_again() {
+    let stage = Stage::new();
+    let bash = stage.path().join("bash");
+    std::fs::copy("/bin/bash", &bash).expect("a program");
+    // Nobody can execute what somebody writes.
+    let writing = std::fs::File::options().append(true).open(&bash);
+    let writing = writing.expect("ours");
+    let manager = HarnessManager::new(stage.root(), program_after(&bash, ":")).every(OFTEN);
+    let input = json!({"does": "give", "value": 1});
+    let handle = manager.spawn(order("a", HANDLE_JOB, input)).await;
+    let handle = handle.expect("it is taken");
+    eventually("a refusal", || {
+        let lines = handle.folder().log(10).unwrap_or_default();
+        lines.iter().any(|line| line.contains("started again"))
+    })
+    .await;
+
+    drop(writing);
+    let outcome = within(manager.wait(&RunId::new("a"))).await;
+
+    assert_eq!(outcome.expect("it ends").output, json!(1));
+}

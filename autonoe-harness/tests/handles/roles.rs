@@ -59,6 +59,7 @@ impl JobRunner for Jobs {
             "turns" => turns(run, desk).await,
             "careless" => careless(run, desk).await,
             "tree" => tree(run, desk).await,
+            "until" => until(run).await,
             "secret" => RunOutcome::succeeded(json!(std::env::var("SECRET").ok())),
             "crash" => std::process::abort(),
             job => panic!("there is no job {job}"),
@@ -144,6 +145,15 @@ async fn careless(run: &RunSpec, desk: &RunDesk) -> RunOutcome {
             return RunOutcome::succeeded(json!(told));
         }
     }
+}
+
+/// Waits until there is a file.
+async fn until(run: &RunSpec) -> RunOutcome {
+    let path = PathBuf::from(run.input["file"].as_str().expect("a path"));
+    while !path.exists() {
+        tokio::time::sleep(OFTEN).await;
+    }
+    RunOutcome::succeeded(json!("it is there"))
 }
 
 /// Starts tools that do not listen to signals and go away from their parents, and waits.
