@@ -114,12 +114,12 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         let folder = folder(root.path());
         // One that is read with another last digit than it was written with, if there is any.
-        let fractions = (1..10_000).map(|n| 1.0 / f64::from(n));
+        let mut fractions = (1..10_000).map(|n| 1.0 / f64::from(n));
         let is_read_otherwise = |number: &f64| {
             let text = serde_json::to_string(number).expect("a number");
             serde_json::from_str::<f64>(&text).expect("a number") != *number
         };
-        let weight = fractions.clone().find(is_read_otherwise).unwrap_or(0.1);
+        let weight = fractions.find(is_read_otherwise).unwrap_or(0.1);
         let order = RunSpec::new(RunId::new("a"), "work", json!({"weight": weight}));
         let other = RunSpec::new(RunId::new("a"), "work", json!({"weight": 2}));
 
