@@ -8,6 +8,7 @@ use autonoe_core::{Failure, RunControl, RunProgress};
 use super::account::spending;
 use super::task_loop::Work;
 use super::{ToldMessage, WorkEvent};
+use crate::progress::passed_share;
 use crate::{
     BudgetedKind, ExecuteError, Execution, ExecutionEnd, ExecutionResult, Executors, Iteration,
     ProgressDetector, ProgressSignal, Spending, StuckDetector, StuckLevel, StuckReport, Task,
@@ -23,6 +24,8 @@ pub(super) struct Place {
     pub(super) stuck: StuckDetector,
     progress: ProgressDetector,
     tree: TreeSnapshot,
+    /// How much of what its ledger asks for has passed.
+    passed: f64,
 }
 
 /// One turn of an agent.
@@ -47,6 +50,7 @@ pub(super) enum NoTurn {
 impl Work<'_> {
     pub(super) async fn place(&self, folder: PathBuf, branch: Option<String>) -> Place {
         let tree = self.snapshot(folder.clone()).await.unwrap_or_default();
+        let passed = passed_in(folder.clone()).await;
         Place {
             executors: (self.lines.workshop)(&folder),
             folder,
@@ -54,6 +58,7 @@ impl Work<'_> {
             stuck: StuckDetector::new(self.order.thresholds),
             progress: ProgressDetector::new(tree.clone()).with_limits(self.lines.limits),
             tree,
+            passed,
         }
     }
 
@@ -211,9 +216,12 @@ impl Work<'_> {
         if let Some(tree) = self.snapshot(place.folder.clone()).await {
             place.tree = tree;
         }
+        let passed = passed_in(place.folder.clone()).await;
+        let ledger = (passed - place.passed).max(0.0);
+        place.passed = passed;
         let signal = place
             .progress
-            .detect(&result.output, place.tree.clone(), 0.0);
+            .detect(&result.output, place.tree.clone(), ledger);
         let score = self.order.weights.score(&signal);
         let mut iteration = Iteration::new(&result.output, score);
         iteration.actions = result.calls.clone();
@@ -247,4 +255,10 @@ impl Work<'_> {
         let parts: Vec<String> = before.into_iter().chain(last).collect();
         (!parts.is_empty()).then(|| parts.join("\n\n"))
     }
+}
+
+/// Looks how much of what the ledger in a folder asks for has passed.
+async fn passed_in(folder: PathBuf) -> f64 {
+    let looked = tokio::task::spawn_blocking(move || passed_share(&folder));
+    looked.await.unwrap_or_default()
 }

@@ -3,6 +3,10 @@
 use std::path::Path;
 use std::process::Command;
 
+use autonoe_core::{
+    DeliverableId, DeliverableRepository, DeliverableStatus, Epoch, Fence, FileDeliverableRepository,
+    LedgerState,
+};
 use autonoe_harness::{Ladder, StuckReason, WorkEvent, WorkOrder};
 use autonoe_testkit::SessionScript;
 use serde_json::json;
@@ -100,4 +104,52 @@ async fn denied_calls_are_counted_apart() {
     let denials: Vec<_> = denials.collect();
     assert_eq!(denials[2], (1, vec![StuckReason::Denied(3)]));
     assert_eq!(denials[3].0, 0);
+}
+
+/// Returns a ledger of two deliverables, of which so many passed, as it stands in its file.
+async fn ledger_with(passed: usize) -> Vec<u8> {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("status.json");
+    let today = jiff::civil::date(2026, 1, 31);
+    let mut state = LedgerState::new(today);
+    let ids = ["DL-001", "DL-002"];
+    let plan = ids.map(|id| json!({"id": id, "description": "It.", "acceptanceCriteria": ["it is"]}));
+    let plan = plan.map(|one| serde_json::from_value(one).expect("a deliverable"));
+    state.ledger.create(plan.into(), today).expect("new");
+    for id in &ids[..passed] {
+        let id = DeliverableId::new(*id).expect("an id");
+        let done = state.ledger.set_status(&id, DeliverableStatus::Passed, today);
+        done.expect("it is there");
+    }
+    let fence = Fence {
+        base: None,
+        epoch: Epoch(1),
+    };
+    let repository = FileDeliverableRepository::at(&path);
+    repository.save(&state, fence).await.expect("writable");
+    std::fs::read(path).expect("there")
+}
+
+#[tokio::test(start_paused = true)]
+async fn deliverables_that_come_to_pass_are_progress() {
+    let writes = |ledger: Vec<u8>| {
+        SessionScript::new("turn")
+            .does(move |folder| {
+                std::fs::create_dir_all(folder.join(".autonoe")).expect("a folder");
+                std::fs::write(folder.join(".autonoe/status.json"), &ledger).expect("a file");
+            })
+            .says("Same.")
+            .waits(std::time::Duration::from_secs(60))
+            .ends()
+    };
+    let ledgers = [ledger_with(0).await, ledger_with(1).await, ledger_with(1).await];
+    let turns = Turns::new(ledgers.into_iter().map(writes).chain([does_it()]));
+    let stage = Stage::new(&turns);
+    let mut order = only_files();
+    order.weights.file_changes = 0.0;
+
+    let (outcome, _) = stage.run(&order).await;
+
+    assert!(outcome.is_success(), "{outcome:?}");
+    assert_eq!(stage.scores()[..3], [0.0, 0.5, 0.0]);
 }
