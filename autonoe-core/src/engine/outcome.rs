@@ -26,6 +26,9 @@ pub struct RunOutcome {
     pub output: Value,
     /// What it spent.
     pub spent: Spent,
+    /// How many sessions it had; `None` if nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<u64>,
 }
 
 /// How a run ended.
@@ -68,6 +71,7 @@ impl RunOutcome {
             ending,
             output,
             spent: Spent::default(),
+            sessions: None,
         }
     }
 
@@ -82,6 +86,13 @@ impl RunOutcome {
     #[must_use]
     pub fn with_spent(mut self, spent: Spent) -> Self {
         self.spent = spent;
+        self
+    }
+
+    /// Says how many sessions it had.
+    #[must_use]
+    pub fn with_sessions(mut self, sessions: u64) -> Self {
+        self.sessions = Some(sessions);
         self
     }
 

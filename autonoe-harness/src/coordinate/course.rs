@@ -141,7 +141,7 @@ impl<'c> Course<'c> {
             return;
         }
         let (run, allowance) = self.account(member);
-        self.purse.settle(&run, allowance, outcome.spent);
+        self.purse.settle(&run, allowance, outcome);
         let mut result = result_of(member, outcome);
         if let Some(why) = self.timed_out.get(member) {
             result.success = false;

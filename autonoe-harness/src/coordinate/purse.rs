@@ -1,6 +1,6 @@
 //! What members are paid from.
 
-use autonoe_core::{CostTotal, RunId, Spent};
+use autonoe_core::{CostTotal, RunId, RunOutcome, Spent};
 
 use crate::{AccountError, Accounts, Allowance, Spending};
 
@@ -27,12 +27,13 @@ impl Purse {
         }
     }
 
-    /// Charges a member with what it spent, and takes back the rest.
-    pub(super) fn settle(&mut self, run: &RunId, allowance: Allowance, spent: Spent) {
+    /// Charges a member with what it spent, and takes back the rest. Of sessions that nobody counted
+    /// none returns.
+    pub(super) fn settle(&mut self, run: &RunId, allowance: Allowance, outcome: &RunOutcome) {
+        let counted = outcome.sessions.or(allowance.sessions);
         let spending = Spending {
-            spent,
-            // A run does not tell how many sessions it had, so none returns.
-            sessions: allowance.sessions.unwrap_or_default(),
+            spent: outcome.spent,
+            sessions: counted.unwrap_or_default(),
         };
         self.close(run, &spending);
     }

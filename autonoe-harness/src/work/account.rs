@@ -51,6 +51,11 @@ impl Account {
         self.tally.all.spent
     }
 
+    /// Returns how many sessions there were.
+    pub(super) fn sessions(&self) -> u64 {
+        self.tally.all.sessions
+    }
+
     /// Returns what the dearest iteration took, each kind for itself.
     pub(super) fn dearest(&self) -> Spending {
         self.tally.dearest

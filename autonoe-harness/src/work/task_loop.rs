@@ -400,6 +400,7 @@ impl Work<'_> {
         began: jiff::Timestamp,
     ) -> RunOutcome {
         let (progress, spent) = (self.progress(), self.account.spent());
+        let sessions = self.account.sessions();
         let id = HarnessId::new(run.id.to_string());
         let last = self.verified.last().map(|(_, result)| result);
         let output = last.map_or("", |result| match result.answer.as_str() {
@@ -435,7 +436,7 @@ impl Work<'_> {
             Some(_) if is_stopped => RunOutcome::cancelled("it was stopped").with_output(output),
             Some(failure) => RunOutcome::failed(failure).with_output(output),
         };
-        outcome.with_spent(spent)
+        outcome.with_spent(spent).with_sessions(sessions)
     }
 }
 

@@ -34,6 +34,26 @@ async fn the_money_of_a_fleet_is_enforced() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn sessions_that_a_member_did_not_have_return() {
+    let stage = Arc::new(Stage::default());
+    let sessions = |count| Allowance::default().with_sessions(count);
+    // Each has one, and may have two.
+    let members = ["a", "b", "c"].map(|name| {
+        let act = Act::new(60, End::Succeeds);
+        act.member(name).allowance(sessions(2))
+    });
+
+    let report = run(fleet(&stage, Parallel {})
+        .members(members)
+        .budget(sessions(4)))
+    .await;
+
+    assert!(report.result.success, "{report:?}");
+    assert_eq!(stage.seen().most_at_once, 2);
+    assert_eq!(report.accounts.free("fleet"), Ok(sessions(1)));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_fleet_whose_next_member_cannot_be_paid_any_more_fails_with_that() {
     let stage = Arc::new(Stage::default());
     let members = ["a", "b", "c"].map(|name| {

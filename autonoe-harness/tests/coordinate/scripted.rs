@@ -141,7 +141,7 @@ impl JobRunner for Stage {
             End::Boasts => failed.with_output(result),
             End::Panics | End::NeverEnds => panic!("as it was decided"),
         };
-        outcome.with_spent(spent())
+        outcome.with_spent(spent()).with_sessions(1)
     }
 }
 
