@@ -157,7 +157,8 @@ pub enum WorkEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         result: Option<Box<ExecutionResult>>,
     },
-    /// A task waits for the quota of its backend.
+    /// A task waits for the quota of its backend, or for a failure to pass. The turn before does not
+    /// count as an iteration.
     Waited {
         /// The task.
         task: TaskId,

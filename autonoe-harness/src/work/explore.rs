@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use autonoe_core::Failure;
+use sha2::{Digest, Sha256};
 
 use super::WorkEvent;
 use super::decide::{GivenUp, Iterated, NextStep, next_step};
@@ -16,6 +17,9 @@ use crate::{
 
 /// How often another name is tried for a branch that is there already.
 const NAMES: u32 = 100;
+
+/// How much of a task's id becomes a part of a name.
+const LONGEST: usize = 40;
 
 /// What came of several ways.
 pub(super) enum Explored {
@@ -240,11 +244,36 @@ async fn make(
     taken
 }
 
-/// Returns a task's id as a part of a name.
+/// Returns a task's id as a part of a name, another one for each id.
 fn plain(id: &TaskId) -> String {
     let plain = |c: char| match c.is_ascii_alphanumeric() {
         true => c,
         false => '-',
     };
-    id.to_string().chars().take(40).map(plain).collect()
+    let text: String = id.as_str().chars().take(LONGEST).map(plain).collect();
+    if text == id.as_str() {
+        return text;
+    }
+    // What was replaced or cut off may be all that tells two of them apart.
+    let digest = Sha256::digest(id.as_str());
+    let digest = digest.iter().take(4).map(|byte| format!("{byte:02x}"));
+    format!("{text}-{}", digest.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_tasks_have_one_name() {
+        let long = "a".repeat(60);
+        let ids = ["T-1", "T/1", "T 1", "T.1", &long, &format!("{long}b")];
+
+        let names = ids.map(|id| plain(&id.parse().expect("an id")));
+
+        assert_eq!(names[0], "T-1");
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), ids.len());
+    }
 }
