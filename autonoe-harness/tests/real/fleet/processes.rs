@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_harness::{
-    CommandCriterion, FolderError, HarnessFolder, HarnessManager, Race, Serving, SubHarnessProgram,
+    CommandCriterion, FolderError, HarnessFolder, HarnessId, HarnessManager, Race, Serving,
+    SubHarnessProgram,
 };
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::cli::Cli;
 use super::stage::Stage;
-use super::work::{member_work, trees};
+use super::work::{FLEET, home, member_work};
 use crate::setting::{MARKER, Place};
 
 /// Says to this program where the model of a member is, before the name of the member.
@@ -33,7 +34,7 @@ async fn sub_harness() {
         let stage = Stage::new();
         let place = stage.place();
         let folder = HarnessFolder::at(&place.path().join("a")).expect("an id");
-        let work = member_work(place, [], trees(place).await);
+        let work = member_work(place, []);
         let served = Serving::new(folder, Arc::new(work)).run().await;
         assert!(matches!(served, Err(FolderError::NoOrder { .. })));
         return;
@@ -42,7 +43,7 @@ async fn sub_harness() {
     let place = Place::of_another(place.into());
     let folder = PathBuf::from(std::env::args_os().next_back().expect("a folder"));
     let folder = HarnessFolder::at(&folder).expect("an id");
-    let work = member_work(&place, urls, trees(&place).await);
+    let work = member_work(&place, urls);
     let mut interrupted = signal(SignalKind::interrupt()).expect("a handler");
     let leave = async move {
         interrupted.recv().await;
@@ -63,7 +64,7 @@ fn manager(stage: &Stage) -> HarnessManager {
     let program = urls.fold(program, |program, (cli, url)| {
         program.env(format!("{MODEL}{}", cli.name()), url)
     });
-    HarnessManager::new(stage.place().project().join(".harness"), program).every(OFTEN)
+    HarnessManager::new(home(stage.place()).path(), program).every(OFTEN)
 }
 
 #[tokio::test]
@@ -75,21 +76,21 @@ async fn processes_that_lose_leave_nothing_of_their_programs() {
         .with_one_in_a_turn(in_turn);
     stage.hold_back(winner);
     let check = CommandCriterion::new(stage.check());
-    let manager = Arc::new(manager(&stage));
 
     let others = async {
         stage.is_in_its_tool(in_tool).await;
         stage.is_in_its_turn(in_turn).await;
         stage.let_go(winner);
     };
-    let race = stage.run_on(manager.clone(), Race {}, check, 1);
-    let (report, ()) = tokio::join!(race, others);
+    let race = stage.run_on(Arc::new(manager(&stage)), Race {}, check, 1);
+    let (outcome, ()) = tokio::join!(race, others);
 
-    stage.assert_won_by(&report, winner);
+    stage.assert_won_by(&outcome, winner);
     assert_eq!(stage.ended()[0], winner);
     stage.model(winner).verify();
-    stage.assert_only_the_work_of(Some(winner));
-    for (id, found) in manager.list().expect("readable") {
-        assert!(found.expect("readable").outcome.is_some(), "{id}");
+    for cli in Cli::ALL {
+        let folder = home(stage.place()).folder_of(FLEET, &HarnessId::new(cli.name()));
+        let view = folder.expect("an id").view().expect("readable");
+        assert!(view.outcome.is_some(), "{view:?}");
     }
 }

@@ -19,16 +19,15 @@ async fn wins(winner: Cli, in_tool: Cli, in_turn: Cli) {
         stage.is_in_its_turn(in_turn).await;
         stage.let_go(winner);
     };
-    let (report, ()) = tokio::join!(stage.run(Race {}, check, 1), others);
+    let (outcome, ()) = tokio::join!(stage.run(Race {}, check, 1), others);
 
-    stage.assert_won_by(&report, winner);
+    stage.assert_won_by(&outcome, winner);
     assert_eq!(stage.ended()[0], winner);
     for loser in [in_tool, in_turn] {
-        let result = stage.result_of(&report, loser);
+        let result = stage.result_of(&outcome, loser);
         assert!(!result.success, "{result:?}");
     }
     stage.model(winner).verify();
-    stage.assert_only_the_work_of(Some(winner));
 }
 
 #[tokio::test]
@@ -63,17 +62,16 @@ async fn the_first_to_end_has_failed_and_does_not_win() {
         stage.is_in_its_checks(checked).await;
         stage.let_go(winner);
     };
-    let (report, ()) = tokio::join!(stage.run(Race {}, check, 1), others);
+    let (outcome, ()) = tokio::join!(stage.run(Race {}, check, 1), others);
 
-    stage.assert_won_by(&report, winner);
+    stage.assert_won_by(&outcome, winner);
     assert_eq!(stage.ended(), [fastest, winner, checked]);
-    let failed = stage.result_of(&report, fastest);
+    let failed = stage.result_of(&outcome, fastest);
     let error = failed.error.as_deref().unwrap_or_default();
     assert!(error.contains("exit code 1"), "{failed:?}");
     for cli in Cli::ALL {
         stage.model(cli).verify();
     }
-    stage.assert_only_the_work_of(Some(winner));
 }
 
 #[tokio::test]
@@ -83,13 +81,11 @@ async fn nobody_wins_when_all_have_failed() {
     });
     let check = CommandCriterion::new(stage.check());
 
-    let report = stage.run(Race {}, check, 1).await;
+    let outcome = stage.run(Race {}, check, 1).await;
 
-    assert!(!report.result.success, "{report:?}");
-    assert_eq!(report.result.winner, None);
+    stage.assert_nobody_won(&outcome, &Cli::ALL);
     for cli in Cli::ALL {
-        assert!(!stage.result_of(&report, cli).success);
+        assert!(!stage.result_of(&outcome, cli).success);
         stage.model(cli).verify();
     }
-    stage.assert_only_the_work_of(None);
 }

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use autonoe_core::{Engine, LocalEngine, RunControl};
 use autonoe_harness::{
-    Coordinator, FleetEvent, FleetEventKind, FleetReport, HarnessId, HarnessResult, MemberSpec,
-    Strategy, SuccessCriteria, Verification, Worktrees,
+    FleetEvent, FleetEventKind, FleetOrder, FleetOutcome, FleetRun, HarnessId, HarnessResult,
+    Strategy, SuccessCriteria,
 };
 use autonoe_testkit::model_server::{Answer, Script, Turn};
 
 use super::cli::{Cli, Model};
 use super::git::git;
-use super::work::{FLEET, author, member_work, order, trees};
+use super::work::{FLEET, author, home, member, member_work, workshop};
 use crate::setting::{PATIENCE, Place};
 
 /// What a member's work is checked with: a held member waits until it is let go.
@@ -48,7 +48,7 @@ impl Stage {
         fs::write(place.path().join("check"), check).expect("a file");
         let project = place.project();
         git(&project, &["init", "--quiet", "--initial-branch=main"]);
-        fs::write(project.join(".gitignore"), "report.xml\n.harness/\n").expect("a file");
+        fs::write(project.join(".gitignore"), "report.xml\n").expect("a file");
         git(&project, &["add", "--all"]);
         git(&project, &["commit", "--quiet", "-m", "first"]);
         Self {
@@ -128,44 +128,44 @@ impl Stage {
         ended.collect()
     }
 
-    /// Runs the fleet in this process to its end, and concludes it.
+    /// Runs the fleet in this process to its end.
     pub(crate) async fn run(
         &self,
         strategy: impl Strategy + 'static,
         success: impl Into<SuccessCriteria>,
         iterations: u32,
-    ) -> FleetReport {
-        let trees = trees(&self.place).await;
-        let work = member_work(&self.place, self.urls(), trees);
+    ) -> FleetOutcome {
+        let work = member_work(&self.place, self.urls());
         let engine = Arc::new(LocalEngine::new(Arc::new(work)));
         self.run_on(engine, strategy, success, iterations).await
     }
 
-    /// Runs the fleet on an engine to its end, and concludes it.
+    /// Runs the fleet on an engine to its end.
     pub(crate) async fn run_on(
         &self,
         engine: Arc<dyn Engine>,
         strategy: impl Strategy + 'static,
         success: impl Into<SuccessCriteria>,
         iterations: u32,
-    ) -> FleetReport {
+    ) -> FleetOutcome {
         let success = success.into();
-        let members = self.models.iter().map(|(cli, _)| {
-            let order = order(*cli, success.clone(), iterations);
-            let order = serde_json::to_value(order).expect("it serialises");
-            MemberSpec::new(HarnessId::new(cli.name()), "work", order)
-        });
+        let members = self.models.iter();
+        let members = members.map(|(cli, _)| member(*cli, success.clone(), iterations));
+        let order = FleetOrder::new(FLEET, Arc::new(strategy), members).time(PATIENCE);
+        let home = home(&self.place);
+        let trees = home.worktrees(FLEET, self.place.commands()).await;
         let events = self.events.clone();
-        let coordinator = Coordinator::new(FLEET, engine, Arc::new(strategy))
-            .members(members)
-            .time(PATIENCE)
+        let fleet = FleetRun::new(home, order, engine)
+            .worktrees(trees.expect("a repository").within(PATIENCE))
+            .author(author())
+            .checked_by(workshop(&self.place, self.urls()))
             .observer(Arc::new(move |event: &FleetEvent| {
                 events.lock().expect("a lock").push(event.clone());
             }));
-        let report = within(coordinator.run(&RunControl::new())).await;
-        let report = report.expect("it begins");
-        within(conclude(&trees(&self.place).await, &report)).await;
-        report
+        let control = RunControl::new();
+        let outcome = tokio::time::timeout(2 * PATIENCE, fleet.run(&control)).await;
+        let outcome = outcome.expect("it does not take as long as that");
+        outcome.expect("it comes to its end")
     }
 
     pub(crate) fn place(&self) -> &Place {
@@ -178,33 +178,53 @@ impl Stage {
         urls.map(|(cli, model)| (*cli, model.url.clone())).collect()
     }
 
-    pub(crate) fn result_of<'r>(&self, report: &'r FleetReport, cli: Cli) -> &'r HarnessResult {
-        let mut results = report.result.results.iter();
+    pub(crate) fn result_of<'r>(&self, outcome: &'r FleetOutcome, cli: Cli) -> &'r HarnessResult {
+        let mut results = outcome.result.results.iter();
         let found = results.find(|result| result.id.as_str() == cli.name());
         found.expect("it was started")
     }
 
-    pub(crate) fn assert_won_by(&self, report: &FleetReport, winner: Cli) {
-        assert!(report.result.success, "{report:?}");
-        let found = report.result.winner.as_ref().map(HarnessId::as_str);
-        assert_eq!(found, Some(winner.name()), "{report:?}");
-        assert!(self.result_of(report, winner).success, "{report:?}");
-        assert_eq!(report.left_behind, []);
+    /// Fails unless one has won, its work is merged, and nothing else is left.
+    pub(crate) fn assert_won_by(&self, outcome: &FleetOutcome, winner: Cli) {
+        assert!(outcome.result.success, "{outcome:?}");
+        let found = outcome.result.winner.as_ref().map(HarnessId::as_str);
+        assert_eq!(found, Some(winner.name()), "{outcome:?}");
+        assert!(self.result_of(outcome, winner).success, "{outcome:?}");
+        assert!(outcome.merged.is_some(), "{outcome:?}");
+        self.assert_the_work_is(outcome, Some(winner), &[]);
     }
 
-    /// Fails unless the project has exactly the work of `winner`, and nothing else is left.
-    pub(crate) fn assert_only_the_work_of(&self, winner: Option<Cli>) {
+    /// Fails unless nobody has won, and nothing is left but the work of `kept`, on its branches.
+    pub(crate) fn assert_nobody_won(&self, outcome: &FleetOutcome, kept: &[Cli]) {
+        assert!(!outcome.result.success, "{outcome:?}");
+        assert_eq!(outcome.result.winner, None);
+        assert_eq!(outcome.merged, None);
+        self.assert_the_work_is(outcome, None, kept);
+    }
+
+    fn assert_the_work_is(&self, outcome: &FleetOutcome, merged: Option<Cli>, kept: &[Cli]) {
         let project = self.place.project();
         let written = fs::read_to_string(project.join("hello.txt")).ok();
         let by = written.and_then(|text| text.lines().last().map(str::to_owned));
-        assert_eq!(by, winner.map(|cli| format!("by {}", cli.name())));
+        assert_eq!(by, merged.map(|cli| format!("by {}", cli.name())));
+        assert_eq!(outcome.left_behind, []);
         self.place.assert_nothing_is_left();
-        let branches = ["for-each-ref", "--format=%(refname)"];
-        assert_eq!(git(&project, &branches), "refs/heads/main");
-        assert_eq!(git(&project, &["worktree", "list"]).lines().count(), 1);
-        let left = project.join(".harness/worktrees").join(FLEET);
-        let left: Vec<_> = fs::read_dir(left).into_iter().flatten().collect();
-        assert!(left.is_empty(), "{left:?}");
+        let kept: Vec<_> = kept.iter().map(|cli| cli.name()).collect();
+        let branches = kept.iter().map(|name| format!("autonoe/{FLEET}/{name}"));
+        let branches: Vec<_> = branches.collect();
+        let mut said: Vec<_> = outcome.kept.iter().map(|place| &place.branch).collect();
+        said.sort();
+        assert!(said.into_iter().eq(&branches), "{outcome:?}");
+        let list = ["for-each-ref", "--format=%(refname:lstrip=2)"];
+        let there = branches.iter().map(String::as_str).chain(["main"]);
+        assert!(git(&project, &list).lines().eq(there));
+        let trees = git(&project, &["worktree", "list"]);
+        assert_eq!(trees.lines().count(), 1 + kept.len(), "{trees}");
+        let left = fs::read_dir(project.join(".harness/worktrees").join(FLEET));
+        let left = left.into_iter().flatten().map(|it| it.expect("readable"));
+        let mut left: Vec<_> = left.map(|it| it.file_name()).collect();
+        left.sort();
+        assert_eq!(left, kept);
         assert_eq!(git(&project, &["status", "--porcelain"]), "");
         git(&project, &["fsck", "--strict", "--no-dangling"]);
     }
@@ -220,22 +240,6 @@ impl Stage {
     }
 }
 
-/// Merges the work of who won, and takes away all other.
-async fn conclude(trees: &Worktrees, report: &FleetReport) {
-    let winner = report.result.winner.as_ref();
-    for result in &report.result.results {
-        let tree = trees.take_up(result.id.as_str()).await.expect("readable");
-        let Some(tree) = tree else { continue };
-        if winner != Some(&result.id) {
-            tree.discard().await.expect("it can be taken away");
-            continue;
-        }
-        let checks = |_| async { Verification::passed("it was verified") };
-        tree.merge_if(&author(), checks).await.expect("it fits");
-        tree.remove().await.expect("it was merged");
-    }
-}
-
 /// Waits until `is_so`, and fails when that takes too long.
 async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
@@ -243,9 +247,4 @@ async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
         assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-}
-
-async fn within<T>(future: impl Future<Output = T>) -> T {
-    let answer = tokio::time::timeout(PATIENCE, future).await;
-    answer.expect("it does not take as long as that")
 }

@@ -3,66 +3,54 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use autonoe_core::{JobRunner, RunDesk, RunOutcome, RunSpec};
 use autonoe_harness::{
-    Author, Executors, Isolation, MemberJob, SuccessCriteria, Task, TaskLoop, WhenDone, WorkOrder,
-    Worktrees,
+    Author, Executors, FleetHome, FleetMember, HarnessId, Isolation, MemberWork, SuccessCriteria,
+    Task, WhenDone, WorkOrder,
 };
 
 use super::cli::Cli;
-use crate::setting::{PATIENCE, Place};
+use crate::setting::Place;
 
 /// The name of the fleet.
 pub(super) const FLEET: &str = "login";
 
-/// The loop that a member's order is given to.
-pub(super) struct MemberWork(TaskLoop);
-
-#[async_trait]
-impl JobRunner for MemberWork {
-    async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
-        let job = MemberJob::of(run).expect("a member");
-        let run = RunSpec::new(run.id.clone(), run.job.clone(), job.work);
-        self.0.carry_out(&run, desk).await
-    }
-}
-
-pub(super) fn member_work(
-    place: &Place,
-    urls: impl IntoIterator<Item = (Cli, String)>,
-    trees: Worktrees,
-) -> MemberWork {
-    let executors = urls.into_iter().map(|(cli, url)| {
-        let agents = cli.agents(place, &url);
-        place.executor(cli.name(), agents)
-    });
-    let executors: Vec<_> = executors.collect();
-    let workshop = move |folder: &Path| {
-        let executors = executors.iter().cloned();
-        executors.fold(Executors::default(), |all, executor| {
-            all.with(Arc::new(executor.in_folder(folder)))
-        })
-    };
-    MemberWork(
-        TaskLoop::new(place.project(), workshop)
-            .isolated_in(trees)
-            .author(author()),
-    )
-}
-
-pub(super) async fn trees(place: &Place) -> Worktrees {
-    let project = place.project();
-    let folder = project.join(".harness/worktrees");
-    let trees = Worktrees::open(&project, &folder, FLEET, place.commands()).await;
-    trees.expect("a repository").within(PATIENCE)
+pub(super) fn home(place: &Place) -> FleetHome {
+    FleetHome::of(place.project())
 }
 
 pub(super) fn author() -> Author {
     Author::new("Ada", "ada@example.org")
 }
 
-pub(super) fn order(cli: Cli, success: SuccessCriteria, iterations: u32) -> WorkOrder {
+/// Makes executors for a folder, of the programs whose models are at these places.
+pub(super) fn workshop(
+    place: &Place,
+    urls: impl IntoIterator<Item = (Cli, String)>,
+) -> impl Fn(&Path) -> Executors + Clone + Send + Sync + 'static {
+    let executors = urls.into_iter().map(|(cli, url)| {
+        let agents = cli.agents(place, &url);
+        place.executor(cli.name(), agents)
+    });
+    let executors: Vec<_> = executors.collect();
+    move |folder: &Path| {
+        let executors = executors.iter().cloned();
+        executors.fold(Executors::default(), |all, executor| {
+            all.with(Arc::new(executor.in_folder(folder)))
+        })
+    }
+}
+
+pub(super) fn member_work(
+    place: &Place,
+    urls: impl IntoIterator<Item = (Cli, String)>,
+) -> MemberWork {
+    MemberWork::new(home(place), workshop(place, urls))
+        .git(place.commands())
+        .author(author())
+}
+
+/// A member that has the task done by one of the programs, and leaves it to others to merge it.
+pub(super) fn member(cli: Cli, success: SuccessCriteria, iterations: u32) -> FleetMember {
     let isolation = Isolation::Worktree {
         name: cli.name().to_owned(),
         base: None,
@@ -72,5 +60,5 @@ pub(super) fn order(cli: Cli, success: SuccessCriteria, iterations: u32) -> Work
     let task = task.success(success);
     let mut order = WorkOrder::new([task], isolation).backend(cli.name());
     order.max_iterations = iterations;
-    order
+    FleetMember::new(HarnessId::new(cli.name()), order)
 }
