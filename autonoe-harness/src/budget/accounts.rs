@@ -184,8 +184,12 @@ impl Accounts {
     /// There is no such account.
     pub fn free(&self, name: &str) -> Result<Allowance, AccountError> {
         let account = self.account(name)?;
-        let used = self.used(name, account);
         let mut free = account.allowance.amounts();
+        if free.iter().all(Option::is_none) {
+            // Nothing has to be counted, and a fleet without limits may have many members.
+            return Ok(Allowance::of_amounts(free));
+        }
+        let used = self.used(name, account);
         for (free, used) in free.iter_mut().zip(used) {
             *free = free.map(|total| total.saturating_sub(used));
         }

@@ -1,5 +1,8 @@
 //! How a fleet of agents stands.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use serde::{Deserialize, Serialize};
 
 use super::{AggregatedResult, Decision, HarnessId, HarnessResult};
@@ -19,7 +22,17 @@ use super::{AggregatedResult, Decision, HarnessId, HarnessResult};
 /// assert_eq!(fleet.ended_in_order().count(), 1);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Written")]
 pub struct Fleet {
+    members: Vec<Member>,
+    /// Where each member stands among them: strategies ask for many by name.
+    #[serde(skip)]
+    places: HashMap<HarnessId, usize>,
+}
+
+/// A fleet as it is written down.
+#[derive(Deserialize)]
+struct Written {
     members: Vec<Member>,
 }
 
@@ -56,16 +69,22 @@ impl Fleet {
     ///
     /// A name that comes twice is taken once.
     pub fn new(members: impl IntoIterator<Item = HarnessId>) -> Self {
-        let mut fleet = Self {
-            members: Vec::new(),
+        let waiting = |id| Member {
+            id,
+            state: MemberState::Waiting,
         };
-        for id in members {
-            if fleet.member(&id).is_none() {
-                let state = MemberState::Waiting;
-                fleet.members.push(Member { id, state });
+        Self::of(members.into_iter().map(waiting))
+    }
+
+    fn of(all: impl IntoIterator<Item = Member>) -> Self {
+        let (mut members, mut places) = (Vec::new(), HashMap::new());
+        for member in all {
+            if let Entry::Vacant(place) = places.entry(member.id.clone()) {
+                place.insert(members.len());
+                members.push(member);
             }
         }
-        fleet
+        Self { members, places }
     }
 
     /// Returns the members in their order.
@@ -75,7 +94,7 @@ impl Fleet {
 
     /// Returns a member.
     pub fn member(&self, id: &HarnessId) -> Option<&Member> {
-        self.members.iter().find(|member| member.id == *id)
+        self.members.get(*self.places.get(id)?)
     }
 
     /// Returns the members that were not started.
@@ -155,10 +174,17 @@ impl Fleet {
     }
 
     fn change(&mut self, id: &HarnessId, to: MemberState, may: impl Fn(&MemberState) -> bool) {
-        let member = self.members.iter_mut().find(|member| member.id == *id);
+        let place = self.places.get(id);
+        let member = place.and_then(|place| self.members.get_mut(*place));
         if let Some(member) = member.filter(|member| may(&member.state)) {
             member.state = to;
         }
+    }
+}
+
+impl From<Written> for Fleet {
+    fn from(written: Written) -> Self {
+        Self::of(written.members)
     }
 }
 
@@ -197,6 +223,23 @@ mod tests {
         let result = fleet.members()[0].result().expect("it has ended");
         assert!(!result.success);
         assert_eq!(fleet.ended_in_order().count(), 1);
+    }
+
+    #[test]
+    fn a_fleet_that_was_written_down_is_the_same() {
+        let mut fleet = Fleet::new(["a", "b"].map(id));
+        fleet.began(&id("b"));
+
+        let json = serde_json::to_value(&fleet).expect("data");
+        let read: Fleet = serde_json::from_value(json.clone()).expect("a fleet");
+
+        assert_eq!(read, fleet);
+        assert_eq!(read.member(&id("b")), fleet.members().get(1));
+        let members = serde_json::json!([
+            {"id": "a", "state": "waiting"},
+            {"id": "b", "state": "running"},
+        ]);
+        assert_eq!(json, serde_json::json!({"members": members}));
     }
 
     #[test]

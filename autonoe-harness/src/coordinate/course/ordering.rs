@@ -69,7 +69,8 @@ impl Course<'_> {
     }
 
     async fn start(&mut self, member: &HarnessId, given: Option<String>) -> Start {
-        let is_waiting = self.fleet.waiting().any(|waiting| waiting == member);
+        let found = self.fleet.member(member);
+        let is_waiting = found.is_some_and(|found| found.state == MemberState::Waiting);
         let (Some(spec), true) = (self.spec(member), is_waiting) else {
             return Start::PassedOver;
         };
