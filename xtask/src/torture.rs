@@ -1,4 +1,4 @@
-//! The tests that stop writers in the middle and run what was allowed, for far more rounds than
+//! The tests that stop processes in the middle and run what was allowed, for far more rounds than
 //! the test command.
 
 use std::process::Command;
@@ -24,7 +24,7 @@ struct Torture {
     rounds: u32,
 }
 
-const TORTURES: [Torture; 5] = [
+const TORTURES: [Torture; 7] = [
     Torture {
         what: "kills: eight writers of a ledger are killed at random",
         package: "autonoe-core",
@@ -45,6 +45,20 @@ const TORTURES: [Torture; 5] = [
         target: "project",
         test: "power_cut::what_was_acknowledged_survives_power_cuts",
         rounds: 200,
+    },
+    Torture {
+        what: "fleets: sub-harnesses and coordinators are killed at random",
+        package: "autonoe-harness",
+        target: "fleets",
+        test: "chaos::whoever_is_killed_every_task_ends_once_and_nothing_is_lost_or_left",
+        rounds: 500,
+    },
+    Torture {
+        what: "worktrees: who makes, merges and removes them is killed",
+        package: "autonoe-harness",
+        target: "isolation",
+        test: "killed::nothing_that_was_committed_is_lost_by_a_kill",
+        rounds: 500,
     },
     Torture {
         what: "the oracle: commands that the validator allows are run in a jail",

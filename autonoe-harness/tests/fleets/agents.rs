@@ -3,8 +3,9 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use autonoe_core::{
@@ -13,12 +14,17 @@ use autonoe_core::{
 use autonoe_harness::{AgentExecutor, Executors};
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 
+use crate::setting::commands;
+
 /// Agents that do their tasks: the one of the task `x` writes `x.txt`. The model says how:
 ///
 /// - `slow` takes a hundred times as long,
 /// - `broken` does nothing and says so in ever other words,
 /// - `mute` says and does the same again and again,
-/// - `idle` does nothing and never ends.
+/// - `idle` does nothing and never ends,
+/// - `untidy` leaves a process behind, and writes something else each time,
+/// - `lost` says the same again and again, except on another way: on the first it writes something
+///   that nobody asked for, on the second it does its task.
 pub(crate) struct Agents {
     turns: PathBuf,
     pace: Duration,
@@ -51,6 +57,15 @@ impl Agents {
                 .ends(),
             Some("idle") => script.hangs(),
             Some("mute") => script.waits(self.pace).says("Same.").ends(),
+            Some(model @ ("untidy" | "lost")) => {
+                let (turns, name) = (self.turns.clone(), task.to_owned());
+                let is_lost = model == "lost";
+                script
+                    .waits(self.pace)
+                    .does(move |folder| find_a_way(folder, &name, &turns, is_lost))
+                    .says("Same.")
+                    .ends()
+            }
             model => {
                 let times = if model == Some("slow") { 100 } else { 1 };
                 let (turns, name) = (self.turns.clone(), task.to_owned());
@@ -74,6 +89,29 @@ fn write(folder: &Path, task: &str, turns: &Path) {
         .expect("writable");
 }
 
+fn find_a_way(folder: &Path, task: &str, turns: &Path, is_lost: bool) {
+    let who = folder.file_name().expect("a name").to_string_lossy();
+    if is_lost && !who.contains(".way-2") {
+        if who.contains(".way-1") {
+            fs::write(folder.join(format!("not-{task}.txt")), "wrong\n").expect("a file");
+        }
+        return;
+    }
+    write(folder, task, turns);
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let now = now.expect("later").as_nanos();
+    let text = format!("{who} {task} {now}\n");
+    fs::write(folder.join(format!("{task}.txt")), text).expect("a file");
+    // It lives on, whatever becomes of this process.
+    let left = Command::new("sleep")
+        .arg("1000")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    drop(left.expect("it starts"));
+}
+
 #[async_trait]
 impl AgentClientFactory for Agents {
     async fn probe(&self) -> Result<Capabilities, AgentError> {
@@ -95,6 +133,7 @@ pub(crate) fn workshop(
     let agents = agents.clone();
     move |folder| {
         let executor = AgentExecutor::new("agent", agents.clone(), folder)
+            .commands(commands())
             .sessions(|builder| builder.bash_security(Arc::new(|_: &str| Verdict::Allow)));
         Executors::default().with(Arc::new(executor))
     }

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use autonoe_core::RunControl;
 use autonoe_harness::{
-    FleetHome, FleetOrder, FleetOutcome, FolderError, HarnessFolder, HarnessManager, Serving,
-    SubHarnessProgram,
+    FleetHome, FleetOrder, FleetOutcome, FolderError, HarnessFolder, HarnessManager, ServeOutcome,
+    Serving, SubHarnessProgram,
 };
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::ledger::Entry;
 use crate::setting::{OFTEN, Project, within};
 
 /// Says to this program that it is a sub-harness, whose folder is its last argument.
@@ -53,9 +54,14 @@ async fn serve(folder: HarnessFolder, project: &Project) -> Result<(), FolderErr
         interrupted.recv().await;
     };
     let work = project.member_work(&project.agents(pace()));
+    let member = folder.id().clone();
     let serving = Serving::new(folder, Arc::new(work)).every(OFTEN);
-    let served = serving.until(leave, Duration::from_secs(5)).run().await;
-    served.map(|_| ())
+    let served = serving.until(leave, Duration::from_secs(5)).run().await?;
+    if let ServeOutcome::Ended(outcome) = served {
+        let success = outcome.is_success();
+        project.ledger().add(&Entry::Run { member, success });
+    }
+    Ok(())
 }
 
 #[test]
@@ -67,6 +73,7 @@ fn coordinator() {
     };
     let project = Project::there(Path::new(&project));
     let outcome = runtime().block_on(lead(&project, pace()));
+    project.ledger().add(&Entry::fleet(&outcome));
     assert!(outcome.result.success, "{outcome:?}");
 }
 
@@ -103,7 +110,7 @@ impl Host {
             .env(PACE, pace.as_millis().to_string())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::null());
+            .stderr(project.complaints());
         Self(command.spawn().expect("it starts"))
     }
 

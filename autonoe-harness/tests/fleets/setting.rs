@@ -1,6 +1,6 @@
 //! What the tests share: a project, agents that write files, and fleets of them.
 
-use std::fs;
+use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use autonoe_process::Commands;
 use tempfile::TempDir;
 
 use crate::agents::{Agents, workshop};
+use crate::ledger::Ledger;
 
 /// Far longer than anything takes here.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
@@ -63,6 +64,13 @@ impl Project {
     /// Returns a path beside the project.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.path.parent().expect("a folder").join(name)
+    }
+
+    /// Opens where coordinators complain.
+    pub(crate) fn complaints(&self) -> File {
+        let path = self.beside("complaints.log");
+        let file = OpenOptions::new().append(true).create(true).open(path);
+        file.expect("a file")
     }
 
     pub(crate) fn home(&self) -> FleetHome {
@@ -123,12 +131,20 @@ impl Project {
         turns
     }
 
+    /// Returns where processes tell what was acknowledged to them.
+    pub(crate) fn ledger(&self) -> Ledger {
+        Ledger::at(self.beside("ledger.jsonl"))
+    }
+
     pub(crate) fn agents(&self, pace: Duration) -> Arc<Agents> {
         Agents::new(self.beside("turns.log"), pace)
     }
 
     pub(crate) fn member_work(&self, agents: &Arc<Agents>) -> MemberWork {
-        MemberWork::new(self.home(), workshop(agents)).git(commands())
+        let ledger = self.ledger();
+        MemberWork::new(self.home(), workshop(agents))
+            .git(commands())
+            .alerts(move |alerts| alerts.with_sink(ledger.clone().of_tasks()))
     }
 
     /// Members that are tasks of this process.

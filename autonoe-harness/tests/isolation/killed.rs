@@ -14,8 +14,8 @@ use crate::setting::{Repo, author, commands, pass};
 
 /// Tells a process that it is to live and be killed, and where.
 const FOLDER: &str = "AUTONOE_ISOLATION_KILLED";
-/// How often a process is killed; 20 times if it is not set.
-const ROUNDS: &str = "AUTONOE_ISOLATION_ROUNDS";
+/// How often a process is killed; the torture sets it.
+const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
 const THIS: &str = "killed::nothing_that_was_committed_is_lost_by_a_kill";
 /// How long a process may take for its first worktree.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -27,11 +27,13 @@ async fn nothing_that_was_committed_is_lost_by_a_kill() {
         return;
     }
     let rounds = env::var(ROUNDS).ok().and_then(|rounds| rounds.parse().ok());
+    let rounds = rounds.unwrap_or(20_u32);
     let repo = Repo::new();
-    let mut committed = Vec::new();
+    let (mut committed, mut told) = (Vec::new(), 0);
+    let mut base = repo.git(&["rev-parse", "main"]);
     // How long a worktree takes from its first to its last step, which depends on the machine.
     let mut life = None;
-    for round in 0..rounds.unwrap_or(20_u32) {
+    for round in 0..rounds {
         let (mut child, said) = start(&repo, round);
         wait_for("made", &said);
         match life {
@@ -53,8 +55,14 @@ async fn nothing_that_was_committed_is_lost_by_a_kill() {
         committed.extend(rest.iter().filter_map(|line| commit_in(line)));
 
         after_a_kill(&repo, &committed).await;
+        told += committed.len();
+        committed.clear();
+        // What was in the base stays there, so each round looks for what is new.
+        repo.git(&["merge-base", "--is-ancestor", &base, "main"]);
+        base = repo.git(&["rev-parse", "main"]);
     }
-    assert!(!committed.is_empty());
+    println!("killed {rounds} times, told of {told} commits");
+    assert!(told > 0);
 }
 
 /// Waits until the process says `word`, and returns what it said before.

@@ -1,0 +1,123 @@
+//! Processes of a fleet, killed at moments that nobody chose.
+
+use std::fmt;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use autonoe_harness::FleetOrder;
+
+use super::dice::Dice;
+use crate::ledger::Entry;
+use crate::roles::{Host, write_order};
+use crate::setting::{DEADLINE, Project};
+
+/// How often something is killed in a round at most.
+const MOST_KILLS: u64 = 5;
+
+/// A fleet whose processes are killed until it has ended.
+pub(super) struct Killing<'a> {
+    project: &'a Project,
+    host: Host,
+    pace: Duration,
+    began: Instant,
+    pub(super) kills: Vec<Kill>,
+}
+
+/// Who was killed, and when.
+pub(super) struct Kill {
+    pub(super) who: String,
+    at: Duration,
+}
+
+impl fmt::Debug for Kill {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {:?}", self.who, self.at)
+    }
+}
+
+impl<'a> Killing<'a> {
+    pub(super) fn start(project: &'a Project, order: &FleetOrder, pace: Duration) -> Self {
+        write_order(project, order);
+        Self {
+            project,
+            host: Host::start(project, pace),
+            pace,
+            began: Instant::now(),
+            kills: Vec::new(),
+        }
+    }
+
+    /// Kills this and that at some times of a `life`.
+    pub(super) fn kill_at_random(&mut self, dice: &mut Dice, life: Duration) {
+        let kills = 0..=dice.below(MOST_KILLS);
+        let mut moments: Vec<_> = kills.map(|_| dice.time_below(life)).collect();
+        moments.sort();
+        for moment in moments {
+            while self.began.elapsed() < moment {
+                if self.host.ended().is_some() {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            match dice.below(10) {
+                0..4 => self.kill_coordinator(dice),
+                4..9 => self.kill_member(dice),
+                _ => {
+                    self.kill_member(dice);
+                    self.kill_coordinator(dice);
+                }
+            }
+        }
+    }
+
+    fn kill_coordinator(&mut self, dice: &mut Dice) {
+        if self.host.ended().is_some() {
+            return;
+        }
+        self.host.kill();
+        self.note("the coordinator".to_owned());
+        // The next one finds members that live, that leave, or none.
+        if dice.below(2) == 0 {
+            std::thread::sleep(dice.time_below(Duration::from_millis(100)));
+        }
+        self.host = Host::start(self.project, self.pace);
+    }
+
+    fn kill_member(&mut self, dice: &mut Dice) {
+        let folders = self.project.home().folders_of("f").expect("readable");
+        let living = folders.into_iter().filter_map(|folder| {
+            // What is being written is looked at another time.
+            let pid = folder.view().ok()?.pid?;
+            Some((folder.id().to_string(), pid))
+        });
+        let Some((who, pid)) = dice.one_of(living) else {
+            return;
+        };
+        let mut kill = Command::new("kill");
+        kill.args(["-KILL", &pid.to_string()]);
+        // It may be gone by now, which is as good.
+        if kill.output().expect("it starts").status.success() {
+            self.note(who);
+        }
+    }
+
+    fn note(&mut self, who: String) {
+        let at = self.began.elapsed();
+        self.kills.push(Kill { who, at });
+    }
+
+    /// Waits for the end of the fleet. A coordinator that nobody kills brings it there.
+    pub(super) fn until_it_ends(&mut self) -> Duration {
+        let begun = Instant::now();
+        while self.host.ended().is_none() {
+            assert!(begun.elapsed() < DEADLINE, "it does not end");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let entries = self.project.ledger().entries();
+        let has_ended = entries
+            .iter()
+            .any(|entry| matches!(entry, Entry::Fleet { .. }));
+        assert!(has_ended, "its coordinator left without an outcome");
+        self.began.elapsed()
+    }
+}

@@ -1,0 +1,91 @@
+//! What must not be there after a fleet.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::counting::Ended;
+use crate::setting::{Project, eventually};
+
+/// Fails if anything is left but work that the outcome names.
+pub(super) async fn nothing_is_left(ended: &Ended<'_>) {
+    let (project, outcome) = (ended.project, ended.outcome);
+    // Who has told its end may still be on its way out.
+    eventually("the end of all processes", || living(project).is_empty()).await;
+    project.nobody_lives();
+    assert_eq!(project.home().coordinator("f").expect("readable"), None);
+
+    let kept: BTreeSet<String> = outcome.kept.iter().map(|it| it.branch.clone()).collect();
+    let mut branches: BTreeSet<_> = project.branches().into_iter().collect();
+    assert!(branches.remove("main"));
+    assert_eq!(branches, kept);
+    if outcome.result.success {
+        let is_another_way = |branch: &String| branch.contains(".way-");
+        assert!(kept.iter().all(is_another_way), "{kept:?}");
+    }
+    let folders: BTreeSet<PathBuf> = outcome.kept.iter().map(|it| it.folder.clone()).collect();
+    for folder in worktrees(project) {
+        assert!(folders.contains(&folder), "{folder:?} is left");
+    }
+    for path in in_folder(&project.home().worktrees_folder()) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        // Locks of the system stay: who took one away could take it from somebody.
+        let is_lock = name == ".lock" || name.starts_with(".merge-");
+        let is_known = is_lock || [".gitignore", ".step.new"].contains(&&*name);
+        // The folder of the fleet is there as long as something is in it.
+        let inner = in_folder(&path);
+        let is_kept = !inner.is_empty() && inner.iter().all(|path| folders.contains(path));
+        assert!(is_known || is_kept, "{path:?} is left: {inner:?}");
+    }
+    let locks = locks_in(&project.path().join(".git"));
+    assert!(locks.is_empty(), "{locks:?}");
+    assert_eq!(project.git(&["status", "--porcelain"]), "");
+    project.git(&["fsck", "--strict", "--no-dangling"]);
+}
+
+fn in_folder(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
+}
+
+/// Returns the worktrees that git knows of, except that of the project.
+fn worktrees(project: &Project) -> Vec<PathBuf> {
+    let list = project.git(&["worktree", "list", "--porcelain"]);
+    let folders = list
+        .lines()
+        .filter_map(|line| line.strip_prefix("worktree "));
+    folders.skip(1).map(PathBuf::from).collect()
+}
+
+/// Returns the locks of git that nobody took away.
+fn locks_in(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for path in in_folder(folder) {
+        if path.is_dir() && !path.is_symlink() {
+            found.extend(locks_in(&path));
+        } else if path.extension().is_some_and(|end| end == "lock") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// Returns the processes that have anything to do with the project.
+fn living(project: &Project) -> Vec<String> {
+    let place = project.beside("");
+    let place = place.to_string_lossy().trim_end_matches('/').to_owned();
+    let processes = fs::read_dir("/proc").expect("it is there").flatten();
+    let of_project = processes.filter_map(|entry| {
+        let path = entry.path();
+        let said = ["cmdline", "environ"].map(|file| fs::read(path.join(file)));
+        let mut said: Vec<String> = said
+            .into_iter()
+            .flatten()
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .collect();
+        said.extend(fs::read_link(path.join("cwd")).map(|cwd| cwd.to_string_lossy().into_owned()));
+        let is_own = said.iter().any(|text| text.contains(&place));
+        is_own.then(|| said.first().cloned().unwrap_or_default())
+    });
+    of_project.collect()
+}

@@ -1,0 +1,151 @@
+//! Sub-harnesses and coordinators of fleets, killed at random: nothing is lost, done twice or left.
+//!
+//! The test command goes some rounds; `cargo xtask torture` goes five hundred.
+
+mod counting;
+mod dice;
+mod killing;
+mod leftovers;
+mod scene;
+
+use std::time::Duration;
+
+use autonoe_harness::{FleetOrder, FleetOutcome};
+
+use self::counting::Ended;
+use self::dice::Dice;
+use self::killing::Killing;
+use self::scene::Scene;
+use crate::roles::lead;
+use crate::setting::Project;
+
+/// How many rounds there are; the torture sets it.
+const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
+
+/// The number of the first round; another one makes other rounds.
+const SEED: &str = "AUTONOE_CHAOS_SEED";
+
+#[tokio::test]
+async fn whoever_is_killed_every_task_ends_once_and_nothing_is_lost_or_left() {
+    let (rounds, first) = (number(ROUNDS, 20), number(SEED, 4242));
+    let life = undisturbed().await;
+    let (mut kills, mut acknowledged, mut unfinished) = (0, 0, 0);
+
+    for seed in first..first + rounds {
+        let round = Round::roll(seed);
+        let played = round.play(life).await;
+        kills += played.kills;
+        acknowledged += played.acknowledged;
+        unfinished += usize::from(played.is_unfinished);
+    }
+
+    println!(
+        "{rounds} rounds, {kills} kills, {acknowledged} acknowledged, {unfinished} fleets \
+         reported unfinished"
+    );
+    assert!(acknowledged > 0);
+}
+
+/// Returns how long a fleet takes that nobody kills, which depends on the machine.
+async fn undisturbed() -> Duration {
+    let mut round = Round::roll(0);
+    let (order, pace) = round.order();
+    let life = Killing::start(&round.project, &order, pace).until_it_ends();
+    let outcome = lead(&round.project, pace).await;
+    assert!(outcome.result.success, "{outcome:?}");
+    round.ended(&order, &outcome).count().await;
+    life
+}
+
+/// A fleet and who is killed in it.
+struct Round {
+    seed: u64,
+    scene: Scene,
+    dice: Dice,
+    project: Project,
+}
+
+/// What came of a round.
+struct Played {
+    kills: usize,
+    acknowledged: usize,
+    is_unfinished: bool,
+}
+
+impl Round {
+    fn roll(seed: u64) -> Self {
+        Self {
+            seed,
+            scene: Scene::of_round(seed),
+            dice: Dice::new(seed),
+            project: Project::with_git(),
+        }
+    }
+
+    fn order(&mut self) -> (FleetOrder, Duration) {
+        let order = self.scene.order(&mut self.dice);
+        let pace = self.dice.time_below(Duration::from_millis(50));
+        (order, pace)
+    }
+
+    fn ended<'a>(&'a self, order: &'a FleetOrder, outcome: &'a FleetOutcome) -> Ended<'a> {
+        Ended {
+            project: &self.project,
+            scene: self.scene,
+            order,
+            outcome,
+        }
+    }
+
+    async fn play(mut self, life: Duration) -> Played {
+        let (order, pace) = self.order();
+        let mut killing = Killing::start(&self.project, &order, pace);
+        let said = SaidOnPanic(&self.project, self.seed, self.scene);
+        killing.kill_at_random(&mut self.dice, self.scene.share_of(life));
+        let took = killing.until_it_ends();
+        let kills = std::mem::take(&mut killing.kills);
+
+        let outcome = lead(&self.project, pace).await;
+
+        println!(
+            "round {}: {:?}, {took:?}, killed {kills:?}, success {}",
+            self.seed, self.scene, outcome.result.success
+        );
+        let acknowledged = self.ended(&order, &outcome).count().await;
+        drop(said);
+        Played {
+            kills: kills.len(),
+            acknowledged,
+            is_unfinished: !outcome.result.success,
+        }
+    }
+}
+
+/// Says what there is to know of a round that fails.
+struct SaidOnPanic<'a>(&'a Project, u64, Scene);
+
+impl Drop for SaidOnPanic<'_> {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            return;
+        }
+        let Self(project, seed, scene) = self;
+        println!("{scene:?} failed; again with {SEED}={seed} {ROUNDS}=1");
+        let complaints = std::fs::read_to_string(project.beside("complaints.log"));
+        println!("{}", complaints.unwrap_or_default());
+        for entry in project.ledger().entries() {
+            println!("{entry:?}");
+        }
+        let home = project.home();
+        println!("{}", home.log("f", 99).unwrap_or_default().join("\n"));
+        for folder in home.folders_of("f").unwrap_or_default() {
+            let lines = folder.log(99).unwrap_or_default();
+            println!("--- {}\n{}", folder.id(), lines.join("\n"));
+        }
+    }
+}
+
+fn number(name: &str, usual: u64) -> u64 {
+    let text = std::env::var(name).ok();
+    text.map_or(usual, |text| text.parse().expect("a number"))
+}

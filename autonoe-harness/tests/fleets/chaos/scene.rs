@@ -1,0 +1,111 @@
+//! Fleets that are killed.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_harness::{
+    Arrangement, CommandCriterion, Contender, Exploration, FleetOrder, Ladder, Race, Roadmap,
+    Strategy, Voting,
+};
+
+use super::dice::Dice;
+use crate::setting::{roadmap, unhurried};
+
+/// What a fleet does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scene {
+    /// Tasks that depend on each other.
+    Tasks,
+    /// Tasks one after the other.
+    Pipeline,
+    /// Tasks, one of which is done on another way only.
+    Ways,
+    /// The first of three wins.
+    Race,
+    /// The best of those wins of whom there are enough.
+    Vote,
+}
+
+impl Scene {
+    /// Returns each of them in turn.
+    pub(super) fn of_round(number: u64) -> Self {
+        match number % 5 {
+            0 => Self::Tasks,
+            1 => Self::Pipeline,
+            2 => Self::Ways,
+            3 => Self::Race,
+            _ => Self::Vote,
+        }
+    }
+
+    /// Returns how long one takes that nobody kills, of what the longest takes.
+    pub(super) fn share_of(self, longest: Duration) -> Duration {
+        match self {
+            Self::Tasks | Self::Pipeline | Self::Ways => longest,
+            Self::Race | Self::Vote => longest / 2,
+        }
+    }
+
+    /// Returns whether all do the same, and the work of one is merged.
+    pub(super) fn is_contest(self) -> bool {
+        matches!(self, Self::Race | Self::Vote)
+    }
+
+    pub(super) fn order(self, dice: &mut Dice) -> FleetOrder {
+        let order = match self {
+            Self::Tasks => {
+                let tasks = roadmap(&[("a", &[]), ("b", &["a"]), ("c", &["a"]), ("d", &[])]);
+                of_tasks(&tasks, Arrangement::AsTheyDepend)
+            }
+            Self::Pipeline => {
+                let tasks = roadmap(&[("a", &[]), ("b", &[]), ("c", &[])]);
+                of_tasks(&tasks, Arrangement::OneAfterTheOther)
+            }
+            Self::Ways => {
+                let tasks = roadmap(&[("a", &[]), ("b", &["a"])]);
+                of_tasks(&tasks, Arrangement::AsTheyDepend).each(|work| {
+                    work.ladder = Ladder::none().then(two_ways());
+                    work.thresholds.identical_outputs = 2;
+                })
+            }
+            Self::Race => contest(&[("a", &[]), ("b", &["a"])], Arc::new(Race {})),
+            Self::Vote => {
+                let wait_for_all = dice.below(2) == 0;
+                let voting = Voting {
+                    wait_for_all,
+                    ..Voting::default()
+                };
+                contest(&[("a", &[])], Arc::new(voting))
+            }
+        };
+        let mut order = unhurried(order).each(|work| {
+            for planned in &mut work.tasks {
+                let task = &mut planned.task;
+                // A check that takes a while is killed as well, with what it has started.
+                let check = format!("sleep 0.02; test -f {}.txt", task.id);
+                task.success_criteria = Some(CommandCriterion::new(["sh", "-c", &check]).into());
+                let is_lost = self == Self::Ways && task.id.as_str() == "a";
+                task.model = Some(if is_lost { "lost" } else { "untidy" }.to_owned());
+            }
+        });
+        let at_once = usize::try_from(1 + dice.below(4)).expect("small");
+        order.max_concurrent = NonZeroUsize::new(at_once).expect("at least one");
+        order
+    }
+}
+
+fn of_tasks(tasks: &Roadmap, arrangement: Arrangement) -> FleetOrder {
+    let order = FleetOrder::of_tasks("f", tasks, arrangement);
+    order.expect("it can be done")
+}
+
+fn contest(tasks: &[(&str, &[&str])], strategy: Arc<dyn Strategy>) -> FleetOrder {
+    let contenders = ["one", "two", "three"].map(Contender::new);
+    FleetOrder::of_contenders("f", &roadmap(tasks), strategy, contenders)
+}
+
+/// Two ways with a turn each.
+fn two_ways() -> Exploration {
+    serde_json::from_value(serde_json::json!({"branches": 2, "iterations": 1})).expect("ways")
+}
