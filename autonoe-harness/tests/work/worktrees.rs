@@ -89,7 +89,7 @@ async fn work_that_is_kept_is_on_its_branch_and_nowhere_else() {
 
 #[tokio::test]
 async fn a_worktree_of_another_base_is_not_taken_up() {
-    let turns = Turns::new([writes("out.txt"), writes("out.txt")]);
+    let turns = Turns::new([writes("out.txt")]);
     let (stage, repo) = isolated(Stage::new(&turns)).await;
     git(&repo, &["branch", "release"]);
     stage.run(&order(WhenDone::Keep)).await;
