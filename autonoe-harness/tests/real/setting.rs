@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use autonoe_core::{AgentClientFactory, OuterSandbox, Sandbox, Verdict};
 use autonoe_harness::{
@@ -17,6 +17,9 @@ use tempfile::TempDir;
 
 /// How long anything may take on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How long a process may take to go that was killed.
+const A_MOMENT: Duration = Duration::from_secs(5);
 
 /// A variable that everything inherits which a test starts.
 pub(crate) const MARKER: &str = "AUTONOE_TEST_SETTING";
@@ -105,6 +108,11 @@ impl Place {
 
     /// Fails if a process or a folder of a session is left.
     pub(crate) fn assert_nothing_is_left(&self) {
+        // Who was killed may take a moment to go.
+        let begun = Instant::now();
+        while !self.marker().processes().is_empty() && begun.elapsed() < A_MOMENT {
+            std::thread::sleep(Duration::from_millis(20));
+        }
         assert_eq!(self.marker().processes(), []);
         let left: Vec<_> = fs::read_dir(self.temporary())
             .expect("it is there")

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Command;
 
 use autonoe_core::{
-    DeliverableId, DeliverableRepository, DeliverableStatus, Epoch, Fence, FileDeliverableRepository,
-    LedgerState,
+    Deliverable, DeliverableId, DeliverableRepository, DeliverableStatus, Epoch, Fence,
+    FileDeliverableRepository, LedgerState,
 };
 use autonoe_harness::{Ladder, StuckReason, WorkEvent, WorkOrder};
 use autonoe_testkit::SessionScript;
@@ -112,13 +112,15 @@ async fn ledger_with(passed: usize) -> Vec<u8> {
     let path = dir.path().join("status.json");
     let today = jiff::civil::date(2026, 1, 31);
     let mut state = LedgerState::new(today);
-    let ids = ["DL-001", "DL-002"];
-    let plan = ids.map(|id| json!({"id": id, "description": "It.", "acceptanceCriteria": ["it is"]}));
-    let plan = plan.map(|one| serde_json::from_value(one).expect("a deliverable"));
-    state.ledger.create(plan.into(), today).expect("new");
+    let ids = ["DL-001", "DL-002"].map(|id| DeliverableId::new(id).expect("an id"));
+    let plan = ids
+        .clone()
+        .map(|id| Deliverable::new(id, "It.", ["it is"]).expect("whole"));
+    state.ledger.create(plan, today).expect("new");
     for id in &ids[..passed] {
-        let id = DeliverableId::new(*id).expect("an id");
-        let done = state.ledger.set_status(&id, DeliverableStatus::Passed, today);
+        let done = state
+            .ledger
+            .set_status(id, DeliverableStatus::Passed, today);
         done.expect("it is there");
     }
     let fence = Fence {
@@ -142,7 +144,11 @@ async fn deliverables_that_come_to_pass_are_progress() {
             .waits(std::time::Duration::from_secs(60))
             .ends()
     };
-    let ledgers = [ledger_with(0).await, ledger_with(1).await, ledger_with(1).await];
+    let ledgers = [
+        ledger_with(0).await,
+        ledger_with(1).await,
+        ledger_with(1).await,
+    ];
     let turns = Turns::new(ledgers.into_iter().map(writes).chain([does_it()]));
     let stage = Stage::new(&turns);
     let mut order = only_files();
