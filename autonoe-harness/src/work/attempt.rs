@@ -5,12 +5,12 @@ use std::time::Duration;
 use autonoe_core::Failure;
 use jiff::Timestamp;
 
+use super::WorkEvent;
 use super::decide::{GivenUp, Iterated, NextStep, is_permanent, next_step};
 use super::iterate::{NoTurn, Place, Turn};
 use super::messages::Held;
 use super::task_loop::Work;
-use super::task_so_far::TaskSoFar;
-use super::{WorkEvent, explore};
+use super::task_so_far::{TaskSoFar, WaysSoFar};
 use crate::{
     Climb, ExecuteError, ExecutionResult, LoopContext, RecoveryChange, StuckLevel, StuckReport,
     Task, WorkingPlace,
@@ -127,9 +127,21 @@ impl Work<'_> {
                     return Ok(Recovered::Ended(TaskEnd::Stopped));
                 }
             }
-            Some(RecoveryChange::Explore { .. }) => {
-                standing.problem = Some("the search for other ways was cut off".to_owned());
-                return self.recover(place, task, standing).await;
+            Some(RecoveryChange::Explore {
+                branches,
+                iterations,
+            }) => {
+                let before = so_far.ways;
+                let explored = self
+                    .explore(&standing.now, &branches, iterations, before)
+                    .await?;
+                return match explored.ended() {
+                    Ok(end) => Ok(Recovered::Ended(end)),
+                    Err(why) => {
+                        standing.problem = Some(why);
+                        self.recover(place, task, standing).await
+                    }
+                };
             }
         }
         place.stuck.helped();
@@ -277,18 +289,17 @@ impl Work<'_> {
                 RecoveryChange::Explore {
                     branches,
                     iterations,
-                } => match self.explore(&standing.now, &branches, iterations).await? {
-                    explore::Explored::Found(result) => {
-                        return Ok(Recovered::Ended(TaskEnd::Done(result)));
+                } => {
+                    let before = WaysSoFar::default();
+                    let explored = self
+                        .explore(&standing.now, &branches, iterations, before)
+                        .await?;
+                    match explored.ended() {
+                        Ok(end) => return Ok(Recovered::Ended(end)),
+                        Err(why) => standing.problem = Some(why),
                     }
-                    explore::Explored::Stopped => {
-                        return Ok(Recovered::Ended(TaskEnd::Stopped));
-                    }
-                    explore::Explored::Nothing(why) => {
-                        standing.problem = Some(why);
-                        continue;
-                    }
-                },
+                    continue;
+                }
             }
             place.stuck.helped();
             return Ok(Recovered::GoOn);

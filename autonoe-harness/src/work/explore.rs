@@ -3,23 +3,16 @@
 use std::time::Duration;
 
 use autonoe_core::Failure;
-use sha2::{Digest, Sha256};
 
 use super::WorkEvent;
+use super::attempt::TaskEnd;
 use super::decide::{GivenUp, Iterated, NextStep, next_step};
 use super::iterate::{NoTurn, Place};
 use super::messages::Held;
 use super::task_loop::Work;
-use crate::{
-    ExecutionResult, ExplorationBranch, IsolationError, Task, TaskId, VerificationTab, WorkPlace,
-    Worktree, Worktrees,
-};
-
-/// How often another name is tried for a branch that is there already.
-const NAMES: u32 = 100;
-
-/// How much of a task's id becomes a part of a name.
-const LONGEST: usize = 40;
+use super::task_so_far::WaysSoFar;
+use super::way_tree::{begin, is_gone};
+use crate::{ExecutionResult, ExplorationBranch, Task, VerificationTab, WorkPlace, Worktree};
 
 /// What came of several ways.
 pub(super) enum Explored {
@@ -40,12 +33,14 @@ enum Way {
 
 impl Work<'_> {
     /// Tries ways one after the other until one passes its checks. Its work is merged into that of
-    /// the member; the work of the others is kept on their branches.
+    /// the member; the work of the others is kept on their branches. What an earlier life tried
+    /// `before` is gone on with.
     pub(super) async fn explore(
         &mut self,
         task: &Task,
         branches: &[ExplorationBranch],
         iterations: u32,
+        before: WaysSoFar,
     ) -> Result<Explored, Failure> {
         let (Some(own), Some(trees)) = (self.worktree.clone(), self.lines.worktrees.clone()) else {
             return Ok(Explored::Nothing(
@@ -57,9 +52,25 @@ impl Work<'_> {
             return Ok(Explored::Nothing(error.to_string()));
         }
         let mut said = Vec::new();
-        for branch in branches {
-            let tree = match make(&trees, &own, task, &branch.name).await {
-                Ok(tree) => tree,
+        let mut left = before.open;
+        if let Some((branch, _)) = &left
+            && let Some(passed) = self.so_far.passed_on(branch).cloned()
+            && is_gone(&trees, branch).await
+        {
+            // It is removed only when it is merged.
+            let explored = WorkEvent::Explored {
+                task: task.id.clone(),
+                branch: branch.clone(),
+                merged: true,
+                kept: None,
+                said: "it is merged".to_owned(),
+            };
+            self.note(&explored).await?;
+            return Ok(Explored::Found(Box::new(passed)));
+        }
+        for branch in branches.iter().skip(before.ended) {
+            let (tree, begun) = match begin(&trees, &own, task, branch, left.take()).await {
+                Ok(begun) => begun,
                 Err(error) => {
                     // Not isolated is not tried.
                     said.push(format!("{}: {error}", branch.name));
@@ -70,14 +81,21 @@ impl Work<'_> {
             task.goal = branch.goal.clone();
             let folder = tree.folder().to_owned();
             let mut place = self.place(folder, Some(tree.branch().to_owned())).await;
-            let way = self.try_way(&mut place, &task, iterations).await?;
+            let way = match self.so_far.passed_on(tree.branch()) {
+                Some(passed) => Way::Verified(Box::new(passed.clone())),
+                None => self.try_way(&mut place, &task, begun, iterations).await?,
+            };
             let tab = VerificationTab::new(self.account.free());
             let outcome = self.conclude_way(&tree, &place, &task, way, &tab).await;
             self.pay_checks(&tab).await?;
             let (merged, kept, words) = match &outcome {
                 Conclusion::Merged(_, left) => (true, left.clone(), "it is merged".to_owned()),
                 Conclusion::Kept(place, why) => (false, place.clone(), why.clone()),
-                Conclusion::Stopped(place) => (false, place.clone(), "it was stopped".to_owned()),
+                // It has not come to its end: the next life goes on there.
+                Conclusion::Stopped(place) => {
+                    self.kept.push(place.clone());
+                    return Ok(Explored::Stopped);
+                }
             };
             self.kept.extend(kept.clone());
             let explored = WorkEvent::Explored {
@@ -90,7 +108,7 @@ impl Work<'_> {
             self.note(&explored).await?;
             match outcome {
                 Conclusion::Merged(result, _) => return Ok(Explored::Found(result)),
-                Conclusion::Stopped(_) => return Ok(Explored::Stopped),
+                Conclusion::Stopped(_) => {}
                 Conclusion::Kept(place, why) => said.push(match place {
                     Some(place) => format!("{why} (its work is on {place})"),
                     None => why,
@@ -104,10 +122,12 @@ impl Work<'_> {
         &mut self,
         place: &mut Place,
         task: &Task,
+        begun: u32,
         iterations: u32,
     ) -> Result<Way, Failure> {
-        let mut problem: Option<String> = None;
-        let (mut iteration, mut waits, mut in_a_row) = (0, 0, 0);
+        let cut_off = || "it was cut off before it came to its end".to_owned();
+        let mut problem = (begun > 0).then(cut_off);
+        let (mut iteration, mut waits, mut in_a_row) = (begun, 0, 0);
         while iteration - waits < iterations {
             if self.messages.hold().await == Held::Stop {
                 return Ok(Way::Stopped);
@@ -184,7 +204,7 @@ impl Work<'_> {
         let result = match way {
             Way::Verified(result) => result,
             Way::Failed(why) => return Conclusion::Kept(put_away(tree).await, why),
-            Way::Stopped => return Conclusion::Stopped(put_away(tree).await),
+            Way::Stopped => return Conclusion::Stopped(tree.place()),
         };
         let verified: &ExecutionResult = &result;
         let checks = |_| {
@@ -200,7 +220,20 @@ impl Work<'_> {
                     Conclusion::Merged(result, Some(tree.place()))
                 }
             },
+            // Who was stopped in a check knows nothing about the work.
+            Err(_) if self.messages.is_cancelled() => Conclusion::Stopped(tree.place()),
             Err(error) => Conclusion::Kept(Some(tree.place()), error.to_string()),
+        }
+    }
+}
+
+impl Explored {
+    /// Returns how the task ended by it, or why it did not.
+    pub(super) fn ended(self) -> Result<TaskEnd, String> {
+        match self {
+            Self::Found(result) => Ok(TaskEnd::Done(result)),
+            Self::Stopped => Ok(TaskEnd::Stopped),
+            Self::Nothing(why) => Err(why),
         }
     }
 }
@@ -209,7 +242,7 @@ enum Conclusion {
     /// It is merged; what its checks left behind may still be there.
     Merged(Box<ExecutionResult>, Option<WorkPlace>),
     Kept(Option<WorkPlace>, String),
-    Stopped(Option<WorkPlace>),
+    Stopped(WorkPlace),
 }
 
 /// Removes the folder of work that was committed; returns where the work is, if there is any.
@@ -221,59 +254,4 @@ async fn put_away(tree: &Worktree) -> Option<WorkPlace> {
         tracing::warn!(%error, "a worktree is left");
     }
     Some(tree.place())
-}
-
-async fn make(
-    trees: &Worktrees,
-    own: &Worktree,
-    task: &Task,
-    branch: &str,
-) -> Result<Worktree, IsolationError> {
-    let of = own.branch().rsplit('/').next().unwrap_or_default();
-    let name = format!("{of}.{}.{}", plain(&task.id), branch);
-    let mut taken = trees.create(&name, own.branch()).await;
-    for number in 2..NAMES {
-        if !matches!(taken, Err(IsolationError::Exists(_))) {
-            break;
-        }
-        // Of an earlier run, perhaps with work that nobody has looked at.
-        taken = trees
-            .create(&format!("{name}-{number}"), own.branch())
-            .await;
-    }
-    taken
-}
-
-/// Returns a task's id as a part of a name, another one for each id.
-fn plain(id: &TaskId) -> String {
-    let plain = |c: char| match c.is_ascii_alphanumeric() {
-        true => c,
-        false => '-',
-    };
-    let text: String = id.as_str().chars().take(LONGEST).map(plain).collect();
-    if text == id.as_str() {
-        return text;
-    }
-    // What was replaced or cut off may be all that tells two of them apart.
-    let digest = Sha256::digest(id.as_str());
-    let digest = digest.iter().take(4).map(|byte| format!("{byte:02x}"));
-    format!("{text}-{}", digest.collect::<String>())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn no_two_tasks_have_one_name() {
-        let long = "a".repeat(60);
-        let ids = ["T-1", "T/1", "T 1", "T.1", &long, &format!("{long}b")];
-
-        let names = ids.map(|id| plain(&id.parse().expect("an id")));
-
-        assert_eq!(names[0], "T-1");
-        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), ids.len());
-    }
 }

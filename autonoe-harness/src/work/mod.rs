@@ -12,6 +12,7 @@ mod order;
 mod so_far;
 mod task_loop;
 mod task_so_far;
+mod way_tree;
 
 pub use decide::{GivenUp, Iterated, NextStep, next_step};
 pub use event::{NoWorkObserver, ToldMessage, WorkEvent, WorkObserver};

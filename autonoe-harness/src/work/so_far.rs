@@ -85,8 +85,9 @@ impl WorkSoFar {
                     branch: branch.clone(),
                     at: *at,
                 });
-                if branch.is_none() {
-                    self.task(task).begins(*iteration);
+                match branch {
+                    None => self.task(task).begins(*iteration),
+                    Some(branch) => self.task(task).ways.begins(branch, *iteration),
                 }
             }
             WorkEvent::NotBegun {
@@ -113,6 +114,7 @@ impl WorkSoFar {
                 ..
             } => {
                 self.kept.extend(kept.clone());
+                self.task(task).ways.ends();
                 if let Some(result) = self.on_branches.remove(branch)
                     && *merged
                 {
@@ -210,6 +212,11 @@ impl WorkSoFar {
             so_far.was_cut_off();
         }
         so_far
+    }
+
+    /// Returns what passed its checks on a branch, if it is not known that it was merged.
+    pub(super) fn passed_on(&self, branch: &str) -> Option<&ExecutionResult> {
+        self.on_branches.get(branch)
     }
 
     fn task(&mut self, task: &TaskId) -> &mut TaskSoFar {

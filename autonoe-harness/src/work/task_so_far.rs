@@ -24,6 +24,8 @@ pub(super) struct TaskSoFar {
     pub(super) climb: Climb,
     /// The change after which no iteration began.
     pub(super) changed: Option<RecoveryChange>,
+    /// The other ways of that change.
+    pub(super) ways: WaysSoFar,
     /// The words of its goal, if they were changed.
     pub(super) goal: Option<String>,
     /// Who was put in charge of it.
@@ -33,6 +35,26 @@ pub(super) struct TaskSoFar {
     pub(super) problem: Option<String>,
     pub(super) backend_failed: bool,
     pub(super) report: Option<StuckReport>,
+}
+
+/// How far the search for other ways was.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct WaysSoFar {
+    /// How many came to their end.
+    pub(super) ended: usize,
+    /// The branch of the one that did not, and how many of its iterations began.
+    pub(super) open: Option<(String, u32)>,
+}
+
+impl WaysSoFar {
+    pub(super) fn begins(&mut self, branch: &str, iteration: u32) {
+        self.open = Some((branch.to_owned(), iteration));
+    }
+
+    pub(super) fn ends(&mut self) {
+        self.ended += 1;
+        self.open = None;
+    }
 }
 
 impl TaskSoFar {
@@ -85,6 +107,7 @@ impl TaskSoFar {
     pub(super) fn is_helped(&mut self, step: &RecoveryStep, climb: &Climb) {
         self.climb = climb.clone();
         self.changed = Some(step.change.clone());
+        self.ways = WaysSoFar::default();
         match &step.change {
             RecoveryChange::Prompt { goal } => self.goal = Some(goal.clone()),
             RecoveryChange::Escalate { to } => {

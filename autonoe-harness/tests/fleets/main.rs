@@ -18,3 +18,4 @@ mod orders;
 mod roles;
 mod setting;
 mod tasks;
+mod ways;

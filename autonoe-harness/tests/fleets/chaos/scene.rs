@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_harness::{
-    Arrangement, CommandCriterion, Contender, Exploration, FleetOrder, Ladder, Race, Roadmap,
-    Strategy, Voting,
+    Arrangement, CommandCriterion, Contender, FleetOrder, Race, Roadmap, Strategy, Voting,
 };
 
 use super::dice::Dice;
 use crate::setting::{roadmap, unhurried};
+use crate::ways;
 
 /// What a fleet does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,13 +62,7 @@ impl Scene {
                 let tasks = roadmap(&[("a", &[]), ("b", &[]), ("c", &[])]);
                 of_tasks(&tasks, Arrangement::OneAfterTheOther)
             }
-            Self::Ways => {
-                let tasks = roadmap(&[("a", &[]), ("b", &["a"])]);
-                of_tasks(&tasks, Arrangement::AsTheyDepend).each(|work| {
-                    work.ladder = Ladder::none().then(two_ways());
-                    work.thresholds.identical_outputs = 2;
-                })
-            }
+            Self::Ways => ways::order(),
             Self::Race => contest(&[("a", &[]), ("b", &["a"])], Arc::new(Race {})),
             Self::Vote => {
                 let wait_for_all = dice.below(2) == 0;
@@ -103,9 +97,4 @@ fn of_tasks(tasks: &Roadmap, arrangement: Arrangement) -> FleetOrder {
 fn contest(tasks: &[(&str, &[&str])], strategy: Arc<dyn Strategy>) -> FleetOrder {
     let contenders = ["one", "two", "three"].map(Contender::new);
     FleetOrder::of_contenders("f", &roadmap(tasks), strategy, contenders)
-}
-
-/// Two ways with a turn each.
-fn two_ways() -> Exploration {
-    serde_json::from_value(serde_json::json!({"branches": 2, "iterations": 1})).expect("ways")
 }
