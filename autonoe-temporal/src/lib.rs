@@ -1,0 +1,33 @@
+//! Runs on a [Temporal](https://temporal.io) cluster, behind the engine seam of `autonoe-core`.
+//!
+//! A [`TemporalEngine`] is an [`Engine`](autonoe_core::Engine): whoever submits runs to a
+//! [`LocalEngine`](autonoe_core::LocalEngine) submits them here without a change. What carries them
+//! out are [`TemporalWorker`]s, on this machine or on others. They ask the server for work, so they
+//! need no port of their own.
+//!
+//! The server keeps what was submitted, told and reached, and survives its own death and that of
+//! workers. A run whose worker dies is given to another one once the server has not heard of it for
+//! [`Pace::heartbeat`]. So work is done at least once; that it counts once is the business of what
+//! carries it out (the journal and the epoch of a project directory).
+//!
+//! | what | for |
+//! | --- | --- |
+//! | [`TemporalSettings`], [`Pace`] | where the server is, and how long to wait for what |
+//! | [`TemporalEngine`] | submits runs and asks for them |
+//! | [`TemporalWorker`], [`WorkerSettings`], [`WorkerError`] | carries them out |
+
+mod beat;
+mod connecting;
+mod engine;
+mod job;
+mod pace;
+mod settings;
+mod standing;
+mod wire;
+mod worker;
+
+pub use connecting::ConnectError;
+pub use engine::TemporalEngine;
+pub use pace::Pace;
+pub use settings::TemporalSettings;
+pub use worker::{TemporalWorker, WorkerError, WorkerSettings};

@@ -1,0 +1,203 @@
+//! What carries out runs.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::JobRunner;
+use temporalio_client::Client;
+use temporalio_sdk::runtime::worker_tuner::{FixedSizeSlotSupplier, TunerHolder, WorkerTuner};
+use temporalio_sdk::{Runtime, Worker, WorkerOptions};
+use tokio_util::sync::CancellationToken;
+
+use crate::TemporalSettings;
+use crate::connecting::{ConnectError, connect};
+use crate::job::{JobActivities, JobWorkflow, Runners};
+use crate::wire::host_queue;
+
+/// Who a worker is, and how much it does at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkerSettings {
+    /// The name of its host. Runs for that host are taken too.
+    pub host: String,
+    /// How many runs it carries out at once, for its host and for anybody each.
+    pub slots: usize,
+    /// How long it goes on with what is under way after it was told to stop. What is not done then
+    /// is left to others.
+    pub farewell: Duration,
+}
+
+impl WorkerSettings {
+    /// Makes those of a worker on a host.
+    pub fn on(host: impl Into<String>) -> Self {
+        Self {
+            host: host.into(),
+            slots: 8,
+            farewell: Duration::ZERO,
+        }
+    }
+
+    /// Carries out so many runs at once.
+    #[must_use]
+    pub fn slots(mut self, slots: usize) -> Self {
+        self.slots = slots;
+        self
+    }
+
+    /// Goes on for so long with what is under way after it was told to stop.
+    #[must_use]
+    pub fn farewell(mut self, farewell: Duration) -> Self {
+        self.farewell = farewell;
+        self
+    }
+}
+
+/// Why a worker does not work.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkerError {
+    /// There is no server.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// It could not begin.
+    #[error("the worker cannot begin")]
+    Begin(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// It broke off.
+    #[error("the worker broke off")]
+    BrokeOff(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Takes runs from the server and carries them out.
+///
+/// It polls two queues: that of all workers, and that of its host. It decides nothing by itself: a
+/// worker that dies, or is told to stop, leaves its runs to others.
+///
+/// ```no_run
+/// use std::sync::Arc;
+///
+/// # use autonoe_core::{JobRunner, RunDesk, RunOutcome, RunSpec};
+/// # struct Echo;
+/// # #[async_trait::async_trait]
+/// # impl JobRunner for Echo {
+/// #     async fn carry_out(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
+/// #         RunOutcome::succeeded(run.input.clone())
+/// #     }
+/// # }
+/// use autonoe_temporal::{TemporalSettings, TemporalWorker, WorkerSettings};
+/// use tokio_util::sync::CancellationToken;
+///
+/// # async fn work() -> Result<(), Box<dyn std::error::Error>> {
+/// let settings = TemporalSettings::at("http://127.0.0.1:7233");
+/// let worker = TemporalWorker::connect(settings, WorkerSettings::on("build-1"))
+///     .await?
+///     .job("echo", Arc::new(Echo));
+///
+/// worker.run(CancellationToken::new()).await?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct TemporalWorker {
+    client: Client,
+    settings: TemporalSettings,
+    worker: WorkerSettings,
+    runners: Runners,
+}
+
+impl TemporalWorker {
+    /// Finds the server.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    pub async fn connect(
+        settings: TemporalSettings,
+        worker: WorkerSettings,
+    ) -> Result<Self, ConnectError> {
+        let identity = format!("{}@{}", std::process::id(), worker.host);
+        let client = connect(&settings, &identity).await?;
+        Ok(Self {
+            client,
+            settings,
+            worker,
+            runners: Runners::default(),
+        })
+    }
+
+    /// Carries out runs of a kind.
+    #[must_use]
+    pub fn job(mut self, kind: impl Into<String>, runner: Arc<dyn JobRunner>) -> Self {
+        self.runners.add(kind.into(), runner);
+        self
+    }
+
+    /// Works until `stopped`, on the runtime of tokio that it is called on. The future stays on
+    /// its thread.
+    ///
+    /// # Errors
+    ///
+    /// It cannot begin, or it breaks off. A server that is away is waited for.
+    pub async fn run(self, stopped: CancellationToken) -> Result<(), WorkerError> {
+        let runtime = Runtime::from_current_tokio(Default::default()).map_err(begin)?;
+        let host = host_queue(&self.settings.queue, &self.worker.host);
+        let mut shared = self.worker(&runtime, &self.settings.queue)?;
+        let mut own = self.worker(&runtime, &host)?;
+        let (stop_shared, stop_own) = (shared.shutdown_handle(), own.shutdown_handle());
+        let both = async { tokio::try_join!(shared.run(), own.run()) };
+        let stopping = async {
+            stopped.cancelled().await;
+            stop_shared();
+            stop_own();
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            ended = both => {
+                ended.map_err(|error| WorkerError::BrokeOff(error.into()))?;
+                Ok(())
+            }
+            () = stopping => Ok(()),
+        }
+    }
+
+    fn worker(&self, runtime: &Runtime, queue: &str) -> Result<Worker, WorkerError> {
+        let pace = self.settings.pace;
+        let options = WorkerOptions::new(queue)
+            .tuner(self.tuner())
+            .max_heartbeat_throttle_interval(pace.beat)
+            .default_heartbeat_throttle_interval(pace.beat)
+            .sticky_queue_schedule_to_start_timeout(pace.sticky)
+            .graceful_shutdown_period(self.worker.farewell)
+            .register_activities(JobActivities::new(self.runners.clone()))
+            .register_workflow::<JobWorkflow>()
+            .map_err(begin)?
+            .build();
+        Worker::new(runtime, self.client.clone(), options).map_err(begin)
+    }
+
+    fn tuner(&self) -> WorkerTuner {
+        let steps = FixedSizeSlotSupplier::new(STEPS);
+        let tuner = TunerHolder::builder()
+            .workflow_task_slot_supplier(steps)
+            .activity_task_slot_supplier(FixedSizeSlotSupplier::new(self.worker.slots))
+            .local_activity_task_slot_supplier(steps)
+            .nexus_task_slot_supplier(steps)
+            .build();
+        tuner.into()
+    }
+}
+
+/// Enough for steps of workflows, which take no time.
+const STEPS: usize = 100;
+
+fn begin(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> WorkerError {
+    WorkerError::Begin(error.into())
+}
+
+impl fmt::Debug for TemporalWorker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TemporalWorker")
+            .field("settings", &self.settings)
+            .field("worker", &self.worker)
+            .finish_non_exhaustive()
+    }
+}

