@@ -35,6 +35,14 @@ pub trait SessionHost: Send + Sync {
     /// What is kept here cannot be read, or there is no higher epoch.
     async fn claim(&self, run: &RunId) -> Result<Epoch, SessionHostError>;
 
+    /// Returns the numbers of the ledger as it is; those of none if there is none. Nothing is
+    /// changed.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    async fn look(&self, run: &RunId) -> Result<LedgerView, Failure>;
+
     /// Returns what a session came to: what was recorded, or else what comes of running it now.
     ///
     /// Where another one works, it is waited for.

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use autonoe_core::{
     Budget, CostUsd, DeliverableRepository, Epoch, FileDeliverableRepository, HostedOutcome,
-    HostedSession, InstructionName, JournalLine, ProjectSessionHost, RunId, RunLock, RunProgress,
-    SessionEnd, SessionHost, SessionHostError, SessionKey,
+    HostedSession, InstructionName, JournalLine, LedgerView, ProjectSessionHost, RunId, RunLock,
+    RunProgress, SessionEnd, SessionHost, SessionHostError, SessionKey,
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
 use jiff::Timestamp;
@@ -349,4 +349,33 @@ async fn a_journal_that_cannot_be_read_starts_nothing() {
     );
     assert_eq!(played.received().len(), 0);
     assert_eq!(project.read(".autonoe/journal.jsonl"), "no line of ours\n");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_ledger_can_be_looked_at_without_a_session() {
+    let project = TempProject::new();
+    let host = host(&project, &agents([]));
+    assert_eq!(host.look(&key(1).run).await, Ok(LedgerView::default()));
+
+    let deliverable = |id: &str, passed: bool| {
+        json!({"id": id, "description": "A thing", "acceptanceCriteria": ["It is there"],
+            "passed": passed, "blocked": false})
+    };
+    let status =
+        json!({"deliverables": [deliverable("DL-001", true), deliverable("DL-002", false)]});
+    let project = TempProject::new().status(status);
+    let host = self::host(&project, &agents([]));
+    let found = host.look(&key(1).run).await.expect("it can be read");
+
+    assert_eq!((found.counts.passed, found.counts.total), (1, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ledger_that_cannot_be_read_is_no_empty_one() {
+    let project = TempProject::new().file(".autonoe/status.json", "no ledger of ours\n");
+    let host = host(&project, &agents([]));
+
+    let found = host.look(&key(1).run).await;
+
+    assert!(found.is_err(), "{found:?}");
 }

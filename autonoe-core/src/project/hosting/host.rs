@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use super::performing::Performing;
-use crate::domain::{Epoch, Failure, Mode, Retry, RunId, SessionKey, SessionResult};
+use crate::domain::{Epoch, Failure, LedgerView, Mode, Retry, RunId, SessionKey, SessionResult};
 use crate::engine::{HostedOutcome, HostedSession, RunProgress, SessionHost, SessionHostError};
 use crate::port::{AgentClientFactory, Clock, DeliverableRepository, SystemClock};
 use crate::project::{
@@ -164,12 +164,14 @@ impl ProjectSessionHost {
 
     /// Makes the outcome of what was recorded.
     async fn outcome(&self, result: SessionResult) -> HostedOutcome {
-        let view = async {
-            let found = self.ledger()?.load().await;
-            let found = found.map_err(|error| Failure::from(&error))?;
-            Ok(found.map(|found| found.state.view()).unwrap_or_default())
-        };
-        HostedOutcome::new(result, view.await)
+        HostedOutcome::new(result, self.view().await)
+    }
+
+    /// Returns the numbers of the ledger as it is.
+    async fn view(&self) -> Result<LedgerView, Failure> {
+        let found = self.ledger()?.load().await;
+        let found = found.map_err(|error| Failure::from(&error))?;
+        Ok(found.map(|found| found.state.view()).unwrap_or_default())
     }
 
     /// Takes the project for a session; `None` while another one works there.
@@ -206,6 +208,10 @@ impl SessionHost for ProjectSessionHost {
             None => Ok(Epoch(1)),
         };
         next.map_err(|error| failed(Failure::from(&error)))
+    }
+
+    async fn look(&self, _run: &RunId) -> Result<LedgerView, Failure> {
+        self.view().await
     }
 
     async fn attach_or_start(
