@@ -13,21 +13,26 @@
 //! | what | for |
 //! | --- | --- |
 //! | [`TemporalSettings`], [`Pace`] | where the server is, and how long to wait for what |
+//! | [`SessionsRun`], [`SESSIONS_JOB`] | a run that is driven session by session |
 //! | [`TemporalEngine`] | submits runs and asks for them |
 //! | [`TemporalWorker`], [`WorkerSettings`], [`WorkerError`] | carries them out |
+//! | [`SessionHosts`] | finds what a session works on, on a worker |
 
 mod beat;
 mod connecting;
 mod engine;
 mod job;
 mod pace;
+mod sessions;
 mod settings;
 mod standing;
+mod watching;
 mod wire;
 mod worker;
 
 pub use connecting::ConnectError;
 pub use engine::TemporalEngine;
 pub use pace::Pace;
+pub use sessions::{SESSIONS_JOB, SessionHosts, SessionsRun};
 pub use settings::TemporalSettings;
 pub use worker::{TemporalWorker, WorkerError, WorkerSettings};

@@ -34,8 +34,14 @@ pub struct Pace {
     /// How long one step of a run may take at most.
     #[serde(rename = "longestMs", with = "millis")]
     pub longest: Duration,
-    /// How often a run is begun whose workers die with it, before it has failed.
+    /// How long a session waits for the host that its run has claimed, before another host claims
+    /// the run.
+    #[serde(rename = "hostMs", with = "millis")]
+    pub host: Duration,
+    /// How often a run or a session is begun whose workers die with it, before it has failed.
     pub attempts: u32,
+    /// After how many sessions the history of a run is begun anew. The server bounds it.
+    pub sessions_in_history: u32,
 }
 
 impl Default for Pace {
@@ -45,7 +51,9 @@ impl Default for Pace {
             beat: Duration::from_secs(5),
             sticky: Duration::from_secs(3),
             longest: Duration::from_secs(7 * 24 * 3600),
+            host: Duration::from_secs(60),
             attempts: 10,
+            sessions_in_history: 500,
         }
     }
 }

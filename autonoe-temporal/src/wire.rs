@@ -37,8 +37,8 @@ pub struct Beat {
 pub struct Look {
     /// Whether it is to begin nothing more.
     pub is_paused: bool,
-    /// How far it is, without what is under way.
-    pub at: RunProgress,
+    /// How far it is, without what is under way; `None` if only a worker knows.
+    pub at: Option<RunProgress>,
 }
 
 /// The instructions after some number of them.

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::TemporalSettings;
 use crate::connecting::{ConnectError, connect};
 use crate::job::{JobActivities, JobWorkflow, Runners};
+use crate::sessions::{SessionActivities, SessionHosts, SessionsWorkflow};
 use crate::wire::host_queue;
 
 /// Who a worker is, and how much it does at once.
@@ -21,7 +22,7 @@ use crate::wire::host_queue;
 pub struct WorkerSettings {
     /// The name of its host. Runs for that host are taken too.
     pub host: String,
-    /// How many runs it carries out at once, for its host and for anybody each.
+    /// How many runs or sessions it carries out at once, for its host and for anybody each.
     pub slots: usize,
     /// How long it goes on with what is under way after it was told to stop. What is not done then
     /// is left to others.
@@ -102,6 +103,7 @@ pub struct TemporalWorker {
     settings: TemporalSettings,
     worker: WorkerSettings,
     runners: Runners,
+    hosts: Option<Arc<dyn SessionHosts>>,
 }
 
 impl TemporalWorker {
@@ -121,6 +123,7 @@ impl TemporalWorker {
             settings,
             worker,
             runners: Runners::default(),
+            hosts: None,
         })
     }
 
@@ -128,6 +131,13 @@ impl TemporalWorker {
     #[must_use]
     pub fn job(mut self, kind: impl Into<String>, runner: Arc<dyn JobRunner>) -> Self {
         self.runners.add(kind.into(), runner);
+        self
+    }
+
+    /// Carries out sessions, of runs of the kind [`SESSIONS_JOB`](crate::SESSIONS_JOB).
+    #[must_use]
+    pub fn sessions(mut self, hosts: Arc<dyn SessionHosts>) -> Self {
+        self.hosts = Some(hosts);
         self
     }
 
@@ -161,7 +171,13 @@ impl TemporalWorker {
 
     fn worker(&self, runtime: &Runtime, queue: &str) -> Result<Worker, WorkerError> {
         let pace = self.settings.pace;
-        let options = WorkerOptions::new(queue)
+        let host = host_queue(&self.settings.queue, &self.worker.host);
+        let mut options = WorkerOptions::new(queue);
+        if let Some(hosts) = &self.hosts {
+            let sessions = SessionActivities::new(hosts.clone(), host);
+            options = options.register_activities(sessions);
+        }
+        let options = options
             .tuner(self.tuner())
             .max_heartbeat_throttle_interval(pace.beat)
             .default_heartbeat_throttle_interval(pace.beat)
@@ -169,6 +185,7 @@ impl TemporalWorker {
             .graceful_shutdown_period(self.worker.farewell)
             .register_activities(JobActivities::new(self.runners.clone()))
             .register_workflow::<JobWorkflow>()
+            .and_then(|options| options.register_workflow::<SessionsWorkflow>())
             .map_err(begin)?
             .build();
         Worker::new(runtime, self.client.clone(), options).map_err(begin)

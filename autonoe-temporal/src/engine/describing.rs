@@ -41,6 +41,18 @@ impl Known {
         }
     }
 
+    /// Returns how far a run is, given what its workflow knows.
+    pub(super) fn at_with(self, workflow: Option<RunProgress>) -> RunProgress {
+        match (workflow, self.at) {
+            (Some(mut at), Some(beat)) => {
+                // A session tells of the ledger; what was spent before it only the workflow knows.
+                at.progress = beat.progress;
+                at
+            }
+            (workflow, beat) => workflow.or(beat).unwrap_or_default(),
+        }
+    }
+
     /// Returns what a run does that has not ended.
     pub(super) fn phase(&self, is_paused: bool) -> RunPhase {
         match self {

@@ -20,6 +20,7 @@ use super::failing::{failed, unreached, without_outcome};
 use crate::TemporalSettings;
 use crate::connecting::{ConnectError, connect};
 use crate::job::JobWorkflow;
+use crate::sessions::{SESSIONS_JOB, SessionsBegin, SessionsWorkflow};
 use crate::wire::{Begin, Look, SPEC_MEMO, host_queue};
 
 /// How long a worker has to say how a run stands. Without it, what the server knows is told.
@@ -71,6 +72,47 @@ impl TemporalEngine {
         self.client.get_workflow_handle(run.as_str())
     }
 
+    /// Starts the workflow of a run.
+    async fn start(
+        &self,
+        run: RunSpec,
+        host_queue: Option<String>,
+    ) -> Result<Result<(), WorkflowStartError>, EngineError> {
+        let pace = self.settings.pace;
+        let mut memo = MemoValues::new();
+        memo.insert(SPEC_MEMO, run.clone());
+        let options = WorkflowStartOptions::new(&self.settings.queue, run.id.as_str())
+            .id_reuse_policy(WorkflowIdReusePolicy::RejectDuplicate)
+            .memo(memo)
+            .build();
+        if run.job != SESSIONS_JOB {
+            let begin = Begin {
+                run,
+                host_queue,
+                pace,
+            };
+            let started = self.client.start_workflow(JobWorkflow::run, begin, options);
+            return Ok(started.await.map(drop));
+        }
+        let what = serde_json::from_value(run.input.clone());
+        let what = what.map_err(|error| EngineError::Refused {
+            run: run.id.clone(),
+            reason: format!("it does not say what its sessions are to do: {error}"),
+        })?;
+        let begin = SessionsBegin {
+            run,
+            what,
+            host_queue,
+            pace,
+            carried: None,
+        };
+        let started = self
+            .client
+            .start_workflow(SessionsWorkflow::run, begin, options);
+        Ok(started.await.map(drop))
+    }
+
+    // Both workflows are told, asked and waited for by the same names.
     async fn describe(&self, run: &RunId) -> Result<WorkflowExecutionDescription, EngineError> {
         let options = WorkflowDescribeOptions::default();
         let described = self.workflow(run).describe(options).await;
@@ -127,20 +169,9 @@ impl Engine for TemporalEngine {
     async fn submit(&self, run: RunSpec, place: Placement) -> Result<RunId, EngineError> {
         let id = run.id.clone();
         let host = place.host.as_deref();
-        let begin = Begin {
-            run: run.clone(),
-            host_queue: host.map(|host| host_queue(&self.settings.queue, host)),
-            pace: self.settings.pace,
-        };
-        let mut memo = MemoValues::new();
-        memo.insert(SPEC_MEMO, run.clone());
-        let options = WorkflowStartOptions::new(&self.settings.queue, id.as_str())
-            .id_reuse_policy(WorkflowIdReusePolicy::RejectDuplicate)
-            .memo(memo)
-            .build();
-        let started = self.client.start_workflow(JobWorkflow::run, begin, options);
-        match started.await {
-            Ok(_) => Ok(id),
+        let host_queue = host.map(|host| host_queue(&self.settings.queue, host));
+        match self.start(run.clone(), host_queue).await? {
+            Ok(()) => Ok(id),
             Err(WorkflowStartError::AlreadyStarted { .. }) => {
                 self.compare(&run).await?;
                 Ok(id)
@@ -178,7 +209,7 @@ impl Engine for TemporalEngine {
         if !known.has_ended {
             let look = self.look(run).await.unwrap_or_default();
             view.phase = known.phase(look.is_paused);
-            view.at = known.at.unwrap_or(look.at);
+            view.at = known.at_with(look.at);
             return Ok(view);
         }
         let outcome = self.wait(run).await?;

@@ -1,23 +1,17 @@
 //! The activity that carries out a run of any kind.
 
 use std::panic::AssertUnwindSafe;
-use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use autonoe_core::{CostTotal, Failure, RunControl, RunDesk, RunOutcome, RunSpec};
 use futures::FutureExt;
-use temporalio_sdk::ApplicationFailure;
 use temporalio_sdk::activities::{ActivityContext, ActivityError, activities};
-use tokio::time::MissedTickBehavior;
 
+use super::Runners;
 use super::telling::tell;
-use super::{Runners, is_cancelled_by_somebody};
 use crate::beat::Beats;
+use crate::watching::watched;
 use crate::wire::Beat;
-
-/// How often a beat is offered. What of it goes to the server is the SDK's business.
-const OFTEN: Duration = Duration::from_secs(1);
 
 /// Carries out runs on this worker.
 pub struct JobActivities {
@@ -55,30 +49,15 @@ impl JobActivities {
             let beats = beats.clone();
             RunDesk::new(control.clone(), move |at| beats.reached(at))
         };
-        let mut telling = pin!(tell(&ctx, &control, &beats));
-        let mut carrying = pin!(AssertUnwindSafe(runner.carry_out(&run, &desk)).catch_unwind());
-        let mut said = beats.watch();
-        let mut often = tokio::time::interval(OFTEN);
-        often.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut is_cancelled = false;
-        loop {
+        let carrying = AssertUnwindSafe(runner.carry_out(&run, &desk)).catch_unwind();
+        let work = async {
             tokio::select! {
                 biased;
-                ended = &mut carrying => {
-                    return Ok(ended.unwrap_or_else(|_panic| panicked(&beats)));
-                }
-                () = ctx.cancelled(), if !is_cancelled => {
-                    if !is_cancelled_by_somebody(&ctx).await {
-                        return Err(let_go());
-                    }
-                    is_cancelled = true;
-                    control.cancel();
-                }
-                Ok(()) = said.changed() => ctx.record_heartbeat(beats.latest()).await?,
-                _ = often.tick() => ctx.record_heartbeat(beats.latest()).await?,
-                () = &mut telling => {}
+                ended = carrying => ended.unwrap_or_else(|_panic| panicked(&beats)),
+                never = tell(&ctx, &control, &beats) => match never {},
             }
-        }
+        };
+        watched(&ctx, &beats, work, || control.cancel()).await
     }
 }
 
@@ -87,10 +66,4 @@ fn panicked(beats: &Beats) -> RunOutcome {
     spent.cost.merge(CostTotal::unknown());
     let failure = Failure::permanent("panicked", "what carried out the run panicked");
     RunOutcome::failed(failure).with_spent(spent)
-}
-
-/// This worker has nothing more to say in the matter: the run is begun again elsewhere, or is
-/// already.
-fn let_go() -> ActivityError {
-    ActivityError::application(ApplicationFailure::new("the worker has let go of the run"))
 }

@@ -4,12 +4,10 @@
 #![allow(unreachable_pub, missing_docs, missing_debug_implementations)]
 
 mod activity;
-mod letting_go;
 mod runners;
 mod telling;
 mod workflow;
 
 pub(crate) use activity::JobActivities;
-pub(crate) use letting_go::is_cancelled_by_somebody;
 pub(crate) use runners::Runners;
 pub(crate) use workflow::JobWorkflow;

@@ -1,5 +1,6 @@
 //! How a run under way is told what persons tell it.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use autonoe_core::{RunControl, RunInstruction, RunMessage};
@@ -16,7 +17,7 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// Tells a run what its workflow is told, in order, for as long as it is there.
 ///
 /// An attempt that follows on another is told again what was not settled, and whether to pause.
-pub(super) async fn tell(ctx: &ActivityContext, control: &RunControl, beats: &Beats) {
+pub(super) async fn tell(ctx: &ActivityContext, control: &RunControl, beats: &Beats) -> Infallible {
     let Some(workflow) = ctx.workflow_handle::<JobWorkflow>() else {
         return std::future::pending().await;
     };

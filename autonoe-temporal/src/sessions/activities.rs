@@ -1,0 +1,91 @@
+//! What a worker does for a run that is driven session by session.
+
+use std::sync::Arc;
+
+use autonoe_core::{Failure, LedgerView, Retry, SessionHost, SessionHostError};
+use temporalio_sdk::ApplicationFailure;
+use temporalio_sdk::activities::{ActivityContext, ActivityError, activities};
+use tokio_util::sync::CancellationToken;
+
+use super::SessionHosts;
+use super::calls::{Claim, SessionAnswer, SessionCall, Whose};
+use crate::beat::Beats;
+use crate::watching::watched;
+use crate::wire::Beat;
+
+/// Carries out sessions on this worker.
+pub struct SessionActivities {
+    hosts: Arc<dyn SessionHosts>,
+    /// The queue of this host.
+    queue: String,
+}
+
+impl SessionActivities {
+    pub(crate) fn new(hosts: Arc<dyn SessionHosts>, queue: String) -> Self {
+        Self { hosts, queue }
+    }
+
+    fn host(&self, whose: &Whose) -> Result<Arc<dyn SessionHost>, ActivityError> {
+        self.hosts
+            .of(&whose.run, &whose.what)
+            .map_err(|failure| refused(&failure))
+    }
+}
+
+#[activities]
+impl SessionActivities {
+    /// Claims a run for this host.
+    #[activity(name = "autonoe-claim")]
+    pub async fn claim(
+        self: Arc<Self>,
+        _ctx: ActivityContext,
+        whose: Whose,
+    ) -> Result<Claim, ActivityError> {
+        let host = self.host(&whose)?;
+        let epoch = host.claim(&whose.run).await.map_err(|error| match error {
+            SessionHostError::Failed { failure, .. } => refused(&failure),
+            error => refused(&Failure::retryable("session_host", error.to_string())),
+        })?;
+        Ok(Claim {
+            queue: self.queue.clone(),
+            epoch,
+            ledger: host.look(&whose.run).await,
+        })
+    }
+
+    /// Looks at the ledger.
+    #[activity(name = "autonoe-look")]
+    pub async fn look(
+        self: Arc<Self>,
+        _ctx: ActivityContext,
+        whose: Whose,
+    ) -> Result<Result<LedgerView, Failure>, ActivityError> {
+        Ok(self.host(&whose)?.look(&whose.run).await)
+    }
+
+    /// Carries out a session, or finds what it came to.
+    #[activity(name = "autonoe-session")]
+    pub async fn session(
+        self: Arc<Self>,
+        ctx: ActivityContext,
+        call: SessionCall,
+    ) -> Result<SessionAnswer, ActivityError> {
+        let host = self.host(&call.whose)?;
+        let beats = Beats::after(Beat::default());
+        let cancelled = CancellationToken::new();
+        let key = call.key();
+        let beat = |at| beats.reached(at);
+        let attaching =
+            host.attach_or_start(&key, call.epoch, call.session, &beat, cancelled.clone());
+        let attached = watched(&ctx, &beats, attaching, || cancelled.cancel()).await?;
+        Ok(SessionAnswer::from(attached))
+    }
+}
+
+fn refused(failure: &Failure) -> ActivityError {
+    let why = failure.to_string();
+    ActivityError::application(match failure.retry {
+        Retry::MayHelp => ApplicationFailure::new(why),
+        Retry::Useless => ApplicationFailure::non_retryable(why),
+    })
+}
