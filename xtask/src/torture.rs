@@ -58,7 +58,7 @@ const TORTURES: [Torture; 7] = [
         package: "autonoe-harness",
         target: "isolation",
         test: "killed::nothing_that_was_committed_is_lost_by_a_kill",
-        rounds: 500,
+        rounds: 200,
     },
     Torture {
         what: "the oracle: commands that the validator allows are run in a jail",

@@ -23,6 +23,12 @@ pub(super) struct Killing<'a> {
     pub(super) kills: Vec<Kill>,
 }
 
+/// How many of the planned kills came before the end of the fleet.
+pub(super) enum Planned {
+    All,
+    Some,
+}
+
 /// Who was killed, and when.
 pub(super) struct Kill {
     pub(super) who: String,
@@ -48,14 +54,14 @@ impl<'a> Killing<'a> {
     }
 
     /// Kills this and that at some times of a `life`.
-    pub(super) fn kill_at_random(&mut self, dice: &mut Dice, life: Duration) {
+    pub(super) fn kill_at_random(&mut self, dice: &mut Dice, life: Duration) -> Planned {
         let kills = 0..=dice.below(MOST_KILLS);
         let mut moments: Vec<_> = kills.map(|_| dice.time_below(life)).collect();
         moments.sort();
         for moment in moments {
             while self.began.elapsed() < moment {
                 if self.host.ended().is_some() {
-                    return;
+                    return Planned::Some;
                 }
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -68,6 +74,7 @@ impl<'a> Killing<'a> {
                 }
             }
         }
+        Planned::All
     }
 
     fn kill_coordinator(&mut self, dice: &mut Dice) {

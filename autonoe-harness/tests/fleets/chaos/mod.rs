@@ -2,21 +2,20 @@
 //!
 //! The test command goes some rounds; `cargo xtask torture` goes five hundred.
 
-#![allow(clippy::print_stdout)] // What led to a round that failed is worth seeing.
-
 mod counting;
 mod dice;
 mod killing;
 mod leftovers;
 mod scene;
 
+use std::io::Write;
 use std::time::Duration;
 
 use autonoe_harness::{FleetOrder, FleetOutcome};
 
 use self::counting::Ended;
 use self::dice::Dice;
-use self::killing::Killing;
+use self::killing::{Killing, Planned};
 use self::scene::Scene;
 use crate::roles::lead;
 use crate::setting::Project;
@@ -30,12 +29,13 @@ const SEED: &str = "AUTONOE_CHAOS_SEED";
 #[tokio::test]
 async fn whoever_is_killed_every_task_ends_once_and_nothing_is_lost_or_left() {
     let (rounds, first) = (number(ROUNDS, 20), number(SEED, 4242));
-    let life = undisturbed().await;
+    let mut life = undisturbed().await;
     let (mut kills, mut acknowledged, mut unfinished) = (0, 0, 0);
 
     for seed in first..first + rounds {
         let round = Round::roll(seed);
-        let played = round.play(life).await;
+        let played = round.play(&mut life).await;
+        println!("{}", played.said);
         kills += played.kills;
         acknowledged += played.acknowledged;
         unfinished += usize::from(played.is_unfinished);
@@ -69,6 +69,7 @@ struct Round {
 
 /// What came of a round.
 struct Played {
+    said: String,
     kills: usize,
     acknowledged: usize,
     is_unfinished: bool,
@@ -99,23 +100,28 @@ impl Round {
         }
     }
 
-    async fn play(mut self, life: Duration) -> Played {
+    async fn play(mut self, life: &mut Duration) -> Played {
         let (order, pace) = self.order();
         let mut killing = Killing::start(&self.project, &order, pace);
         let said = SaidOnPanic(&self.project, self.seed, self.scene);
-        killing.kill_at_random(&mut self.dice, self.scene.share_of(life));
+        let planned = killing.kill_at_random(&mut self.dice, self.scene.share_of(*life));
         let took = killing.until_it_ends();
+        // Kills are to come while there is somebody to kill, however busy the machine is.
+        *life = match planned {
+            Planned::All => *life * 11 / 10,
+            Planned::Some => (*life).min(took * 2),
+        };
         let kills = std::mem::take(&mut killing.kills);
 
         let outcome = lead(&self.project, pace).await;
 
-        println!(
-            "round {}: {:?}, {took:?}, killed {kills:?}, success {}",
-            self.seed, self.scene, outcome.result.success
-        );
         let acknowledged = self.ended(&order, &outcome).count().await;
         drop(said);
         Played {
+            said: format!(
+                "round {}: {:?}, {took:?}, killed {kills:?}, success {}",
+                self.seed, self.scene, outcome.result.success
+            ),
             kills: kills.len(),
             acknowledged,
             is_unfinished: !outcome.result.success,
@@ -132,18 +138,19 @@ impl Drop for SaidOnPanic<'_> {
             return;
         }
         let Self(project, seed, scene) = self;
-        println!("{scene:?} failed; again with {SEED}={seed} {ROUNDS}=1");
-        let complaints = std::fs::read_to_string(project.beside("complaints.log"));
-        println!("{}", complaints.unwrap_or_default());
+        let mut said = format!("{scene:?} failed; again with {SEED}={seed} {ROUNDS}=1\n");
+        said += &std::fs::read_to_string(project.beside("complaints.log")).unwrap_or_default();
         for entry in project.ledger().entries() {
-            println!("{entry:?}");
+            said += &format!("{entry:?}\n");
         }
         let home = project.home();
-        println!("{}", home.log("f", 99).unwrap_or_default().join("\n"));
+        said += &home.log("f", 99).unwrap_or_default().join("\n");
         for folder in home.folders_of("f").unwrap_or_default() {
             let lines = folder.log(99).unwrap_or_default();
-            println!("--- {}\n{}", folder.id(), lines.join("\n"));
+            said += &format!("\n--- {}\n{}", folder.id(), lines.join("\n"));
         }
+        // Nothing can be done about it if that cannot be said.
+        let _ = writeln!(std::io::stderr(), "{said}");
     }
 }
 
