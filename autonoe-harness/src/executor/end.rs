@@ -3,7 +3,7 @@
 use std::fmt;
 
 use autonoe_core::{
-    Activity, BudgetKind, Failure, FlowExit, SessionEnd, SessionOutcome, SessionResult,
+    Activity, BudgetKind, Failure, FlowExit, Retry, SessionEnd, SessionOutcome, SessionResult,
 };
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -51,7 +51,18 @@ pub enum ExecutionEnd {
     },
 }
 
+/// Failures that came of the session and not of its backend. To wait helps against none of them.
+const OF_THE_SESSION: [&str; 3] = ["empty_session", "execution_error", "unknown_end"];
+
 impl ExecutionEnd {
+    /// Tells whether the backend failed in a way that may be over at another time.
+    pub(crate) fn may_pass(&self) -> bool {
+        let Self::Failed { error } = self else {
+            return false;
+        };
+        error.retry != Retry::Useless && !OF_THE_SESSION.contains(&error.code.as_str())
+    }
+
     /// Says what the end of a session means for a task with so many seconds. Only the backend's
     /// own event counts, and never what the agent said.
     pub(super) fn of(result: &SessionResult, timeout_seconds: u64) -> Self {
@@ -147,6 +158,26 @@ impl fmt::Display for ExecutionEnd {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_came_of_a_session_does_not_pass_by_itself() {
+        let failed = |error| ExecutionEnd::Failed { error };
+        for (end, may_pass) in [
+            (failed(Failure::retryable("network", "no answer")), true),
+            (failed(Failure::permanent("authentication", "no")), false),
+            (
+                failed(Failure::retryable("execution_error", "it broke")),
+                false,
+            ),
+            (
+                failed(Failure::retryable("empty_session", "nothing")),
+                false,
+            ),
+            (ExecutionEnd::MaxTurns, false),
+        ] {
+            assert_eq!(end.may_pass(), may_pass, "{end:?}");
+        }
+    }
 
     #[test]
     fn only_a_finished_turn_with_something_in_it_is_completed() {

@@ -180,11 +180,7 @@ pub(super) fn wait(iterated: &Iterated<'_>) -> Option<Result<Timestamp, GivenUp>
             })
         }
         ExecutionEnd::QuotaExceeded { .. } if in_a_row < NO_QUOTA_IN_A_ROW => after_a_pause(),
-        ExecutionEnd::Failed { error }
-            if error.retry != Retry::Useless && in_a_row < FAILED_IN_A_ROW =>
-        {
-            after_a_pause()
-        }
+        failed if failed.may_pass() && in_a_row < FAILED_IN_A_ROW => after_a_pause(),
         _ => None,
     }
 }
