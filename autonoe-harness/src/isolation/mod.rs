@@ -25,4 +25,5 @@ pub use sweep::{KeptWorktree, Swept};
 pub use worktree::Worktree;
 pub use worktrees::Worktrees;
 
+#[cfg(feature = "sqlite")]
 pub(crate) use name::check as check_name;
