@@ -1,11 +1,19 @@
 //! What is to be settled before a fleet is led.
 
+use std::time::Duration;
+
 use super::lead::Leading;
 use super::{FleetOrderError, FleetOutcome, FleetRun, FleetRunError};
 use crate::{
     AggregatedResult, FleetPlan, FleetRecord, FolderError, HarnessFolder, Isolation, MetaState,
     StateError,
 };
+
+/// How often the lock of a leader who is gone is tried.
+const LOOKS: u32 = 100;
+
+/// Between two tries.
+const LOOK: Duration = Duration::from_millis(20);
 
 impl FleetRun {
     /// Finds what the order asks for and this run was not given.
@@ -57,14 +65,25 @@ impl FleetRun {
         Ok(plan)
     }
 
-    pub(super) fn take_lead(&self, desk: &HarnessFolder) -> Result<Leading, FleetRunError> {
+    /// Takes the right to lead the fleet.
+    ///
+    /// A leader that was killed while it started a program leaves its lock to that program until it
+    /// begins. So one that is held by nobody who leads is waited for.
+    pub(super) async fn take_lead(&self, desk: &HarnessFolder) -> Result<Leading, FleetRunError> {
         let fleet = &self.order.name;
-        match Leading::take(desk) {
-            Err(FolderError::Held { .. }) => Err(FleetRunError::Led {
-                pid: self.home.coordinator(fleet)?,
-                fleet: fleet.clone(),
-            }),
-            taken => Ok(taken?),
+        let mut looks = 0;
+        loop {
+            match Leading::take(desk) {
+                Err(FolderError::Held { .. }) => {}
+                taken => return Ok(taken?),
+            }
+            let pid = self.home.coordinator(fleet)?;
+            looks += 1;
+            if pid.is_some() || looks == LOOKS {
+                let fleet = fleet.clone();
+                return Err(FleetRunError::Led { fleet, pid });
+            }
+            self.clock.sleep(LOOK).await;
         }
     }
 

@@ -165,7 +165,7 @@ impl FleetRun {
         if let Some(result) = record.result {
             return self.again(&meta, result).await;
         }
-        let _leading = self.take_lead(&desk)?;
+        let _leading = self.take_lead(&desk).await?;
         // Before the lead was taken, somebody else may have had it.
         let record = self.keep_order(&meta).await?;
         if let Some(result) = record.result {

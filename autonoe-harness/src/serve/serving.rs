@@ -16,7 +16,7 @@ use crate::folder::FolderLock;
 use crate::{FolderError, HarnessFolder};
 
 /// How often it is tried to take the right to serve a folder.
-const LOOKS: u32 = 10;
+const LOOKS: u32 = 100;
 
 /// Between two tries.
 const LOOK: Duration = Duration::from_millis(20);

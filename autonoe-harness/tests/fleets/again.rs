@@ -5,7 +5,7 @@ use std::time::Duration;
 use autonoe_core::RunControl;
 use autonoe_harness::{Arrangement, FleetOrder, FleetRun, FleetRunError};
 
-use crate::setting::{OFTEN, Project, eventually, roadmap, unhurried};
+use crate::setting::{OFTEN, Project, eventually, roadmap, unhurried, within};
 
 fn order(tasks: &[(&str, &[&str])]) -> FleetOrder {
     let order = FleetOrder::of_tasks("f", &roadmap(tasks), Arrangement::AsTheyDepend);
@@ -70,6 +70,31 @@ async fn a_second_one_that_leads_is_refused_with_the_process_that_does() {
     let error = second.expect_err("it is led").to_string();
     assert_eq!(error, format!("the fleet f is led by process {own}"));
     assert!(first.expect("it ends").result.success);
+}
+
+#[tokio::test]
+async fn a_lock_that_a_killed_leader_left_to_a_program_is_waited_for() {
+    let project = Project::new();
+    let agents = project.agents(PACE);
+    let desk = project.home().path().join("f");
+    std::fs::create_dir_all(&desk).expect("a folder");
+    let left = std::fs::File::create(desk.join("lock")).expect("a file");
+    left.lock().expect("nobody has it");
+    let begins = async {
+        // Then it tries to lead.
+        while project.home().fleet("f").await.expect("readable").is_none() {
+            tokio::task::yield_now().await;
+        }
+        drop(left);
+    };
+
+    let (run, control) = (
+        project.run(&agents, &order(&[("a", &[])])),
+        RunControl::new(),
+    );
+    let (ended, ()) = within(async { tokio::join!(run.run(&control), begins) }).await;
+
+    assert!(ended.expect("it leads").result.success);
 }
 
 #[tokio::test]
