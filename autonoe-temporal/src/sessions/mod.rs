@@ -8,10 +8,9 @@ mod calls;
 mod driving;
 mod ending;
 mod hosts;
-mod spec;
 mod workflow;
 
 pub(crate) use activities::SessionActivities;
+pub use autonoe_core::{SESSIONS_JOB, SessionsRun};
 pub use hosts::SessionHosts;
-pub use spec::{SESSIONS_JOB, SessionsRun};
 pub(crate) use workflow::{SessionsBegin, SessionsWorkflow};
