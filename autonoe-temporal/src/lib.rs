@@ -12,7 +12,8 @@
 //!
 //! | what | for |
 //! | --- | --- |
-//! | [`TemporalSettings`], [`Pace`] | where the server is, and how long to wait for what |
+//! | [`TemporalSettings`], [`Tls`], [`Pace`] | where the server is, how the way there is guarded, and how long to wait for what |
+//! | [`ConnectError`], [`GuardError`] | why it cannot be used |
 //! | [`SessionsRun`], [`SESSIONS_JOB`] | a run that is driven session by session |
 //! | [`TemporalEngine`] | submits runs and asks for them |
 //! | [`TemporalWorker`], [`WorkerSettings`], [`WorkerError`] | carries them out |
@@ -26,6 +27,7 @@ mod pace;
 mod sessions;
 mod settings;
 mod standing;
+mod tls;
 mod watching;
 mod wire;
 mod worker;
@@ -35,4 +37,5 @@ pub use engine::TemporalEngine;
 pub use pace::Pace;
 pub use sessions::{SESSIONS_JOB, SessionHosts, SessionsRun};
 pub use settings::TemporalSettings;
+pub use tls::{GuardError, Tls};
 pub use worker::{TemporalWorker, WorkerError, WorkerSettings};

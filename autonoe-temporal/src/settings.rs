@@ -1,8 +1,10 @@
 //! Where the server is.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
-use crate::Pace;
+use crate::{Pace, Tls};
 
 /// Where the server is, and what is used of it. The same for engines and workers that belong together.
 ///
@@ -26,6 +28,12 @@ pub struct TemporalSettings {
     pub namespace: String,
     /// The queue that workers take runs from.
     pub queue: String,
+    /// How the way there is guarded, for an address that begins with `https://`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls: Option<Tls>,
+    /// The file with the key that the server asks for. It is read when the server is connected to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_key_file: Option<PathBuf>,
     /// How long to wait for what.
     pub pace: Pace,
 }
@@ -36,6 +44,8 @@ impl Default for TemporalSettings {
             address: "http://127.0.0.1:7233".to_owned(),
             namespace: "default".to_owned(),
             queue: "autonoe".to_owned(),
+            tls: None,
+            api_key_file: None,
             pace: Pace::default(),
         }
     }
@@ -61,6 +71,20 @@ impl TemporalSettings {
     #[must_use]
     pub fn queue(mut self, queue: impl Into<String>) -> Self {
         self.queue = queue.into();
+        self
+    }
+
+    /// Guards the way there.
+    #[must_use]
+    pub fn tls(mut self, tls: Tls) -> Self {
+        self.tls = Some(tls);
+        self
+    }
+
+    /// Shows the server the key in a file.
+    #[must_use]
+    pub fn api_key_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.api_key_file = Some(path.into());
         self
     }
 

@@ -37,7 +37,7 @@ impl Known {
             has_begun: activities
                 .iter()
                 .any(|activity| has_begun(activity.state, activity.attempt)),
-            at: beats.map(|beat| beat.at).last(),
+            at: beats.map(|beat| beat.at).next_back(),
         }
     }
 
