@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RunOutcome, RunProgress};
+use super::{RunOutcome, RunProgress, RunSpec};
 use crate::domain::RunId;
 
 /// How a run stands.
@@ -14,6 +14,12 @@ pub struct RunView {
     pub id: RunId,
     /// What it does.
     pub phase: RunPhase,
+    /// The host that it is on, as far as the engine has several and tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// What it is to do, as far as the engine tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<RunSpec>,
     /// How far it is.
     #[serde(flatten)]
     pub at: RunProgress,
@@ -28,6 +34,8 @@ impl RunView {
         Self {
             id,
             phase: RunPhase::Waiting,
+            host: None,
+            spec: None,
             at: RunProgress::default(),
             outcome: None,
         }
