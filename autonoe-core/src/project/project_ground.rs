@@ -184,6 +184,15 @@ impl ProjectGround {
         Ok(builder.journal(Arc::new(journal)))
     }
 
+    /// Waits for work with agents. Who drops that leaves them the lock: they are ended without
+    /// anybody who waits for it, and nobody else is to begin before they are gone.
+    pub(super) async fn while_agents_work<T>(&mut self, work: impl AsyncFnOnce(&Self) -> T) -> T {
+        self.lock.leave_to_agents();
+        let done = work(self).await;
+        self.lock.free_when_dropped();
+        done
+    }
+
     pub(super) fn builder(
         &self,
         agents: Arc<dyn AgentClientFactory>,

@@ -41,6 +41,16 @@ use crate::domain::format_time;
 #[derive(Debug)]
 pub struct RunLock {
     file: Arc<File>,
+    on_drop: OnDrop,
+}
+
+/// What becomes of the lock when its holder lets go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OnDrop {
+    /// It is free.
+    Free,
+    /// It is free when the last process is gone that has inherited it.
+    LeaveToAgents,
 }
 
 /// Another run is under way in the project.
@@ -114,6 +124,7 @@ impl RunLock {
         write_holder(&mut file, &own).map_err(unwritable)?;
         Ok(Self {
             file: Arc::new(file),
+            on_drop: OnDrop::Free,
         })
     }
 
@@ -171,10 +182,24 @@ impl RunLock {
     pub fn descriptor(&self) -> Arc<File> {
         self.file.clone()
     }
+
+    /// Leaves the lock to the agents' processes from now on, as a kill does: when this is dropped,
+    /// they may still be about to end.
+    pub(super) fn leave_to_agents(&mut self) {
+        self.on_drop = OnDrop::LeaveToAgents;
+    }
+
+    /// Frees the lock when this is dropped, as it is in the beginning.
+    pub(super) fn free_when_dropped(&mut self) {
+        self.on_drop = OnDrop::Free;
+    }
 }
 
 impl Drop for RunLock {
     fn drop(&mut self) {
+        if self.on_drop == OnDrop::LeaveToAgents {
+            return;
+        }
         // Whoever comes next must not be taken for this run before it has written itself down.
         let forgotten = self.file.set_len(0);
         // Not by closing alone: processes that inherited the descriptor would keep it.

@@ -6,6 +6,7 @@ mod aftermath;
 mod file_system;
 mod flows;
 mod foreign_writes;
+mod hosted_lock;
 mod journal;
 mod kill;
 mod layout;

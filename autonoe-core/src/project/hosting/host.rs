@@ -226,7 +226,7 @@ impl SessionHost for ProjectSessionHost {
             key: key.clone(),
             failure,
         };
-        let ground = loop {
+        let mut ground = loop {
             // First, so that whoever is overtaken records nothing after the record was looked for.
             self.fence(key, epoch).await?;
             if let Some(result) = self.recorded(key).await.map_err(failed)? {
@@ -254,7 +254,9 @@ impl SessionHost for ProjectSessionHost {
             epoch,
             beat,
         };
-        let result = performing.perform(&ground, session, cancelled).await;
+        let result = ground
+            .while_agents_work(async |ground| performing.perform(ground, session, cancelled).await)
+            .await;
         drop(ground);
         Ok(self.outcome(result?).await)
     }

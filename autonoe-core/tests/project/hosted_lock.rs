@@ -1,0 +1,88 @@
+//! The lock of a project under sessions that an engine has carried out there.
+
+use std::fs::File;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, Capabilities, Epoch, HostedSession,
+    InstructionName, ProjectSessionHost, RunId, RunLock, SessionHost, SessionKey, SessionSpec,
+};
+use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
+use tokio_util::sync::CancellationToken;
+
+/// Agents whose processes take their time to end: they have inherited the lock until then.
+struct Lingering {
+    agents: ScriptedAgents,
+    inherited: Mutex<Vec<Arc<File>>>,
+}
+
+impl Lingering {
+    fn play(script: SessionScript) -> Arc<Self> {
+        Arc::new(Self {
+            agents: ScriptedAgents::new([script]),
+            inherited: Mutex::default(),
+        })
+    }
+
+    fn end(&self) {
+        self.inherited.lock().expect("whole").clear();
+    }
+}
+
+#[async_trait]
+impl AgentClientFactory for Lingering {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        self.agents.probe().await
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        let lock = spec.lock.clone().expect("a project has one");
+        self.inherited.lock().expect("whole").push(lock);
+        self.agents.create(spec)
+    }
+}
+
+fn is_locked(project: &TempProject) -> bool {
+    let held = RunLock::held(project.project());
+    held.expect("it can be looked at").is_some()
+}
+
+/// Has a session carried out for half a minute at most.
+async fn attach(project: &TempProject, agents: &Arc<Lingering>) {
+    let host = ProjectSessionHost::new(project.project().clone(), agents.clone())
+        .clock(Arc::new(VirtualClock::new()));
+    let run = RunId::new("shop");
+    let key = SessionKey { run, number: 1 };
+    let session = HostedSession::new(InstructionName::Coding).prompt("Work.");
+    let never = CancellationToken::new();
+    let attaching = host.attach_or_start(&key, Epoch(1), session, &|_| {}, never);
+    let _ = tokio::time::timeout(Duration::from_secs(30), attaching).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_drops_a_session_leaves_the_lock_to_its_agents_until_they_are_gone() {
+    let project = TempProject::new();
+    let agents = Lingering::play(SessionScript::new("one").says("I begin.").hangs());
+
+    attach(&project, &agents).await;
+
+    assert!(is_locked(&project));
+    agents.end();
+    // The script plays in a task of its own, which is gone when the runtime has seen to it.
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+    assert!(!is_locked(&project));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_has_ended_frees_the_lock_whatever_its_agents_have_left() {
+    let project = TempProject::new();
+    let agents = Lingering::play(SessionScript::new("one").says("Done.").ends());
+
+    attach(&project, &agents).await;
+
+    assert!(!is_locked(&project));
+}
