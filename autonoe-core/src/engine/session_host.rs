@@ -141,12 +141,26 @@ pub struct HostedOutcome {
     pub result: SessionResult,
     /// The ledger as it is when this is told, or why it cannot be read.
     pub ledger: Result<LedgerView, Failure>,
+    /// How often it had begun here before and left no record. What that cost nobody knows.
+    #[serde(default)]
+    pub lost: u32,
 }
 
 impl HostedOutcome {
     /// Puts together what a session came to.
     pub fn new(result: SessionResult, ledger: Result<LedgerView, Failure>) -> Self {
-        Self { result, ledger }
+        Self {
+            result,
+            ledger,
+            lost: 0,
+        }
+    }
+
+    /// Says how often the session had begun before without a record.
+    #[must_use]
+    pub fn after_losses(mut self, lost: u32) -> Self {
+        self.lost = lost;
+        self
     }
 }
 

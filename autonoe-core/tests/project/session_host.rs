@@ -117,6 +117,7 @@ async fn an_outcome_that_was_recorded_and_never_told_is_told_to_who_asks_next() 
         let told = attach(&host, 1, 1).await.expect("it is recorded");
 
         assert!(told.result.end.is_completed());
+        assert_eq!(told.lost, 0);
         assert_eq!((played.received().len(), records(&project)), (1, 1));
         if !was_told {
             return;
@@ -141,6 +142,9 @@ async fn a_session_that_was_left_in_the_middle_is_run_again_under_its_number() {
         .expect("it runs");
 
     assert!(told.result.end.is_completed());
+    assert_eq!(told.lost, 1);
+    let again = attach(&host(&project, &played), 1, 2).await;
+    assert_eq!(again, Ok(told));
     assert_eq!((left.received().len(), played.received().len()), (1, 1));
     let journal = project.journal();
     assert!(journal.session_result(&key(1)).is_some());

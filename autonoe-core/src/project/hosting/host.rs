@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
+use super::known::Known;
 use super::performing::Performing;
 use crate::domain::{Epoch, Failure, LedgerView, Mode, Retry, RunId, SessionKey, SessionResult};
 use crate::engine::{HostedOutcome, HostedSession, RunProgress, SessionHost, SessionHostError};
@@ -143,15 +144,15 @@ impl ProjectSessionHost {
         }
     }
 
-    /// Returns what was recorded of a session.
-    async fn recorded(&self, key: &SessionKey) -> Result<Option<SessionResult>, Failure> {
+    /// Returns what the journal knows of a session.
+    async fn known(&self, key: &SessionKey) -> Result<Known, Failure> {
         let (project, key) = (self.project.clone(), key.clone());
         let reading = tokio::task::spawn_blocking(move || {
             let journal = Journal::read_all(&project);
             let journal = journal.map_err(|error| {
                 Failure::from_error("journal_unavailable", &error, Retry::Useless)
             })?;
-            Ok(journal.session_result(&key).cloned())
+            Ok(Known::of(&key, &journal))
         });
         reading.await.unwrap_or_else(|error| {
             Err(Failure::from_error(
@@ -163,8 +164,8 @@ impl ProjectSessionHost {
     }
 
     /// Makes the outcome of what was recorded.
-    async fn outcome(&self, result: SessionResult) -> HostedOutcome {
-        HostedOutcome::new(result, self.view().await)
+    async fn outcome(&self, result: SessionResult, lost: u32) -> HostedOutcome {
+        HostedOutcome::new(result, self.view().await).after_losses(lost)
     }
 
     /// Returns the numbers of the ledger as it is.
@@ -229,8 +230,9 @@ impl SessionHost for ProjectSessionHost {
         let mut ground = loop {
             // First, so that whoever is overtaken records nothing after the record was looked for.
             self.fence(key, epoch).await?;
-            if let Some(result) = self.recorded(key).await.map_err(failed)? {
-                return Ok(self.outcome(result).await);
+            let Known { result, lost } = self.known(key).await.map_err(failed)?;
+            if let Some(result) = result {
+                return Ok(self.outcome(result, lost).await);
             }
             if cancelled.is_cancelled() {
                 return Err(SessionHostError::Cancelled(key.clone()));
@@ -245,8 +247,9 @@ impl SessionHost for ProjectSessionHost {
             }
         };
         // It may have been recorded between the look and the lock.
-        if let Some(result) = self.recorded(key).await.map_err(failed)? {
-            return Ok(self.outcome(result).await);
+        let Known { result, lost } = self.known(key).await.map_err(failed)?;
+        if let Some(result) = result {
+            return Ok(self.outcome(result, lost).await);
         }
         let performing = Performing {
             host: self,
@@ -258,7 +261,7 @@ impl SessionHost for ProjectSessionHost {
             .while_agents_work(async |ground| performing.perform(ground, session, cancelled).await)
             .await;
         drop(ground);
-        Ok(self.outcome(result?).await)
+        Ok(self.outcome(result?, lost).await)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Single sessions in a project, for an engine elsewhere.
 
 mod host;
+mod known;
 mod performing;
 mod recording;
 
