@@ -14,6 +14,7 @@ use temporalio_sdk::{
 
 use super::SessionActivities;
 use super::calls::{Claim, SessionAnswer, SessionCall};
+use super::losses::Losses;
 use super::workflow::SessionsWorkflow;
 
 type Context = WorkflowContext<SessionsWorkflow>;
@@ -83,14 +84,16 @@ async fn begin(ctx: &mut Context) {
 /// Has a session carried out on the host of the run, until it has an end.
 async fn session(ctx: &mut Context, plan: &SessionPlan) {
     let mut tries = 0;
+    let mut losses = Losses::default();
     while !ctx.cancellation_token().is_cancelled() {
         let claim = match claimed(ctx).await {
             Ok(claim) => claim,
             Err(_) if ctx.cancellation_token().is_cancelled() => continue,
-            Err(error) => return apply(ctx, RunFact::Failed { error }),
+            Err(error) => return fail(ctx, plan, &losses, error),
         };
         match attach(ctx, plan, &claim).await {
             Ok(SessionAnswer::Ended(outcome)) => {
+                lose(ctx, plan, losses.answered(outcome.lost));
                 // What was told meanwhile comes first: a pause holds the next session.
                 heed(ctx).await;
                 ctx.state_mut(|it| it.sessions += 1);
@@ -108,34 +111,50 @@ async fn session(ctx: &mut Context, plan: &SessionPlan) {
                     latest.0
                 );
                 let error = Failure::permanent("overtaken", why);
-                return apply(ctx, RunFact::Failed { error });
+                return fail(ctx, plan, &losses, error);
             }
             Ok(SessionAnswer::Failed(error)) if error.retry == Retry::Useless => {
-                return apply(ctx, RunFact::Failed { error });
+                return fail(ctx, plan, &losses, error);
             }
             Ok(SessionAnswer::Failed(error)) => {
                 tries += 1;
                 if tries >= attempts(ctx) {
-                    return apply(ctx, RunFact::Failed { error });
+                    return fail(ctx, plan, &losses, error);
                 }
                 ctx.timer(TRY_AGAIN).await;
             }
             Ok(SessionAnswer::Cancelled) | Err(Lost::Cancelled) => {}
-            Err(Lost::HostIsGone) => release(ctx),
+            Err(Lost::HostIsGone) => {
+                losses.host_is_gone();
+                release(ctx);
+            }
             Err(Lost::Worker(why)) => {
-                // Nobody knows what it had cost.
-                let number = plan.number;
-                apply(ctx, RunFact::SessionLost { number });
+                losses.worker_is_gone();
                 tries += 1;
                 if tries >= attempts(ctx) {
                     let error = Failure::permanent("worker_lost", why);
-                    return apply(ctx, RunFact::Failed { error });
+                    return fail(ctx, plan, &losses, error);
                 }
             }
         }
     }
+    lose(ctx, plan, losses.unanswered());
     heed(ctx).await;
     stopped(ctx);
+}
+
+/// Tells the machine that the run cannot go on.
+fn fail(ctx: &mut Context, plan: &SessionPlan, losses: &Losses, error: Failure) {
+    lose(ctx, plan, losses.unanswered());
+    apply(ctx, RunFact::Failed { error });
+}
+
+/// Tells the machine of sessions of which nobody knows what they cost.
+fn lose(ctx: &mut Context, plan: &SessionPlan, count: u32) {
+    let number = plan.number;
+    for _ in 0..count {
+        apply(ctx, RunFact::SessionLost { number });
+    }
 }
 
 /// Tells the machine that the session that was to be stopped is over.

@@ -8,6 +8,7 @@ mod calls;
 mod driving;
 mod ending;
 mod hosts;
+mod losses;
 mod workflow;
 
 pub(crate) use activities::SessionActivities;
