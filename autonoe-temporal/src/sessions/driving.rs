@@ -19,9 +19,6 @@ use super::workflow::SessionsWorkflow;
 
 type Context = WorkflowContext<SessionsWorkflow>;
 
-/// How long a look at a ledger, or a claim, may take.
-const SHORT: Duration = Duration::from_secs(60);
-
 /// How long to wait before a session is tried again that did not begin.
 const TRY_AGAIN: Duration = Duration::from_secs(5);
 
@@ -251,7 +248,7 @@ async fn claimed(ctx: &mut Context) -> Result<Claim, Failure> {
         return Ok(claim);
     }
     let whose = ctx.state(SessionsWorkflow::whose);
-    let options = ActivityOptions::with_start_to_close_timeout(SHORT)
+    let options = ActivityOptions::with_start_to_close_timeout(short(ctx))
         .maybe_task_queue(ctx.state(|it| it.begin.host_queue.clone()))
         .build();
     let claim = ctx.execute_activity(SessionActivities::claim, whose, options);
@@ -266,6 +263,12 @@ async fn claimed(ctx: &mut Context) -> Result<Claim, Failure> {
     Ok(claim)
 }
 
+/// Returns how long a claim or a look may take. They say nothing meanwhile, so who takes longer is
+/// dead.
+fn short(ctx: &Context) -> Duration {
+    ctx.state(|it| it.begin.pace.heartbeat)
+}
+
 /// Lets another host claim the run.
 fn release(ctx: &mut Context) {
     ctx.state_mut(|it| it.known.claim = None);
@@ -277,7 +280,7 @@ async fn look(ctx: &mut Context) -> Result<LedgerView, Failure> {
         return claimed(ctx).await?.ledger;
     };
     let whose = ctx.state(SessionsWorkflow::whose);
-    let options = ActivityOptions::with_start_to_close_timeout(SHORT)
+    let options = ActivityOptions::with_start_to_close_timeout(short(ctx))
         .task_queue(&claim.queue)
         .maybe_schedule_to_start_timeout(patience(ctx))
         .build();
