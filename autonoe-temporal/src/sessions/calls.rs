@@ -48,7 +48,7 @@ impl SessionCall {
 #[serde(rename_all = "camelCase")]
 pub enum SessionAnswer {
     /// It has a recorded end.
-    Ended(HostedOutcome),
+    Ended(Box<HostedOutcome>),
     /// Somebody else has taken over there.
     Fenced { latest: Epoch },
     /// It was cancelled before it began.
@@ -60,7 +60,7 @@ pub enum SessionAnswer {
 impl From<Result<HostedOutcome, SessionHostError>> for SessionAnswer {
     fn from(attached: Result<HostedOutcome, SessionHostError>) -> Self {
         match attached {
-            Ok(outcome) => Self::Ended(outcome),
+            Ok(outcome) => Self::Ended(Box::new(outcome)),
             Err(SessionHostError::Fenced { latest, .. }) => Self::Fenced { latest },
             Err(SessionHostError::Cancelled(_)) => Self::Cancelled,
             Err(SessionHostError::Failed { failure, .. }) => Self::Failed(failure),
