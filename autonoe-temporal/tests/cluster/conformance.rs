@@ -35,6 +35,10 @@ async fn the_engine_conforms_on_a_real_server() {
 
     let report = conformance::engine(make).await;
 
+    // All at once: each takes a while.
+    let workers = workers.into_inner().expect("nobody panicked");
+    workers.iter().for_each(Working::stop);
+    drop(workers);
     report.assert();
     assert_eq!(report.skipped(), []);
 }

@@ -55,6 +55,10 @@ impl DevServer {
         child.wait().expect("it ends");
     }
 
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
     pub(crate) fn address(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }

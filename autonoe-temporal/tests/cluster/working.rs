@@ -1,13 +1,16 @@
 //! Workers in this process.
 
-use std::thread::JoinHandle;
+use std::fs;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::{Builder, JoinHandle};
 
 use autonoe_temporal::{TemporalSettings, TemporalWorker, WorkerSettings};
 use tokio_util::sync::CancellationToken;
 
-/// A worker on a thread of its own, which stops with its handle.
+/// A worker on threads of its own, which stops with its handle.
 pub(crate) struct Working {
     stopped: CancellationToken,
+    name: String,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -18,10 +21,14 @@ impl Working {
         worker: WorkerSettings,
         equip: impl FnOnce(TemporalWorker) -> TemporalWorker + Send + 'static,
     ) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        // The system keeps fifteen letters of it.
+        let name = format!("worker-{}.", COUNT.fetch_add(1, Ordering::Relaxed));
         let stopped = CancellationToken::new();
-        let until = stopped.clone();
-        let thread = std::thread::spawn(move || {
+        let (until, own) = (stopped.clone(), name.clone());
+        let thread = Builder::new().name(name.clone()).spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
+                .thread_name(own)
                 .enable_all()
                 .build()
                 .expect("a runtime can be made");
@@ -33,17 +40,35 @@ impl Working {
         });
         Self {
             stopped,
-            thread: Some(thread),
+            name,
+            thread: Some(thread.expect("a thread can be made")),
         }
+    }
+
+    /// Tells it to stop, and does not wait for that.
+    pub(crate) fn stop(&self) {
+        self.stopped.cancel();
+    }
+
+    /// Tells whether a thread of it lives.
+    fn lives(&self) -> bool {
+        let threads = fs::read_dir("/proc/self/task").expect("it is there");
+        let names = threads.flatten().map(|thread| {
+            let name = fs::read_to_string(thread.path().join("comm"));
+            // It may be gone by now.
+            name.unwrap_or_default()
+        });
+        names.into_iter().any(|name| name.trim_end() == self.name)
     }
 }
 
 impl Drop for Working {
     fn drop(&mut self) {
-        self.stopped.cancel();
+        self.stop();
         let ended = self.thread.take().map(JoinHandle::join);
         if !std::thread::panicking() {
             assert!(matches!(ended, Some(Ok(()))), "a worker panicked");
+            assert!(!self.lives(), "a thread of {} is left", self.name);
         }
     }
 }

@@ -1,0 +1,99 @@
+//! What must be true of a run afterwards, whatever has failed meanwhile.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use autonoe_core::{DeliverableStatus, JournalLine, RunOutcome, RunSpec, SessionEnd};
+
+use crate::body::TWO_AT_ONCE;
+use crate::runs::eventually;
+use crate::site::{Site, Work};
+
+/// Fails unless all of the work is done, and each session of it took effect once.
+pub(crate) async fn all_is_done_once(
+    site: &Site,
+    run: &RunSpec,
+    work: &Work,
+    outcome: &RunOutcome,
+) {
+    assert!(outcome.is_success(), "{}: {outcome:?}", run.id);
+    assert_eq!(outcome.output["deliverablesPassedCount"], work.deliverables);
+    assert_eq!(outcome.output["sessions"], work.sessions(), "{}", run.id);
+    let ledger = site.ledger(run).await.state.ledger;
+    let all = (1..=work.deliverables).map(|number| work.deliverable(number));
+    let expected: Vec<_> = all.map(|id| (id, DeliverableStatus::Passed)).collect();
+    let found = ledger.deliverables().iter();
+    let found = found.map(|it| (it.id().to_string(), it.status()));
+    assert_eq!(found.collect::<Vec<_>>(), expected, "{}", run.id);
+    let ends = ends(site, run);
+    let expected: Vec<_> = (1..=work.sessions()).collect();
+    let numbers: Vec<_> = ends.iter().map(|(number, _)| *number).collect();
+    assert_eq!(numbers, expected, "{}", run.id);
+    let is_completed = |(_, end): &(u32, SessionEnd)| end.is_completed();
+    assert!(ends.iter().all(is_completed), "{}: {ends:?}", run.id);
+    each_changed_once(site, run, work);
+    nothing_lives(site.path()).await;
+    two_were_never_there(site, run);
+}
+
+/// Returns the numbers of the sessions whose end is recorded, and how they ended, in order.
+pub(crate) fn ends(site: &Site, run: &RunSpec) -> Vec<(u32, SessionEnd)> {
+    let journal = site.journal(run);
+    let ends = journal
+        .entries()
+        .iter()
+        .filter_map(|entry| match &entry.line {
+            JournalLine::SessionEnded { number, result } => Some((*number, result.end.clone())),
+            _ => None,
+        });
+    ends.collect()
+}
+
+/// Each deliverable came into the ledger once, and passed once.
+fn each_changed_once(site: &Site, run: &RunSpec, work: &Work) {
+    let mut changes = BTreeMap::<_, u32>::new();
+    for entry in site.journal(run).entries() {
+        if let JournalLine::StatusChanged { change, .. } = &entry.line {
+            let change = (change.id.to_string(), format!("{:?}", change.status));
+            *changes.entry(change).or_default() += 1;
+        }
+    }
+    let is_once = changes.values().all(|count| *count == 1);
+    // A kill may come between a change and the line that tells of it.
+    let most = 2 * usize::try_from(work.deliverables).expect("few");
+    assert!(is_once && changes.len() <= most, "{}: {changes:?}", run.id);
+}
+
+/// Fails if two agents were at work in the project at once.
+pub(crate) fn two_were_never_there(site: &Site, run: &RunSpec) {
+    let sign = site.project_path(run).join(TWO_AT_ONCE);
+    assert!(!sign.exists(), "two agents were in {} at once", run.id);
+}
+
+/// Waits until no process has anything to do with a folder. Who has told its end may still be on
+/// its way out; so workers are to be gone before.
+pub(crate) async fn nothing_lives(folder: &Path) {
+    eventually("the end of all processes", || living(folder).is_empty()).await;
+}
+
+/// Returns the processes, except this one, that have anything to do with a folder: that work
+/// there, name it, or have it in their environment.
+pub(crate) fn living(folder: &Path) -> Vec<String> {
+    let place = folder.to_string_lossy();
+    let processes = fs::read_dir("/proc").expect("it is there").flatten();
+    let own = std::process::id().to_string();
+    let others = processes.filter(|process| process.file_name() != own.as_str());
+    let of_folder = others.filter_map(|process| {
+        let path = process.path();
+        let said = ["cmdline", "environ"].map(|file| fs::read(path.join(file)));
+        let said = said.into_iter().flatten();
+        let mut said: Vec<_> = said
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .collect();
+        said.extend(fs::read_link(path.join("cwd")).map(|cwd| cwd.to_string_lossy().into_owned()));
+        let is_there = said.iter().any(|text| text.contains(&*place));
+        is_there.then(|| said.first().cloned().unwrap_or_default())
+    });
+    of_folder.collect()
+}

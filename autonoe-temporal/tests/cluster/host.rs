@@ -1,0 +1,88 @@
+//! Hosts: workers in processes of their own, which can be killed.
+
+use std::fs::OpenOptions;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use autonoe_temporal::{TemporalSettings, TemporalWorker, WorkerSettings};
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use crate::crew::Crew;
+use crate::site::Site;
+
+/// Says to this program that it is a worker, and which.
+const WORKER: &str = "AUTONOE_TEST_WORKER";
+
+/// What a worker is told.
+#[derive(Debug, Serialize, Deserialize)]
+struct Orders {
+    settings: TemporalSettings,
+    host: String,
+    slots: usize,
+    site: PathBuf,
+}
+
+/// This program, when a test starts it again.
+#[test]
+fn worker() {
+    let Ok(orders) = std::env::var(WORKER) else {
+        // Not started as one.
+        return;
+    };
+    let orders: Orders = serde_json::from_str(&orders).expect("orders");
+    let crew = Crew::at(&orders.site, &orders.host);
+    let worker = WorkerSettings::on(orders.host).slots(orders.slots);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let worked = runtime.expect("a runtime").block_on(async {
+        let worker = TemporalWorker::connect(orders.settings, worker).await?;
+        worker.sessions(crew).run(CancellationToken::new()).await
+    });
+    worked.expect("it works until it is killed");
+}
+
+/// A worker in a process of its own, killed at the latest when this is dropped.
+pub(crate) struct Host(Child);
+
+impl Host {
+    pub(crate) fn start(site: &Site, settings: &TemporalSettings, host: &str) -> Self {
+        let orders = Orders {
+            settings: settings.clone(),
+            host: host.to_owned(),
+            slots: 32,
+            site: site.path().to_owned(),
+        };
+        let orders = serde_json::to_string(&orders).expect("it is JSON");
+        let complaints = site.path().join(format!("{host}.err"));
+        let complaints = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(complaints);
+        // Killed with the thread of its test, also when that is killed.
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL", "--"]);
+        command.arg(std::env::current_exe().expect("this program"));
+        command.args(["host::worker", "--exact", "--nocapture"]);
+        command.env(WORKER, orders);
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command.stderr(complaints.expect("a file"));
+        Self(command.spawn().expect("it starts"))
+    }
+
+    /// Kills it, as a power cut would.
+    pub(crate) fn kill(mut self) {
+        assert_eq!(self.0.try_wait().expect("ours"), None, "it is gone already");
+        self.0.kill().expect("ours");
+        self.0.wait().expect("ours");
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        // It may be gone already, which is as good.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

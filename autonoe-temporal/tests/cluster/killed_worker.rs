@@ -1,0 +1,49 @@
+//! A worker that is killed in the middle of a session, and comes back.
+
+use std::time::Duration;
+
+use crate::afterwards::{all_is_done_once, living};
+use crate::host::Host;
+use crate::runs::{eventually, hasty, outcome, submit};
+use crate::server::DevServer;
+use crate::site::{Site, Starts, Work};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_session_that_was_killed_with_its_worker_is_run_again() {
+    let server = DevServer::start().await;
+    let settings = server.settings().pace(hasty());
+    let site = Site::new();
+    let work = Work {
+        held: Some(3),
+        starts: Starts::Process,
+        ..Work::new(3)
+    };
+    let run = site.run("shop", &work);
+    let log = site.log();
+    let host = Host::start(&site, &settings, "one");
+    submit(&settings, &run).await;
+    eventually("the third session", || log.began("shop", 3).len() == 1).await;
+    let folder = site.project_path(&run);
+    assert!(!living(&folder).is_empty(), "the agent is no process");
+
+    host.kill();
+    // The agent and its tool go with the worker.
+    eventually("the end of the agent", || living(&folder).is_empty()).await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let host = Host::start(&site, &settings, "one");
+    eventually("the third session again", || {
+        log.began("shop", 3).len() == 2
+    })
+    .await;
+    site.release(&run);
+    let outcome = outcome(&settings, &run).await;
+    host.kill();
+
+    all_is_done_once(&site, &run, &work, &outcome).await;
+    let began = (1..=4).map(|number| log.began("shop", number).len());
+    assert_eq!(began.collect::<Vec<_>>(), [1, 1, 2, 1]);
+    let ended = (1..=4).map(|number| log.ended("shop", number).len());
+    assert_eq!(ended.collect::<Vec<_>>(), [1, 1, 1, 1]);
+    // What the lost one has cost nobody knows, and nobody forgets it.
+    assert_eq!(outcome.spent.cost.to_string(), "at least $0.20 (1 unknown)");
+}

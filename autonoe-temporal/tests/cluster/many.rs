@@ -1,0 +1,67 @@
+//! Two workers and many runs, and only one of the workers lives on.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::afterwards::all_is_done_once;
+use crate::host::Host;
+use crate::log::What;
+use crate::runs::{eventually, hasty, outcome, submit};
+use crate::server::DevServer;
+use crate::site::{Site, Work};
+
+const RUNS: usize = 64;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_workers_with_many_runs_one_is_killed_and_no_session_is_lost_or_counted_twice() {
+    let server = DevServer::start().await;
+    let settings = server.settings().pace(hasty());
+    let site = Site::new();
+    let work = Work {
+        pace: Duration::from_millis(200),
+        ..Work::new(2)
+    };
+    let runs: Vec<_> = (0..RUNS)
+        .map(|number| site.run(&format!("run-{number:02}"), &work))
+        .collect();
+    let log = site.log();
+    let one = Host::start(&site, &settings, "one");
+    let two = Host::start(&site, &settings, "two");
+
+    for run in &runs {
+        submit(&settings, run).await;
+    }
+    // Some have ended, some are under way, on both.
+    eventually("work on both hosts", || {
+        let entries = log.entries().into_iter();
+        let ended = entries.filter(|entry| entry.what == What::Ended && entry.number == 2);
+        let mut count = BTreeMap::<_, usize>::new();
+        ended.for_each(|entry| *count.entry(entry.host).or_default() += 1);
+        count.len() == 2 && count.values().all(|count| *count >= 3)
+    })
+    .await;
+    one.kill();
+    let mut outcomes = Vec::new();
+    for run in &runs {
+        outcomes.push(outcome(&settings, run).await);
+    }
+    two.kill();
+
+    for (run, outcome) in runs.iter().zip(&outcomes) {
+        all_is_done_once(&site, run, &work, outcome).await;
+    }
+    let entries = log.entries();
+    let hosts: BTreeSet<_> = entries.iter().map(|entry| entry.host.as_str()).collect();
+    assert_eq!(hosts, BTreeSet::from(["one", "two"]));
+    for run in &runs {
+        for number in 1..=work.sessions() {
+            let began = log.began(run.id.as_str(), number);
+            // Only what was under way on the killed one began again, and only once.
+            let is_right = matches!(
+                &began.iter().map(String::as_str).collect::<Vec<_>>()[..],
+                ["one"] | ["two"] | ["one", "two"]
+            );
+            assert!(is_right, "{} {number}: {began:?}", run.id);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A server that is away in the middle of a session.
+
+use std::time::Duration;
+
+use autonoe_core::RunOutcome;
+use autonoe_temporal::{Pace, WorkerSettings};
+
+use crate::afterwards::{all_is_done_once, ends};
+use crate::crew::Crew;
+use crate::runs::{eventually, hasty, outcome, submit};
+use crate::server::DevServer;
+use crate::site::{Site, Starts, Work};
+use crate::working::Working;
+
+/// When the session ends in which the server is killed.
+#[derive(PartialEq, Eq)]
+enum Ends {
+    WhileItIsAway,
+    WhenItIsBack,
+}
+
+/// Kills the server in the second session, for `away`, and returns what the run comes to.
+async fn server_is_away(pace: Pace, away: Duration, session: Ends) -> RunOutcome {
+    let mut server = DevServer::start().await;
+    let settings = server.settings().pace(pace);
+    let site = Site::new();
+    let work = Work {
+        held: Some(2),
+        starts: Starts::Process,
+        ..Work::new(2)
+    };
+    let run = site.run("shop", &work);
+    let log = site.log();
+    let crew = Crew::of(&site, "one");
+    let worker = Working::start(settings.clone(), WorkerSettings::on("one"), |worker| {
+        worker.sessions(crew)
+    });
+    submit(&settings, &run).await;
+    eventually("the second session", || log.began("shop", 2).len() == 1).await;
+
+    server.kill();
+    if session == Ends::WhileItIsAway {
+        site.release(&run);
+        eventually("the record", || ends(&site, &run).len() == 2).await;
+    }
+    tokio::time::sleep(away).await;
+    server.restart().await;
+    if session == Ends::WhenItIsBack {
+        // It was not touched meanwhile.
+        assert_eq!(ends(&site, &run).len(), 1);
+        site.release(&run);
+    }
+    let outcome = outcome(&settings, &run).await;
+    drop(worker);
+
+    all_is_done_once(&site, &run, &work, &outcome).await;
+    for number in 1..=work.sessions() {
+        assert_eq!(log.began("shop", number), ["one"], "session {number}");
+    }
+    outcome
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_goes_on_while_the_server_is_away_for_three_seconds() {
+    let away = Duration::from_secs(3);
+
+    let outcome = server_is_away(Pace::default(), away, Ends::WhenItIsBack).await;
+
+    assert_eq!(outcome.spent.cost.to_string(), "$0.15");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_goes_on_while_the_server_is_away_for_twenty_seconds() {
+    let away = Duration::from_secs(20);
+
+    let outcome = server_is_away(Pace::default(), away, Ends::WhenItIsBack).await;
+
+    assert_eq!(outcome.spent.cost.to_string(), "$0.15");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_ends_while_the_server_is_away_is_not_run_again() {
+    // Longer than the worker tries to tell the end.
+    let away = Duration::from_secs(15);
+
+    let outcome = server_is_away(hasty(), away, Ends::WhileItIsAway).await;
+
+    assert_eq!(outcome.spent.cost.to_string(), "$0.15");
+}
