@@ -55,6 +55,9 @@ mod guides {
     #[doc = include_str!("../../docs/guides/cassettes-and-chaos.md")]
     mod cassettes_and_chaos {}
 
+    #[doc = include_str!("../../docs/guides/fleets.md")]
+    mod fleets {}
+
     #[doc = include_str!("../../docs/guides/configuration.md")]
     mod configuration {}
 
