@@ -25,6 +25,7 @@
 //! | [`BashSecurity`](autonoe_core::BashSecurity) | [`bash_contract`], for one that follows the project's rules [`bash_security`], and for a policy's own table [`bash_security_cases`] |
 //! | [`ToolServer`](autonoe_core::ToolServer) | [`tool_server`] |
 //! | [`Engine`](autonoe_core::Engine) | [`engine`] |
+//! | [`SessionHost`](autonoe_core::SessionHost) | [`session_host`] |
 //! | [`HookSpec`](autonoe_core::HookSpec), [`BackendSpec`](autonoe_core::BackendSpec) | [`specs`] |
 //!
 //! A crate with a port of its own has the suite of it; [`Checks`] make its report.
@@ -51,6 +52,7 @@ mod hook;
 mod marker;
 mod report;
 mod repository;
+mod session_host;
 mod specs;
 mod tool_server;
 
@@ -61,5 +63,6 @@ pub use engine::{ENGINE_JOB, engine};
 pub use hook::{pre_tool_use_hook, stateless_pre_tool_use_hook};
 pub use report::{Conformance, FailedCheck, SkippedCheck};
 pub use repository::{corrupt_repository, deliverable_repository, reopened_repository};
+pub use session_host::{HostGround, HostedAgents, session_host};
 pub use specs::specs;
 pub use tool_server::{CallAnswer, ToolServerHarness, ToolsClient, tool_server};

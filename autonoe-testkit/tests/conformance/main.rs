@@ -9,6 +9,8 @@ mod faulty_engine;
 mod faulty_engines;
 mod faulty_gates;
 mod faulty_hooks;
+mod faulty_host;
+mod faulty_hosts;
 mod faulty_repositories;
 mod faulty_streams;
 mod faulty_telling;

@@ -1,0 +1,198 @@
+//! A session host with a fault.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_core::{
+    Epoch, Failure, HostedOutcome, HostedSession, InstructionName, Journal, LedgerView, Project,
+    ProjectSessionHost, RunId, RunLock, RunProgress, SessionEnd, SessionHost, SessionHostError,
+    SessionKey,
+};
+use autonoe_testkit::VirtualClock;
+use autonoe_testkit::conformance::HostGround;
+use jiff::Timestamp;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// What is wrong with a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    Nothing,
+    RunsAgain,
+    RecordsElsewhere,
+    MixesUpSessions,
+    TakesOldEpochs,
+    WritesWhenOvertaken,
+    TakesOverWithAClaim,
+    WaitsToLook,
+    SaysNothing,
+    IgnoresCancellations,
+    ForgetsCancellations,
+    BeginsWhatIsCancelled,
+    CancelsWhatIsLetGo,
+    GoesOnWhenLetGo,
+    ForgetsMessages,
+    HidesTheLedger,
+}
+
+/// A host that does what it must but for its fault.
+pub(super) struct FaultyHost {
+    fault: Fault,
+    project: Project,
+    inner: Arc<ProjectSessionHost>,
+}
+
+type Attached = Result<HostedOutcome, SessionHostError>;
+
+impl FaultyHost {
+    pub(super) fn around(fault: Fault, ground: &HostGround) -> Arc<dyn SessionHost> {
+        static HOSTS: AtomicUsize = AtomicUsize::new(0);
+        let mut folder = ground.project().to_owned();
+        if fault == Fault::RecordsElsewhere {
+            let number = HOSTS.fetch_add(1, Ordering::Relaxed);
+            folder.push(format!("elsewhere-{number}"));
+            std::fs::create_dir(&folder).expect("it is writable");
+        }
+        let project = Project::find(&folder, None).expect("it is there");
+        let inner = ProjectSessionHost::new(project.clone(), ground.agents());
+        Arc::new(Self {
+            fault,
+            project,
+            inner: Arc::new(inner.clock(Arc::new(VirtualClock::new()))),
+        })
+    }
+
+    fn is(&self, fault: Fault) -> bool {
+        self.fault == fault
+    }
+
+    /// Raises the epoch, and begins nothing.
+    async fn take_over(&self, run: &RunId, epoch: Epoch) {
+        let key = SessionKey {
+            run: run.clone(),
+            number: 99,
+        };
+        let cancelled = CancellationToken::new();
+        cancelled.cancel();
+        let session = HostedSession::new(InstructionName::Coding);
+        let taken = self
+            .inner
+            .attach_or_start(&key, epoch, session, &|_| {}, cancelled);
+        let _ = taken.await;
+    }
+
+    /// Attaches in a task of its own, which is not dropped with who asked.
+    async fn apart(
+        &self,
+        key: &SessionKey,
+        epoch: Epoch,
+        session: HostedSession,
+        beat: &(dyn Fn(RunProgress) + Send + Sync),
+        cancelled: CancellationToken,
+    ) -> Attached {
+        let (host, key) = (self.inner.clone(), key.clone());
+        let (tell, mut told) = mpsc::unbounded_channel();
+        let mut task = tokio::spawn(async move {
+            let beat = |at| {
+                let _ = tell.send(at);
+            };
+            host.attach_or_start(&key, epoch, session, &beat, cancelled)
+                .await
+        });
+        loop {
+            tokio::select! {
+                attached = &mut task => return attached.expect("it does not panic"),
+                Some(at) = told.recv() => beat(at),
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl SessionHost for FaultyHost {
+    async fn claim(&self, run: &RunId) -> Result<Epoch, SessionHostError> {
+        let epoch = self.inner.claim(run).await?;
+        if self.is(Fault::TakesOverWithAClaim) {
+            self.take_over(run, epoch).await;
+        }
+        Ok(epoch)
+    }
+
+    async fn look(&self, run: &RunId) -> Result<LedgerView, Failure> {
+        while self.is(Fault::WaitsToLook)
+            && RunLock::acquire(&self.project, Timestamp::UNIX_EPOCH).is_err()
+        {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        match self.fault {
+            Fault::HidesTheLedger => Ok(LedgerView::default()),
+            _ => self.inner.look(run).await,
+        }
+    }
+
+    async fn attach_or_start(
+        &self,
+        key: &SessionKey,
+        epoch: Epoch,
+        mut session: HostedSession,
+        beat: &(dyn Fn(RunProgress) + Send + Sync),
+        mut cancelled: CancellationToken,
+    ) -> Attached {
+        let mut key = key.clone();
+        let quiet = |_: RunProgress| {};
+        let mut said: &(dyn Fn(RunProgress) + Send + Sync) = beat;
+        match self.fault {
+            Fault::RunsAgain => {
+                let journal = Journal::read_all(&self.project).expect("it can be read");
+                while journal.session_result(&key).is_some() {
+                    key.number += 100;
+                }
+            }
+            Fault::MixesUpSessions => key.number = 1,
+            Fault::SaysNothing => said = &quiet,
+            Fault::IgnoresCancellations => cancelled = CancellationToken::new(),
+            Fault::BeginsWhatIsCancelled if cancelled.is_cancelled() => {
+                cancelled = CancellationToken::new();
+            }
+            Fault::ForgetsMessages => session.messages.clear(),
+            Fault::GoesOnWhenLetGo => {
+                return self.apart(&key, epoch, session, beat, cancelled).await;
+            }
+            Fault::CancelsWhatIsLetGo => {
+                let _leaving = cancelled.clone().drop_guard();
+                return self.apart(&key, epoch, session, beat, cancelled).await;
+            }
+            _ => {}
+        }
+        let asked = session.clone();
+        let attached = self
+            .inner
+            .attach_or_start(&key, epoch, session, said, cancelled.clone())
+            .await;
+        match attached {
+            Err(SessionHostError::Fenced { latest, .. }) if self.is(Fault::TakesOldEpochs) => {
+                self.inner
+                    .attach_or_start(&key, latest, asked, beat, cancelled)
+                    .await
+            }
+            Err(SessionHostError::Fenced { latest, .. })
+                if self.is(Fault::WritesWhenOvertaken)
+                    && asked.instruction == InstructionName::Initializer =>
+            {
+                key.number += 100;
+                let writing = self
+                    .inner
+                    .attach_or_start(&key, latest, asked, beat, cancelled);
+                let _ = writing.await;
+                attached
+            }
+            Ok(told) if self.is(Fault::ForgetsCancellations) => match told.result.end {
+                SessionEnd::Cancelled => Err(SessionHostError::Cancelled(key)),
+                _ => Ok(told),
+            },
+            attached => attached,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Session hosts with one fault each.
+
+use autonoe_testkit::conformance::session_host;
+
+use crate::faulty_host::{Fault, FaultyHost};
+
+const AGAIN: &str = "a session with an outcome is not run again";
+const RECORDED: &str = "an outcome that is told is recorded";
+const TWO: &str = "two who ask at once get one outcome";
+const LEDGER: &str = "what a session did to the ledger is told";
+const OLDER: &str = "who comes with an older epoch is refused";
+const NO_RECORD: &str = "who was overtaken records nothing";
+const NO_WRITING: &str = "who was overtaken does not change the ledger";
+const NO_CHANGE: &str = "to look and to claim change nothing";
+const NO_WAIT: &str = "to look and to claim wait for no session";
+const WAITS: &str = "a host tells that it waits";
+const CANCELLED: &str = "a cancelled session ends and stays cancelled";
+const BEFORE: &str = "a session that is cancelled before it began has no outcome";
+const LET_GO: &str = "a session that is let go leaves no record and is run again";
+
+/// Asserts that hosts with a fault fail exactly these checks.
+async fn finds(fault: Fault, checks: &[&str]) {
+    let report = session_host(async |ground| FaultyHost::around(fault, ground)).await;
+
+    let failures = report.failures().iter();
+    let failed: Vec<&str> = failures.map(|failure| failure.check.as_str()).collect();
+    assert_eq!((fault, &failed[..]), (fault, checks), "{report}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_without_a_fault_conforms() {
+    finds(Fault::Nothing, &[]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn faults_of_records_are_found() {
+    finds(Fault::RunsAgain, &[AGAIN, RECORDED, NO_RECORD, CANCELLED]).await;
+    let everywhere = [
+        AGAIN, RECORDED, TWO, LEDGER, OLDER, NO_RECORD, NO_WRITING, NO_CHANGE, NO_WAIT, WAITS,
+        CANCELLED,
+    ];
+    finds(Fault::RecordsElsewhere, &everywhere).await;
+    let numbers = "each session of a run has its own outcome";
+    finds(Fault::MixesUpSessions, &[numbers, WAITS]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn faults_of_takeovers_are_found() {
+    finds(Fault::TakesOldEpochs, &[OLDER, NO_RECORD, NO_WRITING]).await;
+    finds(Fault::WritesWhenOvertaken, &[NO_WRITING]).await;
+    let claims = [NO_WRITING, NO_CHANGE, NO_WAIT];
+    finds(Fault::TakesOverWithAClaim, &claims).await;
+    finds(Fault::WaitsToLook, &[NO_WAIT]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn faults_of_endings_are_found() {
+    finds(Fault::IgnoresCancellations, &[CANCELLED, BEFORE]).await;
+    finds(Fault::ForgetsCancellations, &[CANCELLED]).await;
+    finds(Fault::BeginsWhatIsCancelled, &[BEFORE]).await;
+    finds(Fault::CancelsWhatIsLetGo, &[LET_GO]).await;
+    finds(Fault::GoesOnWhenLetGo, &[LET_GO]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn faults_of_telling_are_found() {
+    let works = "a host tells that it works";
+    finds(Fault::SaysNothing, &[works, WAITS]).await;
+    let messages = "what persons say reaches the agent";
+    finds(Fault::ForgetsMessages, &[messages]).await;
+    finds(Fault::HidesTheLedger, &[LEDGER]).await;
+}
