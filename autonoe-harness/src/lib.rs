@@ -34,10 +34,12 @@
 //! | watch and lead one | [`HarnessHandle`]: [`ProcessHandle`], [`LocalHandle`] |
 //! | have all of that put together, so that it survives a kill of anything | `FleetRun`, `FleetOrder`, `FleetHome`, `MemberWork` (feature `sqlite`) |
 //! | give each a folder and a branch of its own | [`Worktrees`], [`Worktree`] |
+//! | have an engine or single sessions in another program | [`ProgramEngine`], [`serve_engine`], [`ProgramSessionHost`], [`serve_session_host`], [`PipedProgram`] |
 //!
 //! The library never prints, exits or reads the environment.
 
 mod alert;
+mod bridge;
 mod budget;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -65,6 +67,10 @@ mod work;
 
 pub use alert::{
     Alert, AlertError, AlertHistory, AlertLog, AlertManager, AlertSink, Severity, UnreadableAlert,
+};
+pub use bridge::{
+    BridgeError, PipedProgram, ProgramEngine, ProgramSessionHost, ServedSession, serve_engine,
+    serve_session_host,
 };
 pub use budget::{AccountError, Accounts, Allowance, BudgetedKind, Spending};
 pub use coordinate::{

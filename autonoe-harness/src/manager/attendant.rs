@@ -346,7 +346,7 @@ impl Child {
 
 /// Tells whether the same start may succeed a little later: the system has too many processes or open
 /// files or no memory, or somebody still writes the program.
-fn may_pass(error: &LaunchError) -> bool {
+pub(crate) fn may_pass(error: &LaunchError) -> bool {
     // Too many open files of the system, and of this process: they have no name in Rust.
     const TOO_MANY_FILES: [i32; 2] = [23, 24];
     let LaunchError::System { source, .. } = error else {

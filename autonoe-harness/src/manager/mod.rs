@@ -5,5 +5,6 @@ mod engine;
 mod harness_manager;
 mod program;
 
+pub(crate) use attendant::may_pass;
 pub use harness_manager::{FoundHarness, HarnessManager};
 pub use program::{SubHarnessProgram, Survival};
