@@ -256,7 +256,7 @@ impl Engine for ProgramEngine {
 
     async fn status(&self, run: &RunId) -> Result<RunView, EngineError> {
         match self.ask(EngineAsk::Status { run: run.clone() }).await? {
-            EngineTell::View(view) => Ok(view),
+            EngineTell::View(view) => Ok(*view),
             told => Err(self.beside_the_point(&told)),
         }
     }

@@ -174,7 +174,10 @@ async fn answer(engine: &dyn Engine, ask: EngineAsk) -> EngineTell {
             let told = engine.instruct(&run, instruction).await;
             told.map(|()| EngineTell::Done)
         }
-        EngineAsk::Status { run } => engine.status(&run).await.map(EngineTell::View),
+        EngineAsk::Status { run } => {
+            let view = engine.status(&run).await;
+            view.map(|view| EngineTell::View(Box::new(view)))
+        }
         EngineAsk::Wait { run } => engine.wait(&run).await.map(EngineTell::Outcome),
         EngineAsk::Forget => Ok(EngineTell::Done),
     };

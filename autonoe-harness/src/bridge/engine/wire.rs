@@ -47,7 +47,7 @@ pub(super) enum EngineTell {
     /// It was done.
     Done,
     /// How a run stands.
-    View(RunView),
+    View(Box<RunView>),
     /// What a run came to.
     Outcome(RunOutcome),
     /// It was not done.
@@ -198,7 +198,7 @@ mod tests {
             (EngineTell::Submitted(run()), json!({"submitted": "shop"})),
             (EngineTell::Done, json!("done")),
             (
-                EngineTell::View(RunView::new(run())),
+                EngineTell::View(Box::new(RunView::new(run()))),
                 json!({"view": {
                     "id": "shop",
                     "phase": "waiting",
