@@ -40,6 +40,35 @@ fn tasks_are_done_in_the_order_in_which_they_depend_and_merged() {
 }
 
 #[test]
+fn a_project_in_a_folder_of_a_repository_is_worked_on_in_that_folder() {
+    let setting = Setting::new();
+    setting.git(&["rm", "-q", "ROADMAP.md"]);
+    setting.write("sub/ROADMAP.md", crate::setting::ROADMAP);
+    setting.write("other/kept.txt", "of somebody else\n");
+    setting.git(&["add", "."]);
+    setting.git(&["commit", "-q", "-m", "A folder for the project"]);
+    let agents = setting.usual_agents(&[]);
+    let mut command = setting.command(&crate::setting::run(&["--backend", &agents]));
+    command.current_dir(setting.project().join("sub"));
+
+    let ended = crate::setting::UnderWay::start(command).end();
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let files = setting.git(&["ls-files"]);
+    let expected = [
+        "other/kept.txt",
+        "sub/ROADMAP.md",
+        "sub/docs.md",
+        "sub/src/parser.txt",
+        "sub/src/shell.txt",
+    ];
+    assert_eq!(files.lines().collect::<Vec<_>>(), expected);
+    assert!(setting.has("sub/src/shell.txt"));
+    assert_eq!(setting.git(&["status", "--porcelain"]), "");
+    assert_eq!(setting.git(&["worktree", "list"]).lines().count(), 1);
+}
+
+#[test]
 fn a_fleet_that_has_ended_is_told_again_and_not_run_again() {
     let setting = Setting::new();
     let agents = setting.usual_agents(&[]);

@@ -87,7 +87,9 @@ impl Worktree {
             let asked = ["rev-parse", "--verify", &base_ref];
             let from = git.ask(&self.trees.repo, &asked).await?;
             self.bring_in(author, &from).await?;
-            let checked = git.ask(self.folder(), &["rev-parse", "HEAD"]).await?;
+            let checked = git.ask(self.root(), &["rev-parse", "HEAD"]).await?;
+            // What came from the base may have taken it away.
+            self.make_folder()?;
             let verification = checks(self.folder().to_owned()).await;
             if !verification.is_success() {
                 return Err(IsolationError::ChecksFailed {
@@ -146,7 +148,7 @@ impl Worktree {
     /// What comes of it is made beside the worktree first, which is touched only when it is known
     /// that all fits, and then in a step that can be mended.
     async fn bring_in(&self, author: &Author, base: &str) -> Result<(), IsolationError> {
-        let (git, folder) = (&self.trees.git, self.folder());
+        let (git, folder) = (&self.trees.git, self.root());
         let asked = ["merge-base", "--is-ancestor", base, "HEAD"];
         if git.attempt(folder, &asked).await?.is_success() {
             return Ok(());
@@ -191,7 +193,7 @@ impl Worktree {
             head,
             base,
         ];
-        let said = self.trees.git.attempt(self.folder(), &merge).await?;
+        let said = self.trees.git.attempt(self.root(), &merge).await?;
         let answer = text(&said.stdout);
         let mut parts = answer.split('\0').filter(|part| !part.is_empty());
         let tree = parts.next().unwrap_or_default().to_owned();

@@ -10,6 +10,7 @@ mod merge;
 mod name;
 mod owner;
 mod programs;
+mod project_folder;
 mod remove;
 mod repository;
 mod step;

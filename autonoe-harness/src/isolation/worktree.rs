@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::owner::Record;
 use super::remove::{Conflicts, no_repository_inside, on_its_branch};
-use super::{Author, IsolationError, WorkPlace, Worktrees};
+use super::{Author, IsolationError, WorkPlace, Worktrees, project_folder};
 
 /// The worktree of one agent, on a branch of its own.
 ///
@@ -17,6 +17,7 @@ use super::{Author, IsolationError, WorkPlace, Worktrees};
 pub struct Worktree {
     pub(super) trees: Worktrees,
     record: Record,
+    root: PathBuf,
     folder: PathBuf,
     pub(super) admin: PathBuf,
     /// Nobody else works there as long as this is open.
@@ -27,21 +28,33 @@ impl Worktree {
     pub(super) fn new(
         trees: Worktrees,
         record: Record,
-        (folder, admin): (PathBuf, PathBuf),
+        (root, admin): (PathBuf, PathBuf),
         claim: File,
     ) -> Self {
         Self {
+            folder: project_folder::at(&root, &trees.inside),
             trees,
             record,
-            folder,
+            root,
             admin,
             _claim: Arc::new(claim),
         }
     }
 
-    /// Returns the folder that the agent works in.
+    /// Makes sure that the folder that the agent works in is there, and in the worktree.
+    pub(crate) fn make_folder(&self) -> Result<(), IsolationError> {
+        project_folder::make(&self.root, &self.trees.inside)
+    }
+
+    /// Returns the folder that the agent works in: the one of the project, which may be inside of
+    /// the worktree.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Returns the folder that all of the worktree is in.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     /// Returns its branch.
@@ -58,7 +71,7 @@ impl Worktree {
     pub fn place(&self) -> WorkPlace {
         WorkPlace {
             branch: self.record.branch.clone(),
-            folder: self.folder.clone(),
+            folder: self.root.clone(),
         }
     }
 
@@ -70,7 +83,7 @@ impl Worktree {
     /// The agent went away from the branch or from the repository, or left a repository inside or
     /// conflicts. Everything stays as it is.
     pub async fn finish(&self, author: &Author, message: &str) -> Result<String, IsolationError> {
-        let (git, folder, place) = (&self.trees.git, self.folder.as_path(), self.place());
+        let (git, folder, place) = (&self.trees.git, self.root(), self.place());
         on_its_branch(git, &place).await?;
         if no_repository_inside(git, &place).await? == Conflicts::Some {
             return Err(IsolationError::Uncommitted {

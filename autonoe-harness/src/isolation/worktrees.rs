@@ -11,7 +11,7 @@ use super::owner::{Process, Record, claim};
 use super::programs::Programs;
 use super::repository::Repository;
 use super::step::Step;
-use super::{IsolationError, WorkPlace, Worktree, name};
+use super::{IsolationError, WorkPlace, Worktree, name, project_folder};
 
 /// How long git may take for anything, if nothing else is said.
 const FIVE_MINUTES: Duration = Duration::from_secs(300);
@@ -58,6 +58,8 @@ pub struct Worktrees {
     pub(super) git: Git,
     /// The work tree of the repository.
     pub(super) repo: PathBuf,
+    /// Where in the work tree agents work; empty for all of it.
+    pub(super) inside: PathBuf,
     pub(super) repository: Repository,
     /// Where worktrees are made.
     pub(super) folder: PathBuf,
@@ -68,7 +70,8 @@ pub struct Worktrees {
 
 impl Worktrees {
     /// Looks at the repository that `repo` is in, for worktrees below `folder`, which is made if it
-    /// is not there and ignored by git.
+    /// is not there and ignored by git. If `repo` is a folder inside of the repository, agents work
+    /// in the same folder of their worktrees.
     ///
     /// # Errors
     ///
@@ -113,8 +116,14 @@ impl Worktrees {
             dir: real(Path::new(dir))?,
             common: real(Path::new(common))?,
         };
+        let project = real(repo)?;
+        let Ok(inside) = project.strip_prefix(&repository.top) else {
+            let outside = format!("its work tree is {}", repository.top.display());
+            return Err(no_repository(outside));
+        };
         Ok(Self {
             git: git.of(repository.clone()),
+            inside: inside.to_owned(),
             repo: repository.top.clone(),
             repository,
             folder,
@@ -216,7 +225,12 @@ impl Worktrees {
             base: base.to_owned(),
             run: self.run.clone(),
         };
-        match locked.make(&place, &at, &record).await {
+        let made = locked.make(&place, &at, &record).await;
+        let made = made.and_then(|made| {
+            project_folder::make(&place.folder, &self.inside)?;
+            Ok(made)
+        });
+        match made {
             Ok((admin, claim)) => {
                 Step::end(&self.folder)?;
                 let at = (place.folder, admin);

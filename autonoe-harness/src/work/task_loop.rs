@@ -169,6 +169,7 @@ impl TaskLoop {
         let trees = trees.clone().for_run(run.as_str());
         let made = async {
             if let Some(left) = trees.take_up(name).await? {
+                left.make_folder()?;
                 // Its work would be merged into another branch than the order says.
                 return match base.as_ref().is_none_or(|base| base == left.base()) {
                     true => Ok(left),

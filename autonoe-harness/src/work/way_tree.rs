@@ -28,6 +28,7 @@ pub(super) async fn begin(
     if let Some((branch, begun)) = left {
         let name = branch.rsplit('/').next().unwrap_or_default();
         if let Some(tree) = trees.take_up(name).await? {
+            tree.make_folder()?;
             return Ok((tree, begun));
         }
     }

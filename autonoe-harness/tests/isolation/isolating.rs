@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use autonoe_harness::{IsolationError, Worktrees};
+use autonoe_harness::{IsolationError, Verification, Worktrees};
 
 use crate::setting::{Repo, author, commands, git};
 
@@ -31,6 +31,58 @@ async fn an_agent_works_on_a_branch_of_its_own() {
         worktree.finish(&author(), "Again").await.expect("it works"),
         commit
     );
+}
+
+#[tokio::test]
+async fn an_agent_of_a_project_inside_of_a_repository_works_in_its_folder() {
+    let repo = Repo::new();
+    let project = repo.path().join("apps/shop");
+    fs::create_dir_all(&project).expect("a folder");
+    let opened = Worktrees::open(&project, &repo.trees(), "fleet", commands()).await;
+    let worktrees = opened.expect("it is in a repository");
+
+    // Git has nothing of that folder yet.
+    let worktree = worktrees.create("one", "main").await.expect("it is made");
+    assert_eq!(worktree.folder(), worktree.root().join("apps/shop"));
+    fs::write(worktree.folder().join("b.txt"), "new\n").expect("it is there");
+    worktree
+        .finish(&author(), "Add b")
+        .await
+        .expect("it is committed");
+    let mut looked = Vec::new();
+    let merged = worktree
+        .merge_if(&author(), |folder| {
+            looked.push(folder);
+            async { Verification::passed("it is good") }
+        })
+        .await;
+
+    merged.expect("it is merged");
+    assert_eq!(looked, [worktree.folder()]);
+    assert_eq!(repo.git(&["ls-files", "apps"]), "apps/shop/b.txt");
+    assert!(project.join("b.txt").exists());
+    worktree.remove().await.expect("it is removed");
+    assert!(!worktree.root().exists());
+}
+
+#[tokio::test]
+async fn a_folder_of_a_project_that_leads_elsewhere_is_refused() {
+    let repo = Repo::new();
+    repo.git(&["checkout", "--quiet", "-b", "linked"]);
+    std::os::unix::fs::symlink("/tmp", repo.path().join("shop")).expect("a link");
+    repo.commit("A link");
+    repo.git(&["checkout", "--quiet", "main"]);
+    let project = repo.path().join("shop");
+    fs::create_dir(&project).expect("a folder");
+    let opened = Worktrees::open(&project, &repo.trees(), "fleet", commands()).await;
+    let worktrees = opened.expect("it is in a repository");
+
+    let refused = worktrees.create("one", "linked").await;
+
+    let error = refused.expect_err("the agent would not be isolated");
+    assert!(matches!(error, IsolationError::NotOurs { .. }), "{error}");
+    assert_eq!(repo.branches(), ["linked", "main"]);
+    repo.is_clean();
 }
 
 #[tokio::test]

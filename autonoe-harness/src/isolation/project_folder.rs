@@ -1,0 +1,64 @@
+//! The folder of the project inside of a worktree.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::IsolationError;
+
+/// Returns where the project is in the worktree at `root`.
+pub(super) fn at(root: &Path, inside: &Path) -> PathBuf {
+    // Joined with nothing, it would end with a slash.
+    match inside.as_os_str().is_empty() {
+        true => root.to_owned(),
+        false => root.join(inside),
+    }
+}
+
+/// Makes the folder of the project in the worktree at `root`, if it is not there: git keeps no empty
+/// folders.
+///
+/// # Errors
+///
+/// A link or a file is in its place. An agent that works where a link leads to is not isolated.
+pub(super) fn make(root: &Path, inside: &Path) -> Result<(), IsolationError> {
+    let mut folder = root.to_owned();
+    for part in inside {
+        folder.push(part);
+        match folder.symlink_metadata() {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => {
+                let reason = "a link or a file is where the folder of the project should be";
+                return Err(IsolationError::NotOurs { folder, reason });
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                fs::create_dir(&folder).map_err(IsolationError::io(&folder))?;
+            }
+            Err(error) => return Err(IsolationError::io(folder)(error)),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn the_folder_of_a_project_is_made_and_never_followed_elsewhere() {
+        let (root, elsewhere) = (tempfile::tempdir(), tempfile::tempdir());
+        let (root, elsewhere) = (root.expect("a folder"), elsewhere.expect("a folder"));
+        let root = root.path();
+        fs::write(root.join("file"), "").expect("writable");
+        symlink(elsewhere.path(), root.join("link")).expect("writable");
+
+        let made = |inside: &str| make(root, inside.as_ref()).is_ok();
+
+        assert!(made("") && made("a/b") && made("a/b"));
+        assert!(root.join("a/b").is_dir());
+        assert!(!made("file") && !made("link") && !made("link/c"));
+        assert!(!elsewhere.path().join("c").exists());
+    }
+}
