@@ -61,6 +61,33 @@ fn without_a_repository_members_are_isolated_or_nothing_begins() {
 }
 
 #[test]
+fn a_repository_that_nothing_can_be_merged_into_is_refused_and_no_order_is_kept() {
+    let setting = Setting::without_repository();
+    let agents = setting.usual_agents(&[]);
+    setting.git(&["init", "-q", "-b", "main"]);
+
+    let empty = setting.run(&["--backend", &agents]).end();
+    setting.git(&["add", "."]);
+    setting.git(&["commit", "-q", "-m", "The roadmap"]);
+    setting.git(&["checkout", "-q", "--detach"]);
+    let detached = setting.run(&["--backend", &agents]).end();
+
+    for (ended, told, hint) in [
+        (&empty, "no branch \"main\" with a commit", "hint: commit"),
+        (&detached, "is on no branch", "hint: `git switch`"),
+    ] {
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert!(ended.stderr.contains(told), "{ended:?}");
+        assert!(ended.stderr.contains(hint), "{ended:?}");
+        assert!(!ended.stderr.contains("started"), "{ended:?}");
+    }
+    assert!(!setting.has(".harness/meta_state.db"));
+    setting.git(&["switch", "-q", "main"]);
+    let ended = setting.run(&["--backend", &agents]).end();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}
+
+#[test]
 fn wrong_usage_is_told_before_anything_begins() {
     let setting = Setting::new();
     let agents = setting.usual_agents(&[]);

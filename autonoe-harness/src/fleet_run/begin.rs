@@ -1,5 +1,6 @@
 //! What is to be settled before a fleet is led.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::lead::Leading;
@@ -30,6 +31,29 @@ impl FleetRun {
             &self.order.name,
             vec![problem.to_owned()],
         ))
+    }
+
+    /// Finds out whether worktrees can be made, before anything is kept. A fleet that has ended needs
+    /// none.
+    pub(super) async fn can_be_isolated(&self) -> Result<(), FleetRunError> {
+        let Some(trees) = &self.worktrees else {
+            return Ok(());
+        };
+        let kept = self.home.fleet(&self.order.name).await?;
+        if kept.is_some_and(|record| record.result.is_some()) {
+            return Ok(());
+        }
+        let isolations = self.order.members.iter().map(|it| &it.work.isolation);
+        let bases: BTreeSet<_> = isolations
+            .filter_map(|isolation| match isolation {
+                Isolation::Worktree { base, .. } => Some(base.as_deref()),
+                Isolation::Shared => None,
+            })
+            .collect();
+        for base in bases {
+            trees.can_begin_at(base).await?;
+        }
+        Ok(())
     }
 
     /// Keeps the order under its name, or finds that it is kept.

@@ -154,11 +154,12 @@ impl FleetRun {
     ///
     /// # Errors
     ///
-    /// The order cannot be carried out, another process leads the fleet, another order has its name,
+    /// The order cannot be carried out, worktrees cannot be made, another process leads the fleet, another order has its name,
     /// or something cannot be written down. What members do goes on.
     pub async fn run(&self, control: &RunControl) -> Result<FleetOutcome, FleetRunError> {
         self.order.check()?;
         self.has_what_it_needs()?;
+        self.can_be_isolated().await?;
         let desk = self.home.make_desk(&self.order.name)?;
         let meta = self.home.meta().await?;
         let record = self.keep_order(&meta).await?;

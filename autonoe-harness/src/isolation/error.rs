@@ -49,6 +49,12 @@ pub enum IsolationError {
         /// The folder of the repository.
         folder: PathBuf,
     },
+    /// Git ignores the folder of the project, so nothing that is done there would be merged.
+    #[error("{} is ignored by git", folder.display())]
+    Ignored {
+        /// The folder of the project.
+        folder: PathBuf,
+    },
     /// A name that cannot be part of a branch and a folder.
     #[error("the name {name:?} cannot be used: {reason}")]
     InvalidName {

@@ -1,6 +1,7 @@
 //! A git worktree for each agent, and work that is never lost.
 
 mod author;
+mod base;
 mod discard;
 mod error;
 mod git;

@@ -176,22 +176,6 @@ impl Worktrees {
         &self.fleet
     }
 
-    /// Returns the branch that the repository is on.
-    ///
-    /// # Errors
-    ///
-    /// It is on none.
-    pub async fn current_branch(&self) -> Result<String, IsolationError> {
-        let asked = ["symbolic-ref", "--quiet", "--short", "HEAD"];
-        let said = self.git.attempt(&self.repo, &asked).await?;
-        match said.is_success() {
-            true => Ok(super::git::text(&said.stdout).trim().to_owned()),
-            false => Err(IsolationError::Detached {
-                folder: self.repo.clone(),
-            }),
-        }
-    }
-
     /// Makes a worktree on a branch of its own that begins where the branch `base` is now.
     ///
     /// # Errors

@@ -226,20 +226,20 @@ impl JobRunner for TaskLoop {
         let wrong = |message: String| Failure::permanent("work_order", message);
         let order: WorkOrder = match serde_json::from_value(run.input.clone()) {
             Ok(order) => order,
-            Err(error) => return RunOutcome::failed(wrong(error.to_string())),
+            Err(error) => return not_begun(run, wrong(error.to_string())),
         };
         let problems = order.problems();
         if !problems.is_empty() {
-            return RunOutcome::failed(wrong(problems.join("; ")));
+            return not_begun(run, wrong(problems.join("; ")));
         }
         let (observer, so_far) = match self.observer(&run.id).await {
             Ok(observed) => observed,
-            Err(failure) => return RunOutcome::failed(failure),
+            Err(failure) => return not_begun(run, failure),
         };
         let worktree = match self.isolate(&run.id, &order).await {
             Ok(worktree) => worktree,
             Err(failure) => {
-                return RunOutcome::failed(failure).with_spent(so_far.spending().spent);
+                return not_begun(run, failure).with_spent(so_far.spending().spent);
             }
         };
         let folder = worktree.as_ref().map(|tree| tree.folder().to_owned());
@@ -278,6 +278,14 @@ impl JobRunner for TaskLoop {
         }
         work.into_outcome(run, end, began).await
     }
+}
+
+/// Says that nothing was begun, in the form that every output has.
+fn not_begun(run: &RunSpec, failure: Failure) -> RunOutcome {
+    let id = HarnessId::new(run.id.to_string());
+    let result = HarnessResult::failure(id, &failure.message);
+    let output = serde_json::to_value(&result).unwrap_or_default();
+    RunOutcome::failed(failure).with_output(output)
 }
 
 impl Work<'_> {

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use autonoe_core::RunEnding;
 use autonoe_harness::{
-    Author, Exploration, Isolation, Ladder, WhenDone, WorkEvent, WorkOrder, Worktrees,
+    Author, Exploration, HarnessResult, Isolation, Ladder, WhenDone, WorkEvent, WorkOrder, Worktrees,
 };
 use autonoe_process::Commands;
 use autonoe_testkit::SessionScript;
@@ -105,6 +105,9 @@ async fn a_worktree_of_another_base_is_not_taken_up() {
         panic!("{outcome:?}");
     };
     assert_eq!(failure.code, "not_isolated");
+    // Whoever reads the output need not know how far it came.
+    let result: HarnessResult = serde_json::from_value(outcome.output).expect("a result");
+    assert_eq!(result.error.as_deref(), Some(failure.message.as_str()));
     assert_eq!(git(&repo, &["show", "autonoe/fleet/one:out.txt"]), "new");
 }
 

@@ -200,6 +200,16 @@ fn not_isolated(error: &autonoe_harness::IsolationError) -> CliError {
             "`git init` and commit what is there, or let all members work in this folder with \
              --no-worktrees",
         ),
+        autonoe_harness::IsolationError::NoBranch { .. } => told.with_hint(
+            "commit what is there, or let all members work in this folder with --no-worktrees",
+        ),
+        autonoe_harness::IsolationError::Detached { .. } => {
+            told.with_hint("`git switch` to the branch that the work is to be merged into")
+        }
+        autonoe_harness::IsolationError::Ignored { .. } => told.with_hint(
+            "nothing that is done there would be merged: take it out of .gitignore, or use \
+             --no-worktrees",
+        ),
         _ => told,
     }
 }
@@ -208,6 +218,7 @@ fn not_isolated(error: &autonoe_harness::IsolationError) -> CliError {
 fn not_run(error: &FleetRunError) -> CliError {
     let told = broken(error);
     match error {
+        FleetRunError::Isolation(error) => not_isolated(error),
         FleetRunError::Led { fleet, .. } => told.with_hint(format!(
             "`autonoe harness status {fleet}` shows it, and `autonoe harness serve` too"
         )),
