@@ -75,6 +75,31 @@ fn an_interrupt_leaves_the_fleet_so_that_it_can_be_gone_on_with() {
 }
 
 #[test]
+fn a_fleet_with_a_budget_of_money_goes_on_after_it_was_interrupted_or_killed() {
+    for is_killed in [false, true] {
+        let setting = Setting::new();
+        let agents = setting.usual_agents(&[("parser", "go"), ("docs", "go")]);
+        let options = ["--backend", &agents, "--max-cost", "100"];
+        let run = setting.run(&options);
+        setting.until_log_has("parser", "Session 1 started");
+
+        match is_killed {
+            true => run.kill(),
+            false => {
+                run.interrupt();
+                assert_eq!(run.end().code, Some(130));
+            }
+        }
+        eventually("the end of its members", || setting.left_processes() == 0);
+        setting.release("go");
+        let ended = setting.run(&options).end();
+
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(setting.has("src/shell.txt"));
+    }
+}
+
+#[test]
 fn a_fleet_is_led_by_one_command_at_a_time() {
     let setting = Setting::new();
     let agents = setting.usual_agents(&[("parser", "go")]);

@@ -1,6 +1,8 @@
 //! What a task loop has spent.
 
-use autonoe_core::{Budget, Spent};
+use std::time::Duration;
+
+use autonoe_core::{Budget, CostTotal, CostUsd, Spent};
 
 use super::WorkSoFar;
 use crate::{Accounts, Allowance, BudgetedKind, ExecutionResult, Spending};
@@ -26,23 +28,29 @@ pub(super) struct Tally {
 impl Account {
     /// Opens an account with what earlier lives of the run left of the allowance.
     ///
-    /// What an iteration took that a kill cut off is known to nobody. It is taken for as dear as
-    /// the dearest that is known: for nothing would be wrong, and for all that was left would end
-    /// every run that is killed once.
-    pub(super) fn after(allowance: Allowance, so_far: &WorkSoFar) -> Self {
+    /// What an iteration took that a kill cut off is known to nobody, and one that was interrupted
+    /// may not have told it. It is taken for as dear as the dearest that is known, or, where none
+    /// is, for its part of an allowance that is for so many `turns`: for nothing would be wrong, and
+    /// for all that was left would end every run that is killed or left once.
+    pub(super) fn after(allowance: Allowance, turns: u32, so_far: &WorkSoFar) -> Self {
         let told = so_far.told_spending();
         let mut accounts = Accounts::new(ALL, allowance);
         charge(&mut accounts, &told.all);
         let mut tally = told;
-        for _ in 0..so_far.cut_off() {
-            let guess = Spending {
-                sessions: 1,
-                ..told.dearest
-            };
+        let guess = guess(told.dearest, allowance, turns);
+        let cut_off = (0..so_far.cut_off()).map(|_| Spending {
+            sessions: 1,
+            ..guess
+        });
+        // How long it took, and that it was a session, is in what was told of it.
+        let mut untold_of_one = guess;
+        (untold_of_one.spent.time, untold_of_one.sessions) = (Duration::ZERO, 0);
+        let untold = (0..so_far.untold()).map(|_| untold_of_one);
+        for guess in cut_off.chain(untold) {
             let charged = accounts.spend(ALL, &guess);
             debug_assert!(charged.is_ok(), "{charged:?}");
             tally.all.spent.cost.add(None);
-            tally.all.sessions = tally.all.sessions.saturating_add(1);
+            tally.all.sessions = tally.all.sessions.saturating_add(guess.sessions);
         }
         Self { accounts, tally }
     }
@@ -105,6 +113,20 @@ impl Account {
         let settled = self.accounts.settle(ITERATION);
         debug_assert!(settled.is_ok(), "{settled:?}");
     }
+}
+
+/// Returns what an iteration is taken to have spent of which nobody knows it.
+fn guess(dearest: Spending, allowance: Allowance, turns: u32) -> Spending {
+    let mut guess = dearest;
+    let part = |all: u64| all / u64::from(turns.max(1));
+    if guess.spent.cost.known_usd == CostUsd::ZERO {
+        let all = allowance.budget.cost_usd.map_or(0, CostUsd::picos);
+        guess.spent.cost = CostTotal::known(CostUsd::from_picos(part(all)));
+    }
+    if guess.spent.tokens.total() == 0 {
+        guess.spent.tokens.input = part(allowance.budget.tokens.unwrap_or_default());
+    }
+    guess
 }
 
 /// Charges all with what was spent. Where nobody knows how much that was, nothing is left.

@@ -153,6 +153,9 @@ pub enum WorkEvent {
         /// What it took beside to find out whether what the task asks for holds.
         #[serde(default, skip_serializing_if = "is_nothing")]
         checks: Spending,
+        /// Whether the work was stopped in it: its cost may be unknown for that.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        interrupted: bool,
         /// What came of it, if what the task asks for holds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         result: Option<Box<ExecutionResult>>,
@@ -200,6 +203,9 @@ pub enum WorkEvent {
     Checked {
         /// What that took.
         checks: Spending,
+        /// Whether the work was stopped in it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        interrupted: bool,
     },
     /// Work on a task ended.
     Ended {

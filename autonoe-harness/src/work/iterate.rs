@@ -146,6 +146,7 @@ impl Work<'_> {
                 false => result.output.clone(),
             },
             checks,
+            interrupted: self.is_interrupted(&verification),
             result: verification.is_success().then(|| Box::new(result.clone())),
         };
         self.note(&event).await.map_err(NoTurn::NotRecorded)?;
@@ -196,7 +197,17 @@ impl Work<'_> {
             return Ok(());
         }
         self.account.charge(&checks);
-        self.note(&WorkEvent::Checked { checks }).await
+        let interrupted = self.messages.is_cancelled();
+        let checked = WorkEvent::Checked {
+            checks,
+            interrupted,
+        };
+        self.note(&checked).await
+    }
+
+    /// Tells whether the work was stopped before it was known that a turn was a success.
+    fn is_interrupted(&self, verification: &Verification) -> bool {
+        !verification.is_success() && self.messages.is_cancelled()
     }
 
     /// Tells how far the agent came on, and whether it is stuck.

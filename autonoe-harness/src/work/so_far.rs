@@ -14,7 +14,8 @@ use crate::{ExecutionEnd, ExecutionResult, Spending, TaskId, WorkPlace};
 /// What earlier lives of a run came to, by what was noted of them, one event after the other.
 ///
 /// The process that noted them is gone: an iteration that began and of which nothing more was noted
-/// was cut off. It counts as an iteration and as a session, and what it cost is unknown.
+/// was cut off. It counts as an iteration and as a session, and what it cost is unknown. One that was
+/// interrupted, because the work was left, has come to its end; but who had it may not have told all.
 ///
 /// ```
 /// use autonoe_harness::{TaskId, WorkEvent, WorkSoFar};
@@ -48,6 +49,8 @@ pub struct WorkSoFar {
     /// The iteration that began and has not ended.
     open: Option<Open>,
     cut_off: u32,
+    /// How many parts of the cost nobody told because the work was left.
+    untold: u32,
     told: BTreeSet<String>,
     failures: u32,
     kept: Vec<WorkPlace>,
@@ -121,7 +124,13 @@ impl WorkSoFar {
                     self.is_done(task, result);
                 }
             }
-            WorkEvent::Checked { checks } => self.tally.all.merge(checks),
+            WorkEvent::Checked {
+                checks,
+                interrupted,
+            } => {
+                let checks = self.told_of(*checks, *interrupted);
+                self.tally.all.merge(&checks);
+            }
             WorkEvent::Ended {
                 task,
                 success,
@@ -158,7 +167,7 @@ impl WorkSoFar {
         let mut spending = self.tally.all;
         let cut_off = self.cut_off();
         let parts = &mut spending.spent.cost.unknown_parts;
-        *parts = parts.saturating_add(cut_off);
+        *parts = parts.saturating_add(cut_off).saturating_add(self.untold);
         spending.sessions = spending.sessions.saturating_add(u64::from(cut_off));
         spending
     }
@@ -199,7 +208,12 @@ impl WorkSoFar {
         self.cut_off.saturating_add(open)
     }
 
-    /// Returns what those iterations took that came to their end.
+    /// Returns how many parts of the cost nobody told because the work was left.
+    pub(super) fn untold(&self) -> u32 {
+        self.untold
+    }
+
+    /// Returns what those iterations took that came to their end, as far as it was to be told.
     pub(super) fn told_spending(&self) -> Tally {
         self.tally
     }
@@ -245,6 +259,7 @@ impl WorkSoFar {
             tokens,
             duration_ms,
             checks,
+            interrupted,
             result,
             ..
         } = event
@@ -265,6 +280,8 @@ impl WorkSoFar {
             sessions: 1,
         };
         spending.merge(checks);
+        let interrupted = *interrupted || *end == ExecutionEnd::Cancelled;
+        let spending = self.told_of(spending, interrupted);
         self.tally.add(&spending);
         let ids = told.iter().filter_map(|ToldMessage { id, .. }| id.clone());
         self.told.extend(ids);
@@ -282,6 +299,16 @@ impl WorkSoFar {
             }
             (Some(_), None) => {}
         }
+    }
+
+    /// Returns what was told of a spending. Where the work was left, what was not told is counted
+    /// apart: that says nothing about who does not tell.
+    fn told_of(&mut self, mut spending: Spending, interrupted: bool) -> Spending {
+        if interrupted {
+            let untold = std::mem::take(&mut spending.spent.cost.unknown_parts);
+            self.untold = self.untold.saturating_add(untold);
+        }
+        spending
     }
 
     fn is_done(&mut self, task: &TaskId, result: ExecutionResult) {

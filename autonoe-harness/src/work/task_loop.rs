@@ -258,7 +258,7 @@ impl JobRunner for TaskLoop {
             order: &order,
             desk,
             messages: Messages::new(desk.control(), so_far.told().clone()),
-            account: Account::after(order.allowance, &so_far),
+            account: Account::after(order.allowance, order.max_iterations, &so_far),
             folder: folder.unwrap_or_else(|| self.folder.clone()),
             worktree,
             kept: so_far.kept().to_vec(),

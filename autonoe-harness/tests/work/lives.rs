@@ -78,6 +78,8 @@ pub(crate) enum Turn {
     Broken,
     /// Never comes to an end.
     Hangs,
+    /// Ends when it is stopped, and does not tell what it cost.
+    UntilStopped,
 }
 
 /// Works on tasks, and remembers it whatever becomes of the loops.
@@ -142,6 +144,10 @@ impl Executor for Worker {
                 (ExecutionEnd::Failed { error }, "", false)
             }
             Turn::Hangs => std::future::pending().await,
+            Turn::UntilStopped => {
+                execution.control.cancelled().await;
+                (ExecutionEnd::Cancelled, "", false)
+            }
         };
         *self
             .had
@@ -156,7 +162,10 @@ impl Executor for Worker {
             false => String::new(),
         };
         result.duration = Duration::from_secs(60);
-        result.cost = CostTotal::known(CostUsd::from_cents(7));
+        result.cost = match turn {
+            Turn::UntilStopped => CostTotal::unknown(),
+            _ => CostTotal::known(CostUsd::from_cents(7)),
+        };
         result.tokens.input = 100;
         Ok(result)
     }
@@ -219,6 +228,22 @@ impl Lives {
             outcome = self.carry_out(&work, "member", control) => Some(outcome),
             () = observer.is_lost.notified() => None,
         }
+    }
+
+    /// Serves the run for a while, and leaves it in order.
+    pub(crate) async fn serve_and_leave(&self, after: Duration) -> RunOutcome {
+        let journal = WorkJournal::open(&self.journal()).expect("a journal");
+        let work = self.work().observed_by(Arc::new(journal));
+        let control = RunControl::new();
+        let leaving = async {
+            tokio::time::sleep(after).await;
+            control.cancel();
+        };
+        let (outcome, ()) = tokio::join!(
+            self.carry_out(&work, "member", control.clone()),
+            leaving
+        );
+        outcome
     }
 
     /// Serves another run with the same journal.

@@ -8,7 +8,7 @@ use autonoe_core::{
     Budget, CostUsd, Failure, RunControl, RunEnding, RunId, RunMessage, RunOutcome,
 };
 use autonoe_harness::{
-    Allowance, HarnessResult, Isolation, Task, TaskId, WorkEvent, WorkJournal, WorkObserver,
+    Allowance, HarnessResult, Isolation, Spending, Task, TaskId, WorkEvent, WorkJournal, WorkObserver,
     WorkOrder, WorkSoFar,
 };
 use proptest::prelude::*;
@@ -137,6 +137,70 @@ async fn an_iteration_that_was_cut_off_is_taken_for_as_dear_as_the_dearest() {
     assert_eq!(Written::of(&lives.events()).iterated, 2);
     assert_eq!(outcome.spent.cost.known_usd, CostUsd::from_cents(14));
     assert_eq!(outcome.spent.cost.unknown_parts, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_iteration_that_was_interrupted_leaves_money_for_the_next() {
+    let mut order = order(["T-1"]);
+    let cents = Budget::default().with_cost(CostUsd::from_cents(100));
+    order.allowance = Allowance::new(cents);
+    let turns = vec![Turn::UntilStopped, Turn::Does("One.")];
+    let lives = Lives::new(order, [("T-1", turns)]);
+
+    let left = lives.serve_and_leave(Duration::from_secs(90)).await;
+    let outcome = lives.serve(Kill::Never).await.expect("an outcome");
+
+    assert!(
+        matches!(left.ending, RunEnding::Cancelled { .. }),
+        "{left:?}"
+    );
+    assert!(outcome.is_success(), "{outcome:?}");
+    assert_eq!(outcome.spent.cost.known_usd, CostUsd::from_cents(7));
+    assert_eq!(outcome.spent.cost.unknown_parts, 1);
+    assert_eq!(outcome.sessions, Some(2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_interrupted_again_and_again_comes_to_the_end_of_its_money() {
+    let mut order = order(["T-1"]);
+    order.max_iterations = 4;
+    let cents = Budget::default().with_cost(CostUsd::from_cents(16));
+    order.allowance = Allowance::new(cents);
+    // The first costs 7 cents, and so does each of which nobody knows it.
+    let mut turns = vec![Turn::Says("No.")];
+    turns.resize(10, Turn::UntilStopped);
+    let lives = Lives::new(order, [("T-1", turns)]);
+    for _ in 0..2 {
+        lives.serve_and_leave(Duration::from_secs(150)).await;
+    }
+
+    let outcome = lives.serve(Kill::Never).await.expect("an outcome");
+
+    assert_eq!(lives.begun(), 3);
+    let error = result(&outcome).error.expect("an error");
+    assert!(error.contains("no money is left"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_check_that_was_interrupted_leaves_money_for_the_next() {
+    for (interrupted, goes_on) in [(true, true), (false, false)] {
+        let mut order = order(["T-1"]);
+        let cents = Budget::default().with_cost(CostUsd::from_cents(100));
+        order.allowance = Allowance::new(cents);
+        let lives = Lives::new(order, [("T-1", vec![Turn::Does("One.")])]);
+        let checks = Spending::of_session(None, Default::default(), Duration::ZERO);
+        let checked = WorkEvent::Checked {
+            checks,
+            interrupted,
+        };
+        let journal = WorkJournal::open(&lives.journal()).expect("a journal");
+        journal.note(&checked).await.expect("it is written");
+
+        let outcome = lives.serve(Kill::Never).await.expect("an outcome");
+
+        assert_eq!(outcome.is_success(), goes_on, "{outcome:?}");
+        assert_eq!(outcome.spent.cost.unknown_parts, 1);
+    }
 }
 
 #[tokio::test(start_paused = true)]
