@@ -250,6 +250,26 @@ fn a_fleet_whose_time_is_up_is_cut_short_and_leaves_nobody() {
 }
 
 #[test]
+fn members_that_have_spent_what_they_may_are_a_budget_that_is_spent() {
+    let setting = Setting::new();
+    let says = [says("Not yet."), ends()];
+    let tasks = ["parser", "shell", "docs"];
+    let agents = setting.agents("agents", &tasks.map(|task| session(task, says.clone())));
+    for (name, limit) in [
+        ("sessions", ["--max-sessions", "3"]),
+        ("money", ["--max-cost", "0.75"]),
+    ] {
+        let limits = ["--backend", &agents, "--name", name, limit[0], limit[1]];
+
+        let ended = setting.run(&limits).end();
+
+        assert_eq!(ended.code, Some(6), "{ended:?}");
+    }
+    let failed = setting.run(&["--backend", &agents, "--max-iterations", "1"]);
+    assert_eq!(failed.end().code, Some(1));
+}
+
+#[test]
 fn a_budget_that_pays_nobody_is_refused_before_anything_begins() {
     let setting = Setting::new();
     let agents = setting.usual_agents(&[]);

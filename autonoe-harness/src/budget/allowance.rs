@@ -138,6 +138,7 @@ impl Spending {
 /// What can be spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "BudgetedKind")]
 pub enum Kind {
     /// Money.
     Cost,

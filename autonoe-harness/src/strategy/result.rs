@@ -7,7 +7,7 @@ use autonoe_core::CostTotal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::WorkPlace;
+use crate::{BudgetedKind, WorkPlace};
 
 /// Names one agent of a fleet, and its folder: no two of a coordinator share it.
 #[derive(
@@ -59,6 +59,9 @@ pub struct HarnessResult {
     pub duration: Duration,
     /// What it cost.
     pub cost: CostTotal,
+    /// What of its allowance was spent to the last when it failed; `None` if nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exhausted: Option<BudgetedKind>,
     /// Where work of it is that was not merged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<WorkPlace>,
@@ -77,6 +80,7 @@ impl HarnessResult {
             failures: 0,
             duration: Duration::ZERO,
             cost: CostTotal::default(),
+            exhausted: None,
             kept: Vec::new(),
         }
     }

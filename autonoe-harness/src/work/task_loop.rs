@@ -431,6 +431,9 @@ impl Work<'_> {
         result.failures = self.failures;
         result.tests_passed = self.tests_passed;
         result.cost = spent.cost;
+        if let Ok(End::Failed(_)) = &end {
+            result.exhausted = self.account.exhausted();
+        }
         result.kept = self.kept.clone();
         let taken = self.lines.clock.now().duration_since(began);
         result.duration = Duration::try_from(taken).unwrap_or_default();

@@ -52,9 +52,12 @@ impl<'a> HarnessOutcome<'a> {
 
 /// Returns the exit code of a fleet.
 pub(super) fn code(outcome: &FleetOutcome) -> u8 {
+    let mut members = outcome.result.results.iter();
+    let is_spent = members.any(|member| member.exhausted.is_some());
     match (&outcome.cut_short, outcome.result.success) {
         (_, true) => 0,
         (Some(CutShort::TimeIsUp | CutShort::CannotBePaid { .. }), false) => exit_code::BUDGET,
+        (None, false) if is_spent && outcome.stopped.is_none() => exit_code::BUDGET,
         (_, false) => exit_code::FAILURE,
     }
 }
