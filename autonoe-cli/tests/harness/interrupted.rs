@@ -100,6 +100,35 @@ fn a_fleet_with_a_budget_of_money_goes_on_after_it_was_interrupted_or_killed() {
 }
 
 #[test]
+fn a_journal_that_was_damaged_is_named_and_kept_and_the_fleet_stays_open() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[("parser", "go")]);
+    let options = ["--backend", &agents];
+    let run = setting.run(&options);
+    setting.until_log_has("parser", "Session 1 started");
+    run.interrupt();
+    run.end();
+    let journal = ".harness/roadmap.parser/work.jsonl";
+    let whole = setting.read(journal);
+    let (_, rest) = whole.split_once('\n').expect("lines");
+    let damaged = format!("garbage\n{rest}");
+    setting.write(journal, &damaged);
+    setting.release("go");
+
+    let refused = setting.run(&options).end();
+    let left = setting.read(journal);
+    setting.write(journal, &whole);
+    let ended = setting.run(&options).end();
+
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    for named in ["roadmap.parser/work.jsonl", "line 1"] {
+        assert!(refused.stderr.contains(named), "{refused:?}");
+    }
+    assert_eq!(left, damaged);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}
+
+#[test]
 fn a_fleet_is_led_by_one_command_at_a_time() {
     let setting = Setting::new();
     let agents = setting.usual_agents(&[("parser", "go")]);

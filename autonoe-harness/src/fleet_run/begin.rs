@@ -1,13 +1,14 @@
 //! What is to be settled before a fleet is led.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::time::Duration;
 
 use super::lead::Leading;
 use super::{FleetOrderError, FleetOutcome, FleetRun, FleetRunError};
 use crate::{
     AggregatedResult, FleetPlan, FleetRecord, FolderError, HarnessFolder, Isolation, MetaState,
-    StateError,
+    StateError, WorkJournal,
 };
 
 /// How often the lock of a leader who is gone is tried.
@@ -87,6 +88,23 @@ impl FleetRun {
             plan = plan.with(member.id.clone(), spec);
         }
         Ok(plan)
+    }
+
+    /// Looks whether what members have noted can be read. Who cannot would end for good; here the
+    /// fleet stays as it is, until somebody has seen to the file.
+    pub(super) fn can_be_gone_on_with(&self) -> Result<(), FolderError> {
+        for folder in self.home.folders_of(&self.order.name)? {
+            let path = folder.path().join("work.jsonl");
+            match WorkJournal::read(&path) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                    return Err(FolderError::corrupt(&path, error.to_string()));
+                }
+                Err(error) => return Err(FolderError::unreadable(&path, error)),
+            }
+        }
+        Ok(())
     }
 
     /// Takes the right to lead the fleet.

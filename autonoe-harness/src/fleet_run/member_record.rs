@@ -58,9 +58,9 @@ impl MemberRecord {
         clock: Arc<dyn Clock>,
         alerts: AlertManager,
     ) -> Result<Self, Failure> {
-        let journal = WorkJournal::open(&folder.path().join("work.jsonl"));
-        let journal = journal.map_err(|error| {
-            Failure::permanent("journal", format!("work.jsonl cannot be opened: {error}"))
+        let path = folder.path().join("work.jsonl");
+        let journal = WorkJournal::open(&path).map_err(|error| {
+            Failure::permanent("journal", format!("{path:?} cannot be opened: {error}"))
         })?;
         let state = SqliteState::open(&folder.path().join("state.db")).await;
         let served = folder

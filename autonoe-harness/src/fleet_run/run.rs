@@ -180,7 +180,10 @@ impl FleetRun {
         let mut books = Books::open(meta, record, self.clock.clone(), log, alerts.clone()).await?;
         let decided = match books.decided().await? {
             Some(decided) => decided,
-            None => self.lead(&mut books, desk, control).await?,
+            None => {
+                self.can_be_gone_on_with()?;
+                self.lead(&mut books, desk, control).await?
+            }
         };
         let outcome = self.conclude(&mut books, decided).await?;
         alerts.flush().await;

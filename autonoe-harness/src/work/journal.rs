@@ -1,7 +1,7 @@
 //! The journal of a task loop.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -10,10 +10,14 @@ use autonoe_core::Failure;
 
 use super::{WorkEvent, WorkObserver, WorkSoFar};
 
+/// What each line begins with.
+const START: &[u8] = b"{\"event\":";
+
 /// Writes what happens into a file, a line of JSON for each event. Nothing in it ever changes.
 ///
-/// A line that a kill cut off is left as it is and closed by a line end; [`read`](Self::read) passes
-/// over it.
+/// What a kill left of the last line was never relied on: [`read`](Self::read) leaves it out, and
+/// whoever opens the journal to write on cuts it off. Anything else that is no event is an error,
+/// and the file stays as it is.
 ///
 /// ```
 /// use autonoe_harness::{WorkEvent, WorkJournal, WorkObserver};
@@ -41,20 +45,16 @@ impl WorkJournal {
     ///
     /// # Errors
     ///
-    /// It cannot be opened.
+    /// It cannot be opened, or is corrupt.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let mut file = OpenOptions::new()
+        let file = OpenOptions::new()
             .read(true)
             .append(true)
             .create(true)
             .open(path)?;
-        if file.seek(SeekFrom::End(0))? > 0 {
-            file.seek(SeekFrom::End(-1))?;
-            let mut last = [0];
-            file.read_exact(&mut last)?;
-            if last != *b"\n" {
-                file.write_all(b"\n")?;
-            }
+        let (_, whole) = events_in(&std::fs::read(path)?)?;
+        if file.metadata()?.len() > whole {
+            file.set_len(whole)?;
         }
         // A file whose name is lost with the power is none.
         if let Some(folder) = path
@@ -73,28 +73,45 @@ impl WorkJournal {
     ///
     /// # Errors
     ///
-    /// It cannot be read. A line that is no JSON was cut off by a kill, and is passed over; one
-    /// that is JSON and no event is an error.
+    /// It cannot be read, or is corrupt: [`io::ErrorKind::InvalidData`], with the number of the line.
     pub fn read(path: &Path) -> io::Result<Vec<WorkEvent>> {
-        let mut events = Vec::new();
-        for line in BufReader::new(File::open(path)?).split(b'\n') {
-            let line = line?;
-            let Ok(json) = serde_json::from_slice::<serde_json::Value>(&line) else {
-                continue;
-            };
-            events.push(serde_json::from_value(json)?);
-        }
-        Ok(events)
+        Ok(events_in(&std::fs::read(path)?)?.0)
     }
 
     fn append(&self, event: &WorkEvent) -> io::Result<()> {
         let mut line = serde_json::to_vec(event)?;
         line.push(b'\n');
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(&line)?;
+        let before = file.metadata()?.len();
         // What follows relies on it: what was begun, done or told must be known after a kill.
-        file.sync_data()
+        let written = file.write_all(&line).and_then(|()| file.sync_data());
+        if written.is_err() {
+            // On a full disk a part may stand there, and the next line would be glued to it.
+            file.set_len(before)?;
+        }
+        written
     }
+}
+
+/// Reads whole lines, and returns how many bytes they are.
+fn events_in(bytes: &[u8]) -> io::Result<(Vec<WorkEvent>, u64)> {
+    let corrupt = |number: usize, what: String| {
+        let what = format!("line {number} is corrupt: {what}");
+        io::Error::new(io::ErrorKind::InvalidData, what)
+    };
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n');
+    let (lines, tail) = bytes.split_at(whole.map_or(0, |end| end + 1));
+    let mut events = Vec::new();
+    for line in lines.split_inclusive(|byte| *byte == b'\n') {
+        let event = serde_json::from_slice(line);
+        events.push(event.map_err(|error| corrupt(events.len() + 1, error.to_string()))?);
+    }
+    let begins_like_one = tail.iter().zip(START).all(|(byte, own)| byte == own);
+    // A file that was growing when the power went may end with zeros.
+    if !begins_like_one && tail.iter().any(|byte| *byte != 0) {
+        return Err(corrupt(events.len() + 1, "it is no event".to_owned()));
+    }
+    Ok((events, lines.len() as u64))
 }
 
 #[async_trait]
@@ -132,7 +149,7 @@ mod tests {
         let journal = WorkJournal::open(&path).expect("a file");
         journal.note(&event("one")).await.expect("it is written");
         let mut file = OpenOptions::new().append(true).open(&path).expect("a file");
-        file.write_all(br#"{"event": "clo"#).expect("half a line");
+        file.write_all(br#"{"event":"clo"#).expect("half a line");
 
         let journal = WorkJournal::open(&path).expect("a file");
         journal.note(&event("two")).await.expect("it is written");
@@ -141,12 +158,31 @@ mod tests {
         assert_eq!(events, [event("one"), event("two")]);
     }
 
-    #[test]
-    fn what_nobody_understands_is_an_error() {
+    #[tokio::test]
+    async fn what_nobody_understands_is_an_error_that_names_the_line_and_keeps_the_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("work.jsonl");
-        std::fs::write(&path, "{\"event\": \"unheardOf\"}\n").expect("a file");
+        let journal = WorkJournal::open(&path).expect("a file");
+        journal.note(&event("one")).await.expect("it is written");
+        let whole = std::fs::read_to_string(&path).expect("a file");
 
-        assert!(WorkJournal::read(&path).is_err());
+        for foreign in [
+            "{\"event\":\"unheardOf\"}\n",
+            "{\"event\":\"clo\n",
+            "garbage\n",
+            "my notes",
+        ] {
+            let with = [&whole, foreign].concat();
+            std::fs::write(&path, &with).expect("a file");
+            for refused in [
+                WorkJournal::read(&path).err(),
+                WorkJournal::open(&path).err(),
+            ] {
+                let error = refused.expect("an error");
+                assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{foreign}");
+                assert!(error.to_string().contains("line 2"), "{error}");
+            }
+            assert_eq!(std::fs::read_to_string(&path).expect("a file"), with);
+        }
     }
 }
