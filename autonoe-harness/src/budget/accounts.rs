@@ -67,7 +67,11 @@ pub enum AccountError {
     #[error("there is an account {0:?} already")]
     Duplicate(String),
     /// The account above has not that much left.
-    #[error("{account:?} cannot be paid: {} of {kind} is asked for, and {free} is left", asked.map_or("no limit".to_owned(), |asked| asked.to_string()))]
+    #[error(
+        "{account:?} cannot be paid: {} of {kind} is asked for, and {} is left",
+        asked.map_or("no limit".to_owned(), |asked| kind.words(asked)),
+        kind.words(*free)
+    )]
     CannotBePaid {
         /// The account that was to be opened.
         account: String,

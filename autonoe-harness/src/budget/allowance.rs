@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use autonoe_core::{Budget, CostTotal, CostUsd, Spent};
+use autonoe_core::{Budget, CostTotal, CostUsd, Spent, format_duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -152,6 +152,15 @@ pub enum Kind {
 
 impl Kind {
     pub(crate) const ALL: [Self; 4] = [Self::Cost, Self::Tokens, Self::Time, Self::Sessions];
+
+    /// Says how much so many of its smallest unit are.
+    pub(crate) fn words(self, amount: u64) -> String {
+        match self {
+            Self::Cost => CostUsd::from_picos(amount).to_string(),
+            Self::Time => format_duration(Duration::from_millis(amount)),
+            Self::Tokens | Self::Sessions => amount.to_string(),
+        }
+    }
 }
 
 impl std::fmt::Display for Kind {

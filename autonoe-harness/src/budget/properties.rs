@@ -189,7 +189,7 @@ fn what_has_no_limit_is_not_paid_from_what_has_one() {
     let said = refused.expect_err("it has no limit").to_string();
     assert_eq!(
         said,
-        "\"one\" cannot be paid: no limit of money is asked for, and 100 is left"
+        "\"one\" cannot be paid: no limit of money is asked for, and $0.0000000001 is left"
     );
     let mut unlimited = Accounts::new("all", Allowance::default());
     unlimited

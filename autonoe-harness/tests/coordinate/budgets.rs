@@ -72,7 +72,8 @@ async fn a_fleet_whose_next_member_cannot_be_paid_any_more_fails_with_that() {
         panic!("{report:?}");
     };
     assert_eq!(*member, id("c"));
-    assert!(why.contains("of money is asked for"), "{why}");
+    let told = "$0.40 of money is asked for, and $0.20 is left";
+    assert!(why.contains(told), "{why}");
     assert_eq!(report.accounts.free("fleet"), Ok(money(20)));
 }
 
