@@ -46,6 +46,39 @@ fn a_backend_that_a_task_names_and_nobody_knows_is_told_with_its_line() {
 }
 
 #[test]
+fn a_file_in_the_place_of_all_fleets_is_named_and_kept() {
+    let setting = Setting::new();
+    setting.write(".harness", "mine\n");
+
+    let status = setting.harness(&["status"]);
+
+    assert_eq!(status.code, Some(1), "{status:?}");
+    let told = ".harness\" is a file, not the folder of fleets";
+    assert!(status.stderr.contains(told), "{status:?}");
+    assert_eq!(setting.read(".harness"), "mine\n");
+}
+
+#[test]
+fn members_without_a_fleet_are_told_of() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[]);
+    assert_eq!(setting.run(&["--backend", &agents]).end().code, Some(0));
+    for file in ["meta_state.db-wal", "meta_state.db-shm"] {
+        // They may be gone with the last who had it open.
+        let _ = fs::remove_file(setting.project().join(".harness").join(file));
+    }
+    setting.write(".harness/meta_state.db", "");
+
+    for arguments in [vec!["status"], vec!["status", "--json"], vec!["logs"]] {
+        let ended = setting.harness(&arguments);
+
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert!(ended.stderr.contains("roadmap.parser"), "{ended:?}");
+        assert!(ended.stderr.contains("meta_state.db"), "{ended:?}");
+    }
+}
+
+#[test]
 fn without_a_repository_members_are_isolated_or_nothing_begins() {
     let setting = Setting::without_repository();
     let agents = setting.usual_agents(&[]);

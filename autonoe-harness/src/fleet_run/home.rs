@@ -248,9 +248,22 @@ impl FleetHome {
 
     /// Opens what is kept of all fleets, if there is something.
     async fn kept(&self) -> Result<Option<SqliteMeta>, StateError> {
-        match self.meta_file().exists() {
-            true => self.meta().await.map(Some),
-            false => Ok(None),
+        let path = self.meta_file();
+        match fs::metadata(&path) {
+            Ok(_) => self.meta().await.map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                Err(StateError::Foreign {
+                    path: self.path.clone(),
+                    what: "a file",
+                    expected: "the folder of fleets",
+                })
+            }
+            Err(error) => Err(StateError::Failed {
+                path,
+                doing: "looking for it",
+                source: error.into(),
+            }),
         }
     }
 }

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::snapshot::Watcher;
-use super::which::{find, home_of};
+use super::which::{find, forgotten, home_of};
 use super::{broken, waiting};
 use crate::args::HarnessStatusArgs;
 use crate::columns::columns_within;
@@ -51,6 +51,9 @@ pub(super) fn status(
             None => home.fleets().await.map_err(|error| broken(&error))?,
         })
     })?;
+    if let (true, Some(error)) = (fleets.is_empty(), forgotten(&home)?) {
+        return Err(error);
+    }
     let fleets = fleets
         .into_iter()
         .map(|fleet| FleetStatus::of(&home, fleet));

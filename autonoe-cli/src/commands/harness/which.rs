@@ -47,7 +47,7 @@ pub(super) async fn find(home: &FleetHome, name: Option<&str>) -> Result<FleetRe
                 Ok(all.swap_remove(index))
             }
             (_, Some(last)) => Ok(last),
-            (_, None) => Err(no_fleets()),
+            (_, None) => Err(no_fleets(home)?),
         };
     };
     let found = all.into_iter().find(|fleet| fleet.plan.id == name);
@@ -60,9 +60,29 @@ pub(super) async fn find(home: &FleetHome, name: Option<&str>) -> Result<FleetRe
     })
 }
 
-fn no_fleets() -> CliError {
-    CliError::failure("this project has no fleet")
-        .with_hint("`autonoe harness run ROADMAP` begins one")
+fn no_fleets(home: &FleetHome) -> Result<CliError, CliError> {
+    let none = CliError::failure("this project has no fleet")
+        .with_hint("`autonoe harness run ROADMAP` begins one");
+    Ok(forgotten(home)?.unwrap_or(none))
+}
+
+/// Says what is wrong where there are no fleets, and yet folders of their members.
+pub(super) fn forgotten(home: &FleetHome) -> Result<Option<CliError>, CliError> {
+    let folders = HarnessFolder::all_in(home.path()).map_err(|error| broken(&error))?;
+    if folders.is_empty() {
+        return Ok(None);
+    }
+    let members: Vec<_> = folders.iter().map(|folder| folder.id().as_str()).collect();
+    let path = home.path().display();
+    let message = format!(
+        "{path} has folders of members and no fleet that they are of: {}",
+        members.join(", ")
+    );
+    let hint = format!(
+        "{path}/meta_state.db, which has all fleets, is empty or gone: bring back a copy, or move \
+         {path} away"
+    );
+    Ok(Some(CliError::failure(message).with_hint(hint)))
 }
 
 impl Chosen {
