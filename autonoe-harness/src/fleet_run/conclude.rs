@@ -190,7 +190,9 @@ impl FleetRun {
     /// Takes away what holds no work, and returns where the rest is.
     async fn tidy(&self, trees: &Worktrees) -> Result<Vec<WorkPlace>, IsolationError> {
         let mut kept = Vec::new();
-        for name in trees.left().await? {
+        // Other ways come before the work that they branched from, by which it is seen whether they
+        // hold any: their names begin with its name.
+        for name in trees.left().await?.into_iter().rev() {
             let place = trees.place_of(&name);
             match self.take_up(trees, &name).await {
                 Ok(Some(tree)) => {
@@ -206,6 +208,7 @@ impl FleetRun {
                 }
             }
         }
+        kept.reverse();
         Ok(kept)
     }
 

@@ -3,12 +3,13 @@
 use std::process::Command;
 use std::time::Duration;
 
+use autonoe_core::RunControl;
 use autonoe_harness::{
     Arrangement, Exploration, FleetOrder, HarnessId, Ladder, WorkEvent, WorkJournal,
 };
 
 use crate::roles::{Host, lead, write_order};
-use crate::setting::{Project, eventually, roadmap, unhurried};
+use crate::setting::{Project, eventually, roadmap, unhurried, within};
 
 /// Long enough to be killed in.
 const PACE: Duration = Duration::from_millis(300);
@@ -88,6 +89,35 @@ async fn a_member_that_is_killed_on_another_way_goes_on_there() {
         eventually("the end of the fleet", || host.ended().is_some()).await;
         ends_well(&project).await;
     }
+}
+
+#[tokio::test]
+async fn other_ways_that_hold_no_work_are_not_kept_when_the_fleet_is_stopped_in_one() {
+    let project = Project::with_git();
+    let order = order().each(|work| {
+        for planned in &mut work.tasks {
+            planned.task.model = Some("mute".to_owned());
+        }
+    });
+    let run = project.run_with_git(&project.agents(PACE), &order).await;
+    let folder = project.home().folder_of("f", &HarnessId::new("a"));
+    let journal = folder.expect("an id").path().join("work.jsonl");
+    let is_on_a_way = || {
+        let events = WorkJournal::read(&journal).unwrap_or_default();
+        events.iter().any(|event| began_on(event, ".way-1"))
+    };
+    let control = RunControl::new();
+    let stopping = async {
+        eventually("another way", is_on_a_way).await;
+        control.cancel();
+    };
+
+    let (outcome, ()) = tokio::join!(within(run.run(&control)), stopping);
+
+    let outcome = outcome.expect("it is led");
+    assert!(!outcome.result.success, "{outcome:?}");
+    assert_eq!(outcome.kept, []);
+    project.is_clean();
 }
 
 #[tokio::test]
