@@ -1,6 +1,6 @@
 //! Fleets that are interrupted or killed, and go on.
 
-use crate::setting::{Setting, eventually};
+use crate::setting::{Setting, UnderWay, eventually, run as run_with};
 
 #[test]
 fn a_fleet_whose_command_was_killed_goes_on_by_the_same_command() {
@@ -126,6 +126,27 @@ fn a_journal_that_was_damaged_is_named_and_kept_and_the_fleet_stays_open() {
     }
     assert_eq!(left, damaged);
     assert_eq!(ended.code, Some(0), "{ended:?}");
+}
+
+#[test]
+fn a_fleet_whose_project_was_moved_goes_on() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[("parser", "go")]);
+    let options = ["--backend", &agents];
+    let run = setting.run(&options);
+    setting.until_log_has("parser", "Session 1 started");
+    run.interrupt();
+    run.end();
+    let moved = setting.beside("moved");
+    std::fs::rename(setting.project(), &moved).expect("ours");
+    setting.release("go");
+
+    let mut command = setting.command(&run_with(&options));
+    command.current_dir(&moved);
+    let ended = UnderWay::start(command).end();
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(moved.join("src/shell.txt").exists());
 }
 
 #[test]

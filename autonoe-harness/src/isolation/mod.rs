@@ -8,6 +8,7 @@ mod git;
 mod leftover;
 mod locked;
 mod merge;
+mod moved;
 mod name;
 mod owner;
 mod programs;

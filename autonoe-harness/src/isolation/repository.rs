@@ -53,6 +53,14 @@ impl Repository {
         }
     }
 
+    /// Tells whether there is no worktree any more where `admin` says that it is.
+    pub(super) fn has_lost(&self, admin: &Path) -> bool {
+        let said = fs::read_to_string(admin.join("gitdir")).unwrap_or_default();
+        let said = admin.join(said.trim_end_matches('\n'));
+        said.parent()
+            .is_none_or(|folder| says(folder, admin).is_err())
+    }
+
     /// Lists where git keeps what it knows about worktrees.
     pub(super) fn admins(&self) -> impl Iterator<Item = PathBuf> {
         let entries = fs::read_dir(self.common.join("worktrees"));

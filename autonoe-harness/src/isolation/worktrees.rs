@@ -7,6 +7,7 @@ use std::time::Duration;
 use autonoe_process::Commands;
 
 use super::git::{Git, words};
+use super::locked::Listed;
 use super::owner::{Process, Record, claim};
 use super::programs::Programs;
 use super::repository::Repository;
@@ -29,7 +30,8 @@ const TEN_MINUTES: Duration = Duration::from_secs(600);
 /// the repository that was opened, and refuses a worktree whose file `.git` says another.
 ///
 /// Worktrees are made, merged and taken away by one process at a time, which writes down what it is
-/// about to do: what a kill broke off is mended by the next that comes.
+/// about to do: what a kill broke off is mended by the next that comes. Worktrees below a project that
+/// was moved or copied are found where they are now.
 ///
 /// ```no_run
 /// use std::path::Path;
@@ -238,11 +240,11 @@ impl Worktrees {
         name::check(name)?;
         let locked = self.lock().await?;
         let place = self.place_of(name);
-        let found = locked.list().await?;
-        let Some(found) = found.into_iter().find(|tree| tree.folder == place.folder) else {
+        let is_listed = |list: Vec<Listed>| list.iter().any(|tree| tree.folder == place.folder);
+        if !is_listed(locked.list().await?) && !locked.follow(name, &place)? {
             return Ok(None);
-        };
-        let admin = locked.admin_of(&found.folder)?;
+        }
+        let admin = locked.admin_of(&place.folder)?;
         let Some(mut record) = Record::read(&admin)? else {
             return Err(IsolationError::Exists(place));
         };

@@ -1,11 +1,12 @@
 //! Worktrees and steps that others have left.
 
 use std::fs;
+use std::process::Command;
 
-use autonoe_harness::IsolationError;
+use autonoe_harness::{IsolationError, Worktrees};
 use serde_json::json;
 
-use crate::setting::{Repo, author, git};
+use crate::setting::{Repo, author, commands, git, pass};
 
 #[tokio::test]
 async fn a_worktree_in_which_somebody_works_is_not_taken_up_in_this_process_either() {
@@ -38,6 +39,61 @@ async fn a_worktree_that_was_dropped_in_the_middle_of_a_commit_can_be_gone_on_wi
     let finished = taken.expect("it is there").finish(&author(), "Work").await;
 
     finished.expect("committed");
+}
+
+#[tokio::test]
+async fn a_worktree_that_was_moved_with_its_repository_can_be_gone_on_with() {
+    for is_copied in [false, true] {
+        let repo = Repo::new();
+        let worktree = repo.worktree("one").await;
+        fs::write(worktree.folder().join("b.txt"), "new\n").expect("a file");
+        drop(worktree);
+        let all = repo.path().parent().expect("a folder").to_owned();
+        let elsewhere = tempfile::tempdir().expect("a folder");
+        for name in ["repo", "trees"] {
+            let (from, to) = (all.join(name), elsewhere.path().join(name));
+            let copied = Command::new("cp").arg("-a").arg(&from).arg(&to).status();
+            assert!(copied.expect("it starts").success());
+            if !is_copied {
+                fs::remove_dir_all(from).expect("ours");
+            }
+        }
+        let (moved, trees) = (
+            elsewhere.path().join("repo"),
+            elsewhere.path().join("trees"),
+        );
+        let worktrees = Worktrees::open(&moved, &trees, "fleet", commands()).await;
+        let worktrees = worktrees.expect("a repository");
+
+        let taken = worktrees.take_up("one").await.expect("nobody works there");
+        let taken = taken.expect("it is there");
+        taken.finish(&author(), "Work").await.expect("committed");
+        taken.merge_if(&author(), pass).await.expect("merged");
+        taken.remove().await.expect("merged");
+
+        assert!(moved.join("b.txt").exists());
+        git(&moved, &["fsck", "--strict", "--no-dangling"]);
+        assert_eq!(git(&moved, &["worktree", "list"]).lines().count(), 1);
+        if is_copied {
+            let first = repo.worktrees().await.take_up("one").await;
+            first.expect("nobody works there").expect("it is its own");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_worktree_that_names_another_entry_is_not_followed() {
+    let repo = Repo::new();
+    let folder = repo.worktree("one").await.folder().to_owned();
+    let admin = repo.path().join(".git/worktrees/one");
+    fs::write(admin.join("gitdir"), "/nowhere/one/.git\n").expect("writable");
+    fs::write(folder.join(".git"), "gitdir: /nowhere/another\n").expect("writable");
+
+    let taken = repo.worktrees().await.take_up("one").await;
+
+    assert!(taken.expect("git can be asked").is_none());
+    let said = fs::read_to_string(folder.join(".git")).expect("there");
+    assert_eq!(said, "gitdir: /nowhere/another\n");
 }
 
 #[tokio::test]

@@ -239,10 +239,7 @@ impl Lives {
             tokio::time::sleep(after).await;
             control.cancel();
         };
-        let (outcome, ()) = tokio::join!(
-            self.carry_out(&work, "member", control.clone()),
-            leaving
-        );
+        let (outcome, ()) = tokio::join!(self.carry_out(&work, "member", control.clone()), leaving);
         outcome
     }
 

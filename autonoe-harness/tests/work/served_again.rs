@@ -8,8 +8,8 @@ use autonoe_core::{
     Budget, CostUsd, Failure, RunControl, RunEnding, RunId, RunMessage, RunOutcome,
 };
 use autonoe_harness::{
-    Allowance, HarnessResult, Isolation, Spending, Task, TaskId, WorkEvent, WorkJournal, WorkObserver,
-    WorkOrder, WorkSoFar,
+    Allowance, HarnessResult, Isolation, Spending, Task, TaskId, WorkEvent, WorkJournal,
+    WorkObserver, WorkOrder, WorkSoFar,
 };
 use proptest::prelude::*;
 
