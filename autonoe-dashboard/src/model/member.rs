@@ -118,6 +118,10 @@ pub struct Member {
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// Why nobody can ask it for anything now, although it has not ended. It is for servers, which
+    /// refuse with it, and does not travel.
+    #[serde(skip)]
+    pub unreachable: Option<String>,
     /// The end of its log, oldest line first. A few lines: they travel with every snapshot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub log: Vec<String>,
@@ -138,6 +142,7 @@ impl Member {
             tokens: TokenUsage::default(),
             last_alert: None,
             error: None,
+            unreachable: None,
             log: Vec::new(),
         }
     }

@@ -191,6 +191,9 @@ fn hand_over(
         let why = format!("it is {}: nothing to {action}", found.status);
         return Err((StatusCode::CONFLICT, why));
     }
+    if let Some(why) = &found.unreachable {
+        return Err((StatusCode::CONFLICT, why.clone()));
+    }
     let intent = FleetIntent { member, action };
     let taken = serde_json::to_string(&intent)
         .map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;

@@ -5,7 +5,7 @@
 //! | `GET /` | the page |
 //! | `GET /api/dashboard` | the newest [`Dashboard`](crate::Dashboard), as JSON |
 //! | `GET /api/events` | server-sent events: `snapshot` at first and on change, `alive` now and then, `end` when no more come |
-//! | `POST /api/members/{id}/pause`, `resume`, `stop`, `kill` | hands a [`FleetIntent`](crate::FleetIntent) over; 202 says that it was taken, not that it was done |
+//! | `POST /api/members/{id}/pause`, `resume`, `stop`, `kill` | hands a [`FleetIntent`](crate::FleetIntent) over; 202 says that it was taken, not that it was done, and 409 why that member cannot be asked for it now |
 //! | `POST /api/members/{id}/instruct` | the same, with `{"text": ".."}` for the agent |
 //!
 //! Everything needs the [`ViewToken`]: in the address of the first visit, which leaves a cookie, or in

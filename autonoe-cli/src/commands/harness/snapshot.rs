@@ -154,6 +154,8 @@ impl Watcher {
             member.tokens = spent.tokens;
             member.error.clone_from(&view.error);
             member.log = folder.log(LINES).map_err(|error| broken(&error))?;
+        } else {
+            member.unreachable = Some("it was not started yet".to_owned());
         }
         if let Some(MemberState::Ended { result, .. }) = kept.map(|member| &member.state) {
             member.progress = Progress::of(result.progress);
