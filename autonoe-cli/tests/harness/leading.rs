@@ -61,22 +61,51 @@ fn what_is_sent_is_in_the_next_turn_of_the_agent() {
 
     let sent = setting.harness(&["send", "one", "Use tabs."]);
     let again = setting.json(&["send", "roadmap.one", "And no blanks."]);
-    setting.until_log_has("one", "instruction 2 given");
+    setting.until_log_has("one", "instruction 2 waits for a turn");
     setting.release("go");
     let ended = run.end();
 
     assert_eq!(
         sent.stdout,
-        "one is told in its next turn (instruction 1)\n"
+        "one is told in its next turn, if it has one (instruction 1)\n"
     );
     assert_eq!(again["instruction"], 2);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let journal = setting.read(".harness/roadmap.one/work.jsonl");
     assert_eq!(journal.matches("Use tabs.").count(), 1, "{journal}");
     assert_eq!(journal.matches("And no blanks.").count(), 1, "{journal}");
+    let log = setting.read(".harness/roadmap.one/harness.log");
+    let place = |text: &str| log.find(text).unwrap_or_else(|| panic!("{log}"));
+    assert!(
+        place("Session 1 completed") < place("instruction 2 given"),
+        "{log}"
+    );
+    assert!(!ended.stderr.contains("too late"), "{ended:?}");
     let late = setting.harness(&["send", "one", "Too late."]);
     assert_eq!(late.code, Some(1));
     assert!(late.stderr.contains("one has ended"), "{late:?}");
+}
+
+#[test]
+fn who_says_something_in_the_last_turn_learns_that_nobody_read_it() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[("docs", "go")]);
+    let run = setting.run(&["--backend", &agents]);
+    setting.until_log_has("docs", "Session 1 started");
+
+    let sent = setting.harness(&["send", "docs", "Use tabs."]);
+    setting.until_log_has("docs", "instruction 1 waits for a turn");
+    setting.release("go");
+    let ended = run.end();
+
+    assert_eq!((sent.code, ended.code), (Some(0), Some(0)), "{ended:?}");
+    let late = "instruction 1 came too late for any agent";
+    assert!(ended.stderr.contains(late), "{ended:?}");
+    let status = setting.harness(&["status"]);
+    assert!(status.stdout.contains(late), "{status:?}");
+    let log = setting.read(".harness/roadmap.docs/harness.log");
+    assert_eq!(log.matches(late).count(), 1, "{log}");
+    assert!(!log.contains("instruction 1 given"), "{log}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod served;
 mod serving;
+mod too_late;
 
 pub use serving::{ServeOutcome, Serving};
 

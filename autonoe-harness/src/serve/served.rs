@@ -10,7 +10,7 @@ use autonoe_core::{
 
 use autonoe_process::Marker;
 
-use super::ServeOutcome;
+use super::{ServeOutcome, too_late};
 use crate::folder::{HarnessJournal, at_least, status_of};
 use crate::{
     FolderError, HarnessFact, HarnessFolder, HarnessLog, HarnessState, HarnessStatus,
@@ -33,6 +33,7 @@ pub(super) struct Served {
     /// Whether the file says something else.
     is_dirty: bool,
     given: BTreeSet<u64>,
+    too_late: BTreeSet<u64>,
     named: BTreeSet<String>,
     is_paused: bool,
     stop: Option<String>,
@@ -66,6 +67,7 @@ impl Served {
             state,
             is_dirty: false,
             given: BTreeSet::new(),
+            too_late: BTreeSet::new(),
             named: BTreeSet::new(),
             is_paused: false,
             stop: None,
@@ -199,7 +201,12 @@ impl Served {
         let clock = self.clock.clone();
         let receipt = move || {
             let told = HarnessFact::InstructionTold { number };
-            let noted = journal.write(clock.now(), told);
+            let now = clock.now();
+            let line = line_of(&told);
+            let noted = journal.write(now, told);
+            if let Ok(mut log) = HarnessLog::open(&folder) {
+                log.line(now, &line);
+            }
             if let Err(error) = noted.and_then(|()| folder.put_aside(number)) {
                 tracing::error!(%error, number, "nobody will know that an agent was told");
             }
@@ -244,6 +251,8 @@ impl Served {
         }
         self.sweep().await;
         let now = self.clock.now();
+        // Before the end is told: whoever leads a fleet may be gone a moment later.
+        self.name_what_was_not_told().await;
         let ending = outcome.ending.clone();
         self.log.line(now, &line_of(&HarnessFact::Ended { ending }));
         // Before the journal: it is what counts, and without it all would be done again.
@@ -252,7 +261,7 @@ impl Served {
         if let Err(error) = self.journal.write(now, HarnessFact::Ended { ending }) {
             tracing::error!(%error, "the journal of a sub-harness does not say that it ended");
         }
-        self.name_what_was_not_told();
+        self.name_what_was_not_told().await;
         self.state.status = status_of(&outcome);
         self.let_go();
         Ok(ServeOutcome::Ended(outcome.into()))
@@ -305,14 +314,15 @@ impl Served {
         }
     }
 
-    /// Says which instructions came too late for any agent.
-    fn name_what_was_not_told(&mut self) {
+    /// Says which instructions came too late for any agent, each once.
+    async fn name_what_was_not_told(&mut self) {
         let now = self.clock.now();
         let waiting = self.folder.inbox().unwrap_or_default();
-        for instruction in waiting.instructions {
-            let number = instruction.number;
-            let late = format!("warning: instruction {number} came too late for any agent");
-            self.log.line(now, &late);
+        for PostedInstruction { number, .. } in waiting.instructions {
+            if !self.journal.was_told(number) && self.too_late.insert(number) {
+                let said = too_late::tell(&self.folder, number, now).await;
+                self.log.line(now, &format!("warning: {said}"));
+            }
         }
     }
 }
@@ -320,7 +330,10 @@ impl Served {
 /// Says a fact for people.
 fn line_of(fact: &HarnessFact) -> String {
     match fact {
-        HarnessFact::InstructionGiven { number, .. } => format!("instruction {number} given"),
+        HarnessFact::InstructionGiven { number, .. } => {
+            format!("instruction {number} waits for a turn of the agent")
+        }
+        HarnessFact::InstructionTold { number } => format!("instruction {number} given"),
         HarnessFact::InstructionUnreadable { name, what } => {
             format!("warning: {name} in the inbox is no instruction: {what}")
         }
@@ -333,6 +346,6 @@ fn line_of(fact: &HarnessFact) -> String {
             RunEnding::Failed { failure } => format!("failed: {}", failure.message),
             RunEnding::Cancelled { reason } => format!("stopped: {reason}"),
         },
-        HarnessFact::Serving { .. } | HarnessFact::InstructionTold { .. } => String::new(),
+        HarnessFact::Serving { .. } => String::new(),
     }
 }

@@ -6,7 +6,8 @@ use std::process::Command;
 
 use autonoe_core::RunEnding;
 use autonoe_harness::{
-    Author, Exploration, HarnessResult, Isolation, Ladder, WhenDone, WorkEvent, WorkOrder, Worktrees,
+    Author, Exploration, HarnessResult, Isolation, Ladder, WhenDone, WorkEvent, WorkOrder,
+    Worktrees,
 };
 use autonoe_process::Commands;
 use autonoe_testkit::SessionScript;

@@ -25,7 +25,8 @@ pub(super) fn send(
         let handle = chosen.handle(&member)?;
         let sent = handle.send_instruction(&args.text).await;
         let number = sent.map_err(|error| not_led(&error, &member))?;
-        let words = format!("{member} is told in its next turn (instruction {number})");
+        let words =
+            format!("{member} is told in its next turn, if it has one (instruction {number})");
         let asked = HarnessAsked {
             instruction: Some(number),
             ..asked(&chosen, "send", Some(member))
