@@ -27,6 +27,42 @@ fn every_mistake_of_a_roadmap_is_told_with_its_line() {
 }
 
 #[test]
+fn a_check_that_cannot_be_run_is_told_before_anything_begins() {
+    let setting = Setting::new();
+    let roadmap = |command: &str| {
+        let task = format!("- [ ] **a**: One.\n  - success: `{command}`\n");
+        setting.write("ROADMAP.md", &format!("## Objective\nX.\n## Tasks\n{task}"));
+        setting.git(&["commit", "-qam", "A roadmap"]);
+    };
+
+    for (command, told) in [
+        ("if true", "ROADMAP.md:5:14: no shell runs the command"),
+        (
+            "/opt/missing --all",
+            "ROADMAP.md:4: the task a is checked by \"/opt/missing\", and there",
+        ),
+    ] {
+        roadmap(command);
+        let refused = setting.run(&[]).end();
+
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        assert!(refused.stderr.contains(told), "{refused:?}");
+        assert!(!setting.has(".harness"), "{command}");
+    }
+    roadmap("made-by-an-agent");
+    let agents = setting.agents(
+        "agents",
+        &[crate::setting::session("a", [crate::setting::ends()])],
+    );
+    let odd = setting
+        .run(&["--backend", &agents, "--max-iterations", "1"])
+        .end();
+    let told =
+        "ROADMAP.md:4: the task a is checked by \"made-by-an-agent\", which is not on PATH now";
+    assert!(odd.stderr.contains(told), "{odd:?}");
+}
+
+#[test]
 fn a_backend_that_a_task_names_and_nobody_knows_is_told_with_its_line() {
     let setting = Setting::new();
     setting.write(

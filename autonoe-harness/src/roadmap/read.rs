@@ -1,5 +1,7 @@
 //! What the sections of a roadmap mean.
 
+use std::path::{Component, PathBuf};
+
 use serde_json::Value;
 
 use super::attribute::{Attribute, KEYS};
@@ -161,7 +163,7 @@ impl Draft {
             "context" => task.context = Some(value.to_owned()),
             "timeout" => task.timeout_seconds = seconds_of(value)?,
             "success" => task.success_criteria = Some(criteria_of(value)?),
-            "cwd" => task.cwd = Some(value.into()),
+            "cwd" => task.cwd = Some(inside_of_project(value)?),
             "cli" => task.cli = Some(value.to_owned()),
             "model" => task.model = Some(value.to_owned()),
             _ => {
@@ -183,15 +185,35 @@ impl Draft {
     }
 }
 
+/// Reads a folder of the project.
+fn inside_of_project(value: &str) -> Result<PathBuf, String> {
+    let outside = || format!("{value:?} is outside of the project: write a path from there");
+    let path = PathBuf::from(value);
+    let mut depth = 0_usize;
+    for part in path.components() {
+        depth = match part {
+            Component::Normal(_) => depth + 1,
+            Component::CurDir => depth,
+            Component::ParentDir => depth.checked_sub(1).ok_or_else(outside)?,
+            Component::RootDir | Component::Prefix(_) => return Err(outside()),
+        };
+    }
+    Ok(path)
+}
+
 /// Reads a command in backquotes, the JSON of a criterion, or words.
 fn criteria_of(value: &str) -> Result<SuccessCriteria, String> {
+    let is_json = value.starts_with('{');
+    if !is_json && value.matches('`').count() % 2 == 1 {
+        return Err("a backquote is not closed: a command stands between two".to_owned());
+    }
     let quoted = value
         .strip_prefix('`')
         .and_then(|value| value.strip_suffix('`'));
     if let Some(command) = quoted.filter(|command| !command.contains('`')) {
         return Ok(CommandCriterion::new(words_of(command)?).into());
     }
-    let json = match value.starts_with('{') {
+    let json = match is_json {
         true => serde_json::from_str(value).map_err(|error| error.to_string())?,
         false => Value::String(value.to_owned()),
     };

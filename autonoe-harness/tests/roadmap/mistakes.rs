@@ -53,6 +53,36 @@ fn each_mistake_is_told_with_its_line() {
         ),
         ("- [ ] **a**: b\n  model:", 5, 9, "model is empty"),
         (
+            "- [ ] **a**: b\n  success: `if true`",
+            5,
+            12,
+            "\"if\" is no program",
+        ),
+        (
+            "- [ ] **a**: b\n  success: `cargo test",
+            5,
+            12,
+            "a backquote is not closed",
+        ),
+        (
+            "- [ ] **a**: b\n  cwd: ../..",
+            5,
+            8,
+            "\"../..\" is outside of the project",
+        ),
+        (
+            "- [ ] **a**: b\n  cwd: a/../../b",
+            5,
+            8,
+            "is outside of the project",
+        ),
+        (
+            "- [ ] **a**: b\n  cwd: /etc",
+            5,
+            8,
+            "\"/etc\" is outside of the project",
+        ),
+        (
             "- [ ] **a**: b\n  success: {\"type\": \"magic\"}",
             5,
             12,
@@ -76,6 +106,20 @@ fn each_mistake_is_told_with_its_line() {
             .iter()
             .any(|(l, c, message)| (*l, *c) == (line, column) && message.contains(expected));
         assert!(is_there, "{tasks:?}: {found:?}");
+    }
+}
+
+#[test]
+fn what_only_looks_like_a_mistake_is_none() {
+    for below in [
+        "cwd: ./a/../b",
+        "success: `cargo test` passes, and `cargo doc` too",
+        "success: {\"type\": \"file\", \"path\": \"a`b\"}",
+        "success: `sh -c 'if true; then exit 0; fi'`",
+    ] {
+        let found = mistakes(&format!("- [ ] **a**: b\n  {below}"));
+
+        assert_eq!(found, [], "{below}");
     }
 }
 

@@ -4,6 +4,7 @@ mod alerts;
 mod backends;
 mod order;
 mod outcome;
+mod programs;
 mod showing;
 
 use std::process::ExitCode;
@@ -45,6 +46,7 @@ pub(super) fn run(
 ) -> Result<ExitCode, CliError> {
     let project = args.project.find(surroundings)?;
     let roadmap = order::read(&args.roadmap, surroundings)?;
+    let mut warnings = programs::check(&args.roadmap, &roadmap, surroundings)?;
     let models = ModelsFile::load(&project)?.unwrap_or_default();
     let webhook = webhook(args, &project, &models, surroundings)?;
     // From here on nobody needs the keys of webhooks.
@@ -61,7 +63,7 @@ pub(super) fn run(
         thinking: args.thinking,
     };
     let mut workshop = Workshop::of(&project, models, rules, surroundings)?;
-    let warnings = backends.put_into(&mut workshop, &project)?;
+    warnings.extend(backends.put_into(&mut workshop, &project)?);
     let models = workshop.models();
     if has_commands(&order) {
         criteria_sandbox(project.root(), &models, rules.switch, surroundings)?;
