@@ -21,10 +21,13 @@ impl Leading {
     ///
     /// # Errors
     ///
-    /// [`FolderError::Held`] by somebody who lives, or nothing can be written.
+    /// [`FolderError::Held`] by somebody who lives, what is there is corrupt, or nothing can be
+    /// written.
     pub(super) fn take(desk: &HarnessFolder) -> Result<Self, FolderError> {
         let lock = FolderLock::take(&desk.path().join("lock"))?;
         let record = record_of(desk);
+        // Who had it is gone. What nobody of us wrote is not replaced.
+        leader(desk)?;
         let unwritable = |source| FolderError::unwritable(&record, source);
         let own = serde_json::to_vec(&ServingProcess::own());
         let own = own.map_err(|error| unwritable(error.into()))?;
@@ -90,6 +93,19 @@ mod tests {
         drop(first);
         assert_eq!(leader(&desk).expect("readable"), None);
         Leading::take(&desk).expect("nobody leads");
+    }
+
+    #[test]
+    fn what_is_corrupt_is_kept() {
+        let root = tempfile::tempdir().expect("a folder");
+        let desk = desk(root.path());
+        fs::write(record_of(&desk), "garbage").expect("writable");
+
+        let refused = Leading::take(&desk);
+
+        assert!(matches!(refused, Err(FolderError::Corrupt { .. })));
+        let left = fs::read_to_string(record_of(&desk)).expect("there");
+        assert_eq!(left, "garbage");
     }
 
     #[test]
