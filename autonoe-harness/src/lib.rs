@@ -63,6 +63,7 @@ mod shared;
 mod state;
 mod strategy;
 mod stuck;
+mod words;
 mod work;
 
 pub use alert::{

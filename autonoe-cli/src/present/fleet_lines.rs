@@ -96,10 +96,9 @@ impl FleetObserver for FleetLines {
         self.line(match &event.kind {
             FleetEventKind::Began { strategy, members } => {
                 let fleet = &event.fleet;
-                info(format!(
-                    "Fleet {fleet} at work ({strategy}, {} members)",
-                    members.len()
-                ))
+                let plural = if members.len() == 1 { "" } else { "s" };
+                let members = format!("{} member{plural}", members.len());
+                info(format!("Fleet {fleet} at work ({strategy}, {members})"))
             }
             FleetEventKind::Started { member, .. } => info(format!("{member} started")),
             FleetEventKind::FoundAgain { member, .. } => info(format!("{member} found again")),

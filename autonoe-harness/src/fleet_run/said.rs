@@ -1,12 +1,14 @@
 //! What is said of events of a fleet, to people.
 
+use crate::words::counted;
 use crate::{Alert, FleetEvent, FleetEventKind, Member, Severity};
 
 /// Says what happened in a line.
 pub(super) fn line_of(kind: &FleetEventKind) -> String {
     match kind {
         FleetEventKind::Began { strategy, members } => {
-            format!("{strategy} begins with {} members", members.len())
+            let members = counted(members.len(), "member");
+            format!("{strategy} begins with {members}")
         }
         FleetEventKind::Started { member, .. } => format!("{member} started"),
         FleetEventKind::FoundAgain { member, .. } => format!("{member} found again"),
@@ -55,8 +57,8 @@ pub(super) fn alert_of(event: &FleetEvent, members: &[Member]) -> Option<Alert> 
             let done = members.iter().filter_map(Member::result);
             let done = done.filter(|result| result.success).count();
             let message = format!(
-                "the fleet {fleet} has ended, {done} of {} members succeeded",
-                members.len()
+                "the fleet {fleet} has ended, {done} of {} succeeded",
+                counted(members.len(), "member")
             );
             let severity = match success {
                 true => Severity::Success,

@@ -14,6 +14,7 @@ use tokio::task::JoinSet;
 use super::Survival;
 use super::harness_manager::{Shared, Workers};
 use crate::folder::FolderLock;
+use crate::words::counted;
 use crate::{
     FolderError, HarnessFolder, HarnessHandle, HarnessLog, HarnessView, ProcessHandle,
     ServeOutcome, Serving,
@@ -188,8 +189,9 @@ impl Attendant {
         }
         if self.losses > self.shared.restarts {
             let mut message = format!(
-                "its process was lost in epoch {}, and {} restarts are all it has",
-                view.epoch.0, self.shared.restarts
+                "its process was lost in epoch {}, and it has no more than {}",
+                view.epoch.0,
+                counted(self.shared.restarts as usize, "restart")
             );
             if let Some(complaint) = &self.complaint {
                 message.push_str(&format!("; it complained: {complaint}"));

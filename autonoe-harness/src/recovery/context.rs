@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::budget::BudgetedKind as Kind;
+use crate::words::counted;
 use crate::{Allowance, Spending, StuckReport, Task};
 
 /// How the loop of a task stands: all that a strategy of recovery sees.
@@ -103,7 +104,8 @@ impl LoopContext {
     pub fn can_pay(&self, iterations: u32) -> Result<(), String> {
         match self.affordable() {
             Some(affordable) if affordable < iterations => Err(format!(
-                "it takes {iterations} iterations, and what is left pays {affordable}"
+                "it takes {}, and what is left pays {affordable}",
+                counted(iterations as usize, "iteration")
             )),
             _ => Ok(()),
         }

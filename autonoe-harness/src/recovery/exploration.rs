@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     ExplorationBranch, LoopContext, RecoveryChange, RecoveryStep, RecoveryStrategy, WorkingPlace,
 };
+use crate::words::counted;
 
 /// What agents are told on the branches, in turn.
 const WAYS: [&str; 4] = [
@@ -74,8 +75,9 @@ impl RecoveryStrategy for Exploration {
             })
             .collect();
         let said = format!(
-            "tries {} ways of at most {iterations} iterations, each in a worktree of its own",
-            branches.len()
+            "tries {} of at most {}, each in a worktree of its own",
+            counted(branches.len(), "way"),
+            counted(iterations as usize, "iteration")
         );
         let change = RecoveryChange::Explore {
             branches,

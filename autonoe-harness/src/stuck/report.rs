@@ -5,6 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::words::counted;
+
 /// What is found after an iteration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StuckReport {
@@ -70,13 +72,23 @@ impl StuckReason {
 impl fmt::Display for StuckReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoProgress(times) => write!(f, "{times} iterations without progress"),
-            Self::RepeatedAction(times) => write!(f, "the same action {times} times"),
-            Self::RepeatedError(times) => write!(f, "the same error {times} times"),
-            Self::AlternatingPair(times) => write!(f, "the same two actions {times} times"),
-            Self::IdenticalOutput(times) => write!(f, "the same output {times} times"),
-            Self::SuspiciousSpeed(times) => write!(f, "{times} iterations that took no time"),
-            Self::Denied(times) => write!(f, "{times} iterations with denied calls"),
+            Self::NoProgress(times) => {
+                write!(f, "{} without progress", counted(*times, "iteration"))
+            }
+            Self::RepeatedAction(times) => write!(f, "the same action {}", counted(*times, "time")),
+            Self::RepeatedError(times) => write!(f, "the same error {}", counted(*times, "time")),
+            Self::AlternatingPair(times) => {
+                write!(f, "the same two actions {}", counted(*times, "time"))
+            }
+            Self::IdenticalOutput(times) => {
+                write!(f, "the same output {}", counted(*times, "time"))
+            }
+            Self::SuspiciousSpeed(times) => {
+                write!(f, "{} that took no time", counted(*times, "iteration"))
+            }
+            Self::Denied(times) => {
+                write!(f, "{} with denied calls", counted(*times, "iteration"))
+            }
             Self::NotRecovered => f.write_str("no better after it was helped"),
         }
     }

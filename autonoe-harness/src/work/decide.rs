@@ -6,6 +6,7 @@ use std::time::Duration;
 use autonoe_core::Retry;
 use jiff::Timestamp;
 
+use crate::words::counted;
 use crate::{BudgetedKind, ExecutionEnd, StuckReport, Verification};
 
 /// How often a task waits for its quota to be back.
@@ -90,7 +91,13 @@ pub enum GivenUp {
 impl fmt::Display for GivenUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Iterations(most) => write!(f, "it is not done after {most} iterations"),
+            Self::Iterations(most) => {
+                write!(
+                    f,
+                    "it is not done after {}",
+                    counted(*most as usize, "iteration")
+                )
+            }
             Self::Budget(BudgetedKind::Cost) => {
                 f.write_str("no money is left, or nobody knows how much was spent")
             }

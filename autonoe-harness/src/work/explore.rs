@@ -12,6 +12,7 @@ use super::messages::Held;
 use super::task_loop::Work;
 use super::task_so_far::WaysSoFar;
 use super::way_tree::{begin, is_gone};
+use crate::words::counted;
 use crate::{ExecutionResult, ExplorationBranch, Task, VerificationTab, WorkPlace, Worktree};
 
 /// What came of several ways.
@@ -183,7 +184,8 @@ impl Work<'_> {
         }
         let problem = problem.unwrap_or_default();
         Ok(Way::Failed(format!(
-            "not done after {iterations} iterations: {problem}"
+            "not done after {}: {problem}",
+            counted(iterations as usize, "iteration")
         )))
     }
 

@@ -93,10 +93,9 @@ impl FleetStatus {
             (phase, None) => phase.to_string(),
         };
         let mut text = format!(
-            "{} ({strategy}): {state}, {} of {} members done, {}, {}\n",
+            "{} ({strategy}): {state}, {}, {}, {}\n",
             self.name,
-            totals.done,
-            totals.total,
+            members_done(totals.done, totals.total),
             format_duration(self.now.elapsed),
             cost_words(&totals.cost)
         );
@@ -120,6 +119,12 @@ impl HarnessFleets {
         let fleets: Vec<_> = self.fleets.iter().map(|it| it.shown(width)).collect();
         fleets.join("\n")
     }
+}
+
+/// Writes how many are done: `1 of 1 member done`, `2 of 3 members done`.
+pub(super) fn members_done(done: u32, all: u32) -> String {
+    let plural = if all == 1 { "" } else { "s" };
+    format!("{done} of {all} member{plural} done")
 }
 
 /// Writes members below each other.

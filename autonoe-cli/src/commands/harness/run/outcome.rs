@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::harness::snapshot::Watcher;
-use crate::commands::harness::status::members;
+use crate::commands::harness::status::{members, members_done};
 use crate::commands::harness::waiting;
 use crate::exit_code;
 use crate::present::harmless_line;
@@ -85,7 +85,7 @@ pub(super) fn shown(
         text.push_str(&members(&now.members, width));
         let (totals, cost) = (&now.totals, cost_words(&now.totals.cost));
         let (done, all) = (totals.done, totals.total);
-        text.push_str(&format!("{done} of {all} members done, {cost}\n"));
+        text.push_str(&format!("{}, {cost}\n", members_done(done, all)));
     }
     if let Some(why) = &outcome.not_merged {
         let why = harmless_line(why);
