@@ -150,6 +150,29 @@ fn a_fleet_whose_project_was_moved_goes_on() {
 }
 
 #[test]
+fn who_stops_a_fleet_that_nobody_leads_is_told_how_it_comes_to_its_end() {
+    let setting = Setting::new();
+    let agents = setting.usual_agents(&[("parser", "never")]);
+    let options = ["--backend", &agents];
+    let run = setting.run(&options);
+    setting.until_log_has("parser", "Session 1 started");
+    run.interrupt();
+    assert_eq!(run.end().code, Some(130));
+
+    let stopped = setting.harness(&["stop"]);
+
+    assert_eq!(stopped.code, Some(0), "{stopped:?}");
+    let hint = "nobody leads this fleet now; the `autonoe harness run` that began it brings it";
+    assert!(stopped.stderr.contains(hint), "{stopped:?}");
+    let status = setting.harness(&["status"]);
+    let told = "stopping, and nobody leads it: the same command brings it to its end";
+    assert!(status.stdout.contains(told), "{status:?}");
+    assert_eq!(setting.run(&options).end().code, Some(1));
+    let status = setting.harness(&["status"]);
+    assert!(status.stdout.contains("(graph): stopped"), "{status:?}");
+}
+
+#[test]
 fn a_fleet_is_led_by_one_command_at_a_time() {
     let setting = Setting::new();
     let agents = setting.usual_agents(&[("parser", "go")]);

@@ -127,6 +127,39 @@ fn without_a_repository_members_are_isolated_or_nothing_begins() {
     let shared = setting.run(&["--backend", &agents, "--no-worktrees"]).end();
     assert_eq!(shared.code, Some(0), "{shared:?}");
     assert!(setting.has("src/shell.txt"));
+    setting.git(&["init", "-q", "-b", "main"]);
+    let left = setting.git(&["status", "--porcelain", ".autonoe", ".harness"]);
+    assert_eq!(left, "", "nothing of ours is to be committed");
+}
+
+#[test]
+fn a_member_whose_name_is_not_that_of_its_task_is_told() {
+    let setting = Setting::new();
+    let tasks = "- [ ] **../x**: One.\n- [ ] **plain**: Two.\n";
+    setting.write(
+        "ROADMAP.md",
+        &format!("## Objective\nX.\n## Tasks\n{tasks}"),
+    );
+    setting.git(&["commit", "-qam", "A roadmap"]);
+    let session = |name: &str| crate::setting::session(name, [crate::setting::ends()]);
+    let agents = setting.agents("agents", &[session("../x"), session("plain")]);
+
+    let ended = setting.run(&["--backend", &agents]).end();
+
+    assert!(
+        ended
+            .stderr
+            .contains("the task \"../x\" is done by the member x"),
+        "{ended:?}"
+    );
+    assert_eq!(
+        ended.stderr.matches("is done by the member").count(),
+        1,
+        "{ended:?}"
+    );
+    // Tasks without dependencies do not make it another strategy than was asked for.
+    let status = setting.harness(&["status"]);
+    assert!(status.stdout.starts_with("roadmap (graph)"), "{status:?}");
 }
 
 #[test]

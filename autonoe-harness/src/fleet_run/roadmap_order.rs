@@ -109,8 +109,8 @@ impl FleetOrder {
                 ));
             }
             (Arrangement::OneAfterTheOther, _) => Arc::new(Pipeline {}),
-            (Arrangement::AsTheyDepend, Some(_)) => Arc::new(graph),
-            (Arrangement::AllAtOnce | Arrangement::AsTheyDepend, None) => Arc::new(Parallel {}),
+            (Arrangement::AsTheyDepend, _) => Arc::new(graph),
+            (Arrangement::AllAtOnce, None) => Arc::new(Parallel {}),
         };
         let members = open.iter().zip(&ids).map(|(planned, id)| {
             let task = with_the_whole(roadmap, planned.task.clone());

@@ -87,6 +87,8 @@ impl Work<'_> {
             self.account.end(None);
             return Err(NoTurn::NotRecorded(failure));
         }
+        // Who looks while the agent works sees in which turn it is.
+        self.report(Some(task), iteration);
         let child = RunControl::new();
         let mut execution = Execution::new(&child).budget(budget);
         execution.context = self.context(problem);

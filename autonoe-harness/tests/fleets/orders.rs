@@ -43,6 +43,16 @@ fn each_open_task_is_a_member_that_builds_on_what_it_depends_on() {
 }
 
 #[test]
+fn tasks_without_dependencies_are_a_graph_without_edges() {
+    let tasks = roadmap(&[("a", &[]), ("b", &[])]);
+
+    let order = FleetOrder::of_tasks("f", &tasks, Arrangement::AsTheyDepend);
+
+    let order = order.expect("it can be done");
+    assert_eq!(order.strategy.typetag_name(), "graph");
+}
+
+#[test]
 fn what_all_is_for_is_told_to_every_agent() {
     let order = FleetOrder::of_tasks("f", &roadmap(&[("a", &[])]), Arrangement::AsTheyDepend);
 

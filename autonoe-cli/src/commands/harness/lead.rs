@@ -82,9 +82,7 @@ pub(super) fn resume(
         let words = format!("{} goes on", who(&chosen, member.as_ref()));
         let asked = asked(&chosen, "resume", member);
         asked.tell(args.json, &words, surroundings)?;
-        if let Some(warning) = nobody_leads(&chosen)? {
-            surroundings.note(&warning);
-        }
+        tell_if_nobody_leads(&chosen, "goes on with it", surroundings)?;
         Ok(ExitCode::SUCCESS)
     })
 }
@@ -114,6 +112,7 @@ pub(super) fn stop(
         let words = format!("{} was told to end", who(&chosen, member.as_ref()));
         let asked = asked(&chosen, "stop", member);
         asked.tell(args.json, &words, surroundings)?;
+        tell_if_nobody_leads(&chosen, "brings it to its end", surroundings)?;
         Ok(ExitCode::SUCCESS)
     })
 }
@@ -153,6 +152,7 @@ pub(super) fn kill(
             ..asked(&chosen, "kill", member)
         };
         asked.tell(args.json, &words, surroundings)?;
+        tell_if_nobody_leads(&chosen, "brings it to its end", surroundings)?;
         Ok(ExitCode::SUCCESS)
     })
 }
@@ -196,16 +196,17 @@ fn asked(chosen: &Chosen, action: &'static str, member: Option<HarnessId>) -> Ha
     }
 }
 
-/// Says that nothing goes on by itself if nobody leads the fleet.
-fn nobody_leads(chosen: &Chosen) -> Result<Option<String>, CliError> {
+/// Says that nothing happens by itself if nobody leads the fleet, and what the next `run` does.
+fn tell_if_nobody_leads(
+    chosen: &Chosen,
+    does: &str,
+    surroundings: &Surroundings,
+) -> Result<(), CliError> {
     let leader = chosen.home.coordinator(chosen.name());
-    let leader = leader.map_err(|error| broken(&error))?;
-    Ok(match leader {
-        Some(_) => None,
-        None => Some(
-            "  hint: nobody leads this fleet now; the `autonoe harness run` that began it goes on \
-             with it"
-                .to_owned(),
-        ),
-    })
+    if leader.map_err(|error| broken(&error))?.is_none() {
+        surroundings.note(&format!(
+            "  hint: nobody leads this fleet now; the `autonoe harness run` that began it {does}"
+        ));
+    }
+    Ok(())
 }

@@ -19,7 +19,7 @@ use crate::surroundings::Surroundings;
 /// How often it is looked whether something was written.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// How much is read again to find what is new.
+/// How many lines at least are read again to find what is new.
 const WINDOW: usize = 2000;
 
 /// One line of `autonoe harness logs --json`.
@@ -44,7 +44,7 @@ pub(super) fn logs(
             // Looked at before the logs are: what is written after that is read below.
             let is_over = !args.follow || is_over(&chosen, args)?;
             for writer in &writers {
-                let lines = read(&chosen, writer.as_ref())?;
+                let lines = read(&chosen, writer.as_ref(), args.tail.max(WINDOW))?;
                 let new = match seen.get(writer) {
                     None => lines.len().saturating_sub(args.tail),
                     Some(before) => first_new(before, &lines),
@@ -75,10 +75,10 @@ fn writers(chosen: &Chosen, args: &HarnessLogsArgs) -> Result<Vec<Option<Harness
     })
 }
 
-fn read(chosen: &Chosen, writer: Option<&HarnessId>) -> Result<Vec<String>, CliError> {
+fn read(chosen: &Chosen, writer: Option<&HarnessId>, most: usize) -> Result<Vec<String>, CliError> {
     let lines = match writer {
-        Some(member) => chosen.folder(member)?.log(WINDOW),
-        None => chosen.home.log(chosen.name(), WINDOW),
+        Some(member) => chosen.folder(member)?.log(most),
+        None => chosen.home.log(chosen.name(), most),
     };
     lines.map_err(|error| broken(&error))
 }

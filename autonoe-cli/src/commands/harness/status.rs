@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use autonoe_core::format_duration;
-use autonoe_dashboard::{Dashboard, FleetPhase, Member, cost_words};
+use autonoe_dashboard::{AlertLine, AlertSeverity, Dashboard, FleetPhase, Member, cost_words};
 use autonoe_harness::{AggregatedResult, FleetHome, FleetRecord};
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -17,6 +17,12 @@ use crate::columns::columns_within;
 use crate::error::CliError;
 use crate::present::{harmless_line, shorten};
 use crate::surroundings::Surroundings;
+
+/// How many of the last alerts are shown, whatever they say.
+const LAST: usize = 3;
+
+/// How many of those before them, if something is wrong.
+const ODD: usize = 5;
 
 /// What `autonoe harness status --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -89,6 +95,9 @@ impl FleetStatus {
         } = &self.now;
         let state = match (phase, self.coordinator) {
             (FleetPhase::Waiting, None) => "broken off: the same command goes on".to_owned(),
+            (FleetPhase::Stopping, None) => {
+                "stopping, and nobody leads it: the same command brings it to its end".to_owned()
+            }
             (phase, Some(pid)) => format!("{phase}, led by process {pid}"),
             (phase, None) => phase.to_string(),
         };
@@ -100,7 +109,7 @@ impl FleetStatus {
             cost_words(&totals.cost)
         );
         text.push_str(&members(&self.now.members, width));
-        for alert in self.now.alerts.iter().take(3) {
+        for alert in worth_telling(&self.now.alerts) {
             let of = alert.harness.as_ref().map(|id| format!(" ({id})"));
             let message = shorten(&alert.message);
             let of = of.unwrap_or_default();
@@ -108,6 +117,15 @@ impl FleetStatus {
         }
         text
     }
+}
+
+/// Returns the last alerts, and those before them that a person should know of.
+fn worth_telling(alerts: &[AlertLine]) -> impl Iterator<Item = &AlertLine> {
+    let is_odd =
+        |alert: &AlertLine| !matches!(alert.severity, AlertSeverity::Info | AlertSeverity::Success);
+    let (last, before) = alerts.split_at(alerts.len().min(LAST));
+    let odd = before.iter().filter(move |alert| is_odd(alert));
+    last.iter().chain(odd.take(ODD))
 }
 
 impl HarnessFleets {

@@ -57,6 +57,7 @@ pub(super) fn run(
         &project,
         surroundings,
     ));
+    warnings.extend(order::renamed(&order));
     let rules = Rules {
         switch: sandbox_switch(args.no_sandbox, surroundings),
         destructive: args.destructive(),
@@ -169,7 +170,16 @@ fn alone(args: &HarnessRunArgs, project: &Project) -> Result<Option<RunLock>, Cl
     if let Some(held) = RunLock::held(project)? {
         return Err(ProjectError::Locked(held).into());
     }
-    Ok(Some(RunLock::acquire(project, Timestamp::now())?))
+    let is_new = !project.state_dir().exists();
+    let lock = RunLock::acquire(project, Timestamp::now())?;
+    if is_new {
+        // The folder is there for the lock alone, which is nothing to commit.
+        let ignored = project.state_dir().join(".gitignore");
+        std::fs::write(&ignored, "/.gitignore\n/run.lock\n").map_err(|error| {
+            CliError::failure(format!("{} cannot be written: {error}", ignored.display()))
+        })?;
+    }
+    Ok(Some(lock))
 }
 
 fn webhook(

@@ -88,6 +88,26 @@ pub(super) fn order(
     Ok(order)
 }
 
+/// Says which members have another name than their task.
+pub(super) fn renamed(order: &FleetOrder) -> Vec<String> {
+    let of_one_task = order.members.iter().filter_map(|member| {
+        let [planned] = member.work.tasks.as_slice() else {
+            return None;
+        };
+        Some((&member.id, &planned.task.id))
+    });
+    of_one_task
+        .filter(|(member, task)| member.as_str() != task.as_str())
+        .filter(|_| !matches!(order.strategy.typetag_name(), "race" | "voting"))
+        .map(|(member, task)| {
+            format!(
+                "the task {:?} is done by the member {member}",
+                task.as_str()
+            )
+        })
+        .collect()
+}
+
 fn contest(
     args: &HarnessRunArgs,
     name: &str,
