@@ -35,6 +35,7 @@
 //! | have all of that put together, so that it survives a kill of anything | `FleetRun`, `FleetOrder`, `FleetHome`, `MemberWork` (feature `sqlite`) |
 //! | give each a folder and a branch of its own | [`Worktrees`], [`Worktree`] |
 //! | have an engine or single sessions in another program | [`ProgramEngine`], [`serve_engine`], [`ProgramSessionHost`], [`serve_session_host`], [`PipedProgram`] |
+//! | have a run move between hosts that share no folder | [`TravellingHost`], [`TravellingProject`], [`TravelRemote`] |
 //!
 //! The library never prints, exits or reads the environment.
 
@@ -63,6 +64,7 @@ mod shared;
 mod state;
 mod strategy;
 mod stuck;
+mod travel;
 mod words;
 mod work;
 
@@ -121,6 +123,7 @@ pub use strategy::{
 pub use stuck::{
     Circuit, Iteration, StuckDetector, StuckLevel, StuckReason, StuckReport, StuckThresholds,
 };
+pub use travel::{KeptWork, TravelError, TravelRemote, TravellingHost, TravellingProject};
 pub use work::{
     GivenUp, Isolation, Iterated, NextStep, NoWorkObserver, TaskLoop, ToldMessage, WhenDone,
     WorkEvent, WorkJournal, WorkObserver, WorkOrder, WorkSoFar, next_step,

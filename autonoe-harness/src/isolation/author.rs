@@ -31,7 +31,7 @@ impl Author {
     }
 
     /// Returns the settings of git that make it the author.
-    pub(super) fn settings(&self) -> [String; 4] {
+    pub(crate) fn settings(&self) -> [String; 4] {
         [
             "-c".to_owned(),
             format!("user.name={}", self.name),

@@ -1,5 +1,6 @@
 //! The program `git`.
 
+use std::fmt;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -35,16 +36,18 @@ const SETTINGS: [&str; 14] = [
 ];
 
 /// Runs git, with the environment that was given and without the settings of the user.
-#[derive(Clone, Debug)]
-pub(super) struct Git {
+#[derive(Clone)]
+pub(crate) struct Git {
     commands: Commands,
     time: Duration,
     repository: Option<Repository>,
     programs: Programs,
+    /// What holds beside [`SETTINGS`], and is seen by nobody who lists processes.
+    settings: Vec<(String, String)>,
 }
 
 impl Git {
-    pub(super) fn new(commands: Commands, time: Duration) -> Self {
+    pub(crate) fn new(commands: Commands, time: Duration) -> Self {
         // A variable that points git to another repository or index must not get through.
         let is_ours = |name: &std::ffi::OsStr| !name.as_encoded_bytes().starts_with(b"GIT_");
         let commands = commands.only_env(is_ours).envs([
@@ -64,11 +67,12 @@ impl Git {
             time,
             repository: None,
             programs: Programs::default(),
+            settings: Vec::new(),
         }
     }
 
     /// Has git look at no other repository, whatever the folders say.
-    pub(super) fn of(mut self, repository: Repository) -> Self {
+    pub(crate) fn of(mut self, repository: Repository) -> Self {
         self.repository = Some(repository);
         self
     }
@@ -82,13 +86,25 @@ impl Git {
         self.programs
     }
 
-    pub(super) fn within(mut self, time: Duration) -> Self {
+    pub(crate) fn within(mut self, time: Duration) -> Self {
         self.time = time;
         self
     }
 
+    /// Sets more, over all that the repository says. Values may be secrets.
+    pub(crate) fn with_settings(mut self, settings: &[(String, String)]) -> Self {
+        self.settings.extend_from_slice(settings);
+        self
+    }
+
+    /// Lets git talk to others, by one protocol only.
+    pub(crate) fn reaching(mut self, protocol: &str) -> Self {
+        self.commands = self.commands.env("GIT_ALLOW_PROTOCOL", protocol);
+        self
+    }
+
     /// Has each git hold `lock` as long as it lives.
-    pub(super) fn holding(&self, lock: &Arc<File>) -> Self {
+    pub(crate) fn holding(&self, lock: &Arc<File>) -> Self {
         Self {
             commands: self.commands.clone().inherit(lock.clone()),
             ..self.clone()
@@ -96,7 +112,7 @@ impl Git {
     }
 
     /// Runs git in `folder`, whatever comes of it.
-    pub(super) async fn attempt<S: AsRef<str>>(
+    pub(crate) async fn attempt<S: AsRef<str>>(
         &self,
         folder: &Path,
         arguments: &[S],
@@ -120,7 +136,7 @@ impl Git {
             .env("GIT_WORK_TREE", folder)
             .env("GIT_COMMON_DIR", &repository.common);
         if self.programs == Programs::Allowed || !may_run(arguments) {
-            return Ok(commands);
+            return Ok(set(commands, self.settings.iter().cloned()));
         }
         // Each time, right before: an agent may have changed them meanwhile.
         let list = ["config", "--list", "--name-only", "-z"];
@@ -128,15 +144,9 @@ impl Git {
         if !said.is_success() {
             return Err(failed(&list, &said));
         }
-        let settings = disarmed(&text(&said.stdout));
-        // Not as arguments, where a name with `=` in it would be understood as another.
-        let mut commands = commands.env("GIT_CONFIG_COUNT", settings.len().to_string());
-        for (number, (name, value)) in settings.into_iter().enumerate() {
-            commands = commands
-                .env(format!("GIT_CONFIG_KEY_{number}"), name)
-                .env(format!("GIT_CONFIG_VALUE_{number}"), value);
-        }
-        Ok(commands)
+        let instead = disarmed(&text(&said.stdout)).into_iter();
+        let instead = instead.map(|(name, value)| (name, value.to_owned()));
+        Ok(set(commands, instead.chain(self.settings.iter().cloned())))
     }
 
     async fn run<S: AsRef<str>>(
@@ -167,7 +177,7 @@ impl Git {
     /// # Errors
     ///
     /// It did not succeed.
-    pub(super) async fn ask<S: AsRef<str>>(
+    pub(crate) async fn ask<S: AsRef<str>>(
         &self,
         folder: &Path,
         arguments: &[S],
@@ -180,8 +190,33 @@ impl Git {
     }
 }
 
+impl fmt::Debug for Git {
+    // Settings may hold secrets, so they are not shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Git")
+            .field("commands", &self.commands)
+            .field("repository", &self.repository)
+            .field("programs", &self.programs)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Gives settings to git. Not as arguments, which everybody on the machine can read, and where a name
+/// with `=` in it would be understood as another.
+fn set(commands: Commands, settings: impl Iterator<Item = (String, String)>) -> Commands {
+    let mut count = 0;
+    let commands = settings.fold(commands, |commands, (name, value)| {
+        let number = count;
+        count += 1;
+        commands
+            .env(format!("GIT_CONFIG_KEY_{number}"), name)
+            .env(format!("GIT_CONFIG_VALUE_{number}"), value)
+    });
+    commands.env("GIT_CONFIG_COUNT", count.to_string())
+}
+
 /// Says what git failed to do.
-pub(super) fn failed<S: AsRef<str>>(arguments: &[S], said: &CommandOutput) -> IsolationError {
+pub(crate) fn failed<S: AsRef<str>>(arguments: &[S], said: &CommandOutput) -> IsolationError {
     IsolationError::Git {
         doing: doing(arguments),
         how: said.end.to_string(),
@@ -190,7 +225,7 @@ pub(super) fn failed<S: AsRef<str>>(arguments: &[S], said: &CommandOutput) -> Is
 }
 
 /// Returns what git said, for people.
-pub(super) fn words(said: &CommandOutput) -> String {
+pub(crate) fn words(said: &CommandOutput) -> String {
     let words = format!("{}\n{}", said.stderr.trim(), text(&said.stdout).trim());
     let words: Vec<&str> = words.split_whitespace().collect();
     words.join(" ")
@@ -205,6 +240,6 @@ fn doing<S: AsRef<str>>(arguments: &[S]) -> String {
     rest.collect::<Vec<_>>().join(" ")
 }
 
-pub(super) fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

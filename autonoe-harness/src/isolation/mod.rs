@@ -28,5 +28,8 @@ pub use sweep::{KeptWorktree, Swept};
 pub use worktree::Worktree;
 pub use worktrees::Worktrees;
 
-#[cfg(feature = "sqlite")]
+pub(crate) use git::{Git, failed, text, words};
 pub(crate) use name::check as check_name;
+pub(crate) use remove::no_repository_inside;
+pub(crate) use repository::Repository;
+pub(crate) use turn::take as take_turn;

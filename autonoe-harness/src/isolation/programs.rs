@@ -26,7 +26,7 @@ pub(super) fn may_run<S: AsRef<str>>(arguments: &[S]) -> bool {
         Some(
             "cat-file" | "commit-tree" | "config" | "diff-index" | "diff-tree" | "for-each-ref"
             | "ls-files" | "ls-tree" | "merge-base" | "rev-list" | "rev-parse" | "symbolic-ref"
-            | "update-ref",
+            | "update-ref" | "write-tree",
         ) => false,
         _ => true,
     }

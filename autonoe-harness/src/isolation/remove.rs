@@ -152,14 +152,14 @@ pub(super) async fn uncommitted(
 
 /// Whether there are files in which a merge left conflicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Conflicts {
+pub(crate) enum Conflicts {
     None,
     Some,
 }
 
 /// Makes sure that no submodule is checked out: to look at one, git would follow the settings that
 /// stand in there, and to remove it would lose what was committed there.
-pub(super) async fn no_repository_inside(
+pub(crate) async fn no_repository_inside(
     git: &super::git::Git,
     place: &WorkPlace,
 ) -> Result<Conflicts, IsolationError> {

@@ -11,13 +11,13 @@ use super::IsolationError;
 /// A worktree says in its file `.git` where that is, and an agent can write that file. So the
 /// repository is asked, and a worktree that says otherwise is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Repository {
+pub(crate) struct Repository {
     /// The work tree that was opened.
-    pub(super) top: PathBuf,
+    pub(crate) top: PathBuf,
     /// What git knows about that one.
-    pub(super) dir: PathBuf,
+    pub(crate) dir: PathBuf,
     /// What git knows about the repository, `.git`.
-    pub(super) common: PathBuf,
+    pub(crate) common: PathBuf,
 }
 
 impl Repository {

@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 ///
 /// [`IsolationError::Stalled`] if one keeps it for longer than `patience`, and what `wanted` says
 /// once it does not want to wait any more.
-pub(super) async fn take(
+pub(crate) async fn take(
     path: &Path,
     patience: Duration,
     wanted: impl Fn() -> Result<(), IsolationError>,
