@@ -1,12 +1,15 @@
 //! Sessions that were lost with what they ran on.
 
+use serde::{Deserialize, Serialize};
+
 /// How often a session was lost, as far as is known: it began and left no end. What that cost
 /// nobody knows.
 ///
 /// A worker that is gone may have left the end of the session on its host, or may never have begun
 /// it; the host has that written down. Who is gone with its host has lost it for all that one knows.
-#[derive(Debug, Default)]
-pub(super) struct Losses {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Losses {
     /// The hosts that are gone with a session.
     hosts: u32,
     /// Whether it was lost on the host that the run is on.

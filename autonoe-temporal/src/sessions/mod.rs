@@ -4,8 +4,10 @@
 #![allow(unreachable_pub, missing_docs, missing_debug_implementations)]
 
 mod activities;
+mod begin;
 mod calls;
-mod driving;
+mod carrying;
+mod course;
 mod ending;
 mod hosts;
 mod losses;
@@ -13,5 +15,6 @@ mod workflow;
 
 pub(crate) use activities::SessionActivities;
 pub use autonoe_core::{SESSIONS_JOB, SessionsRun};
+pub(crate) use begin::SessionsBegin;
 pub use hosts::SessionHosts;
-pub(crate) use workflow::{SessionsBegin, SessionsWorkflow};
+pub(crate) use workflow::SessionsWorkflow;

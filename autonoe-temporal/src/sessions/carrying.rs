@@ -1,0 +1,89 @@
+//! How the steps of a run are carried out by a workflow.
+
+use autonoe_core::Failure;
+use temporalio_client::RetryPolicy;
+use temporalio_sdk::{
+    ActivityCancellationType, ActivityExecutionError, ActivityOptions, TimeoutType, WorkflowContext,
+};
+
+use super::SessionActivities;
+use super::calls::SessionCall;
+use super::course::{Came, Lost, OnHost, Step};
+use super::workflow::SessionsWorkflow;
+use crate::Pace;
+
+type Context = WorkflowContext<SessionsWorkflow>;
+
+/// Carries out a step that is not the last, and returns what came of it.
+pub(super) async fn carry_out(ctx: &mut Context, step: Step, pace: Pace) -> Option<Came> {
+    match step {
+        Step::Claim { queue } => Some(claim(ctx, queue, pace).await),
+        Step::Look(host) => Some(look(ctx, host, pace).await),
+        Step::Session(host, call) => Some(session(ctx, host, *call, pace).await),
+        Step::Timer(left) => {
+            ctx.timer(left).await;
+            Some(Came::TimeIsUp)
+        }
+        Step::AwaitInstruction => {
+            // What it is told comes by a signal.
+            let _ = ctx.wait_condition(|it| it.course.has_news()).await;
+            None
+        }
+        Step::BeginAnew | Step::Finish(_) => None,
+    }
+}
+
+// A claim and a look say nothing meanwhile, so who takes longer than a heartbeat is dead.
+
+async fn claim(ctx: &mut Context, queue: Option<String>, pace: Pace) -> Came {
+    let whose = ctx.state(|it| it.course.whose());
+    let options = ActivityOptions::with_start_to_close_timeout(pace.heartbeat)
+        .maybe_task_queue(queue)
+        .build();
+    let claimed = ctx.execute_activity(SessionActivities::claim, whose, options);
+    Came::Claimed(claimed.await.map_err(|error| unclaimed(&error)))
+}
+
+async fn look(ctx: &mut Context, host: OnHost, pace: Pace) -> Came {
+    let whose = ctx.state(|it| it.course.whose());
+    let options = ActivityOptions::with_start_to_close_timeout(pace.heartbeat)
+        .task_queue(host.queue)
+        .maybe_schedule_to_start_timeout(host.patience)
+        .build();
+    let looked = ctx.execute_activity(SessionActivities::look, whose, options);
+    Came::Looked(looked.await.map_err(Lost::from))
+}
+
+async fn session(ctx: &mut Context, host: OnHost, call: SessionCall, pace: Pace) -> Came {
+    let options = ActivityOptions::with_start_to_close_timeout(pace.longest)
+        .heartbeat_timeout(pace.heartbeat)
+        .cancellation_type(ActivityCancellationType::WaitCancellationCompleted)
+        .task_queue(host.queue)
+        .maybe_schedule_to_start_timeout(host.patience)
+        // Whether to try again there or elsewhere is decided by the course.
+        .retry_policy(RetryPolicy::builder().maximum_attempts(1).build())
+        .build();
+    let answered = ctx.execute_activity(SessionActivities::session, call, options);
+    Came::Answered(answered.await.map_err(Lost::from))
+}
+
+impl From<ActivityExecutionError> for Lost {
+    fn from(error: ActivityExecutionError) -> Self {
+        if let ActivityExecutionError::Cancelled(_) = error {
+            return Self::Cancelled;
+        }
+        let timeout = error.as_timeout().map(|timeout| timeout.timeout_type());
+        match timeout {
+            Some(TimeoutType::ScheduleToStart) => Self::HostIsGone,
+            _ => Self::Worker(format!("the session was lost with its worker: {error}")),
+        }
+    }
+}
+
+fn unclaimed(error: &ActivityExecutionError) -> Failure {
+    let why = format!("no host claims the run: {error}");
+    match error {
+        ActivityExecutionError::Cancelled(_) => Failure::retryable("cancelled", why),
+        _ => Failure::permanent("unclaimed", why),
+    }
+}
