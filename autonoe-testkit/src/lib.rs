@@ -16,6 +16,8 @@
 //!   functions to call from a test.
 //! - `fake_claude` (feature `fake-claude`): a program in the place of Claude Code
 //!   that plays scripts, recorded conversations and faults.
+//! - `simulation` (feature `simulation`): a run on hosts that crash, sleep and lose touch,
+//!   played from a seed, for whatever decides what they do.
 //! - `model_server` (feature `model-servers`): the model APIs of Anthropic, OpenAI and
 //!   Google from a script, so that real programs and clients run offline.
 //!
@@ -77,6 +79,8 @@ pub mod model_server;
 #[cfg(feature = "programs")]
 pub mod program;
 mod script;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 mod temp_project;
 
 pub use captured_logs::{CapturedLog, CapturedLogs};

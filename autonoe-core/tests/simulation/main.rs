@@ -1,18 +1,17 @@
 //! A run on several hosts that crash, sleep and lose touch: every session takes effect exactly once.
 //!
 //! The machine, its facts and its journal lines are the real ones; the hosts, the
-//! clock and the project are a model. A seed gives the same schedule each time.
+//! clock and the project are the model of `autonoe_testkit::simulation`.
 
-mod host;
-mod random;
-mod script;
-mod store;
-mod world;
+mod driving;
+mod facts;
+mod local;
+mod sessions;
 
 use std::ops::Range;
 
-use store::Rules;
-use world::{Tally, Violation, simulate};
+use autonoe_testkit::simulation::{Rules, Tally, Violation};
+use local::simulate;
 
 /// Plays each schedule of `seeds`; panics with the first one that breaks a rule.
 fn all_hold(seeds: Range<u64>) -> Tally {

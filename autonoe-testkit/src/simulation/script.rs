@@ -8,22 +8,29 @@ use autonoe_core::{
 };
 use jiff::Timestamp;
 
-use crate::random::Random;
+use super::Random;
 
 /// What the sessions of one run do. The same session does the same whenever it is run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Script {
+pub struct Script {
     seed: u64,
     deliverables: usize,
 }
 
 impl Script {
-    pub(crate) fn new(seed: u64) -> Self {
-        let deliverables = usize::try_from(Random::new(seed).between(2, 5)).expect("small");
+    /// Makes the script of a seed.
+    pub fn new(seed: u64) -> Self {
+        let deliverables = Random::new(seed).between(2, 5) as usize;
         Self { seed, deliverables }
     }
 
-    pub(crate) fn limits() -> RunLimits {
+    /// Returns the run that all hosts work on.
+    pub fn run() -> RunId {
+        RunId::new("run")
+    }
+
+    /// Returns the limits of the run.
+    pub fn limits() -> RunLimits {
         RunLimits {
             on_quota: OnQuota::Wait,
             pause: Duration::from_secs(3),
@@ -32,14 +39,14 @@ impl Script {
     }
 
     /// Returns how long session `number` takes, in milliseconds.
-    pub(crate) fn takes(self, number: u32) -> u64 {
+    pub fn takes(self, number: u32) -> u64 {
         self.random(number).between(500, 25_000)
     }
 
     /// Carries out session `number`, which ends at `at`, on a ledger that is as `before`.
     ///
     /// The work is not idempotent: who does it twice makes two steps.
-    pub(crate) fn perform(
+    pub fn perform(
         self,
         number: u32,
         at: Timestamp,
@@ -67,7 +74,7 @@ impl Script {
     }
 
     /// Runs without any fault.
-    pub(crate) fn undisturbed(self) -> RunReport {
+    pub(super) fn undisturbed(self) -> RunReport {
         let mut at = Timestamp::UNIX_EPOCH;
         let mut ledger = LedgerView::default();
         let mut machine = RunMachine::new(Self::limits());
@@ -91,7 +98,7 @@ impl Script {
                         ledger: Ok(ledger),
                     })
                 }
-                RunAction::Finish { exit } => return machine.report(&run(), exit, at),
+                RunAction::Finish { exit } => return machine.report(&Self::run(), exit, at),
                 other => panic!("nobody asked for {other:?}"),
             };
         }
@@ -112,13 +119,8 @@ fn work(deliverables: usize, kind: u64, counts: &mut LedgerCounts) {
     }
 }
 
-/// The run that all hosts of a simulation work on.
-pub(crate) fn run() -> RunId {
-    RunId::new("run")
-}
-
 /// What must be the same whatever happened in between: all but times and unknown costs.
-pub(crate) fn counts(
+pub(super) fn counts(
     report: &RunReport,
 ) -> (
     &ExitReason,

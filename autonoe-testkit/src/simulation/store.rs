@@ -6,7 +6,8 @@ use autonoe_core::{Epoch, JournalLine, LedgerView, RunFact, RunReport};
 
 /// Which of the rules are in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rules {
+pub enum Rules {
+    /// All of them.
     All,
     /// Writes with an old epoch are taken.
     NoFence,
@@ -16,29 +17,31 @@ pub(crate) enum Rules {
 
 /// Somebody else has taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fenced;
+pub struct Fenced;
 
 /// The one project that all hosts share.
 ///
 /// A session's step in the ledger and its outcome record are one write. With
 /// two, a crash between them would repeat the step; no rule could mend that.
 #[derive(Debug)]
-pub(crate) struct Store {
+pub struct Store {
     rules: Rules,
     epoch: Epoch,
     /// Until when the lock is taken, in milliseconds.
     locked_until: u64,
     ledger: LedgerView,
     /// The numbers of the sessions that took effect, in order.
-    pub(crate) effects: Vec<u32>,
+    pub(super) effects: Vec<u32>,
     outcomes: BTreeMap<u32, RunFact>,
-    pub(crate) journal: Vec<JournalLine>,
-    pub(crate) ended: Option<RunReport>,
-    pub(crate) refused: u64,
+    /// What hosts have written down, in order.
+    pub journal: Vec<JournalLine>,
+    /// What the run came to.
+    pub ended: Option<RunReport>,
+    pub(super) refused: u64,
 }
 
 impl Store {
-    pub(crate) fn new(rules: Rules) -> Self {
+    pub(super) fn new(rules: Rules) -> Self {
         Self {
             rules,
             epoch: Epoch(0),
@@ -52,22 +55,43 @@ impl Store {
         }
     }
 
-    pub(crate) fn ledger(&self) -> LedgerView {
+    /// Returns the ledger.
+    pub fn ledger(&self) -> LedgerView {
         self.ledger
     }
 
     /// Takes the lock and raises the epoch, unless the lock is taken or the run over.
-    pub(crate) fn take_over(&mut self, now: u64, until: u64) -> Option<Epoch> {
+    pub fn take_over(&mut self, now: u64, until: u64) -> Option<Epoch> {
         if now < self.locked_until || self.ended.is_some() {
             return None;
         }
         self.locked_until = until;
-        self.epoch = self.epoch.next().expect("few take over");
+        self.epoch = self.next_epoch();
         Some(self.epoch)
     }
 
+    /// Returns the epoch of who takes over next. Nothing is changed.
+    pub fn next_epoch(&self) -> Epoch {
+        Epoch(self.epoch.0 + 1)
+    }
+
+    /// Keeps off all before `epoch`.
+    ///
+    /// # Errors
+    ///
+    /// Somebody else has taken over.
+    pub fn raise(&mut self, epoch: Epoch) -> Result<(), Fenced> {
+        self.fence(epoch)?;
+        self.epoch = self.epoch.max(epoch);
+        Ok(())
+    }
+
     /// Keeps the lock. Who has lost it learns so, whatever the rules: the fence is about writes.
-    pub(crate) fn keep_lock(&mut self, epoch: Epoch, until: u64) -> Result<(), Fenced> {
+    ///
+    /// # Errors
+    ///
+    /// Somebody else has taken over.
+    pub fn keep_lock(&mut self, epoch: Epoch, until: u64) -> Result<(), Fenced> {
         if epoch < self.epoch {
             return Err(Fenced);
         }
@@ -76,14 +100,18 @@ impl Store {
     }
 
     /// Frees the lock of a host that is gone, as the system does.
-    pub(crate) fn free_lock(&mut self, epoch: Epoch) {
+    pub fn free_lock(&mut self, epoch: Epoch) {
         if epoch == self.epoch {
             self.locked_until = 0;
         }
     }
 
     /// Writes what session `number` did, and its outcome record.
-    pub(crate) fn end_session(
+    ///
+    /// # Errors
+    ///
+    /// Somebody else has taken over.
+    pub fn end_session(
         &mut self,
         epoch: Epoch,
         number: u32,
@@ -100,11 +128,16 @@ impl Store {
     }
 
     /// Returns the outcome record of session `number`.
-    pub(crate) fn outcome(&self, number: u32) -> Option<&RunFact> {
+    pub fn outcome(&self, number: u32) -> Option<&RunFact> {
         self.outcomes.get(&number)
     }
 
-    pub(crate) fn append(&mut self, epoch: Epoch, line: JournalLine) -> Result<(), Fenced> {
+    /// Writes down a line.
+    ///
+    /// # Errors
+    ///
+    /// Somebody else has taken over.
+    pub fn append(&mut self, epoch: Epoch, line: JournalLine) -> Result<(), Fenced> {
         self.fence(epoch)?;
         if let JournalLine::RunEnded { report } = &line {
             self.ended.get_or_insert_with(|| report.clone());

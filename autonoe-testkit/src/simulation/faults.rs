@@ -1,0 +1,65 @@
+//! What goes wrong with a host.
+
+use super::{Driver, World};
+
+/// Something that happens in a world.
+#[derive(Debug)]
+pub(super) enum Event<E> {
+    Crash,
+    Restart,
+    Sleep,
+    CutOff,
+    /// What the driver has planned.
+    Driven(E),
+}
+
+impl<D: Driver> World<D> {
+    /// Lets `event` happen to `host`, as far as it is there to see it.
+    pub(super) fn happen(&mut self, host: usize, event: Event<D::Event>) {
+        let it = &mut self.hosts[host];
+        let event = match event {
+            Event::Crash => return self.crash(host),
+            Event::Restart => {
+                it.down = false;
+                let life = it.life;
+                return self.soon(host, 2000, D::first(life));
+            }
+            Event::Sleep => {
+                it.asleep_until = self.now + self.random.between(1000, 60_000);
+                return;
+            }
+            Event::CutOff => {
+                it.cut_off_until = self.now + self.random.between(1000, 60_000);
+                return;
+            }
+            Event::Driven(event) => event,
+        };
+        if !D::sees(it, &event) {
+            return;
+        }
+        // Whatever comes while it sleeps comes when it wakes, in any order.
+        if self.now < it.asleep_until {
+            let at = it.asleep_until + self.random.between(0, 500);
+            return self.plan(at, host, event);
+        }
+        if self.now < it.cut_off_until && !D::needs_no_touch(&event) {
+            let at = self.now + self.random.between(1000, 8000);
+            return self.plan(at, host, event);
+        }
+        D::happen(self, host, event);
+    }
+
+    fn crash(&mut self, host: usize) {
+        let it = &mut self.hosts[host];
+        if it.down {
+            return;
+        }
+        // The agent may live on. Then it keeps the lock.
+        it.orphan = self.random.next().is_multiple_of(3).then_some(it.life);
+        D::crash(&mut it.hands, it.orphan, &mut self.store);
+        it.life += 1;
+        it.down = true;
+        let at = self.now + self.random.between(500, 40_000);
+        self.plan_fault(at, host, Event::Restart);
+    }
+}

@@ -1,0 +1,27 @@
+//! A run on several hosts that crash, sleep and lose touch, played from a seed.
+//!
+//! The project, its hosts, its clock and what goes wrong are a model. Who decides what the hosts do
+//! is real, and is given as a [`Driver`]: the runs of one machine and those of a cluster are played
+//! in the same world and must come to the same. A seed gives the same schedule each time.
+//!
+//! [`simulate`] plays one schedule. Whatever went wrong, every session took effect exactly once,
+//! the run ended after the faults did, and it came to what a run without faults comes to; or it is
+//! said which [`Violation`] there was. [`Rules`] can be switched off, to see that the simulation
+//! finds what they are for.
+
+mod driver;
+mod faults;
+mod host;
+mod random;
+mod script;
+mod store;
+mod verdict;
+mod world;
+
+pub use driver::Driver;
+pub use host::Host;
+pub use random::Random;
+pub use script::Script;
+pub use store::{Fenced, Rules, Store};
+pub use verdict::{Tally, Violation};
+pub use world::{FAULTS_END, HOSTS, World, simulate};
