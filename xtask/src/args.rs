@@ -14,6 +14,7 @@ Commands:
   bench sdk [--rounds N]
                   compare our client of Claude Code with the SDKs of the vendor, which are
                   installed, pinned, into target/sdks; needs node, npm and python3
+  bench temporal  measure autonoe-temporal on a real server, which is installed as for its tests
   test-temporal   run every check of autonoe-temporal, which is a workspace of its own, on a real
                   server, which is installed, pinned, into target/temporal; needs python3 with pip
   torture         stop writers by kills, takeovers and power cuts, thousands of times, and
@@ -30,6 +31,7 @@ pub(crate) enum Request {
     Schemas,
     Bench,
     BenchSdk { rounds: usize },
+    BenchTemporal,
     TestTemporal,
     Torture,
     Help,
@@ -63,6 +65,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Request, F
         "schemas" => (Request::Schemas, rest),
         "bench" => match rest.split_first() {
             Some((first, rest)) if first == "sdk" => bench_sdk(rest)?,
+            Some((first, rest)) if first == "temporal" => (Request::BenchTemporal, rest),
             _ => (Request::Bench, rest),
         },
         "test-temporal" => (Request::TestTemporal, rest),
@@ -109,6 +112,7 @@ mod tests {
             ("bench", Request::Bench),
             ("bench sdk", Request::BenchSdk { rounds: ROUNDS }),
             ("bench sdk --rounds 3", Request::BenchSdk { rounds: 3 }),
+            ("bench temporal", Request::BenchTemporal),
             ("test-temporal", Request::TestTemporal),
             ("torture", Request::Torture),
             ("help", Request::Help),

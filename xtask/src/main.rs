@@ -65,6 +65,7 @@ fn carry_out(request: Request) -> Result<ExitCode, Failure> {
         Request::Schemas => chores::update_schemas(&Cargo::from_env()?)?,
         Request::Bench => chores::bench(&Cargo::from_env()?)?,
         Request::BenchSdk { rounds } => bench_sdk::run(&Cargo::from_env()?, rounds)?,
+        Request::BenchTemporal => temporal::bench(&Cargo::from_env()?)?,
         Request::TestTemporal => temporal::test(&Cargo::from_env()?)?,
         Request::Torture => torture::run(&Cargo::from_env()?)?,
         Request::Test(scope) => return Ok(test(&Cargo::from_env()?, scope)),

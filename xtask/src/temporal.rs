@@ -1,4 +1,4 @@
-//! The checks of the crate that is a workspace of its own, with a real Temporal server.
+//! The checks and benchmarks of the crate that is a workspace of its own, with a real Temporal server.
 
 use std::fs;
 use std::io;
@@ -36,6 +36,19 @@ pub(crate) fn test(cargo: &Cargo) -> Result<(), Failure> {
     cargo::run(doc)?;
     println!("{counts}");
     Ok(())
+}
+
+/// Installs the server and runs the benchmarks of the crate.
+pub(crate) fn bench(cargo: &Cargo) -> Result<(), Failure> {
+    install(cargo.root())?;
+    cargo.run([
+        "bench",
+        "--manifest-path",
+        MANIFEST,
+        "--locked",
+        "--bench",
+        "cluster",
+    ])
 }
 
 /// Installs the pinned server, unless it is there.

@@ -34,18 +34,21 @@ impl Crew {
             log: log_in(site),
         })
     }
+
+    /// Returns the project of a run, and who works there.
+    pub(crate) fn of_run(&self, what: &SessionsRun) -> (Project, Arc<dyn AgentClientFactory>) {
+        let work: Work = serde_json::from_value(what.work.clone()).expect("work of ours");
+        let project = Project::find(&work.folder, None).expect("it is there");
+        let crew = self.clone();
+        (project, Arc::new(Agents { work, crew }))
+    }
 }
 
 impl SessionHosts for Crew {
     fn of(&self, _run: &RunId, what: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
-        let work: Work = serde_json::from_value(what.work.clone()).expect("work of ours");
-        let project = Project::find(&work.folder, None).expect("it is there");
+        let (project, agents) = self.of_run(what);
         let build = Arc::new(Build::of(&project));
-        let agents = Agents {
-            work,
-            crew: self.clone(),
-        };
-        let host = ProjectSessionHost::new(project, Arc::new(agents))
+        let host = ProjectSessionHost::new(project, agents)
             .configure(move |session| session.tool(build.clone()));
         Ok(Arc::new(host))
     }

@@ -14,6 +14,9 @@ use crate::site::Site;
 /// Says to this program that it is a worker, and which.
 const WORKER: &str = "AUTONOE_TEST_WORKER";
 
+/// How many sessions it carries out at once.
+const SLOTS: usize = 64;
+
 /// What a worker is told.
 #[derive(Debug, Serialize, Deserialize)]
 struct Orders {
@@ -26,8 +29,12 @@ struct Orders {
 /// This program, when a test starts it again.
 #[test]
 fn worker() {
+    work_if_told_to();
+}
+
+/// Works until it is killed if this program was started as a worker; else does nothing.
+pub(crate) fn work_if_told_to() {
     let Ok(orders) = std::env::var(WORKER) else {
-        // Not started as one.
         return;
     };
     let orders: Orders = serde_json::from_str(&orders).expect("orders");
@@ -40,18 +47,18 @@ fn worker() {
         let worker = TemporalWorker::connect(orders.settings, worker).await?;
         worker.sessions(crew).run(CancellationToken::new()).await
     });
-    worked.expect("it works until it is killed");
+    panic!("it works until it is killed, and not until {worked:?}");
 }
 
 /// A worker in a process of its own, killed at the latest when this is dropped.
-pub(crate) struct Host(Child);
+pub(crate) struct Host(pub(crate) Child);
 
 impl Host {
     pub(crate) fn start(site: &Site, settings: &TemporalSettings, host: &str) -> Self {
         let orders = Orders {
             settings: settings.clone(),
             host: host.to_owned(),
-            slots: 32,
+            slots: SLOTS,
             site: site.path().to_owned(),
         };
         let orders = serde_json::to_string(&orders).expect("it is JSON");

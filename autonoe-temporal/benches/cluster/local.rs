@@ -1,0 +1,28 @@
+//! The same runs in one process.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_core::{Failure, JobRunner, ProjectRun, RunDesk, RunOutcome, RunSpec, SessionsRun};
+
+use crate::crew::Crew;
+
+/// Carries out runs in their projects, as the command does.
+pub(crate) struct Locally(pub(crate) Arc<Crew>);
+
+#[async_trait]
+impl JobRunner for Locally {
+    async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+        let what: SessionsRun = serde_json::from_value(run.input.clone()).expect("runs of ours");
+        let (project, agents) = self.0.of_run(&what);
+        let report = ProjectRun::new(project, agents)
+            .configure(|runner| runner.pause_between_sessions(Duration::ZERO))
+            .start(desk.control())
+            .await;
+        match report {
+            Ok(report) if report.exit.is_success() => RunOutcome::succeeded(run.input.clone()),
+            other => RunOutcome::failed(Failure::permanent("broken", format!("{other:?}"))),
+        }
+    }
+}

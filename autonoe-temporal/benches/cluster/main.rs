@@ -1,0 +1,73 @@
+//! What a Temporal cluster costs: steps, memory, and the time from the death of a host to where its
+//! runs go on.
+//!
+//! `cargo xtask bench temporal` at the root installs the server and runs all; then
+//! `cargo bench --manifest-path autonoe-temporal/Cargo.toml --bench cluster [-- PART]` runs one
+//! part, which is `steps` or `death`. The server and the agents are those of the tests.
+
+#![allow(clippy::print_stdout)] // A benchmark prints its tables.
+
+mod death;
+mod local;
+mod resident;
+mod steps;
+
+// What the tests have, of which this needs a part.
+#[allow(dead_code)]
+#[path = "../../tests/cluster/body.rs"]
+mod body;
+#[allow(dead_code)]
+#[path = "../../tests/cluster/crew.rs"]
+mod crew;
+#[allow(dead_code)]
+#[path = "../../tests/cluster/host.rs"]
+mod host;
+#[allow(dead_code)]
+#[path = "../../tests/cluster/log.rs"]
+mod log;
+#[allow(dead_code)]
+#[path = "../../tests/cluster/runs.rs"]
+mod runs;
+#[allow(dead_code)]
+#[path = "../../tests/cluster/server.rs"]
+mod server;
+#[allow(dead_code)]
+#[path = "../../tests/cluster/site.rs"]
+mod site;
+#[allow(dead_code)]
+#[path = "../../tests/cluster/tool.rs"]
+mod tool;
+
+/// How much is measured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    Whole,
+    /// Once, and little: whether it works.
+    Try,
+}
+
+fn main() {
+    host::work_if_told_to();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // `cargo test --benches` runs this too.
+    let scope = match arguments.iter().any(|argument| argument == "--bench") {
+        true => Scope::Whole,
+        false => Scope::Try,
+    };
+    let mut wanted = arguments.iter().filter(|one| !one.starts_with('-'));
+    let wanted = wanted.next().map_or("all", String::as_str);
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    println!("load before: {}", load());
+    if ["steps", "all"].contains(&wanted) {
+        runtime.block_on(steps::measure(scope));
+    }
+    if ["death", "all"].contains(&wanted) {
+        runtime.block_on(death::measure(scope));
+    }
+    println!("\nload after: {}", load());
+}
+
+fn load() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,13 @@
+//! The memory of a process, as the system tells it.
+
+/// Returns what a process has resident, and what it had at most, in MiB.
+pub(crate) fn mib(pid: u32) -> (f64, f64) {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/status"));
+    let text = text.expect("it lives");
+    let field = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name));
+        let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
+        kib.expect("the system tells it") / 1024.0
+    };
+    (field("VmRSS:"), field("VmHWM:"))
+}
