@@ -173,9 +173,9 @@ fn alone(args: &HarnessRunArgs, project: &Project) -> Result<Option<RunLock>, Cl
     let is_new = !project.state_dir().exists();
     let lock = RunLock::acquire(project, Timestamp::now())?;
     if is_new {
-        // The folder is there for the lock alone, which is nothing to commit.
+        // The folder is there for locks alone, which are nothing to commit.
         let ignored = project.state_dir().join(".gitignore");
-        std::fs::write(&ignored, "/.gitignore\n/run.lock\n").map_err(|error| {
+        std::fs::write(&ignored, "/.gitignore\n/*.lock\n").map_err(|error| {
             CliError::failure(format!("{} cannot be written: {error}", ignored.display()))
         })?;
     }
