@@ -7,9 +7,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use autonoe_core::{
-    Budget, CostUsd, DeliverableRepository, Epoch, FileDeliverableRepository, HostedOutcome,
-    HostedSession, InstructionName, JournalLine, LedgerView, ProjectSessionHost, RunId, RunLock,
-    RunProgress, SessionEnd, SessionHost, SessionHostError, SessionKey,
+    Budget, CostUsd, DeliverableRepository, Destructive, Epoch, FileDeliverableRepository,
+    HostedOutcome, HostedSession, InstructionName, JournalLine, LedgerView, ProjectSessionHost,
+    RunId, RunLock, RunProgress, SessionEnd, SessionHost, SessionHostError, SessionKey,
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
 use jiff::Timestamp;
@@ -382,4 +382,28 @@ async fn a_ledger_that_cannot_be_read_is_no_empty_one() {
     let found = host.look(&key(1).run).await;
 
     assert!(found.is_err(), "{found:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn agents_delete_files_only_where_they_may() {
+    let delete = || json!({"command": "rm old.txt"});
+    for (destructive, script) in [
+        (
+            Destructive::Forbidden,
+            SessionScript::new("one").is_denied("Bash", delete()),
+        ),
+        (
+            Destructive::Allowed,
+            SessionScript::new("one").uses_tool("Bash", delete()),
+        ),
+    ] {
+        let project = TempProject::new().file("old.txt", "old\n");
+        let played = agents([script.ends()]);
+        let host = host(&project, &played).destructive(destructive);
+
+        let told = attach(&host, 1, 1).await;
+
+        assert!(told.expect("it runs").result.end.is_completed());
+        played.verify();
+    }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use autonoe_security::Destructive;
 use tokio_util::sync::CancellationToken;
 
 use super::known::Known;
@@ -64,6 +65,7 @@ pub struct ProjectSessionHost {
     pub(super) configure: Arc<Configure>,
     mode: Mode,
     sandbox: SandboxSwitch,
+    destructive: Destructive,
 }
 
 type Configure = dyn Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync;
@@ -78,6 +80,7 @@ impl ProjectSessionHost {
             configure: Arc::new(|builder| builder),
             mode: Mode::Run,
             sandbox: SandboxSwitch::default(),
+            destructive: Destructive::Forbidden,
         }
     }
 
@@ -92,6 +95,13 @@ impl ProjectSessionHost {
     #[must_use]
     pub fn sandbox(mut self, sandbox: SandboxSwitch) -> Self {
         self.sandbox = sandbox;
+        self
+    }
+
+    /// Sets whether agents may delete and move files of the project; they may not by default.
+    #[must_use]
+    pub fn destructive(mut self, destructive: Destructive) -> Self {
+        self.destructive = destructive;
         self
     }
 
@@ -180,6 +190,7 @@ impl ProjectSessionHost {
         let taking = ProjectGround::of(&self.project)
             .mode(self.mode)
             .sandbox(self.sandbox)
+            .destructive(self.destructive)
             .clock(self.clock.clone());
         match taking.take().await {
             Ok(ground) => Ok(Some(ground)),
