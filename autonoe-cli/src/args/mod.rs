@@ -15,6 +15,7 @@ mod output;
 mod project;
 mod report;
 mod run;
+mod session_host;
 mod status;
 
 pub(crate) use agent::AgentArgs;
@@ -37,6 +38,7 @@ pub(crate) use output::{OutputArgs, OutputFormat};
 pub(crate) use project::ProjectArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use run::{RunArgs, SyncArgs, Work};
+pub(crate) use session_host::SessionHostArgs;
 pub(crate) use status::StatusArgs;
 
 use clap::{Args, Parser, Subcommand};
@@ -84,6 +86,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Hand on what an agent says to the tools of its run; agents start this themselves
     Mcp(McpArgs),
+    /// Carry out one session for an engine elsewhere; workers start this themselves
+    SessionHost(SessionHostArgs),
     /// Run, list, validate and draw flows: agents made of steps
     Flow(FlowArgs),
     /// Have many agents work on one goal, and watch and lead them

@@ -88,7 +88,7 @@ impl Stage {
         agent: &AgentArgs,
         outer_sandbox: Option<OuterSandbox>,
         surroundings: &Surroundings,
-    ) -> impl FnOnce(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + 'static {
+    ) -> impl Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync + 'static {
         let mut observers: Vec<Arc<dyn RunObserver>> = vec![self.presenter.clone()];
         let events = self.events.clone();
         observers.extend(events.map(|events| events as Arc<dyn RunObserver>));
@@ -98,12 +98,13 @@ impl Stage {
         let equipment = Equipment::new(outer_sandbox, agent.thinking, surroundings);
         move |runner| {
             let mut runner = equipment.put_into(runner);
-            runner = runner.models(models).trace_content(content);
-            if let Some(parent) = trace {
-                runner = runner.trace(parent);
+            runner = runner.models(models.clone()).trace_content(content);
+            if let Some(parent) = &trace {
+                runner = runner.trace(parent.clone());
             }
             observers
-                .into_iter()
+                .iter()
+                .cloned()
                 .fold(runner, SessionRunnerBuilder::observer)
         }
     }
@@ -114,18 +115,23 @@ impl Stage {
         control: &RunControl,
         play: impl Future<Output = T>,
     ) -> Result<T, CliError> {
+        let presenter = self.presenter.clone();
+        self.see_through(async {
+            let watch = tokio::spawn(signals::watch(control.clone(), presenter));
+            let done = play.await;
+            watch.abort();
+            done
+        })
+    }
+
+    /// Sees something through to its end. Signals are its own business.
+    pub(super) fn see_through<T>(&mut self, work: impl Future<Output = T>) -> Result<T, CliError> {
         let _quiet = self.screen.has_transient().then(QuietKeyboard::begin);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| CliError::failure(format!("the program cannot start: {error}")))?;
-        let done = runtime.block_on(async {
-            let presenter = self.presenter.clone();
-            let watch = tokio::spawn(signals::watch(control.clone(), presenter));
-            let done = play.await;
-            watch.abort();
-            done
-        });
+        let done = runtime.block_on(work);
         self.screen.clear();
         if let Some(warning) = mem::take(&mut self.telemetry).finish() {
             self.presenter.warn(&warning);

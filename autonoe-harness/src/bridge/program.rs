@@ -14,9 +14,6 @@ use autonoe_process::{
 
 use crate::manager::may_pass;
 
-/// The variable by which is found what such a program has left.
-pub(super) const MARKER: &str = "AUTONOE_BRIDGE";
-
 /// How much of what a program complained of is told.
 const COMPLAINT: usize = 2_000;
 
@@ -45,6 +42,10 @@ pub struct PipedProgram {
 }
 
 impl PipedProgram {
+    /// The variable by which is found what such a program has left. A program that starts others
+    /// hands it on to them (see `autonoe_process::Marker::hand_on`).
+    pub const MARKER: &str = "AUTONOE_BRIDGE";
+
     /// How long a program has to let go, if nothing else is said.
     pub const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -123,7 +124,8 @@ fn marker() -> Result<Marker, autonoe_process::InvalidMarker> {
     let number = STARTS.fetch_add(1, Ordering::Relaxed);
     let own = ProcessIdentity::own();
     let since = own.as_ref().map_or("", ProcessIdentity::started);
-    Marker::new(MARKER, format!("{}-{since}-{number}", std::process::id()))
+    let value = format!("{}-{since}-{number}", std::process::id());
+    Marker::new(PipedProgram::MARKER, value)
 }
 
 /// Writes down why a program was not started.

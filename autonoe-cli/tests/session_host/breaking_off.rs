@@ -1,0 +1,78 @@
+//! Sessions that are cancelled, let go, or lose who asked for them, while an agent runs a command.
+
+use autonoe_core::{InstructionName, SessionEnd};
+use autonoe_testkit::model_server::Turn;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::roles::Asker;
+use crate::setting::{Setting, attach, endless, it_runs, on_model};
+
+fn runs(command: &str) -> Turn {
+    Turn::tool("Bash", json!({ "command": command }))
+}
+
+#[tokio::test]
+async fn a_cancelled_session_ends_with_its_commands_and_is_recorded() {
+    let setting = Setting::new();
+    let command = endless(setting.path());
+    let _server = setting.served([runs(&command)]).unverified();
+    let host = on_model(setting.path());
+    let cancelled = CancellationToken::new();
+    let cancelling = async {
+        it_runs(&command).await;
+        cancelled.cancel();
+    };
+
+    let running = attach(&host, 1, InstructionName::Coding, cancelled.clone());
+    let ((), ended) = tokio::join!(cancelling, running);
+
+    let ended = ended.expect("it is recorded");
+    assert_eq!(ended.result.end, SessionEnd::Cancelled);
+    assert_eq!(setting.records(), 1);
+    setting.nothing_is_left(&command);
+}
+
+#[tokio::test]
+async fn a_session_whose_asker_is_killed_leaves_nothing_and_is_done_by_the_next() {
+    let setting = Setting::new();
+    let command = endless(setting.path());
+    let server = setting.served([runs(&command), Turn::text("It is done.")]);
+    let asker = Asker::start(&setting);
+    it_runs(&command).await;
+
+    drop(asker);
+    setting.nothing_is_left(&command);
+    let records_before = setting.records();
+    let host = on_model(setting.path());
+    let never = CancellationToken::new();
+    let done = attach(&host, 1, InstructionName::Coding, never).await;
+
+    assert_eq!(records_before, 0);
+    let done = done.expect("it is carried out");
+    assert!(done.result.end.is_completed(), "{done:?}");
+    assert_eq!(setting.records(), 1);
+    server.verify();
+}
+
+#[tokio::test]
+async fn a_session_that_is_let_go_leaves_nothing_and_is_done_by_the_next() {
+    let setting = Setting::new();
+    let command = endless(setting.path());
+    let server = setting.served([runs(&command), Turn::text("It is done.")]);
+    let host = on_model(setting.path());
+    let never = CancellationToken::new;
+    tokio::select! {
+        ended = attach(&host, 1, InstructionName::Coding, never()) => {
+            panic!("it ended before it was let go: {ended:?}");
+        }
+        () = it_runs(&command) => {}
+    }
+    setting.nothing_is_left(&command);
+    assert_eq!(setting.records(), 0);
+
+    let done = attach(&host, 1, InstructionName::Coding, never()).await;
+
+    assert!(done.expect("it is carried out").result.end.is_completed());
+    server.verify();
+}
