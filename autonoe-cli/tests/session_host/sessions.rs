@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::setting::{Setting, attach, key};
 
-fn uses(tool: &str, input: Value) -> Value {
+fn uses(tool: &str, input: &Value) -> Value {
     json!({"uses": {"tool": format!("mcp__autonoe__{tool}"), "input": input}})
 }
 
@@ -14,10 +14,10 @@ fn planned_and_passed() -> [Value; 2] {
     let deliverable = json!({
         "id": "DL-001", "description": "A greeting", "acceptanceCriteria": ["it is there"],
     });
-    let create = uses("create", json!({"deliverables": [deliverable]}));
+    let create = uses("create", &json!({"deliverables": [deliverable]}));
     let pass = uses(
         "set_status",
-        json!({"deliverableId": "DL-001", "status": "passed"}),
+        &json!({"deliverableId": "DL-001", "status": "passed"}),
     );
     let session = |step: Value| {
         let steps = [step, json!("ends")];
