@@ -24,6 +24,7 @@ mod connecting;
 mod engine;
 mod job;
 mod pace;
+mod payload;
 mod sessions;
 mod settings;
 mod standing;

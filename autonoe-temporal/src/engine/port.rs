@@ -20,6 +20,7 @@ use super::failing::{failed, unreached, without_outcome};
 use crate::TemporalSettings;
 use crate::connecting::{ConnectError, connect};
 use crate::job::JobWorkflow;
+use crate::payload::too_large;
 use crate::sessions::{SESSIONS_JOB, SessionsBegin, SessionsWorkflow};
 use crate::wire::{Begin, Look, SPEC_MEMO, host_queue};
 
@@ -168,6 +169,9 @@ impl TemporalEngine {
 impl Engine for TemporalEngine {
     async fn submit(&self, run: RunSpec, place: Placement) -> Result<RunId, EngineError> {
         let id = run.id.clone();
+        if let Some(reason) = too_large("what it is to do", &run) {
+            return Err(EngineError::Refused { run: id, reason });
+        }
         let host = place.host.as_deref();
         let host_queue = host.map(|host| host_queue(&self.settings.queue, host));
         match self.start(run.clone(), host_queue).await? {
@@ -193,6 +197,10 @@ impl Engine for TemporalEngine {
     }
 
     async fn instruct(&self, run: &RunId, instruction: RunInstruction) -> Result<(), EngineError> {
+        if let Some(reason) = too_large("what it is told", &instruction) {
+            let run = run.clone();
+            return Err(EngineError::Refused { run, reason });
+        }
         let options = WorkflowSignalOptions::default();
         let workflow = self.workflow(run);
         let told = workflow.signal(JobWorkflow::instruct, instruction, options);

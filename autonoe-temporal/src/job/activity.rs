@@ -10,6 +10,7 @@ use temporalio_sdk::activities::{ActivityContext, ActivityError, activities};
 use super::Runners;
 use super::telling::tell;
 use crate::beat::Beats;
+use crate::payload::bounded;
 use crate::watching::watched;
 use crate::wire::Beat;
 
@@ -57,7 +58,8 @@ impl JobActivities {
                 never = tell(&ctx, &control, &beats) => match never {},
             }
         };
-        watched(&ctx, &beats, work, || control.cancel()).await
+        let ended = watched(&ctx, &beats, work, || control.cancel()).await;
+        ended.map(bounded)
     }
 }
 
