@@ -168,7 +168,10 @@ impl SessionsCourse {
     fn stopped(&mut self, now: Timestamp) {
         // The last that was started is the one under way.
         let number = self.report(ExitReason::Interrupted, now).sessions;
-        self.lose(now, number, self.known.losses.unanswered());
+        let losses = std::mem::take(&mut self.known.losses);
+        self.lose(now, number, losses.unanswered());
+        // A session that is lost counts as stopped for the machine; the run is still to end.
+        self.apply(now, RunFact::Cancelled);
         let ended = RunFact::SessionEnded {
             at: now,
             number,

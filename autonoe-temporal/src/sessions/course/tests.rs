@@ -2,6 +2,7 @@
 
 mod rules;
 mod simulation;
+mod told;
 
 use autonoe_core::{
     CostTotal, CostUsd, Epoch, HostedOutcome, LedgerCounts, LedgerView, Mode, RunId, RunLimits,
