@@ -36,6 +36,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
     (&["report"], ""),
     (&["report", "--output", "-"], ""),
     (&["mcp", "--help"], ""),
+    (&["session-host", "--help"], ""),
     (&["flow", "run", "hello", "--dry-run"], ""),
     (
         &["flow", "run", "hello", "--backend", "scripted:agents.json"],
