@@ -3,15 +3,20 @@
 use std::process::{Command, Stdio};
 
 use autonoe_core::{InstructionName, Retry, SessionHost, SessionHostError};
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::setting::{Setting, attach, key};
+
+fn never_played() -> Value {
+    json!({"name": "nobody comes to this", "steps": ["ends"]})
+}
 
 #[tokio::test]
 async fn a_ledger_that_cannot_be_read_is_an_error_and_stays() {
     let setting = Setting::new();
     setting.write(".autonoe/status.json", "no ledger of ours\n");
-    let host = setting.scripted(&[]);
+    let host = setting.scripted(&[never_played()]);
     let never = CancellationToken::new();
 
     let looked = host.look(&key(1).run).await;
@@ -33,7 +38,7 @@ async fn a_ledger_that_cannot_be_read_is_an_error_and_stays() {
 async fn settings_that_cannot_be_read_are_a_lasting_failure_in_the_words_of_the_command() {
     let setting = Setting::new();
     setting.write(".autonoe/models.json", "{\"providers\": 7}");
-    let host = setting.scripted(&[]);
+    let host = setting.scripted(&[never_played()]);
 
     let failure = host.look(&key(1).run).await.expect_err("it is broken");
 
@@ -47,7 +52,7 @@ async fn settings_that_cannot_be_read_are_a_lasting_failure_in_the_words_of_the_
 #[test]
 fn who_has_no_pipes_is_told_what_the_command_is_for() {
     let setting = Setting::new();
-    drop(setting.scripted(&[]));
+    drop(setting.scripted(&[never_played()]));
 
     let output = Command::new(env!("CARGO_BIN_EXE_autonoe"))
         .args(["session-host", &setting.scripted_backend()])
