@@ -75,15 +75,29 @@ impl From<ActivityExecutionError> for Lost {
         let timeout = error.as_timeout().map(|timeout| timeout.timeout_type());
         match timeout {
             Some(TimeoutType::ScheduleToStart) => Self::HostIsGone,
-            _ => Self::Worker(format!("the session was lost with its worker: {error}")),
+            _ => Self::Worker(format!(
+                "the session was lost with its worker: {}",
+                why(&error)
+            )),
         }
     }
 }
 
 fn unclaimed(error: &ActivityExecutionError) -> Failure {
-    let why = format!("no host claims the run: {error}");
+    let why = format!("no host claims the run: {}", why(error));
     match error {
         ActivityExecutionError::Cancelled(_) => Failure::retryable("cancelled", why),
         _ => Failure::permanent("unclaimed", why),
     }
+}
+
+/// Returns what is at the bottom of an error; what is above only says that something is below.
+fn why(error: &ActivityExecutionError) -> String {
+    let Some(mut failure) = error.failure() else {
+        return error.to_string();
+    };
+    while let Some(cause) = &failure.cause {
+        failure = cause;
+    }
+    failure.message.clone()
 }
