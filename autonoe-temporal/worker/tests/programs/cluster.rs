@@ -1,0 +1,157 @@
+//! A server, workers and projects of a test.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use autonoe_core::{Mode, ProjectName, RunId, RunLimits, RunSpec, SessionsRun};
+use autonoe_harness::{PipedProgram, ProgramEngine};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::server::DevServer;
+
+/// The program that is tested.
+pub(crate) const WORKER: &str = env!("CARGO_BIN_EXE_autonoe-worker");
+
+/// Far longer than anything takes here.
+const DEADLINE: Duration = Duration::from_secs(180);
+
+/// A server with a folder for everything else.
+pub(crate) struct Cluster {
+    pub(crate) server: DevServer,
+    folder: TempDir,
+}
+
+impl Cluster {
+    pub(crate) async fn start() -> Self {
+        let cluster = Self {
+            server: DevServer::start().await,
+            folder: tempfile::tempdir().expect("a folder"),
+        };
+        // Ten times as hasty as one would be.
+        let pace = json!({"heartbeatMs": 6000, "beatMs": 1000, "hostMs": 4000});
+        let settings = json!({"server": {"address": cluster.server.address(), "pace": pace}});
+        let written = fs::write(cluster.path("cluster.json"), settings.to_string());
+        written.expect("writable");
+        cluster
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes what agents do, a list of steps for each session.
+    pub(crate) fn script(&self, sessions: &[Vec<Value>]) {
+        let session =
+            |steps: &Vec<Value>| json!({"name": "a session", "costUsd": "0.05", "steps": steps});
+        let sessions: Vec<_> = sessions.iter().map(session).collect();
+        let script = json!({"sessions": sessions}).to_string();
+        fs::write(self.path("agents.json"), script).expect("writable");
+    }
+
+    /// Starts a worker on a host of its own.
+    pub(crate) fn worker(&self, host: &str, more: &[&str]) -> WorkerProcess {
+        let root = self.path(host);
+        fs::create_dir_all(&root).expect("a folder");
+        let mut command = Command::new(WORKER);
+        command.arg("--config").arg(self.path("cluster.json"));
+        command.args(["--host", host, "--project-root"]).arg(&root);
+        command.arg("--autonoe").arg(autonoe()).args(more);
+        let script = format!("scripted:{}", self.path("agents.json").display());
+        command.args(["--", "--backend", &script]);
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let said = fs::File::create(self.path(&format!("{host}.log"))).expect("a file");
+        command.stderr(said);
+        WorkerProcess(command.spawn().expect("it can be started"))
+    }
+
+    /// Asks the server through the program, as `autonoe` does.
+    pub(crate) async fn engine(&self) -> ProgramEngine {
+        let program = PipedProgram::new(WORKER, self.folder.path()).args([
+            "engine",
+            "--config",
+            "cluster.json",
+        ]);
+        ProgramEngine::start(&program).await.expect("it answers")
+    }
+}
+
+/// A worker, killed at the latest with its handle.
+pub(crate) struct WorkerProcess(Child);
+
+impl WorkerProcess {
+    pub(crate) fn kill(&mut self) {
+        self.0.kill().expect("ours");
+        self.0.wait().expect("ours");
+    }
+
+    /// Asks it to stop, and returns how it ended.
+    pub(crate) fn stop(mut self) -> Option<i32> {
+        let pid = self.0.id().to_string();
+        let asked = Command::new("kill").args(["-TERM", &pid]).status();
+        assert!(asked.expect("kill").success());
+        self.0.wait().expect("it ends").code()
+    }
+}
+
+impl Drop for WorkerProcess {
+    fn drop(&mut self) {
+        // It may be gone.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A run on the project `shop` in which nobody waits between sessions.
+pub(crate) fn run(name: &str) -> RunSpec {
+    let limits = RunLimits {
+        pause: Duration::ZERO,
+        ..RunLimits::new(Mode::Run)
+    };
+    let shop = ProjectName::new("shop").expect("a name");
+    let run = SessionsRun::on_project(&shop, limits);
+    run.named(RunId::new(name)).expect("it is JSON")
+}
+
+/// Steps of a session that plans one deliverable.
+pub(crate) fn plans() -> Vec<Value> {
+    let deliverable = json!({
+        "id": "DL-001", "description": "A greeting", "acceptanceCriteria": ["it is there"],
+    });
+    let create = json!({"tool": "mcp__autonoe__create", "input": {"deliverables": [deliverable]}});
+    vec![json!({ "uses": create }), json!("ends")]
+}
+
+/// Steps of a session that has it pass.
+pub(crate) fn passes() -> Vec<Value> {
+    let input = json!({"deliverableId": "DL-001", "status": "passed"});
+    let passed = json!({"tool": "mcp__autonoe__set_status", "input": input});
+    let writes = json!({"writes": {"path": "greeting.txt", "text": "Hello.\n"}});
+    vec![writes, json!({ "uses": passed }), json!("ends")]
+}
+
+/// Waits until something is so.
+pub(crate) async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < DEADLINE, "waited in vain for {what}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Waits for an end that must come.
+pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
+    let ended = tokio::time::timeout(DEADLINE, future).await;
+    ended.expect("it does not take as long as that")
+}
+
+fn autonoe() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let places = here.ancestors().map(|it| it.join("target/debug/autonoe"));
+    let mut found = places.filter(|it| it.is_file());
+    found
+        .next()
+        .expect("`cargo xtask test-temporal` builds the program autonoe")
+}

@@ -1,0 +1,13 @@
+//! The program with a real Temporal server, and with `autonoe` for the sessions.
+//!
+//! `cargo xtask test-temporal` installs the one and builds the other.
+
+#![cfg(target_os = "linux")]
+
+mod cluster;
+mod mistakes;
+mod moving;
+#[path = "../../../tests/cluster/server.rs"]
+#[allow(dead_code, reason = "shared with the tests of the library")]
+mod server;
+mod submitting;

@@ -1,0 +1,69 @@
+//! A run that goes on at another host, by way of a git repository.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use autonoe_core::{Engine, Placement};
+use serde_json::json;
+
+use crate::cluster::{Cluster, eventually, passes, plans, run, within};
+
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let done = Command::new("git")
+        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
+        .args(arguments)
+        .current_dir(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .output()
+        .expect("git");
+    assert!(done.status.success(), "{arguments:?}: {done:?}");
+    String::from_utf8_lossy(&done.stdout).trim().to_owned()
+}
+
+#[tokio::test]
+async fn a_run_whose_host_is_killed_goes_on_at_another_from_what_was_pushed() {
+    let cluster = Cluster::start().await;
+    let (remotes, first) = (cluster.path("remotes"), cluster.path("first"));
+    fs::create_dir_all(&first).expect("a folder");
+    fs::write(first.join("SPEC.md"), "# A greeting\n").expect("writable");
+    git(&first, &["init", "--quiet", "--initial-branch=main"]);
+    git(&first, &["add", "--all"]);
+    git(&first, &["commit", "--quiet", "-m", "first"]);
+    fs::create_dir_all(&remotes).expect("a folder");
+    let shop = remotes.join("shop.git");
+    let shop_name = shop.to_str().expect("text");
+    git(&first, &["clone", "--quiet", "--bare", ".", shop_name]);
+    let main = git(&shop, &["rev-parse", "main"]);
+    // The second session begins on one host and waits there.
+    let gate = cluster.path("gate");
+    let mut second = vec![
+        json!({"writes": {"path": "half.txt", "text": "Half.\n"}}),
+        json!({ "waitsForFile": gate }),
+    ];
+    second.extend(passes());
+    cluster.script(&[plans(), second]);
+    let root = remotes.to_str().expect("text");
+    let mut one = cluster.worker("one", &["--remote-root", root]);
+    let engine = cluster.engine().await;
+    let run = run("greeting");
+    let taken = engine.submit(run.clone(), Placement::anywhere()).await;
+    taken.expect("it is taken");
+    let half = cluster.path("one/shop/greeting/project/half.txt");
+    eventually("the second session", || half.exists()).await;
+
+    one.kill();
+    fs::write(&gate, "").expect("writable");
+    let two = cluster.worker("two", &["--remote-root", root]);
+    let outcome = within(engine.wait(&run.id)).await.expect("it ends");
+
+    assert!(outcome.is_success(), "{outcome:?}");
+    assert_eq!(outcome.output["deliverablesPassedCount"], 1);
+    assert_eq!(
+        git(&shop, &["show", "autonoe/greeting:greeting.txt"]),
+        "Hello."
+    );
+    assert_eq!(git(&shop, &["rev-parse", "main"]), main);
+    assert_eq!(two.stop(), Some(0));
+}
