@@ -22,6 +22,8 @@
 //! | say how members of a fleet work together | [`Strategy`]: [`Parallel`], [`Graph`], [`Pipeline`], [`Race`], [`Voting`] |
 //! | give each a part of a budget | [`Accounts`], [`Allowance`] |
 //! | have them carried out on an engine | [`Coordinator`], [`MemberSpec`], [`FleetObserver`] |
+//! | submit all of that as one run | [`StrategyRun`], [`StrategyRunner`] |
+//! | have them carried out by something of your own | [`FleetCourse`], [`FleetStep`] |
 //! | see whether an agent comes on | [`ProgressDetector`], [`ProgressWeights`], [`TreeSnapshot`] |
 //! | keep what is to be done and who does what, through crashes | [`StateStore`], [`MetaState`] |
 //! | have harnesses share values, files and events | `SharedContext` (feature `sqlite`) |
@@ -67,6 +69,7 @@ mod stuck;
 mod travel;
 mod words;
 mod work;
+mod written;
 
 pub use alert::{
     Alert, AlertError, AlertHistory, AlertLog, AlertManager, AlertSink, Severity, UnreadableAlert,
@@ -77,8 +80,9 @@ pub use bridge::{
 };
 pub use budget::{AccountError, Accounts, Allowance, BudgetedKind, Spending};
 pub use coordinate::{
-    CoordinationError, Coordinator, CutShort, FleetEvent, FleetEventKind, FleetObserver,
-    FleetReport, MemberJob, MemberSpec,
+    CoordinationError, Coordinator, CutShort, FleetCourse, FleetEvent, FleetEventKind,
+    FleetObserver, FleetReport, FleetStep, MemberJob, MemberSpec, STRATEGY_JOB, StrategyRun,
+    StrategyRunner,
 };
 pub use executor::*;
 #[cfg(feature = "sqlite")]

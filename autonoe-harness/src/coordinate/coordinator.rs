@@ -5,10 +5,10 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{Clock, Engine, RunControl, RunId, SystemClock};
+use autonoe_core::{Clock, Engine, RunControl, RunDesk, RunId, SystemClock};
 
-use super::course::Course;
-use super::{CoordinationError, FleetObserver, FleetReport, MemberSpec};
+use super::driving::Driving;
+use super::{CoordinationError, FleetCourse, FleetObserver, FleetReport, MemberSpec, StrategyRun};
 use crate::{Accounts, Allowance, HarnessId, Strategy};
 
 /// Carries out a [`Strategy`] over a fleet: each member is a run on an [`Engine`].
@@ -56,26 +56,13 @@ use crate::{Accounts, Allowance, HarnessId, Strategy};
 pub struct Coordinator {
     pub(super) fleet: String,
     pub(super) engine: Arc<dyn Engine>,
-    pub(super) strategy: Arc<dyn Strategy>,
-    pub(super) members: Vec<MemberSpec>,
-    pub(super) max_concurrent: NonZeroUsize,
-    pub(super) time: Duration,
-    pub(super) patience: Duration,
-    pub(super) accounts: Accounts,
-    pub(super) account: String,
+    what: StrategyRun,
+    /// The accounts that somebody else has, and which of them pays.
+    paid_from: Option<(Accounts, String)>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) observers: Vec<Arc<dyn FleetObserver>>,
     pub(super) ended_before: Vec<HarnessId>,
 }
-
-/// How many members work at once, unless somebody says otherwise.
-const AT_ONCE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9);
-
-/// How long a fleet may take, unless somebody says otherwise.
-const TIME: Duration = Duration::from_secs(60 * 60);
-
-/// How long a member may take to end, unless somebody says otherwise.
-const PATIENCE: Duration = Duration::from_secs(2 * 60);
 
 impl Coordinator {
     /// Makes the coordinator of the fleet `name`, which has letters, digits, `-` and `_`.
@@ -84,32 +71,31 @@ impl Coordinator {
         engine: Arc<dyn Engine>,
         strategy: Arc<dyn Strategy>,
     ) -> Self {
-        let fleet = name.into();
+        Self::of(name, engine, StrategyRun::new(strategy))
+    }
+
+    /// Makes the coordinator of the fleet `name`, which is there as data.
+    pub fn of(name: impl Into<String>, engine: Arc<dyn Engine>, what: StrategyRun) -> Self {
         Self {
+            fleet: name.into(),
             engine,
-            strategy,
-            members: Vec::new(),
-            max_concurrent: AT_ONCE,
-            time: TIME,
-            patience: PATIENCE,
-            accounts: Accounts::new(fleet.clone(), Allowance::default()),
-            account: fleet.clone(),
+            what,
+            paid_from: None,
             clock: Arc::new(SystemClock),
             observers: Vec::new(),
             ended_before: Vec::new(),
-            fleet,
         }
     }
 
     /// Adds members. One whose name is there is left out.
     pub fn members(mut self, members: impl IntoIterator<Item = MemberSpec>) -> Self {
-        self.members.extend(members);
+        self.what = self.what.members(members);
         self
     }
 
     /// Sets how many members work at once at most; 10 by default.
     pub fn max_concurrent(mut self, members: NonZeroUsize) -> Self {
-        self.max_concurrent = members;
+        self.what.max_concurrent = members;
         self
     }
 
@@ -117,22 +103,22 @@ impl Coordinator {
     ///
     /// It counts from the start of this coordinator; one that follows another has as long again.
     pub fn time(mut self, time: Duration) -> Self {
-        self.time = time;
+        self.what.time = time;
         self
     }
 
     /// Sets how long a member that is told to stop may take to end; two minutes by default. Then it
     /// is left behind, and the report names it.
     pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+        self.what.patience = patience;
         self
     }
 
     /// Sets what the fleet may spend; there is no limit by default.
-    pub fn budget(self, allowance: Allowance) -> Self {
-        let name = self.fleet.clone();
-        let accounts = Accounts::new(name.clone(), allowance);
-        self.paid_from(accounts, name)
+    pub fn budget(mut self, allowance: Allowance) -> Self {
+        self.what.budget = allowance;
+        self.paid_from = None;
+        self
     }
 
     /// Pays members from one of `accounts`, which the report gives back.
@@ -140,8 +126,7 @@ impl Coordinator {
     /// One that follows a coordinator that was killed is given them as they were at the start: what
     /// its runs have spent is counted again.
     pub fn paid_from(mut self, accounts: Accounts, account: impl Into<String>) -> Self {
-        self.accounts = accounts;
-        self.account = account.into();
+        self.paid_from = Some((accounts, account.into()));
         self
     }
 
@@ -179,17 +164,21 @@ impl Coordinator {
     /// The fleet could not begin: its name or account cannot be used, or the engine does not say
     /// which runs there are.
     pub async fn run(&self, control: &RunControl) -> Result<FleetReport, CoordinationError> {
-        let may_be_in = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-        // A dot would make two fleets share a run.
-        if self.fleet.is_empty() || !self.fleet.chars().all(may_be_in) {
-            return Err(CoordinationError::FleetName(self.fleet.clone()));
+        Driving::new(self, self.course()?).run(control).await
+    }
+
+    /// Does the same at a desk, which is told how far the fleet is.
+    pub(super) async fn run_at(&self, desk: &RunDesk) -> Result<FleetReport, CoordinationError> {
+        let driving = Driving::new(self, self.course()?);
+        driving.reporting_to(desk).run(desk.control()).await
+    }
+
+    fn course(&self) -> Result<FleetCourse, CoordinationError> {
+        let (name, what, now) = (self.fleet.clone(), self.what.clone(), self.clock.now());
+        match self.paid_from.clone() {
+            None => FleetCourse::new(name, what, now),
+            Some((accounts, account)) => FleetCourse::paid_from(accounts, account, name, what, now),
         }
-        if self.accounts.free(&self.account).is_err() {
-            return Err(CoordinationError::NoAccount(self.account.clone()));
-        }
-        let mut course = Course::new(self);
-        course.begin().await?;
-        Ok(course.run(control).await)
     }
 }
 
@@ -197,8 +186,8 @@ impl fmt::Debug for Coordinator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Coordinator")
             .field("fleet", &self.fleet)
-            .field("strategy", &self.strategy)
-            .field("members", &self.members.len())
+            .field("strategy", &self.what.strategy)
+            .field("members", &self.what.members.len())
             .finish_non_exhaustive()
     }
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Allowance, HarnessId};
+use crate::{Allowance, HarnessId, written};
 
 /// What a member of a fleet is to do, and what it may use for it.
 ///
@@ -24,7 +24,8 @@ use crate::{Allowance, HarnessId};
 ///     .timeout(Duration::from_secs(30 * 60));
 /// # drop(member);
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct MemberSpec {
     /// Who it is.
@@ -32,12 +33,21 @@ pub struct MemberSpec {
     /// What kind of work it is, for whoever carries it out.
     pub job: String,
     /// What that work needs to know.
+    #[serde(default)]
     pub work: Value,
     /// What it may spend. It is reserved before the member starts.
+    #[serde(default)]
     pub allowance: Allowance,
     /// How long it may take from its start; as long as the fleet by default.
+    #[serde(
+        rename = "timeoutMs",
+        with = "written::millis::option",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
     pub timeout: Option<Duration>,
     /// Where it works.
+    #[serde(default)]
     pub place: Placement,
 }
 

@@ -1,6 +1,6 @@
 //! What a run says of its member.
 
-use autonoe_core::{RunEnding, RunOutcome};
+use autonoe_core::{RunEnding, RunOutcome, Spent};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -39,6 +39,16 @@ pub(super) fn result_of(id: &HarnessId, outcome: &RunOutcome) -> HarnessResult {
         result.error.get_or_insert(error);
     }
     result
+}
+
+/// Returns what members spent together. The time is that of each, one after another.
+pub(super) fn spent_by<'r>(results: impl IntoIterator<Item = &'r HarnessResult>) -> Spent {
+    let mut spent = Spent::default();
+    for result in results {
+        spent.cost.merge(result.cost);
+        spent.time = spent.time.saturating_add(result.duration);
+    }
+    spent
 }
 
 fn text(output: &Value) -> String {

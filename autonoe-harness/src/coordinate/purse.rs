@@ -58,8 +58,8 @@ impl Purse {
         self.close(run, &spending);
     }
 
-    pub(super) fn into_accounts(self) -> Accounts {
-        self.accounts
+    pub(super) fn accounts(&self) -> &Accounts {
+        &self.accounts
     }
 
     fn close(&mut self, run: &RunId, spending: &Spending) {

@@ -1,22 +1,46 @@
 //! What a coordinator gives back.
 
-use autonoe_core::{EngineError, RunId};
+use autonoe_core::{EngineError, Failure, RunId, RunOutcome};
 use serde::{Deserialize, Serialize};
 
+use super::outcome::spent_by;
 use crate::{Accounts, AggregatedResult, HarnessId};
 
 /// What a fleet came to, and what it cost.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FleetReport {
     /// What its members came to, each and all together.
     pub result: AggregatedResult,
     /// Why it ended before its strategy was done, if it did. Then it has not succeeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_short: Option<CutShort>,
     /// The accounts as they are now: members are settled.
     pub accounts: Accounts,
     /// Members that were told to stop and had not ended in time: they may still be at work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_behind: Vec<HarnessId>,
+}
+
+impl FleetReport {
+    /// Makes what the run of such a fleet came to. The report is what it gave.
+    pub fn outcome(&self) -> RunOutcome {
+        let outcome = match &self.cut_short {
+            _ if self.result.success => RunOutcome::succeeded(serde_json::Value::Null),
+            Some(reason @ CutShort::Cancelled) => RunOutcome::cancelled(reason.to_string()),
+            Some(reason) => RunOutcome::failed(Failure::permanent("cut_short", reason.to_string())),
+            None => {
+                let why = "the members did not do what was asked of the fleet";
+                RunOutcome::failed(Failure::permanent("strategy_failed", why))
+            }
+        };
+        // A report is always JSON; should one be none, the ending still stands.
+        let output = serde_json::to_value(self).unwrap_or_default();
+        outcome
+            .with_output(output)
+            .with_spent(spent_by(&self.result.results))
+    }
 }
 
 /// Why a fleet ended before its strategy was done.

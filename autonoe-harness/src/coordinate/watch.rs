@@ -1,6 +1,5 @@
-//! Members at work, and what becomes of them next.
+//! The ends of members at work, as an engine tells them.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,25 +7,20 @@ use autonoe_core::{Clock, Engine, EngineError, RunId, RunOutcome};
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
-use jiff::Timestamp;
 
 use crate::HarnessId;
 
 /// How long to wait before an engine that failed is asked again.
 pub(super) const ASK_AGAIN: Duration = Duration::from_secs(1);
 
-/// The members at work: their ends are waited for, and each has a time by which it must end.
+/// What the run of a member came to, or that the engine does not know it any more.
+pub(super) type End = (HarnessId, Result<RunOutcome, EngineError>);
+
+/// The members at work, whose ends are waited for.
 pub(super) struct Watch {
     engine: Arc<dyn Engine>,
     clock: Arc<dyn Clock>,
     ends: FuturesUnordered<BoxFuture<'static, End>>,
-    until: HashMap<HarnessId, Timestamp>,
-}
-
-/// What a run came to, or that the engine does not know it any more.
-pub(super) struct End {
-    pub(super) member: HarnessId,
-    pub(super) outcome: Result<RunOutcome, EngineError>,
 }
 
 impl Watch {
@@ -35,48 +29,13 @@ impl Watch {
             engine,
             clock,
             ends: FuturesUnordered::new(),
-            until: HashMap::new(),
         }
     }
 
     /// Waits for a member.
-    pub(super) fn add(&mut self, member: HarnessId, run: RunId, until: Option<Timestamp>) {
-        if let Some(until) = until {
-            self.until.insert(member.clone(), until);
-        }
+    pub(super) fn add(&mut self, member: HarnessId, run: RunId) {
         let waiting = end_of(self.engine.clone(), self.clock.clone(), member, run);
         self.ends.push(waiting.boxed());
-    }
-
-    /// Sets another time by which a member must end.
-    pub(super) fn must_end_by(&mut self, member: &HarnessId, until: Timestamp) {
-        self.until.insert(member.clone(), until);
-    }
-
-    /// Forgets the time of a member, which has ended or is given up.
-    pub(super) fn forget(&mut self, member: &HarnessId) {
-        self.until.remove(member);
-    }
-
-    /// Returns the members whose time is up.
-    pub(super) fn overdue(&self, now: Timestamp) -> Vec<HarnessId> {
-        let overdue = self.until.iter().filter(|(_, until)| **until <= now);
-        let mut overdue: Vec<_> = overdue.map(|(member, _)| member.clone()).collect();
-        overdue.sort();
-        overdue
-    }
-
-    /// Returns when the next member's time is up, of those that count.
-    pub(super) fn next_time(&self, counts: impl Fn(&HarnessId) -> bool) -> Option<Timestamp> {
-        let until = self.until.iter().filter(|(member, _)| counts(member));
-        until.map(|(_, until)| *until).min()
-    }
-
-    /// Gives a member more time, if its time is limited.
-    pub(super) fn give_time(&mut self, member: &HarnessId, more: Duration) {
-        if let Some(until) = self.until.get_mut(member) {
-            *until = until.checked_add(more).unwrap_or(Timestamp::MAX);
-        }
     }
 
     /// Waits for ends; returns all that are there. With nobody at work it waits for ever.
@@ -106,7 +65,7 @@ async fn end_of(
                 tracing::warn!(%run, %error, "the engine does not tell the end of a run");
                 clock.sleep(ASK_AGAIN).await;
             }
-            outcome => return End { member, outcome },
+            outcome => return (member, outcome),
         }
     }
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Allowance, FleetRecord, HarnessId, Isolation, MemberSpec, StateError, Strategy, WorkOrder,
+    written,
 };
 
 /// What a fleet is to do: its members, how they work together, and what they may use.
@@ -50,7 +51,7 @@ pub struct FleetOrder {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub roadmap: Option<PathBuf>,
     /// How members work together.
-    #[serde(with = "strategy")]
+    #[serde(with = "written::strategy")]
     pub strategy: Arc<dyn Strategy>,
     /// Its members in their order.
     pub members: Vec<FleetMember>,
@@ -239,27 +240,6 @@ pub(super) struct MemberOrder {
     /// Whether it is paused when it raises a critical alert.
     #[serde(default)]
     pub(super) pause_on_critical: bool,
-}
-
-mod strategy {
-    use std::sync::Arc;
-
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    use crate::Strategy;
-
-    pub(super) fn serialize<S: Serializer>(
-        it: &Arc<dyn Strategy>,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        (**it).serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Arc<dyn Strategy>, D::Error> {
-        Box::<dyn Strategy>::deserialize(from).map(Arc::from)
-    }
 }
 
 mod seconds {

@@ -7,7 +7,7 @@ use autonoe_core::CostTotal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{BudgetedKind, WorkPlace};
+use crate::{BudgetedKind, WorkPlace, written};
 
 /// Names one agent of a fleet, and its folder: no two of a coordinator share it.
 #[derive(
@@ -54,7 +54,7 @@ pub struct HarnessResult {
     /// How many of its attempts failed.
     pub failures: u32,
     /// How long it worked.
-    #[serde(rename = "durationMs", with = "millis")]
+    #[serde(rename = "durationMs", with = "written::millis")]
     #[schemars(with = "u64")]
     pub duration: Duration,
     /// What it cost.
@@ -119,19 +119,5 @@ impl AggregatedResult {
     pub fn winning_result(&self) -> Option<&HarnessResult> {
         let winner = self.winner.as_ref()?;
         self.results.iter().find(|result| result.id == *winner)
-    }
-}
-
-mod millis {
-    use std::time::Duration;
-
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_u64(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-        u64::deserialize(from).map(Duration::from_millis)
     }
 }

@@ -1,6 +1,7 @@
 //! Strategies carried out on an engine, in virtual time.
 
 mod budgets;
+mod course;
 mod following;
 mod hundred;
 mod lessons;

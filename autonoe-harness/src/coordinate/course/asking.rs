@@ -1,61 +1,79 @@
-//! What a fleet is asked for while it works.
+//! What a fleet is asked for while it works, and finds when it begins again.
 
 use std::time::Duration;
 
-use autonoe_core::{RunInstruction, RunRequest};
+use autonoe_core::{RunId, RunInstruction, RunPhase, RunView};
+use jiff::Timestamp;
 
-use super::{Course, after};
+use super::{FleetCourse, Phase, after};
 use crate::HarnessId;
 use crate::coordinate::FleetEventKind;
 
-impl Course<'_> {
-    /// Does what was asked for. What members are told goes to those at work.
-    pub(super) async fn take_request(&mut self, request: RunRequest) {
-        match request {
-            RunRequest::Pause if self.paused_since.is_none() => {
-                self.paused_since = Some(self.plan.clock.now());
-                self.tell(FleetEventKind::Paused);
-                self.instruct_all(&RunInstruction::Pause).await;
+impl FleetCourse {
+    /// Notes what the fleet is told, and returns the runs that are to be told the same now.
+    pub fn told(&mut self, now: Timestamp, instruction: &RunInstruction) -> Vec<RunId> {
+        match instruction {
+            RunInstruction::Pause if self.is_paused() => return Vec::new(),
+            RunInstruction::Resume if !self.is_paused() => return Vec::new(),
+            RunInstruction::Pause => {
+                self.paused_since = Some(now);
+                self.tell(now, FleetEventKind::Paused);
             }
-            RunRequest::Resume if self.paused_since.is_some() => {
-                self.resume();
-                self.tell(FleetEventKind::Resumed);
-                self.instruct_all(&RunInstruction::Resume).await;
+            RunInstruction::Resume => {
+                self.resume(now);
+                self.tell(now, FleetEventKind::Resumed);
             }
-            RunRequest::Pause | RunRequest::Resume => {}
-            RunRequest::Say(message) => {
-                let say = RunInstruction::Say(message.text().to_owned());
-                self.instruct_all(&say).await;
-                message.settle();
+            RunInstruction::Say(_) => {}
+        }
+        self.phase = Phase::Asking;
+        let running = self.fleet.running();
+        running.map(|member| self.run_of(member)).collect()
+    }
+
+    /// Notes a run of a member that somebody before had started. All that are there must be told
+    /// before the first step, those that have ended first: what they returned may have paid for the
+    /// others.
+    pub fn found(&mut self, now: Timestamp, member: &HarnessId, view: &RunView) {
+        let Some(timeout) = self.spec(member).map(|spec| spec.timeout) else {
+            return;
+        };
+        let (run, allowance) = self.account(member);
+        if let Err(why) = self.purse.reserve(&run, allowance) {
+            tracing::warn!(%run, why, "a run that is there already cannot be paid");
+        }
+        self.fleet.began(member);
+        let member = member.clone();
+        let found = FleetEventKind::FoundAgain {
+            member: member.clone(),
+            run,
+        };
+        self.tell(now, found);
+        if let Some(outcome) = &view.outcome {
+            self.take_outcome(now, &member, outcome);
+            return;
+        }
+        let until = match view.phase {
+            RunPhase::Stopping => {
+                self.fleet.stopping(&member);
+                Some(after(now, self.what.patience))
             }
+            // It has worked for a while.
+            _ => timeout.map(|timeout| after(now, timeout.saturating_sub(view.at.spent.time))),
+        };
+        if let Some(until) = until {
+            self.deadlines.set(&member, until);
         }
     }
 
     /// Gives the fleet and its members back the time in which they were held.
-    fn resume(&mut self) {
+    fn resume(&mut self, now: Timestamp) {
         let Some(since) = self.paused_since.take() else {
             return;
         };
-        let held = self.plan.clock.now().duration_since(since);
-        let held = Duration::try_from(held).unwrap_or_default();
+        let held = Duration::try_from(now.duration_since(since)).unwrap_or_default();
         self.deadline = after(self.deadline, held);
-        for member in self.at_work() {
-            self.watch.give_time(&member, held);
+        for member in self.fleet.running() {
+            self.deadlines.extend(member, held);
         }
-    }
-
-    async fn instruct_all(&self, instruction: &RunInstruction) {
-        for member in self.at_work() {
-            let run = self.plan.run_of(&member);
-            let told = self.plan.engine.instruct(&run, instruction.clone()).await;
-            if let Err(error) = told {
-                // It may just have ended.
-                tracing::warn!(%run, %error, "a run could not be told something");
-            }
-        }
-    }
-
-    fn at_work(&self) -> Vec<HarnessId> {
-        self.fleet.running().cloned().collect()
     }
 }
