@@ -18,10 +18,16 @@
 //! | [`TemporalEngine`] | submits runs and asks for them |
 //! | [`TemporalWorker`], [`WorkerSettings`], [`WorkerError`] | carries them out |
 //! | [`SessionHosts`] | finds what a session works on, on a worker |
+//!
+//! A fleet of `autonoe-harness` is one run, too: submit a
+//! [`StrategyRun`](autonoe_harness::StrategyRun), and its members are carried out as runs of their own,
+//! which the server knows as workflows below that of the fleet.
 
 mod beat;
+mod beginning;
 mod connecting;
 mod engine;
+mod fleet;
 mod job;
 mod pace;
 mod payload;

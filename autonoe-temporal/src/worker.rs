@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::TemporalSettings;
 use crate::connecting::{ConnectError, connect};
+use crate::fleet::FleetWorkflow;
 use crate::job::{JobActivities, JobWorkflow, Runners};
 use crate::sessions::{SessionActivities, SessionHosts, SessionsWorkflow};
 use crate::wire::host_queue;
@@ -186,6 +187,7 @@ impl TemporalWorker {
             .register_activities(JobActivities::new(self.runners.clone()))
             .register_workflow::<JobWorkflow>()
             .and_then(|options| options.register_workflow::<SessionsWorkflow>())
+            .and_then(|options| options.register_workflow::<FleetWorkflow>())
             .map_err(begin)?
             .build();
         Worker::new(runtime, self.client.clone(), options).map_err(begin)

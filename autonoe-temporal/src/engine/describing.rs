@@ -34,9 +34,11 @@ impl Known {
                 WorkflowExecutionStatus::Running | WorkflowExecutionStatus::Paused
             ),
             is_stopping: extended.is_some_and(|info| info.cancel_requested),
-            has_begun: activities
-                .iter()
-                .any(|activity| has_begun(activity.state, activity.attempt)),
+            // What a fleet has under way are its members.
+            has_begun: !raw.pending_children.is_empty()
+                || activities
+                    .iter()
+                    .any(|activity| has_begun(activity.state, activity.attempt)),
             at: beats.map(|beat| beat.at).next_back(),
         }
     }

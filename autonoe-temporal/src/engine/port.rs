@@ -18,11 +18,13 @@ use temporalio_workflow::MemoValues;
 use super::describing::Known;
 use super::failing::{failed, unreached, without_outcome};
 use crate::TemporalSettings;
+use crate::beginning::Beginning;
 use crate::connecting::{ConnectError, connect};
+use crate::fleet::FleetWorkflow;
 use crate::job::JobWorkflow;
 use crate::payload::too_large;
-use crate::sessions::{SESSIONS_JOB, SessionsBegin, SessionsWorkflow};
-use crate::wire::{Begin, Look, SPEC_MEMO, host_queue};
+use crate::sessions::SessionsWorkflow;
+use crate::wire::{Look, SPEC_MEMO, host_queue};
 
 /// How long a worker has to say how a run stands. Without it, what the server knows is told.
 const LOOK: Duration = Duration::from_secs(5);
@@ -79,41 +81,31 @@ impl TemporalEngine {
         run: RunSpec,
         host_queue: Option<String>,
     ) -> Result<Result<(), WorkflowStartError>, EngineError> {
-        let pace = self.settings.pace;
         let mut memo = MemoValues::new();
         memo.insert(SPEC_MEMO, run.clone());
         let options = WorkflowStartOptions::new(&self.settings.queue, run.id.as_str())
             .id_reuse_policy(WorkflowIdReusePolicy::RejectDuplicate)
             .memo(memo)
             .build();
-        if run.job != SESSIONS_JOB {
-            let begin = Begin {
-                run,
-                host_queue,
-                pace,
-            };
-            let started = self.client.start_workflow(JobWorkflow::run, begin, options);
-            return Ok(started.await.map(drop));
-        }
-        let what = serde_json::from_value(run.input.clone());
-        let what = what.map_err(|error| EngineError::Refused {
-            run: run.id.clone(),
-            reason: format!("it does not say what its sessions are to do: {error}"),
-        })?;
-        let begin = SessionsBegin {
-            run,
-            what,
-            host_queue,
-            pace,
-            carried: None,
+        let client = &self.client;
+        let started = match Beginning::of(run, host_queue, self.settings.pace)? {
+            Beginning::Job(begin) => {
+                let started = client.start_workflow(JobWorkflow::run, begin, options);
+                started.await.map(drop)
+            }
+            Beginning::Sessions(begin) => {
+                let started = client.start_workflow(SessionsWorkflow::run, *begin, options);
+                started.await.map(drop)
+            }
+            Beginning::Fleet(begin) => {
+                let started = client.start_workflow(FleetWorkflow::run, begin, options);
+                started.await.map(drop)
+            }
         };
-        let started = self
-            .client
-            .start_workflow(SessionsWorkflow::run, begin, options);
-        Ok(started.await.map(drop))
+        Ok(started)
     }
 
-    // Both workflows are told, asked and waited for by the same names.
+    // All workflows are told, asked and waited for by the same names.
     async fn describe(&self, run: &RunId) -> Result<WorkflowExecutionDescription, EngineError> {
         let options = WorkflowDescribeOptions::default();
         let described = self.workflow(run).describe(options).await;

@@ -17,13 +17,16 @@ use crate::wire::{Begin, Look, Told};
 pub struct JobWorkflow {
     begin: Begin,
     standing: Standing,
+    /// Whether it is the member of a fleet.
+    is_member: bool,
 }
 
 #[workflow_methods]
 impl JobWorkflow {
     #[init]
-    pub fn new(_ctx: &WorkflowContextView, begin: Begin) -> Self {
+    pub fn new(ctx: &WorkflowContextView, begin: Begin) -> Self {
         Self {
+            is_member: ctx.parent().is_some(),
             begin,
             standing: Standing::default(),
         }
@@ -41,10 +44,11 @@ impl JobWorkflow {
             .wait_condition_with_options(|_| ctx.all_handlers_finished(), come_what_may())
             .await;
         match outcome.ending {
-            RunEnding::Cancelled { .. } => {
+            // A fleet is not told the details of a member that was cancelled.
+            RunEnding::Cancelled { .. } if !ctx.state(|it| it.is_member) => {
                 Err(WorkflowTermination::cancelled_with_details(outcome))
             }
-            RunEnding::Succeeded | RunEnding::Failed { .. } => Ok(outcome),
+            _ => Ok(outcome),
         }
     }
 

@@ -48,7 +48,7 @@ pub struct Carried {
 
 impl Carried {
     /// What is known of a run that has not begun.
-    pub(super) fn nothing(what: &SessionsRun) -> Self {
+    pub(crate) fn nothing(what: &SessionsRun) -> Self {
         Self {
             machine: RunMachine::new(what.limits.clone()),
             claim: None,

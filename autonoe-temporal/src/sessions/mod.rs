@@ -15,6 +15,6 @@ mod workflow;
 
 pub(crate) use activities::SessionActivities;
 pub use autonoe_core::{SESSIONS_JOB, SessionsRun};
-pub(crate) use begin::SessionsBegin;
+pub(crate) use begin::{Carried, SessionsBegin};
 pub use hosts::SessionHosts;
 pub(crate) use workflow::SessionsWorkflow;

@@ -21,13 +21,16 @@ use crate::wire::Look;
 pub struct SessionsWorkflow {
     pub(super) course: SessionsCourse,
     pace: Pace,
+    /// Whether it is the member of a fleet.
+    is_member: bool,
 }
 
 #[workflow_methods]
 impl SessionsWorkflow {
     #[init]
-    pub fn new(_ctx: &WorkflowContextView, begin: SessionsBegin) -> Self {
+    pub fn new(ctx: &WorkflowContextView, begin: SessionsBegin) -> Self {
         Self {
+            is_member: ctx.parent().is_some(),
             pace: begin.pace,
             course: SessionsCourse::of(begin),
         }
@@ -96,7 +99,10 @@ fn now(ctx: &Context) -> Timestamp {
 fn end(ctx: &Context, report: &RunReport) -> WorkflowResult<RunOutcome> {
     let outcome = outcome(report, ctx.cancellation_token().reason());
     match report.exit {
-        ExitReason::Interrupted => Err(WorkflowTermination::cancelled_with_details(outcome)),
+        // A fleet is not told the details of a member that was cancelled.
+        ExitReason::Interrupted if !ctx.state(|it| it.is_member) => {
+            Err(WorkflowTermination::cancelled_with_details(outcome))
+        }
         _ => Ok(outcome),
     }
 }

@@ -10,6 +10,7 @@ mod cancelled;
 mod conformance;
 mod crew;
 mod cut_off;
+mod fleets;
 mod host;
 mod host_gone;
 mod killed_worker;

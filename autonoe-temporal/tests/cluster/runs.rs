@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use autonoe_core::{Engine, Placement, RunOutcome, RunSpec};
+use autonoe_core::{Engine, Placement, RunId, RunOutcome, RunSpec, RunView};
 use autonoe_temporal::{Pace, TemporalEngine, TemporalSettings};
 
 /// How long anything may take here, on a busy machine.
@@ -47,6 +47,24 @@ pub(crate) async fn outcome(settings: &TemporalSettings, run: &RunSpec) -> RunOu
     };
     let waited = tokio::time::timeout(DEADLINE, waiting).await;
     waited.unwrap_or_else(|_| panic!("{} does not end", run.id))
+}
+
+/// Waits until a run stands in a certain way.
+pub(crate) async fn seen(
+    engine: &TemporalEngine,
+    run: &RunId,
+    is_so: impl Fn(&RunView) -> bool,
+) -> RunView {
+    let begun = Instant::now();
+    loop {
+        // It may not have begun.
+        let view = engine.status(run).await.ok();
+        if let Some(view) = view.filter(&is_so) {
+            return view;
+        }
+        assert!(begun.elapsed() < DEADLINE, "waited in vain for {run}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }
 
 /// Waits until something is so.

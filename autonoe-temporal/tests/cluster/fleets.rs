@@ -1,0 +1,334 @@
+//! Fleets on a server, whose members are runs below them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_core::{
+    Engine, Failure, JobRunner, LocalEngine, Placement, RunDesk, RunEnding, RunId, RunInstruction,
+    RunOutcome, RunPhase, RunRequest, RunSpec,
+};
+use autonoe_harness::{
+    FleetReport, HarnessId, HarnessResult, MemberJob, MemberSpec, Parallel, Pipeline, Race,
+    Strategy, StrategyRun, StrategyRunner, Voting, VotingCriterion,
+};
+use autonoe_temporal::{SESSIONS_JOB, TemporalSettings, WorkerSettings};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::afterwards::all_is_done_once;
+use crate::crew::Crew;
+use crate::runs::{engine, hasty, outcome, seen, submit};
+use crate::server::DevServer;
+use crate::site::{Site, Work};
+use crate::working::Working;
+
+/// What members of these fleets do.
+const JOB: &str = "act";
+
+/// Does what the work of a member says.
+struct Acts;
+
+#[async_trait]
+impl JobRunner for Acts {
+    async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+        let job = MemberJob::of(run).expect("a member");
+        let given = job.given.unwrap_or_default();
+        if let Some(tests) = job.work.as_u64() {
+            let mut result = HarnessResult::success(job.member, "done");
+            result.tests_passed = Some(tests);
+            return RunOutcome::succeeded(json!(result));
+        }
+        match job.work.as_str() {
+            Some("fails") => RunOutcome::failed(Failure::permanent("broke", "it broke")),
+            Some("waits") => {
+                desk.control().cancelled().await;
+                RunOutcome::cancelled("")
+            }
+            Some("listens") => {
+                let mut heard = Vec::new();
+                while heard.len() < 3 {
+                    heard.push(match desk.control().next_request().await {
+                        RunRequest::Pause => "pause".to_owned(),
+                        RunRequest::Resume => "resume".to_owned(),
+                        RunRequest::Say(message) => message.text().to_owned(),
+                    });
+                }
+                RunOutcome::succeeded(json!(heard.join(", ")))
+            }
+            Some("talks") => RunOutcome::succeeded(json!("x".repeat(700 * 1024))),
+            said => RunOutcome::succeeded(json!(format!("{given}{}", said.unwrap_or_default()))),
+        }
+    }
+}
+
+fn fleet<const N: usize, W: Serialize>(
+    strategy: impl Strategy + 'static,
+    members: [(&str, W); N],
+) -> StrategyRun {
+    let members =
+        members.map(|(name, work)| MemberSpec::new(HarnessId::new(name), JOB, json!(work)));
+    StrategyRun::new(Arc::new(strategy)).members(members)
+}
+
+fn named(fleet: &StrategyRun, name: &str) -> RunSpec {
+    fleet.named(RunId::new(name)).expect("it is JSON")
+}
+
+fn worker(settings: &TemporalSettings) -> Working {
+    let host = WorkerSettings::on("here");
+    Working::start(settings.clone(), host, |worker| {
+        worker.job(JOB, Arc::new(Acts))
+    })
+}
+
+fn report(outcome: &RunOutcome) -> FleetReport {
+    serde_json::from_value(outcome.output.clone()).expect("a report")
+}
+
+/// Returns what a fleet comes to in this process.
+async fn locally(run: &RunSpec) -> RunOutcome {
+    let members = Arc::new(LocalEngine::new(Arc::new(Acts)));
+    let fleets = LocalEngine::new(Arc::new(StrategyRunner::on(members)));
+    let taken = fleets.submit(run.clone(), Placement::anywhere()).await;
+    taken.expect("it is taken");
+    fleets.wait(&run.id).await.expect("it ends")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_strategy_comes_to_the_same_as_in_one_process() {
+    let server = DevServer::start().await;
+    let settings = server.settings().pace(hasty());
+    let worker = worker(&settings);
+    // Who ends first is not the same each time.
+    let best = Voting {
+        min_votes: 2.try_into().expect("some"),
+        criterion: VotingCriterion::BestTests,
+        wait_for_all: true,
+    };
+    for (name, fleet, succeeds) in [
+        (
+            "parallel",
+            fleet(Parallel {}, [("a", "one"), ("b", "two")]),
+            true,
+        ),
+        (
+            "parallel-failing",
+            fleet(Parallel {}, [("a", "one"), ("b", "fails")]),
+            false,
+        ),
+        (
+            "pipeline",
+            fleet(Pipeline {}, [("a", "one"), ("b", "two")]),
+            true,
+        ),
+        (
+            "pipeline-failing",
+            fleet(Pipeline {}, [("a", "fails"), ("b", "two")]),
+            false,
+        ),
+        (
+            "race",
+            fleet(Race {}, [("a", "waits"), ("b", "two"), ("c", "fails")]),
+            true,
+        ),
+        (
+            "race-lost",
+            fleet(Race {}, [("a", "fails"), ("b", "fails")]),
+            false,
+        ),
+        (
+            "voting",
+            fleet(
+                best,
+                [("a", json!(3)), ("b", json!("fails")), ("c", json!(7))],
+            ),
+            true,
+        ),
+        (
+            "voting-lost",
+            fleet(best, [("a", json!(3)), ("b", json!("fails"))]),
+            false,
+        ),
+        ("nobody", fleet(Parallel {}, [("", ""); 0]), false),
+    ] {
+        let run = named(&fleet, name);
+        submit(&settings, &run).await;
+
+        let outcome = outcome(&settings, &run).await;
+
+        assert_eq!(outcome.is_success(), succeeds, "{name}: {outcome:?}");
+        assert_eq!(outcome, locally(&run).await, "{name}");
+    }
+    drop(worker);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn members_are_runs_of_their_own_and_end_with_the_fleet() {
+    let server = DevServer::start().await;
+    let settings = server.settings().pace(hasty());
+    let worker = worker(&settings);
+    let engine = engine(&settings).await;
+    let run = named(&fleet(Parallel {}, [("a", "waits"), ("b", "one")]), "shop");
+    submit(&settings, &run).await;
+    let one = RunId::new("shop.b");
+    let one = seen(&engine, &one, |view| view.outcome.is_some()).await;
+    let one = one.outcome.expect("it has ended").output;
+    assert_eq!(one, json!("one"));
+    let half = seen(&engine, &run.id, |view| view.at.progress == 0.5).await;
+    assert_eq!((half.phase, half.outcome), (RunPhase::Running, None));
+
+    engine.cancel(&run.id, "enough").await.expect("it is told");
+    let outcome = outcome(&settings, &run).await;
+
+    let reason = "enough".to_owned();
+    assert_eq!(outcome.ending, RunEnding::Cancelled { reason });
+    let waiting = engine
+        .status(&RunId::new("shop.a"))
+        .await
+        .expect("it is known");
+    assert_eq!(waiting.phase, RunPhase::Ended);
+    let ending = waiting.outcome.expect("it has ended").ending;
+    let reason = "the fleet was cancelled".to_owned();
+    assert_eq!(ending, RunEnding::Cancelled { reason });
+    let results = report(&outcome).result.results;
+    assert_eq!(
+        results.iter().map(|it| it.success).collect::<Vec<_>>(),
+        [false, true]
+    );
+    drop(worker);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_fleet_is_told_its_members_are_told() {
+    let server = DevServer::start().await;
+    let settings = server.settings().pace(hasty());
+    let worker = worker(&settings);
+    let engine = engine(&settings).await;
+    let run = named(
+        &fleet(Parallel {}, [("a", "listens"), ("b", "listens")]),
+        "shop",
+    );
+    submit(&settings, &run).await;
+    let member = |name: &str| RunId::new(format!("shop.{name}"));
+    for name in ["a", "b"] {
+        seen(&engine, &member(name), |view| {
+            view.phase == RunPhase::Running
+        })
+        .await;
+    }
+
+    for told in [
+        RunInstruction::Pause,
+        RunInstruction::Say("the tests come first".to_owned()),
+        RunInstruction::Resume,
+    ] {
+        engine.instruct(&run.id, told).await.expect("it is told");
+    }
+    let outcome = outcome(&settings, &run).await;
+
+    let results = report(&outcome).result.results;
+    let heard: Vec<_> = results.iter().map(|it| it.output.as_str()).collect();
+    assert_eq!(heard, ["pause, the tests come first, resume"; 2]);
+    drop(worker);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fleet_whose_worker_is_gone_goes_on_with_the_next() {
+    let server = DevServer::start().await;
+    let settings = server.settings().pace(hasty());
+    let first = worker(&settings);
+    let engine = engine(&settings).await;
+    let run = named(
+        &fleet(Race {}, [("a", "waits"), ("b", "waits")]).time(Duration::from_secs(3)),
+        "shop",
+    );
+    submit(&settings, &run).await;
+    let second = RunId::new("shop.b");
+    seen(&engine, &second, |view| view.phase == RunPhase::Running).await;
+    drop(first);
+
+    let second = worker(&settings);
+    let outcome = outcome(&settings, &run).await;
+
+    let RunEnding::Failed { failure } = &outcome.ending else {
+        panic!("{outcome:?}");
+    };
+    assert_eq!(failure.message, "the time of the fleet is up");
+    let report = report(&outcome);
+    assert!(report.left_behind.is_empty(), "{report:?}");
+    assert_eq!(report.result.results.len(), 2);
+    drop(second);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_members_say_at_length_is_left_with_their_runs() {
+    let server = DevServer::start().await;
+    let settings = server.settings().pace(hasty());
+    let worker = worker(&settings);
+    let run = named(
+        &fleet(Voting::default(), [("a", "talks"), ("b", "talks")]),
+        "shop",
+    );
+    submit(&settings, &run).await;
+
+    let outcome = outcome(&settings, &run).await;
+
+    let said = &outcome.output["result"]["results"][0]["output"];
+    assert_eq!(said, "(716800 bytes, with the run shop.a)");
+    let member = engine(&settings).await.wait(&RunId::new("shop.a")).await;
+    let member = member.expect("it has ended").output;
+    assert_eq!(member.as_str().map(str::len), Some(700 * 1024));
+    drop(worker);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn members_may_be_driven_session_by_session() {
+    let server = DevServer::start().await;
+    let settings = server.settings().pace(hasty());
+    let (site, work) = (Site::new(), Work::new(2));
+    let projects = ["left", "right"].map(|name| site.run(name, &work));
+    let members = projects.each_ref().map(|project| {
+        let name = HarnessId::new(project.id.as_str());
+        MemberSpec::new(name, SESSIONS_JOB, project.input.clone())
+    });
+    let run = StrategyRun::new(Arc::new(Parallel {})).members(members);
+    let run = named(&run, "shop");
+    let crew = Crew::of(&site, "here");
+    let worker = Working::start(settings.clone(), WorkerSettings::on("here"), |worker| {
+        worker.sessions(crew)
+    });
+    submit(&settings, &run).await;
+
+    let outcome = outcome(&settings, &run).await;
+
+    assert!(outcome.is_success(), "{outcome:?}");
+    let engine = engine(&settings).await;
+    drop(worker);
+    for project in &projects {
+        let member = RunId::new(format!("shop.{}", project.id));
+        let outcome = engine.wait(&member).await.expect("it has ended");
+        all_is_done_once(&site, project, &work, &outcome).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_member_whose_name_is_taken_is_not_started() {
+    let server = DevServer::start().await;
+    let settings = server.settings().pace(hasty());
+    let worker = worker(&settings);
+    let other = MemberSpec::new(HarnessId::new("a"), JOB, json!("other"));
+    let input = json!({"member": other.id, "work": other.work});
+    submit(&settings, &RunSpec::new(RunId::new("shop.a"), JOB, input)).await;
+    let run = named(&fleet(Parallel {}, [("a", "one"), ("b", "two")]), "shop");
+    submit(&settings, &run).await;
+
+    let outcome = outcome(&settings, &run).await;
+
+    assert!(!outcome.is_success());
+    let results = report(&outcome).result.results;
+    let error = results[0].error.as_deref().unwrap_or_default();
+    assert!(error.contains("could not be started"), "{error}");
+    assert!(results[1].success);
+    drop(worker);
+}
