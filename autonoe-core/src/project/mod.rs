@@ -45,6 +45,7 @@ pub use journal::{
 pub use journal::{
     ChangeEntry, CostPoint, DeniedEntry, Idle, IdleSpan, ProgressPoint, RunTimeline, SessionSpan,
 };
+pub use journal::{JOURNAL_JOB, JournalAsk, JournalPage};
 pub use json_words::json_complaint;
 pub use layout::Project;
 pub use preview::{NextStep, ResumedRun, RunPreview};

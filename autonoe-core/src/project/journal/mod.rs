@@ -1,6 +1,7 @@
 //! The journal in `.autonoe/journal.jsonl`.
 
 mod entry;
+mod pages;
 mod reader;
 mod session_story;
 mod story;
@@ -9,6 +10,7 @@ mod timeline;
 mod writer;
 
 pub use entry::JournalEntry;
+pub use pages::{JOURNAL_JOB, JournalAsk, JournalPage};
 pub use reader::{Journal, JournalReadError};
 pub use session_story::{BlockedCall, SessionStory};
 pub use story::{RunStory, WhyStopped};
