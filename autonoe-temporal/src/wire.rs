@@ -48,7 +48,34 @@ pub struct Told(pub Vec<RunInstruction>);
 /// Where the run of a workflow is kept for who submits it again.
 pub(crate) const SPEC_MEMO: &str = "autonoe-run";
 
+/// Where the queue of the host is kept that a run is on, also after its end.
+pub(crate) const HOST_MEMO: &str = "autonoe-host";
+
 /// Returns the queue of one host among those that serve `queue`.
 pub(crate) fn host_queue(queue: &str, host: &str) -> String {
     format!("{queue}@{host}")
+}
+
+/// Returns the host of such a queue.
+pub(crate) fn host_of<'a>(host_queue: &'a str, queue: &str) -> Option<&'a str> {
+    host_queue.strip_prefix(queue)?.strip_prefix('@')
+}
+
+/// Returns the queue of one host for what holds no slot of it: to read a journal.
+pub(crate) fn reading_queue(queue: &str, host: &str) -> String {
+    format!("{}/journal", host_queue(queue, host))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_found_again_in_its_queue() {
+        for host in ["build-1", "a@b", ""] {
+            assert_eq!(host_of(&host_queue("shop@x", host), "shop@x"), Some(host));
+        }
+        assert_eq!(host_of("other@build-1", "shop"), None);
+        assert_eq!(host_of("shopping@build-1", "shop"), None);
+    }
 }

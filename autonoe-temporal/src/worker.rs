@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::JobRunner;
+use autonoe_core::{JOURNAL_JOB, JobRunner};
 use temporalio_client::Client;
 use temporalio_sdk::runtime::worker_tuner::{FixedSizeSlotSupplier, TunerHolder, WorkerTuner};
 use temporalio_sdk::{Runtime, Worker, WorkerOptions};
@@ -15,7 +15,7 @@ use crate::connecting::{ConnectError, connect};
 use crate::fleet::FleetWorkflow;
 use crate::job::{JobActivities, JobWorkflow, Runners};
 use crate::sessions::{SessionActivities, SessionHosts, SessionsWorkflow};
-use crate::wire::host_queue;
+use crate::wire::{host_queue, reading_queue};
 
 /// Who a worker is, and how much it does at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub enum WorkerError {
 
 /// Takes runs from the server and carries them out.
 ///
-/// It polls two queues: that of all workers, and that of its host. It decides nothing by itself: a
+/// It polls two queues: that of all workers, and that of its host; a third one for who reads journals. It decides nothing by itself: a
 /// worker that dies, or is told to stop, leaves its runs to others.
 ///
 /// ```no_run
@@ -105,6 +105,7 @@ pub struct TemporalWorker {
     worker: WorkerSettings,
     runners: Runners,
     hosts: Option<Arc<dyn SessionHosts>>,
+    reads_journals: bool,
 }
 
 impl TemporalWorker {
@@ -125,6 +126,7 @@ impl TemporalWorker {
             worker,
             runners: Runners::default(),
             hosts: None,
+            reads_journals: false,
         })
     }
 
@@ -142,6 +144,15 @@ impl TemporalWorker {
         self
     }
 
+    /// Gives pages of journals, for runs of the kind [`JOURNAL_JOB`] that are placed on this host.
+    /// They hold none of its slots, so that who asks what a session does need not wait for its end.
+    #[must_use]
+    pub fn journals(mut self, runner: Arc<dyn JobRunner>) -> Self {
+        self.runners.add(JOURNAL_JOB.to_owned(), runner);
+        self.reads_journals = true;
+        self
+    }
+
     /// Works until `stopped`, on the runtime of tokio that it is called on. The future stays on
     /// its thread.
     ///
@@ -153,16 +164,30 @@ impl TemporalWorker {
         let host = host_queue(&self.settings.queue, &self.worker.host);
         let mut shared = self.worker(&runtime, &self.settings.queue)?;
         let mut own = self.worker(&runtime, &host)?;
+        let mut reading = match self.reads_journals {
+            true => Some(self.reader(&runtime)?),
+            false => None,
+        };
         let (stop_shared, stop_own) = (shared.shutdown_handle(), own.shutdown_handle());
-        let both = async { tokio::try_join!(shared.run(), own.run()) };
+        let stop_reading = reading.as_ref().map(Worker::shutdown_handle);
+        let reading = async {
+            match &mut reading {
+                Some(reading) => reading.run().await,
+                None => Ok(()),
+            }
+        };
+        let all = async { tokio::try_join!(shared.run(), own.run(), reading) };
         let stopping = async {
             stopped.cancelled().await;
             stop_shared();
             stop_own();
+            if let Some(stop) = stop_reading {
+                stop();
+            }
             std::future::pending::<()>().await;
         };
         tokio::select! {
-            ended = both => {
+            ended = all => {
                 ended.map_err(|error| WorkerError::BrokeOff(error.into()))?;
                 Ok(())
             }
@@ -179,7 +204,7 @@ impl TemporalWorker {
             options = options.register_activities(sessions);
         }
         let options = options
-            .tuner(self.tuner())
+            .tuner(tuner(self.worker.slots))
             .max_heartbeat_throttle_interval(pace.beat)
             .default_heartbeat_throttle_interval(pace.beat)
             .sticky_queue_schedule_to_start_timeout(pace.sticky)
@@ -193,16 +218,29 @@ impl TemporalWorker {
         Worker::new(runtime, self.client.clone(), options).map_err(begin)
     }
 
-    fn tuner(&self) -> WorkerTuner {
-        let steps = FixedSizeSlotSupplier::new(STEPS);
-        let tuner = TunerHolder::builder()
-            .workflow_task_slot_supplier(steps)
-            .activity_task_slot_supplier(FixedSizeSlotSupplier::new(self.worker.slots))
-            .local_activity_task_slot_supplier(steps)
-            .nexus_task_slot_supplier(steps)
+    /// Makes what reads journals, and does nothing else.
+    fn reader(&self, runtime: &Runtime) -> Result<Worker, WorkerError> {
+        let pace = self.settings.pace;
+        let options = WorkerOptions::new(reading_queue(&self.settings.queue, &self.worker.host))
+            .tuner(tuner(STEPS))
+            .max_heartbeat_throttle_interval(pace.beat)
+            .default_heartbeat_throttle_interval(pace.beat)
+            .register_activities(JobActivities::new(self.runners.clone()))
             .build();
-        tuner.into()
+        Worker::new(runtime, self.client.clone(), options).map_err(begin)
     }
+}
+
+/// Has so many activities at once.
+fn tuner(slots: usize) -> WorkerTuner {
+    let steps = FixedSizeSlotSupplier::new(STEPS);
+    let tuner = TunerHolder::builder()
+        .workflow_task_slot_supplier(steps)
+        .activity_task_slot_supplier(FixedSizeSlotSupplier::new(slots))
+        .local_activity_task_slot_supplier(steps)
+        .nexus_task_slot_supplier(steps)
+        .build();
+    tuner.into()
 }
 
 /// Enough for steps of workflows, which take no time.

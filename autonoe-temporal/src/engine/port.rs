@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Engine, EngineError, Placement, RunId, RunInstruction, RunOutcome, RunPhase, RunSpec, RunView,
+    Engine, EngineError, JOURNAL_JOB, Placement, RunId, RunInstruction, RunOutcome, RunPhase,
+    RunSpec, RunView,
 };
 use temporalio_client::errors::{WorkflowInteractionError, WorkflowStartError};
 use temporalio_client::{
@@ -24,7 +25,7 @@ use crate::fleet::FleetWorkflow;
 use crate::job::JobWorkflow;
 use crate::payload::too_large;
 use crate::sessions::SessionsWorkflow;
-use crate::wire::{Look, SPEC_MEMO, host_queue};
+use crate::wire::{HOST_MEMO, Look, SPEC_MEMO, host_of, host_queue, reading_queue};
 
 /// How long a worker has to say how a run stands. Without it, what the server knows is told.
 const LOOK: Duration = Duration::from_secs(5);
@@ -145,6 +146,12 @@ impl TemporalEngine {
             .ok()
     }
 
+    /// Returns the host that has claimed a run last.
+    fn host(&self, run: &WorkflowExecutionDescription) -> Option<String> {
+        let queue: String = run.memo().get(HOST_MEMO).ok().flatten()?;
+        host_of(&queue, &self.settings.queue).map(str::to_owned)
+    }
+
     /// Says what it means that there is a run of that id: that it is the same one, or another.
     async fn compare(&self, run: &RunSpec) -> Result<(), EngineError> {
         let known = self.describe(&run.id).await?;
@@ -165,7 +172,11 @@ impl Engine for TemporalEngine {
             return Err(EngineError::Refused { run: id, reason });
         }
         let host = place.host.as_deref();
-        let host_queue = host.map(|host| host_queue(&self.settings.queue, host));
+        let queue = &self.settings.queue;
+        let host_queue = host.map(|host| match run.job.as_str() {
+            JOURNAL_JOB => reading_queue(queue, host),
+            _ => host_queue(queue, host),
+        });
         match self.start(run.clone(), host_queue).await? {
             Ok(()) => Ok(id),
             Err(WorkflowStartError::AlreadyStarted { .. }) => {
@@ -205,7 +216,11 @@ impl Engine for TemporalEngine {
 
     async fn status(&self, run: &RunId) -> Result<RunView, EngineError> {
         let mut view = RunView::new(run.clone());
-        let known = self.known(run).await?;
+        let description = self.describe(run).await?;
+        let known = Known::of(&description);
+        view.host = self.host(&description);
+        // A run of somebody else says nothing of itself that is understood here.
+        view.spec = description.memo().get(SPEC_MEMO).ok().flatten();
         if !known.has_ended {
             let look = self.look(run).await.unwrap_or_default();
             view.phase = known.phase(look.is_paused);

@@ -2,6 +2,7 @@
 
 use autonoe_core::Failure;
 use temporalio_client::RetryPolicy;
+use temporalio_common::MemoValue;
 use temporalio_sdk::{
     ActivityCancellationType, ActivityExecutionError, ActivityOptions, TimeoutType, WorkflowContext,
 };
@@ -11,6 +12,7 @@ use super::calls::SessionCall;
 use super::course::{Came, Lost, OnHost, Step};
 use super::workflow::SessionsWorkflow;
 use crate::Pace;
+use crate::wire::HOST_MEMO;
 
 type Context = WorkflowContext<SessionsWorkflow>;
 
@@ -41,7 +43,12 @@ async fn claim(ctx: &mut Context, queue: Option<String>, pace: Pace) -> Came {
         .maybe_task_queue(queue)
         .build();
     let claimed = ctx.execute_activity(SessionActivities::claim, whose, options);
-    Came::Claimed(claimed.await.map_err(|error| unclaimed(&error)))
+    let claimed = claimed.await;
+    if let Ok(claim) = &claimed {
+        // Kept where it can be read without a worker, and after the end. A text is always JSON.
+        let _ = ctx.upsert_memo([(HOST_MEMO, Some(MemoValue::new(claim.queue.clone())))]);
+    }
+    Came::Claimed(claimed.map_err(|error| unclaimed(&error)))
 }
 
 async fn look(ctx: &mut Context, host: OnHost, pace: Pace) -> Came {

@@ -5,6 +5,7 @@
 mod args;
 mod engine;
 mod error;
+mod journals;
 mod logging;
 mod projects;
 mod remotes;

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use autonoe_core::{Failure, Mode, ProjectName, RunId, SessionHost};
+use autonoe_core::{Failure, Mode, Project, ProjectName, Retry, RunId, SessionHost};
 use autonoe_harness::{PipedProgram, ProgramSessionHost, TravellingHost};
 use autonoe_temporal::{SessionHosts, SessionsRun};
 
@@ -55,6 +55,21 @@ impl Projects {
         Arc::new(ProgramSessionHost::new(program))
     }
 
+    /// Finds the project of a run for who only reads there. Nothing is made or fetched.
+    pub(crate) fn known(&self, name: &ProjectName, run: &RunId) -> Result<Project, Failure> {
+        let Some(remotes) = &self.remotes else {
+            let folder = self.folder(name)?;
+            return Project::find(&folder, None)
+                .map_err(|error| Failure::from_error("unreachable", &error, Retry::MayHelp));
+        };
+        if !remotes.home(name, run, &self.root).is_dir() {
+            let why = format!("the run {run} was not on this host");
+            return Err(Failure::retryable("not_here", why));
+        }
+        let travels = remotes.travelling(name, run, &self.root)?;
+        Ok(travels.project().clone())
+    }
+
     /// Finds the folder of a project. One that is not here may be on another host.
     fn folder(&self, project: &ProjectName) -> Result<PathBuf, Failure> {
         let place = project.below(&self.root);
@@ -84,7 +99,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    use autonoe_core::{Retry, RunLimits};
+    use autonoe_core::RunLimits;
     use serde_json::json;
 
     use super::*;

@@ -1,6 +1,6 @@
 //! Where the repositories of projects are.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use autonoe_core::{Failure, ProjectName, RunId};
@@ -36,6 +36,11 @@ impl Remotes {
         format!("{}{between}{project}.git", self.root)
     }
 
+    /// Returns the folder of a run on a project. Whether it can be one is looked at when it is used.
+    pub(crate) fn home(&self, project: &ProjectName, run: &RunId, root: &Path) -> PathBuf {
+        project.below(root).join(run.as_str())
+    }
+
     /// Returns the place of a run on a project, below the folder of all projects.
     pub(crate) fn travelling(
         &self,
@@ -48,7 +53,7 @@ impl Remotes {
             Failure::from_error("travel", &error, retry)
         };
         let remote = TravelRemote::new(self.address(project.as_str())).map_err(failed)?;
-        let home = project.below(root).join(run.as_str());
+        let home = self.home(project, run, root);
         TravellingProject::open(&home, remote, &self.base, run, self.commands.clone())
             .map_err(failed)
     }

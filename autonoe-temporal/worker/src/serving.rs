@@ -10,13 +10,14 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::WorkerProblem;
+use crate::journals::Journals;
 use crate::projects::Projects;
 use crate::remotes::Remotes;
 use crate::settings::Settings;
 
 /// Carries out runs until a person or the system asks to stop.
 pub(crate) async fn serve(settings: Settings) -> Result<(), WorkerProblem> {
-    let projects = projects(&settings)?;
+    let projects = Arc::new(projects(&settings)?);
     let (host, queue) = (settings.host(), settings.server.queue.clone());
     let ready = format!(
         "{host} takes runs from {queue} at {}, {} at once\n",
@@ -26,7 +27,9 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), WorkerProblem> {
         .slots(settings.slots)
         .farewell(settings.farewell);
     let worker = TemporalWorker::connect(settings.server, worker).await?;
-    let worker = worker.sessions(Arc::new(projects));
+    let worker = worker
+        .journals(Arc::new(Journals::of(projects.clone())))
+        .sessions(projects);
     // Nothing can be done about a screen that is gone.
     let _ = io::stderr().write_all(ready.as_bytes());
     let stopped = CancellationToken::new();
