@@ -63,6 +63,8 @@ fn carry_out(command: &Command, surroundings: &Surroundings) -> Result<ExitCode,
         Command::SessionHost(args) => commands::session_host(args, surroundings),
         Command::Flow(args) => commands::flow(args, surroundings),
         Command::Harness(args) => commands::harness(args, surroundings),
+        Command::Submit(args) => commands::submit(args, surroundings),
+        Command::Engine(args) => commands::engine(args, surroundings),
         Command::Completions(args) => commands::completions(args, surroundings),
         Command::Man(args) => commands::man(args, surroundings),
     }

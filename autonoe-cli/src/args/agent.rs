@@ -1,11 +1,10 @@
 //! Which agent works, and within which limits.
 
-use std::time::Duration;
-
-use autonoe_core::{Budget, CostUsd, GivenLimits, Models, OnQuota, ThinkingBudget};
+use autonoe_core::{Models, ThinkingBudget};
 use clap::Args;
 
-use super::money_and_time::{cost, pause, thinking, time};
+use super::LimitArgs;
+use super::money_and_time::thinking;
 use crate::compose::{BackendChoice, Wanted, sandbox_switch};
 use crate::surroundings::Surroundings;
 
@@ -30,30 +29,8 @@ pub(crate) struct AgentArgs {
     #[arg(value_parser = thinking)]
     #[arg(help_heading = "Agent")]
     pub(crate) thinking: Option<ThinkingBudget>,
-    /// How many sessions in total, those of a run that is gone on with included
-    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    #[arg(help_heading = "Limits")]
-    pub(crate) max_iterations: Option<u32>,
-    /// How many failed sessions in a row are tried again [default: 3]
-    #[arg(long, value_name = "N")]
-    #[arg(help_heading = "Limits")]
-    pub(crate) max_retries: Option<u32>,
-    /// How much money may be spent in total, in dollars
-    #[arg(long, value_name = "USD", value_parser = cost)]
-    #[arg(help_heading = "Limits")]
-    pub(crate) max_cost: Option<CostUsd>,
-    /// How long it may take from now on, in hours (h), minutes (m) and seconds (s): 90m, 2h30m, 45s
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    #[arg(help_heading = "Limits")]
-    pub(crate) max_time: Option<Duration>,
-    /// How long to pause between sessions, with units as above [default: 3s]
-    #[arg(long, value_name = "TIME", value_parser = pause)]
-    #[arg(help_heading = "Limits")]
-    pub(crate) pause: Option<Duration>,
-    /// Wait until the quota comes back instead of stopping
-    #[arg(long)]
-    #[arg(help_heading = "Limits")]
-    pub(crate) wait_for_quota: bool,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
     /// Switch the sandbox of the agent off; only AUTONOE_NO_SANDBOX=1 does the same
     #[arg(long)]
     #[arg(help_heading = "Safety")]
@@ -83,22 +60,6 @@ impl AgentArgs {
             plan_model: self.plan_model.as_deref(),
             thinking: self.thinking,
             sandbox: sandbox_switch(self.no_sandbox, surroundings),
-        }
-    }
-
-    /// Returns the limits that the command line gives; the others are left alone.
-    pub(crate) fn limits(&self) -> GivenLimits {
-        GivenLimits {
-            max_iterations: self.max_iterations,
-            max_retries: self.max_retries,
-            on_quota: self.wait_for_quota.then_some(OnQuota::Wait),
-            quota_backoff: None,
-            pause: self.pause,
-            budget: Budget {
-                cost_usd: self.max_cost,
-                time: self.max_time,
-                ..Budget::default()
-            },
         }
     }
 }

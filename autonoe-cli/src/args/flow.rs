@@ -9,7 +9,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::agent::model;
 use super::money_and_time::{cost, thinking, time};
-use super::{AgentArgs, OutputArgs, ProjectArgs};
+use super::{AgentArgs, LimitArgs, OutputArgs, ProjectArgs};
 use crate::compose::BackendChoice;
 
 /// Options of `autonoe flow`.
@@ -116,12 +116,12 @@ impl FlowRunArgs {
             model: self.model.clone(),
             plan_model: None,
             thinking: self.thinking,
-            max_iterations: None,
-            max_retries: None,
-            max_cost: self.max_cost,
-            max_time: self.max_time,
-            pause: None,
-            wait_for_quota: self.wait_for_quota,
+            limits: LimitArgs {
+                max_cost: self.max_cost,
+                max_time: self.max_time,
+                wait_for_quota: self.wait_for_quota,
+                ..LimitArgs::default()
+            },
             no_sandbox: self.no_sandbox,
         }
     }

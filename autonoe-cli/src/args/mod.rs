@@ -3,13 +3,16 @@
 mod agent;
 mod check;
 mod doctor;
+mod engine;
 mod fleet_words;
 mod flow;
 mod harness;
 mod harness_run;
 mod init;
+mod limits;
 mod log;
 mod mcp;
+mod mode;
 mod money_and_time;
 mod output;
 mod project;
@@ -17,10 +20,15 @@ mod report;
 mod run;
 mod session_host;
 mod status;
+mod submit;
 
 pub(crate) use agent::AgentArgs;
 pub(crate) use check::CheckArgs;
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use engine::{
+    EngineArgs, EngineCancelArgs, EngineCommand, EngineLogsArgs, EnginePlaceArgs, EngineRunArgs,
+    EngineSayArgs, EngineStatusArgs,
+};
 pub(crate) use fleet_words::{FleetBackend, FleetStrategy};
 pub(crate) use flow::{
     FlowArgs, FlowCommand, FlowGraphArgs, FlowListArgs, FlowRunArgs, FlowValidateArgs, GraphFormat,
@@ -32,14 +40,17 @@ pub(crate) use harness::{
 };
 pub(crate) use harness_run::HarnessRunArgs;
 pub(crate) use init::{InitArgs, SchemaArgs};
+pub(crate) use limits::LimitArgs;
 pub(crate) use log::LogArgs;
 pub(crate) use mcp::McpArgs;
+pub(crate) use mode::ModeChoice;
 pub(crate) use output::{OutputArgs, OutputFormat};
 pub(crate) use project::ProjectArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use run::{RunArgs, SyncArgs, Work};
 pub(crate) use session_host::SessionHostArgs;
 pub(crate) use status::StatusArgs;
+pub(crate) use submit::SubmitArgs;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -92,6 +103,10 @@ pub(crate) enum Command {
     Flow(FlowArgs),
     /// Have many agents work on one goal, and watch and lead them
     Harness(HarnessArgs),
+    /// Have a cluster carry out a run on one of its projects
+    Submit(Box<SubmitArgs>),
+    /// Watch and lead runs of a cluster
+    Engine(EngineArgs),
     /// Print a script that completes commands in a shell
     Completions(CompletionsArgs),
     /// Print the manual page

@@ -6,7 +6,7 @@ use clap::Args;
 use super::{AgentArgs, OutputArgs, ProjectArgs};
 
 /// What a run ends with, for scripts.
-const EXIT_CODES: &str = "Exit codes:
+pub(super) const EXIT_CODES: &str = "Exit codes:
     0  done: all deliverables passed, or a sync verified all of them
     1  something went wrong, or the project cannot be used
     2  wrong usage

@@ -1,11 +1,11 @@
 //! Options of `autonoe session-host`.
 
 use autonoe_core::{Destructive, Mode, ThinkingBudget};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::agent::model;
 use super::money_and_time::thinking;
-use super::{AgentArgs, OutputArgs, OutputFormat, ProjectArgs};
+use super::{AgentArgs, LimitArgs, ModeChoice, OutputArgs, OutputFormat, ProjectArgs};
 use crate::compose::BackendChoice;
 
 /// Options of `autonoe session-host`.
@@ -24,7 +24,7 @@ pub(crate) struct SessionHostArgs {
     pub(crate) project: ProjectArgs,
     /// What the run is for
     #[arg(long, value_enum, default_value_t, value_name = "MODE")]
-    mode: HostedMode,
+    mode: ModeChoice,
     /// What runs the agent, as for `autonoe run` [default: that of .autonoe/agent.json, else claude]
     #[arg(long, value_name = "BACKEND", help_heading = "Agent")]
     backend: Option<BackendChoice>,
@@ -46,22 +46,9 @@ pub(crate) struct SessionHostArgs {
     no_sandbox: bool,
 }
 
-/// What a run is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum HostedMode {
-    /// The work itself
-    #[default]
-    Run,
-    /// Deliverables in line with the specification
-    Sync,
-}
-
 impl SessionHostArgs {
     pub(crate) fn mode(&self) -> Mode {
-        match self.mode {
-            HostedMode::Run => Mode::Run,
-            HostedMode::Sync => Mode::Sync,
-        }
+        self.mode.into()
     }
 
     pub(crate) fn destructive(&self) -> Destructive {
@@ -78,12 +65,7 @@ impl SessionHostArgs {
             model: self.model.clone(),
             plan_model: self.plan_model.clone(),
             thinking: self.thinking,
-            max_iterations: None,
-            max_retries: None,
-            max_cost: None,
-            max_time: None,
-            pause: None,
-            wait_for_quota: false,
+            limits: LimitArgs::default(),
             no_sandbox: self.no_sandbox,
         }
     }

@@ -50,7 +50,7 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
         .mode(work.mode)
         .sandbox(sandbox_switch(work.agent.no_sandbox, surroundings))
         .destructive(work.destructive)
-        .limits(work.agent.limits())
+        .limits(work.agent.limits.given())
         .configure(stage.configuration(work.agent, built.outer_sandbox, surroundings));
 
     let report = stage.play(&control, project_run.start(&control))??;
@@ -76,13 +76,13 @@ fn about_what_broke_off(project: &Project, mode: Mode) -> Option<String> {
 }
 
 /// Writes what the run came to for people.
-fn shown(report: &RunReport) -> String {
+pub(super) fn shown(report: &RunReport) -> String {
     let [why, counts] = summary(report);
     format!("{why}\n{counts}\n")
 }
 
 /// Returns what a person can do about the end of a run, if whoever failed said so.
-fn hint(exit: &ExitReason) -> Option<String> {
+pub(super) fn hint(exit: &ExitReason) -> Option<String> {
     let (ExitReason::Failed { error } | ExitReason::MaxRetriesExceeded { error }) = exit else {
         return None;
     };

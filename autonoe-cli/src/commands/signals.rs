@@ -36,9 +36,17 @@ pub(super) async fn watch_for(first: impl FnOnce()) {
 
 /// Waits for a signal that asks to stop.
 pub(super) async fn asked() {
-    match Signals::listen() {
-        Some(mut signals) => signals.next().await,
-        None => std::future::pending().await,
+    asked_from_now().await;
+}
+
+/// The same, listening before it is waited for.
+pub(super) fn asked_from_now() -> impl Future<Output = ()> {
+    let signals = Signals::listen();
+    async {
+        match signals {
+            Some(mut signals) => signals.next().await,
+            None => std::future::pending().await,
+        }
     }
 }
 

@@ -52,17 +52,41 @@ impl Stage {
         if let Some(warning) = misread_sandbox(agent.no_sandbox, surroundings) {
             presenter.warn(&warning);
         }
-        let events = match output.output {
-            OutputFormat::Json => Some(Arc::new(JsonLines::new(presenter.clone()))),
-            OutputFormat::Text => None,
-        };
         Self {
             screen,
+            events: events(output, &presenter),
             presenter,
-            events,
             telemetry,
             trace,
         }
+    }
+
+    /// Opens the screen for a run that is carried out elsewhere.
+    pub(super) fn elsewhere(output: &OutputArgs, surroundings: &Surroundings) -> Self {
+        let detail = detail(output);
+        let screen = Screen::new(surroundings, detail != Detail::Quiet);
+        let presenter = Arc::new(Presenter::new(screen.clone(), detail).without_tools());
+        start_logging(&screen, detail, None);
+        Self {
+            screen,
+            events: events(output, &presenter),
+            presenter,
+            telemetry: Telemetry::default(),
+            trace: None,
+        }
+    }
+
+    /// Returns those who show what happens.
+    pub(super) fn observers(&self) -> Vec<Arc<dyn RunObserver>> {
+        let mut observers: Vec<Arc<dyn RunObserver>> = vec![self.presenter.clone()];
+        let events = self.events.clone();
+        observers.extend(events.map(|events| events as Arc<dyn RunObserver>));
+        observers
+    }
+
+    /// Returns what shows it to a person.
+    pub(super) fn presenter(&self) -> Arc<Presenter> {
+        self.presenter.clone()
     }
 
     /// Warns of something that the run itself does not know of.
@@ -89,9 +113,7 @@ impl Stage {
         outer_sandbox: Option<OuterSandbox>,
         surroundings: &Surroundings,
     ) -> impl Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync + 'static {
-        let mut observers: Vec<Arc<dyn RunObserver>> = vec![self.presenter.clone()];
-        let events = self.events.clone();
-        observers.extend(events.map(|events| events as Arc<dyn RunObserver>));
+        let mut observers = self.observers();
         observers.extend(self.telemetry.meters());
         let models = agent.models();
         let (trace, content) = (self.trace.clone(), self.telemetry.content());
@@ -145,6 +167,13 @@ impl Stage {
             Some(events) => events.end(),
             None => surroundings.say(words),
         }
+    }
+}
+
+fn events(output: &OutputArgs, presenter: &Arc<Presenter>) -> Option<Arc<JsonLines>> {
+    match output.output {
+        OutputFormat::Json => Some(Arc::new(JsonLines::new(presenter.clone()))),
+        OutputFormat::Text => None,
     }
 }
 

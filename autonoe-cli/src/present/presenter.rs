@@ -26,6 +26,7 @@ pub(crate) enum Detail {
 pub(crate) struct Presenter {
     screen: Screen,
     detail: Detail,
+    counts_tools: bool,
     activity: Mutex<Activity>,
 }
 
@@ -34,8 +35,20 @@ impl Presenter {
         Self {
             screen,
             detail,
+            counts_tools: true,
             activity: Mutex::default(),
         }
+    }
+
+    /// Says nothing of how many tools were called: of a run elsewhere nobody knows.
+    pub(crate) fn without_tools(mut self) -> Self {
+        self.counts_tools = false;
+        self
+    }
+
+    /// Says something that the run itself does not tell.
+    pub(crate) fn say(&self, message: &str) {
+        self.stays(Some(Line::new(Level::Info, message)));
     }
 
     /// Warns of something that the run itself does not know of.
@@ -75,7 +88,10 @@ impl RunObserver for Presenter {
             _ => {}
         }
         self.stays(debug_line(&event.kind));
-        self.stays(line(&event.kind, activity.tools()));
+        self.stays(line(
+            &event.kind,
+            self.counts_tools.then(|| activity.tools()),
+        ));
         match &event.kind {
             RunEventKind::Agent { stream } => {
                 activity.observe(stream);

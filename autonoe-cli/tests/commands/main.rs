@@ -6,6 +6,7 @@ mod check;
 mod console;
 mod doctor;
 mod dry_run;
+mod engine;
 mod flow;
 mod flow_guide;
 mod harness_guide;

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::process::{Output, Stdio};
 
+use crate::engine::with_runs;
 use crate::setting::Setting;
 
 /// Every command, in as many ways as it writes results; and what it reads from standard input.
@@ -70,6 +71,22 @@ const COMMANDS: &[(&[&str], &str)] = &[
         ],
         "",
     ),
+    (&["submit", "shop", "--run=other"], ""),
+    (&["submit", "shop", "--run=other", "--output=json"], ""),
+    (&["submit", "shop", "--run=shop-1", "--wait"], ""),
+    (
+        &["submit", "shop", "--run=shop-1", "--wait", "--output=json"],
+        "",
+    ),
+    (&["engine", "status", "shop-1"], ""),
+    (&["engine", "status", "shop-1", "--output=json"], ""),
+    (&["engine", "logs", "shop-1"], ""),
+    (&["engine", "logs", "shop-1", "--json"], ""),
+    (&["engine", "logs", "shop-1", "--follow"], ""),
+    (&["engine", "pause", "held"], ""),
+    (&["engine", "resume", "held"], ""),
+    (&["engine", "say", "held", "Hello."], ""),
+    (&["engine", "cancel", "held"], ""),
     (&["completions", "bash"], ""),
     (&["man"], ""),
     (&["man", "run"], ""),
@@ -77,7 +94,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
 
 /// A project with something to tell for every command.
 fn setting() -> Setting {
-    Setting::new()
+    with_runs(Setting::new())
         .file("SPEC.md", "# Shop\n")
         .file(
             "agents.json",

@@ -38,7 +38,7 @@ pub(super) fn dry_run(
         surroundings.note(&format!("warning: {}", harmless_line(line)));
     }
     let chosen = OnModel::find(&backend, work, project, surroundings)?;
-    let (given, now) = (work.agent.limits(), Timestamp::now());
+    let (given, now) = (work.agent.limits.given(), Timestamp::now());
     let preview = RunPreview::under(project, work.mode, sandbox, &given, now)?;
     let plan = Plan {
         first: First::of(work, &preview, chosen.as_ref()),

@@ -59,7 +59,7 @@ pub(in crate::commands) fn flow_settings(
     config: &EffectiveConfig,
     backend: &ChosenBackend,
 ) -> Vec<Setting> {
-    let given = agent.limits();
+    let given = agent.limits.given();
     let [_, _, limits @ ..] = limits(&given.over(&RunLimits::new(Mode::Run)));
     let flags = [
         given.on_quota.is_some(),
@@ -127,7 +127,7 @@ impl From<&ConfigLine> for Setting {
 /// Lists the limits: those that the command line gives, and the others as they are for a new
 /// run, or as a run that is gone on with was started with.
 fn run_limits(work: &Work<'_>, resumed: Option<&ResumedRun>) -> Vec<Setting> {
-    let given = work.agent.limits();
+    let given = work.agent.limits.given();
     let (before, otherwise) = match resumed {
         None => (RunLimits::new(work.mode), Source::Default.to_string()),
         Some(resumed) => (resumed.limits.clone(), "journal".to_owned()),

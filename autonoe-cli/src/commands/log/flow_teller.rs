@@ -13,9 +13,10 @@ use crate::present::{FlowWords, harmless_line, prompt_sent};
 ///
 /// Facts do not name their steps: the flow is replayed with its definition. If that is not there
 /// any more, or is another one by now, checks are told without their steps.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct FlowTeller {
-    flows: PathBuf,
+    /// Where definitions are; `None` if they are not here.
+    flows: Option<PathBuf>,
     replayed: Option<Replayed>,
     words: FlowWords,
 }
@@ -23,7 +24,7 @@ pub(super) struct FlowTeller {
 impl FlowTeller {
     pub(super) fn of(project: &Project) -> Self {
         Self {
-            flows: flows_dir(project),
+            flows: Some(flows_dir(project)),
             replayed: None,
             words: FlowWords::default(),
         }
@@ -40,7 +41,7 @@ impl FlowTeller {
 
     fn replay(&self, start: &FlowStart) -> Option<Replayed> {
         let is_name = !start.flow.contains('/') && !start.flow.starts_with('.');
-        let folder = is_name.then(|| self.flows.join(&start.flow))?;
+        let folder = self.flows.as_ref().filter(|_| is_name)?.join(&start.flow);
         let flow = load(&folder).ok()?.validated().ok()?;
         let declared = &flow.definition().agent().parameters;
         let values = ParameterValues::from_json(declared, &start.parameters).ok()?;

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use autonoe_core::{Journal, JournalEntry, RunLock, RunStory, WhyStopped};
 
 use self::follow::follow;
-use self::narrator::Narrator;
+pub(super) use self::narrator::Narrator;
 use self::select::Selection;
 use super::which_run::find_run;
 use crate::args::LogArgs;
@@ -89,7 +89,7 @@ fn without_an_end(story: &RunStory, is_under_way: bool) -> String {
     }
 }
 
-fn as_json(entry: &JournalEntry) -> Result<String, CliError> {
+pub(super) fn as_json(entry: &JournalEntry) -> Result<String, CliError> {
     serde_json::to_string(entry)
         .map(|line| format!("{line}\n"))
         .map_err(|error| CliError::failure(format!("a line cannot be written as JSON: {error}")))

@@ -15,7 +15,7 @@ use crate::present::{shorten, summary};
 ///
 /// It knows nothing of what comes, so that it can follow a run that is under way.
 #[derive(Debug)]
-pub(super) struct Narrator {
+pub(in crate::commands) struct Narrator {
     sessions: BTreeMap<u32, Tally>,
     flow: FlowTeller,
 }
@@ -36,8 +36,16 @@ impl Narrator {
         }
     }
 
+    /// Begins to tell a run of a project that is not here.
+    pub(in crate::commands) fn elsewhere() -> Self {
+        Self {
+            sessions: BTreeMap::new(),
+            flow: FlowTeller::default(),
+        }
+    }
+
     /// Adds what `entry` tells to `text`, if it tells a person anything.
-    pub(super) fn tell(&mut self, entry: &JournalEntry, text: &mut String) {
+    pub(in crate::commands) fn tell(&mut self, entry: &JournalEntry, text: &mut String) {
         let JournalEntry { run, at, line, .. } = entry;
         let mut say = |what: String| {
             text.push_str(&format!("{}  {what}\n", format_time(*at)));

@@ -7,7 +7,7 @@ use crate::args::AgentArgs;
 
 /// Returns the limits to set; none if a flow that broke off, `recorded`, just keeps its own.
 pub(super) fn limits(agent: &AgentArgs, recorded: Option<&RecordedFlow>) -> Option<FlowLimits> {
-    let given = agent.limits();
+    let given = agent.limits.given();
     let are_given = given.on_quota.is_some() || given.budget != Budget::default();
     let kept = recorded.and_then(last_limits).unwrap_or_default();
     are_given.then(|| FlowLimits {

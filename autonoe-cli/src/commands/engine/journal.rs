@@ -1,0 +1,231 @@
+//! The journal of a run on another host.
+
+use std::time::Duration;
+
+use autonoe_core::{
+    Engine, IdSource, JournalAsk, JournalEntry, JournalPage, Placement, ProjectName, RandomIds,
+    RunEnding, RunId, RunOutcome, RunView,
+};
+
+use super::told::Told;
+use crate::error::CliError;
+
+/// How long a host has to answer, beside the time that it was told to wait.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long to wait before somebody is asked again who had nothing to tell.
+pub(super) const PAUSE: Duration = Duration::from_secs(1);
+
+/// How long a host waits for a line.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// The journal of a run, read in pages on the host that the run is on.
+///
+/// Each page is a job for that host. One that nobody waits for any more is cancelled.
+pub(super) struct RemoteJournal<'e> {
+    engine: &'e dyn Engine,
+    ids: Box<dyn IdSource>,
+    project: ProjectName,
+    run: RunId,
+    told: Told,
+    /// The job that was not waited for to its end.
+    open: Option<RunId>,
+}
+
+/// How a run stands, and what it has written down that was not told.
+pub(super) struct News {
+    pub(super) view: RunView,
+    pub(super) entries: Vec<JournalEntry>,
+}
+
+impl<'e> RemoteJournal<'e> {
+    pub(super) fn of(
+        engine: &'e dyn Engine,
+        project: ProjectName,
+        run: RunId,
+    ) -> Result<Self, CliError> {
+        let ids = RandomIds::new().map_err(|error| CliError::failure(error.to_string()))?;
+        Ok(Self {
+            engine,
+            ids: Box::new(ids),
+            project,
+            run,
+            told: Told::default(),
+            open: None,
+        })
+    }
+
+    /// Waits a while for what is new. Who drops it loses nothing.
+    pub(super) async fn news(&mut self) -> Result<News, CliError> {
+        let view = self.engine.status(&self.run).await?;
+        let entries = match &view.host {
+            Some(host) => self.page(host, WAIT).await?.0,
+            None => Vec::new(),
+        };
+        if entries.is_empty() {
+            // A host may not have waited.
+            tokio::time::sleep(PAUSE).await;
+        }
+        Ok(News { view, entries })
+    }
+
+    /// Returns all that is new now.
+    pub(super) async fn rest(&mut self) -> Result<News, CliError> {
+        let view = self.engine.status(&self.run).await?;
+        let mut entries = Vec::new();
+        if let Some(host) = &view.host {
+            loop {
+                let (more, is_last) = self.page(host, Duration::ZERO).await?;
+                entries.extend(more);
+                if is_last {
+                    break;
+                }
+            }
+        }
+        Ok(News { view, entries })
+    }
+
+    /// Cancels what was asked for and is not waited for. Whether that comes through is not told: it
+    /// ends by itself where there is a host.
+    pub(super) async fn let_go(&mut self) {
+        if let Some(open) = self.open.take() {
+            let cancelling = self.engine.cancel(&open, "nobody waits for it any more");
+            let _ = tokio::time::timeout(PATIENCE, cancelling).await;
+        }
+    }
+
+    /// Reads a page, and returns what of it was not told, and whether it is the last.
+    async fn page(
+        &mut self,
+        host: &str,
+        wait: Duration,
+    ) -> Result<(Vec<JournalEntry>, bool), CliError> {
+        self.let_go().await;
+        let known = self.told.on(host);
+        let id = RunId::new(format!("journal-{}", self.ids.run_id()));
+        let ask = JournalAsk::new(self.project.clone(), self.run.clone());
+        let job = ask.after(known).waiting(wait).named(id.clone());
+        let job = job.map_err(|error| CliError::failure(error.to_string()))?;
+        self.open = Some(id.clone());
+        self.engine.submit(job, Placement::on(host)).await?;
+        let waiting = tokio::time::timeout(wait + PATIENCE, self.engine.wait(&id));
+        let Ok(outcome) = waiting.await else {
+            self.let_go().await;
+            return Err(no_answer(host));
+        };
+        let page = page_of(outcome?, host)?;
+        self.open = None;
+        let is_last = page.is_last && page.next >= known;
+        Ok((self.told.hear(page), is_last))
+    }
+}
+
+fn no_answer(host: &str) -> CliError {
+    CliError::failure(format!(
+        "the host {host} does not answer: its journal cannot be read"
+    ))
+    .with_hint("look there whether its autonoe-worker is at work; the journal is kept there")
+}
+
+fn page_of(outcome: RunOutcome, host: &str) -> Result<JournalPage, CliError> {
+    match outcome.ending {
+        RunEnding::Succeeded => serde_json::from_value(outcome.output).map_err(|error| {
+            CliError::failure(format!(
+                "what the host {host} tells of the journal cannot be understood: {error}"
+            ))
+            .with_hint("use the same version of Autonoe as its worker")
+        }),
+        RunEnding::Failed { failure } => Err(CliError::failure(format!(
+            "the host {host} cannot tell the journal: {failure}"
+        ))),
+        RunEnding::Cancelled { reason } => Err(CliError::failure(format!(
+            "reading the journal on the host {host} was cancelled: {reason}"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use async_trait::async_trait;
+    use autonoe_core::{
+        EngineError, JobRunner, LocalEngine, RunDesk, RunInstruction, RunPhase, RunSpec,
+    };
+
+    use super::*;
+
+    /// Never answers, and notes that it was cancelled.
+    #[derive(Default)]
+    struct Deaf(Mutex<u32>);
+
+    #[async_trait]
+    impl JobRunner for Deaf {
+        async fn carry_out(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
+            desk.control().cancelled().await;
+            *self.0.lock().expect("not poisoned") += 1;
+            RunOutcome::cancelled("")
+        }
+    }
+
+    /// Jobs of a host, and a run that is there.
+    struct OnHost(LocalEngine);
+
+    #[async_trait]
+    impl Engine for OnHost {
+        async fn submit(&self, run: RunSpec, place: Placement) -> Result<RunId, EngineError> {
+            self.0.submit(run, place).await
+        }
+
+        async fn cancel(&self, run: &RunId, reason: &str) -> Result<(), EngineError> {
+            self.0.cancel(run, reason).await
+        }
+
+        async fn instruct(&self, run: &RunId, told: RunInstruction) -> Result<(), EngineError> {
+            self.0.instruct(run, told).await
+        }
+
+        async fn status(&self, run: &RunId) -> Result<RunView, EngineError> {
+            let mut view = RunView::new(run.clone());
+            view.phase = RunPhase::Running;
+            view.host = Some("build-1".to_owned());
+            Ok(view)
+        }
+
+        async fn wait(&self, run: &RunId) -> Result<RunOutcome, EngineError> {
+            self.0.wait(run).await
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_host_that_does_not_answer_is_named_and_its_job_cancelled() {
+        let deaf = Arc::new(Deaf::default());
+        let engine = OnHost(LocalEngine::new(deaf.clone()).on_host("build-1"));
+        let shop = ProjectName::new("shop").expect("a name");
+        let journal = RemoteJournal::of(&engine, shop, RunId::new("shop-1"));
+        let mut journal = journal.expect("random numbers");
+
+        let error = journal.rest().await.err().expect("nobody answers");
+        tokio::task::yield_now().await;
+
+        assert!(error.to_string().contains("build-1"), "{error}");
+        assert!(error.hint().is_some());
+        assert_eq!(*deaf.0.lock().expect("not poisoned"), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_that_was_dropped_is_called_back() {
+        let deaf = Arc::new(Deaf::default());
+        let engine = OnHost(LocalEngine::new(deaf.clone()).on_host("build-1"));
+        let shop = ProjectName::new("shop").expect("a name");
+        let journal = RemoteJournal::of(&engine, shop, RunId::new("shop-1"));
+        let mut journal = journal.expect("random numbers");
+        let dropped = tokio::time::timeout(Duration::from_secs(1), journal.news()).await;
+        assert!(dropped.is_err());
+
+        journal.let_go().await;
+        tokio::task::yield_now().await;
+
+        assert_eq!(*deaf.0.lock().expect("not poisoned"), 1);
+    }
+}

@@ -1,0 +1,284 @@
+//! Runs that are waited for.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use autonoe_core::{RunOutcome, RunPhase};
+use serde_json::{Value, json};
+
+use super::cluster::{cluster, done, journal, with_cluster};
+use crate::setting::{Said, Setting};
+
+/// Far longer than anything takes here.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// The lines of a program as they come. It is killed at the latest with this.
+pub(crate) struct Lines {
+    child: Child,
+    come: Receiver<String>,
+    told: String,
+}
+
+impl Lines {
+    /// Reads what a program writes to whichever of its outputs is a pipe.
+    pub(crate) fn of(mut child: Child) -> Self {
+        let stdout = child
+            .stdout
+            .take()
+            .map(|it| Box::new(it) as Box<dyn Read + Send>);
+        let stderr = child
+            .stderr
+            .take()
+            .map(|it| Box::new(it) as Box<dyn Read + Send>);
+        let output = stdout.or(stderr).expect("a pipe");
+        let (tell, come) = channel();
+        thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                // Nobody may listen any more.
+                let _ = tell.send(line);
+            }
+        });
+        let told = String::new();
+        Self { child, come, told }
+    }
+
+    /// Waits for a line that contains something.
+    pub(crate) fn until(&mut self, what: &str) {
+        while let Ok(line) = self.come.recv_timeout(DEADLINE) {
+            self.told.push_str(&line);
+            self.told.push('\n');
+            if line.contains(what) {
+                return;
+            }
+        }
+        panic!("waited in vain for {what:?}: {}", self.told);
+    }
+
+    /// Waits for the end, and returns the exit code and all that was told.
+    pub(crate) fn end(mut self) -> (Option<i32>, String) {
+        let deadline = Instant::now() + DEADLINE;
+        while self.child.try_wait().expect("ours").is_none() {
+            assert!(Instant::now() < deadline, "it does not end: {}", self.told);
+            thread::sleep(Duration::from_millis(5));
+        }
+        while let Ok(line) = self.come.recv_timeout(DEADLINE) {
+            self.told.push_str(&line);
+            self.told.push('\n');
+        }
+        let code = self.child.wait().expect("ours").code();
+        (code, std::mem::take(&mut self.told))
+    }
+
+    fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args([name, &pid]).status();
+        assert!(sent.expect("kill").success());
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A run here on scripted agents, and its report as its journal has it.
+fn local_run(script: &Value, more: &[&str]) -> (Said, Value) {
+    let setting = Setting::new()
+        .file("SPEC.md", "# Shop\n")
+        .file("agents.json", script.to_string());
+    let run = ["run", "--backend", "scripted:agents.json", "--pause", "0s"];
+    let said = setting.autonoe(&[&run[..], more].concat());
+    let journal = setting.read(".autonoe/journal.jsonl");
+    let last: Value = serde_json::from_str(journal.lines().last().expect("lines")).expect("JSON");
+    assert_eq!(last["line"], "run_ended", "{}", said.screen());
+    (said, last["report"].clone())
+}
+
+fn sessions(sessions: &[Value]) -> Value {
+    let session = |steps: &Value| json!({"name": "a", "costUsd": "0.05", "steps": steps});
+    json!({"sessions": sessions.iter().map(session).collect::<Vec<_>>()})
+}
+
+#[test]
+fn the_report_and_the_exit_code_are_those_of_a_run_here() {
+    let deliverable =
+        json!({"id": "DL-001", "description": "x", "acceptanceCriteria": ["it is there"]});
+    let create = json!({"tool": "mcp__autonoe__create", "input": {"deliverables": [deliverable]}});
+    let passed = json!({"deliverableId": "DL-001", "status": "passed"});
+    let passed = json!({"tool": "mcp__autonoe__set_status", "input": passed});
+    let plans = json!([{"uses": create}, "ends"]);
+    let passes = json!([{"uses": passed}, "ends"]);
+    let fails = json!([{"endsWithError": "it broke"}]);
+    let cases: [(Value, &[&str], i32); 4] = [
+        (sessions(&[plans.clone(), passes]), &[], 0),
+        (sessions(&[plans, json!(["ends"])]), &["-n", "2"], 4),
+        (sessions(&[json!([{"hitsQuota": null}])]), &[], 5),
+        (sessions(&[fails]), &["--max-retries", "0"], 7),
+    ];
+    for (script, more, code) in cases {
+        let (local, report) = local_run(&script, more);
+        assert_eq!(local.code, code, "{}", local.screen());
+        let (setting, cluster) = cluster();
+        let id = report["run"].as_str().expect("an id").to_owned();
+        setting.autonoe(&["submit", "shop", "--run", &id]);
+        cluster.change(&id, |run| {
+            run.phase = RunPhase::Ended;
+            run.outcome = Some(RunOutcome::succeeded(report.clone()));
+        });
+
+        let text = setting.autonoe_in_time(&["submit", "shop", "--run", &id, "--wait"]);
+        let wait = ["submit", "shop", "--run", &id, "--wait", "--output=json"];
+        let json = setting.autonoe_in_time(&wait);
+
+        assert_eq!(text.stdout, local.stdout, "{}", text.screen());
+        assert_eq!((text.code, json.code), (code, code));
+        let last: Value =
+            serde_json::from_str(json.stdout.lines().last().expect("events")).expect("JSON");
+        assert_eq!(
+            (&last["event"], &last["report"]),
+            (&json!("run_ended"), &report)
+        );
+    }
+}
+
+#[test]
+fn what_happens_is_told_as_of_a_run_here() {
+    let (setting, cluster) = cluster();
+    let child = setting
+        .command(&["submit", "shop", "--run", "shop-1", "--wait"])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn();
+    let mut lines = Lines::of(child.expect("it starts"));
+    lines.until("Run shop-1 was submitted");
+    cluster.journal("build-1", "shop", &journal("shop-1"));
+    cluster.change("shop-1", |run| {
+        run.phase = RunPhase::Running;
+        run.host = Some("build-1".to_owned());
+    });
+    lines.until("Session 2 completed");
+    cluster.change("shop-1", |run| run.phase = RunPhase::Paused);
+    lines.until("Paused");
+    cluster.change("shop-1", |run| run.phase = RunPhase::Running);
+    lines.until("Resumed");
+    cluster.change("shop-1", |run| {
+        run.phase = RunPhase::Ended;
+        run.outcome = Some(done("shop-1"));
+    });
+
+    let (code, told) = lines.end();
+
+    assert_eq!(code, Some(0), "{told}");
+    insta::assert_snapshot!(told, @r"
+    Run shop-1 was submitted
+    Run shop-1 started (run)
+    Session 1 started (initializer)
+    [PENDING] A greeting [2J (DL-001)
+    Session 1 completed (2s, $0.05)
+    Session 2 started (coding)
+    Blocked Bash: rm -rf / — rm is not allowed
+    [PASS] A greeting (DL-001)
+    Session 2 completed (2s, $0.05)
+    Paused
+    Resumed
+    ");
+}
+
+#[test]
+fn who_interrupts_the_wait_leaves_the_run_at_work_and_is_told_how_to_reach_it() {
+    for signal in ["-INT", "-TERM"] {
+        let (setting, cluster) = cluster();
+        let child = setting
+            .command(&["submit", "shop", "--run", "shop-1", "--wait"])
+            .stderr(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn();
+        let mut lines = Lines::of(child.expect("it starts"));
+        lines.until("Run shop-1 was submitted");
+
+        lines.signal(signal);
+        let (code, told) = lines.end();
+
+        assert_eq!(code, Some(130), "{told}");
+        let ways = "the run shop-1 goes on; `autonoe engine logs shop-1 --follow` tells it, \
+            `autonoe engine cancel shop-1` ends it\n";
+        assert!(told.ends_with(ways), "{told}");
+        let run = cluster.run("shop-1").expect("it is there");
+        assert_eq!((run.outcome, run.told), (None, Vec::new()));
+    }
+}
+
+#[test]
+fn who_interrupts_before_there_is_an_answer_is_told_so() {
+    let script = r#"echo '{"hello":{"protocol":"autonoe-engine","version":1}}'; read a; read b; echo > asked; read c"#;
+    let setting = Setting::new().program("autonoe-worker", script);
+    let child = setting
+        .command(&["submit", "shop", "--run", "shop-1", "--wait"])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn();
+    let lines = Lines::of(child.expect("it starts"));
+    let deadline = Instant::now() + DEADLINE;
+    while !setting.project().join("asked").exists() {
+        assert!(Instant::now() < deadline, "it does not ask");
+        thread::sleep(Duration::from_millis(5));
+    }
+
+    lines.signal("-INT");
+    let (code, told) = lines.end();
+
+    assert_eq!(code, Some(130), "{told}");
+    let words = "nobody has said yet whether the run shop-1 is taken; if it is, `autonoe";
+    assert!(told.starts_with(words), "{told}");
+}
+
+#[test]
+fn a_run_that_was_cancelled_ends_as_one_that_was_interrupted() {
+    let (setting, cluster) = cluster();
+    setting.autonoe(&["submit", "shop", "--run", "shop-1"]);
+    cluster.change("shop-1", |run| {
+        run.outcome = Some(RunOutcome::cancelled("enough"));
+    });
+
+    let said = setting.autonoe_in_time(&["submit", "shop", "--run", "shop-1", "--wait"]);
+
+    assert_eq!(
+        (said.code, said.stdout.as_str()),
+        (130, ""),
+        "{}",
+        said.screen()
+    );
+    assert!(
+        said.stderr.contains("It was cancelled: enough"),
+        "{}",
+        said.screen()
+    );
+}
+
+#[test]
+fn that_what_happens_cannot_be_told_does_not_end_the_wait() {
+    let setting = with_cluster(Setting::new());
+    let cluster = super::cluster::Cluster::of(&setting);
+    let child = setting
+        .command(&["submit", "shop", "--run", "shop-1", "--wait"])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn();
+    let mut lines = Lines::of(child.expect("it starts"));
+    lines.until("Run shop-1 was submitted");
+    cluster.journal("build-1", "shop", "rubbish\n");
+    cluster.change("shop-1", |run| run.host = Some("build-1".to_owned()));
+    lines.until("warning: what happens cannot be told for now");
+    cluster.change("shop-1", |run| run.outcome = Some(done("shop-1")));
+
+    let (code, told) = lines.end();
+
+    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(told.matches("cannot be told").count(), 1, "{told}");
+}
