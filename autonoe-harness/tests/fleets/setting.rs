@@ -2,7 +2,6 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,6 +11,7 @@ use autonoe_harness::{
     PlannedTask, Roadmap, Task,
 };
 use autonoe_process::Commands;
+use autonoe_testkit::program::git;
 use tempfile::TempDir;
 
 use crate::agents::{Agents, workshop};
@@ -78,16 +78,7 @@ impl Project {
     }
 
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
-        let done = Command::new("git")
-            .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
-            .args(arguments)
-            .current_dir(self.path())
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .output()
-            .expect("git");
-        assert!(done.status.success(), "{arguments:?}: {done:?}");
-        String::from_utf8_lossy(&done.stdout).trim().to_owned()
+        git(self.path(), arguments)
     }
 
     /// Returns all branches, sorted.

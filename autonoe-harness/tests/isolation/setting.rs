@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use autonoe_harness::{Author, Verification, Worktree, Worktrees};
 use autonoe_process::Commands;
+pub(crate) use autonoe_testkit::program::git;
 use tempfile::TempDir;
 
 pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -98,19 +98,6 @@ impl Repo {
         }
         found
     }
-}
-
-pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
-    let done = Command::new("git")
-        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
-        .args(arguments)
-        .current_dir(folder)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .output()
-        .expect("git");
-    assert!(done.status.success(), "{arguments:?}: {done:?}");
-    String::from_utf8_lossy(&done.stdout).trim().to_owned()
 }
 
 pub(crate) fn commands() -> Commands {

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -12,6 +11,7 @@ use autonoe_core::{
 };
 use autonoe_harness::{TravelRemote, TravellingHost, TravellingProject};
 use autonoe_process::Commands;
+pub(crate) use autonoe_testkit::program::git;
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -261,17 +261,4 @@ pub(crate) fn recorded(host: &Host) -> Vec<u32> {
 
 pub(crate) fn commands() -> Commands {
     Commands::unconfined("/").env("PATH", PATH)
-}
-
-pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
-    let done = Command::new("git")
-        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
-        .args(arguments)
-        .current_dir(folder)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .output()
-        .expect("git");
-    assert!(done.status.success(), "{arguments:?}: {done:?}");
-    String::from_utf8_lossy(&done.stdout).trim().to_owned()
 }

@@ -1,5 +1,5 @@
-//! What tests of backends need that drive a real program: patience, folders, hosts that are killed,
-//! and runs that are watched.
+//! What tests of backends need that drive a real program: patience, folders, git, hosts that are
+//! killed, and runs that are watched.
 //!
 //! ```
 //! use autonoe_testkit::program::files_in;
@@ -12,11 +12,13 @@
 //! ```
 
 mod folders;
+mod git;
 mod host;
 mod waiting;
 mod watched_run;
 
 pub use folders::{files_in, names_in};
+pub use git::git;
 pub use host::Host;
 pub use waiting::{PATIENCE, events_of, eventually, within};
 pub use watched_run::{WatchedRun, status_on_disk};
