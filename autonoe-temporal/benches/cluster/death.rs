@@ -4,12 +4,11 @@ use std::time::{Duration, Instant};
 
 use autonoe_core::Placement;
 use autonoe_temporal::Pace;
+use autonoe_temporal_support::{
+    DevServer, Host, Site, Starts, Work, eventually, hasty, outcome, submit, submit_to,
+};
 
 use crate::Scope;
-use crate::host::Host;
-use crate::runs::{eventually, hasty, outcome, submit, submit_to};
-use crate::server::DevServer;
-use crate::site::{Site, Starts, Work};
 
 pub(crate) async fn measure(scope: Scope) {
     println!("\n| dead after, gone after | from the kill to the session on the other host |");
@@ -33,7 +32,7 @@ pub(crate) async fn measure(scope: Scope) {
 async fn death(pace: Pace) -> Duration {
     let server = DevServer::start().await;
     let settings = server.settings().pace(pace);
-    let site = Site::new();
+    let site = Site::make();
     let work = Work {
         held: Some(2),
         starts: Starts::Process,

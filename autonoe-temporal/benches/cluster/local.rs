@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{Failure, JobRunner, ProjectRun, RunDesk, RunOutcome, RunSpec, SessionsRun};
-
-use crate::crew::Crew;
+use autonoe_temporal_support::Crew;
 
 /// Carries out runs in their projects, as the command does.
 pub(crate) struct Locally(pub(crate) Arc<Crew>);

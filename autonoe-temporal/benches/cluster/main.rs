@@ -12,32 +12,6 @@ mod local;
 mod resident;
 mod steps;
 
-// What the tests have, of which this needs a part.
-#[allow(dead_code)]
-#[path = "../../tests/cluster/body.rs"]
-mod body;
-#[allow(dead_code)]
-#[path = "../../tests/cluster/crew.rs"]
-mod crew;
-#[allow(dead_code)]
-#[path = "../../tests/cluster/host.rs"]
-mod host;
-#[allow(dead_code)]
-#[path = "../../tests/cluster/log.rs"]
-mod log;
-#[allow(dead_code)]
-#[path = "../../tests/cluster/runs.rs"]
-mod runs;
-#[allow(dead_code)]
-#[path = "../../tests/cluster/server.rs"]
-mod server;
-#[allow(dead_code)]
-#[path = "../../tests/cluster/site.rs"]
-mod site;
-#[allow(dead_code)]
-#[path = "../../tests/cluster/tool.rs"]
-mod tool;
-
 /// How much is measured.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scope {
@@ -47,7 +21,7 @@ enum Scope {
 }
 
 fn main() {
-    host::work_if_told_to();
+    autonoe_temporal_support::work_if_told_to();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     // `cargo test --benches` runs this too.
     let scope = match arguments.iter().any(|argument| argument == "--bench") {

@@ -4,16 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use autonoe_core::{Engine, LocalEngine, Placement, RunSpec};
+use autonoe_temporal_support::{Crew, DevServer, Host, Site, Work, engine};
 use futures::future::join_all;
 
 use crate::Scope;
-use crate::crew::Crew;
-use crate::host::Host;
 use crate::local::Locally;
 use crate::resident;
-use crate::runs::engine;
-use crate::server::DevServer;
-use crate::site::{Site, Work};
 
 /// How many runs there are at once, and how many deliverables each has.
 const LOADS: [(usize, u32); 3] = [(1, 40), (8, 20), (64, 8)];
@@ -64,7 +60,7 @@ fn spread(mut figures: Vec<f64>) -> String {
 async fn on_temporal(runs: usize, work: &Work) -> (Duration, (f64, f64)) {
     let server = DevServer::start().await;
     let settings = server.settings();
-    let site = Site::new();
+    let site = Site::make();
     let worker = Host::start(&site, &settings, "one");
     let engine = engine(&settings).await;
     // It has begun to work when this has ended.
@@ -72,11 +68,11 @@ async fn on_temporal(runs: usize, work: &Work) -> (Duration, (f64, f64)) {
     let runs = named(&site, runs, work);
     let begun = Instant::now();
     all(&engine, runs).await;
-    (begun.elapsed(), resident::mib(worker.0.id()))
+    (begun.elapsed(), resident::mib(worker.id()))
 }
 
 async fn on_local(runs: usize, work: &Work) -> Duration {
-    let site = Site::new();
+    let site = Site::make();
     let engine = LocalEngine::new(Arc::new(Locally(Crew::of(&site, "here"))));
     let runs = named(&site, runs, work);
     let begun = Instant::now();

@@ -5,10 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use autonoe_core::{DeliverableStatus, JournalLine, RunOutcome, RunSpec, SessionEnd};
-
-use crate::body::TWO_AT_ONCE;
-use crate::runs::eventually;
-use crate::site::{Site, Work};
+use autonoe_temporal_support::{Site, TWO_AT_ONCE, Work, eventually};
 
 /// Fails unless all of the work is done, and each session of it took effect once.
 pub(crate) async fn all_is_done_once(

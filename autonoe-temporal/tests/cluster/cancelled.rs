@@ -2,14 +2,12 @@
 
 use autonoe_core::{Engine, RunEnding, SessionEnd};
 use autonoe_temporal::{Pace, WorkerSettings};
+use autonoe_temporal_support::{
+    BUILDING, Crew, DevServer, Site, Starts, Work, Working, engine, eventually, hasty, outcome,
+    submit,
+};
 
 use crate::afterwards::{ends, living, nothing_lives};
-use crate::crew::Crew;
-use crate::runs::{engine, eventually, hasty, outcome, submit};
-use crate::server::DevServer;
-use crate::site::{Site, Starts, Work};
-use crate::tool::BUILDING;
-use crate::working::Working;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_is_cancelled_in_a_tool_leaves_no_process_and_has_its_end_recorded() {
@@ -19,7 +17,7 @@ async fn a_run_that_is_cancelled_in_a_tool_leaves_no_process_and_has_its_end_rec
         ..hasty()
     };
     let settings = server.settings().pace(pace);
-    let site = Site::new();
+    let site = Site::make();
     let work = Work {
         held: Some(2),
         starts: Starts::Tool,

@@ -6,10 +6,8 @@ use std::time::Duration;
 
 use autonoe_core::{Engine, JobRunner};
 use autonoe_temporal::{Pace, TemporalEngine, TemporalWorker, WorkerSettings};
+use autonoe_temporal_support::{DevServer, Working};
 use autonoe_testkit::conformance::{self, ENGINE_JOB};
-
-use crate::server::DevServer;
-use crate::working::Working;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_engine_conforms_on_a_real_server() {

@@ -4,14 +4,11 @@ use std::time::Duration;
 
 use autonoe_core::Epoch;
 use autonoe_temporal::{Pace, TemporalSettings, WorkerSettings};
+use autonoe_temporal_support::{
+    Crew, DevServer, Proxy, Site, Starts, Work, Working, eventually, hasty, outcome, submit,
+};
 
 use crate::afterwards::all_is_done_once;
-use crate::crew::Crew;
-use crate::proxy::Proxy;
-use crate::runs::{eventually, hasty, outcome, submit};
-use crate::server::DevServer;
-use crate::site::{Site, Starts, Work};
-use crate::working::Working;
 
 fn worker(site: &Site, settings: &TemporalSettings, host: &str) -> Working {
     let crew = Crew::of(site, host);
@@ -32,7 +29,7 @@ async fn who_is_cut_off_lets_go_and_another_host_takes_over() {
     let settings = server.settings().pace(pace);
     let mut through = settings.clone();
     through.address = proxy.address();
-    let site = Site::new();
+    let site = Site::make();
     let work = Work {
         held: Some(2),
         starts: Starts::Process,

@@ -13,15 +13,13 @@ use autonoe_harness::{
     Strategy, StrategyRun, StrategyRunner, Voting, VotingCriterion,
 };
 use autonoe_temporal::{SESSIONS_JOB, TemporalSettings, WorkerSettings};
+use autonoe_temporal_support::{
+    Crew, DevServer, Site, Work, Working, engine, hasty, outcome, seen, submit,
+};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::afterwards::all_is_done_once;
-use crate::crew::Crew;
-use crate::runs::{engine, hasty, outcome, seen, submit};
-use crate::server::DevServer;
-use crate::site::{Site, Work};
-use crate::working::Working;
 
 /// What members of these fleets do.
 const JOB: &str = "act";

@@ -1,18 +1,17 @@
 //! A host that is gone for good.
 
 use autonoe_core::{Engine, Epoch, Placement, RunPhase};
+use autonoe_temporal_support::{
+    DevServer, Host, Site, Starts, Work, engine, eventually, hasty, outcome, submit, submit_to,
+};
 
 use crate::afterwards::all_is_done_once;
-use crate::host::Host;
-use crate::runs::{engine, eventually, hasty, outcome, submit, submit_to};
-use crate::server::DevServer;
-use crate::site::{Site, Starts, Work};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_whose_host_is_gone_is_claimed_by_another_and_one_that_is_bound_to_it_waits() {
     let server = DevServer::start().await;
     let settings = server.settings().pace(hasty());
-    let site = Site::new();
+    let site = Site::make();
     let work = Work {
         held: Some(2),
         starts: Starts::Process,

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
+use autonoe_temporal_support::{
+    DevServer, Host, Site, Starts, Work, eventually, hasty, outcome, submit,
+};
+
 use crate::afterwards::{all_is_done_once, living};
-use crate::host::Host;
-use crate::runs::{eventually, hasty, outcome, submit};
-use crate::server::DevServer;
-use crate::site::{Site, Starts, Work};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_session_that_was_killed_with_its_worker_is_run_again() {
     let server = DevServer::start().await;
     let settings = server.settings().pace(hasty());
-    let site = Site::new();
+    let site = Site::make();
     let work = Work {
         held: Some(3),
         starts: Starts::Process,

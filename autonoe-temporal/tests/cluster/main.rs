@@ -5,23 +5,19 @@
 #![cfg(target_os = "linux")]
 
 mod afterwards;
-mod body;
 mod cancelled;
 mod conformance;
-mod crew;
 mod cut_off;
 mod fleets;
-mod host;
 mod host_gone;
 mod killed_worker;
-mod log;
 mod many;
 mod project;
-mod proxy;
-mod runs;
-mod server;
 mod server_away;
 mod sessions;
-mod site;
-mod tool;
-mod working;
+
+/// This program, when a test starts it again.
+#[test]
+fn worker() {
+    autonoe_temporal_support::work_if_told_to();
+}

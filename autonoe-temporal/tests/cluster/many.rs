@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use autonoe_temporal_support::{
+    DevServer, Host, Site, What, Work, eventually, hasty, outcome, submit,
+};
+
 use crate::afterwards::all_is_done_once;
-use crate::host::Host;
-use crate::log::What;
-use crate::runs::{eventually, hasty, outcome, submit};
-use crate::server::DevServer;
-use crate::site::{Site, Work};
 
 const RUNS: usize = 64;
 
@@ -16,7 +15,7 @@ const RUNS: usize = 64;
 async fn of_two_workers_with_many_runs_one_is_killed_and_no_session_is_lost_or_counted_twice() {
     let server = DevServer::start().await;
     let settings = server.settings().pace(hasty());
-    let site = Site::new();
+    let site = Site::make();
     let work = Work {
         pace: Duration::from_millis(200),
         ..Work::new(2)

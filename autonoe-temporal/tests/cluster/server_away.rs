@@ -4,13 +4,11 @@ use std::time::Duration;
 
 use autonoe_core::RunOutcome;
 use autonoe_temporal::{Pace, WorkerSettings};
+use autonoe_temporal_support::{
+    Crew, DevServer, Site, Starts, Work, Working, eventually, hasty, outcome, submit,
+};
 
 use crate::afterwards::{all_is_done_once, ends};
-use crate::crew::Crew;
-use crate::runs::{eventually, hasty, outcome, submit};
-use crate::server::DevServer;
-use crate::site::{Site, Starts, Work};
-use crate::working::Working;
 
 /// When the session ends in which the server is killed.
 #[derive(PartialEq, Eq)]
@@ -23,7 +21,7 @@ enum Ends {
 async fn server_is_away(pace: Pace, away: Duration, session: Ends) -> RunOutcome {
     let mut server = DevServer::start().await;
     let settings = server.settings().pace(pace);
-    let site = Site::new();
+    let site = Site::make();
     let work = Work {
         held: Some(2),
         starts: Starts::Process,

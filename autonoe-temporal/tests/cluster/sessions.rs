@@ -7,12 +7,11 @@ use autonoe_core::{
     Engine, Placement, RunEnding, RunId, RunInstruction, RunPhase, RunSpec, RunView,
 };
 use autonoe_temporal::{Pace, TemporalEngine, TemporalSettings, WorkerSettings};
+use autonoe_temporal_support::{DevServer, Working};
 use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject};
 use jiff::Timestamp;
 
 use crate::project::{OneProject, agents, passes, plans, records, run};
-use crate::server::DevServer;
-use crate::working::Working;
 
 const AT_ONCE: Duration = Duration::ZERO;
 

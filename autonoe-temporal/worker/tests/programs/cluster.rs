@@ -3,20 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use autonoe_core::{Mode, ProjectName, RunId, RunLimits, RunSpec, SessionsRun};
 use autonoe_harness::{PipedProgram, ProgramEngine};
+use autonoe_temporal_support::DevServer;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::server::DevServer;
-
 /// The program that is tested.
 pub(crate) const WORKER: &str = env!("CARGO_BIN_EXE_autonoe-worker");
-
-/// Far longer than anything takes here.
-const DEADLINE: Duration = Duration::from_secs(180);
 
 /// A server with a folder for everything else.
 pub(crate) struct Cluster {
@@ -130,21 +126,6 @@ pub(crate) fn passes() -> Vec<Value> {
     let passed = json!({"tool": "mcp__autonoe__set_status", "input": input});
     let writes = json!({"writes": {"path": "greeting.txt", "text": "Hello.\n"}});
     vec![writes, json!({ "uses": passed }), json!("ends")]
-}
-
-/// Waits until something is so.
-pub(crate) async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < DEADLINE, "waited in vain for {what}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
-
-/// Waits for an end that must come.
-pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
-    let ended = tokio::time::timeout(DEADLINE, future).await;
-    ended.expect("it does not take as long as that")
 }
 
 fn autonoe() -> PathBuf {

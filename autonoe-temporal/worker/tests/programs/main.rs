@@ -7,7 +7,4 @@
 mod cluster;
 mod mistakes;
 mod moving;
-#[path = "../../../tests/cluster/server.rs"]
-#[allow(dead_code, reason = "shared with the tests of the library")]
-mod server;
 mod submitting;

@@ -1,26 +1,13 @@
 //! A run that goes on at another host, by way of a git repository.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 use autonoe_core::{Engine, Placement};
+use autonoe_temporal_support::{eventually, within};
+use autonoe_testkit::program::git;
 use serde_json::json;
 
-use crate::cluster::{Cluster, eventually, passes, plans, run, within};
-
-fn git(folder: &Path, arguments: &[&str]) -> String {
-    let done = Command::new("git")
-        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
-        .args(arguments)
-        .current_dir(folder)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .output()
-        .expect("git");
-    assert!(done.status.success(), "{arguments:?}: {done:?}");
-    String::from_utf8_lossy(&done.stdout).trim().to_owned()
-}
+use crate::cluster::{Cluster, passes, plans, run};
 
 #[tokio::test]
 async fn a_run_whose_host_is_killed_goes_on_at_another_from_what_was_pushed() {
@@ -56,7 +43,9 @@ async fn a_run_whose_host_is_killed_goes_on_at_another_from_what_was_pushed() {
     one.kill();
     fs::write(&gate, "").expect("writable");
     let two = cluster.worker("two", &["--remote-root", root]);
-    let outcome = within(engine.wait(&run.id)).await.expect("it ends");
+    let outcome = within("the end of the run", engine.wait(&run.id))
+        .await
+        .expect("it ends");
 
     assert!(outcome.is_success(), "{outcome:?}");
     assert_eq!(outcome.output["deliverablesPassedCount"], 1);

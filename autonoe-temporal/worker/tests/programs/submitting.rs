@@ -3,8 +3,9 @@
 use std::fs;
 
 use autonoe_core::{Engine, EngineError, Placement, RunEnding};
+use autonoe_temporal_support::within;
 
-use crate::cluster::{Cluster, passes, plans, run, within};
+use crate::cluster::{Cluster, passes, plans, run};
 
 #[tokio::test]
 async fn a_run_is_carried_out_in_the_project_of_its_name() {
@@ -19,7 +20,9 @@ async fn a_run_is_carried_out_in_the_project_of_its_name() {
     let run = run("greeting");
     let taken = engine.submit(run.clone(), Placement::anywhere()).await;
     taken.expect("it is taken");
-    let outcome = within(engine.wait(&run.id)).await.expect("it ends");
+    let outcome = within("the end of the run", engine.wait(&run.id))
+        .await
+        .expect("it ends");
 
     assert!(outcome.is_success(), "{outcome:?}");
     assert_eq!(outcome.output["sessions"], 2);
@@ -41,7 +44,9 @@ async fn a_run_on_something_else_than_a_project_fails_and_says_why() {
 
     let taken = engine.submit(run.clone(), Placement::anywhere()).await;
     taken.expect("the server does not know of projects");
-    let outcome = within(engine.wait(&run.id)).await.expect("it ends");
+    let outcome = within("the end of the run", engine.wait(&run.id))
+        .await
+        .expect("it ends");
 
     let RunEnding::Failed { failure } = &outcome.ending else {
         panic!("{outcome:?}");

@@ -8,22 +8,29 @@ use serde::{Deserialize, Serialize};
 
 /// A session that began, or that came to where it ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Entry {
-    pub(crate) host: String,
-    pub(crate) run: String,
-    pub(crate) number: u32,
-    pub(crate) what: What,
+pub struct Entry {
+    /// Where.
+    pub host: String,
+    /// The run.
+    pub run: String,
+    /// The number of the session.
+    pub number: u32,
+    /// What it did.
+    pub what: What,
 }
 
+/// What a session did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum What {
+pub enum What {
+    /// It began.
     Began,
+    /// It came to where it ends.
     Ended,
 }
 
 /// A file to which the agents of all hosts add lines.
 #[derive(Clone, Debug)]
-pub(crate) struct Log(PathBuf);
+pub struct Log(PathBuf);
 
 impl Log {
     pub(crate) fn at(path: PathBuf) -> Self {
@@ -40,7 +47,8 @@ impl Log {
         written.expect("writable");
     }
 
-    pub(crate) fn entries(&self) -> Vec<Entry> {
+    /// Returns all entries, in order.
+    pub fn entries(&self) -> Vec<Entry> {
         let text = fs::read_to_string(&self.0).unwrap_or_default();
         // A kill may leave a part of a line.
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
@@ -49,12 +57,12 @@ impl Log {
     }
 
     /// Returns on which hosts a session of a run began, in order.
-    pub(crate) fn began(&self, run: &str, number: u32) -> Vec<String> {
+    pub fn began(&self, run: &str, number: u32) -> Vec<String> {
         self.hosts(run, number, What::Began)
     }
 
     /// Returns on which hosts a session of a run came to where it ends.
-    pub(crate) fn ended(&self, run: &str, number: u32) -> Vec<String> {
+    pub fn ended(&self, run: &str, number: u32) -> Vec<String> {
         self.hosts(run, number, What::Ended)
     }
 

@@ -8,7 +8,8 @@ use autonoe_temporal::{TemporalSettings, TemporalWorker, WorkerSettings};
 use tokio_util::sync::CancellationToken;
 
 /// A worker on threads of its own, which stops with its handle.
-pub(crate) struct Working {
+#[derive(Debug)]
+pub struct Working {
     stopped: CancellationToken,
     name: String,
     thread: Option<JoinHandle<()>>,
@@ -16,7 +17,7 @@ pub(crate) struct Working {
 
 impl Working {
     /// Starts a worker that carries out what `equip` says.
-    pub(crate) fn start(
+    pub fn start(
         settings: TemporalSettings,
         worker: WorkerSettings,
         equip: impl FnOnce(TemporalWorker) -> TemporalWorker + Send + 'static,
@@ -46,7 +47,7 @@ impl Working {
     }
 
     /// Tells it to stop, and does not wait for that.
-    pub(crate) fn stop(&self) {
+    pub fn stop(&self) {
         self.stopped.cancel();
     }
 

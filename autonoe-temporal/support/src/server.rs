@@ -12,7 +12,8 @@ use autonoe_temporal::{TemporalEngine, TemporalSettings};
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A server that goes with its handle.
-pub(crate) struct DevServer {
+#[derive(Debug)]
+pub struct DevServer {
     child: Option<Child>,
     port: u16,
     folder: tempfile::TempDir,
@@ -20,7 +21,7 @@ pub(crate) struct DevServer {
 
 impl DevServer {
     /// Starts a server that knows nothing.
-    pub(crate) async fn start() -> Self {
+    pub async fn start() -> Self {
         let mut server = Self {
             child: None,
             port: free_port(),
@@ -31,7 +32,7 @@ impl DevServer {
     }
 
     /// Starts it again with what it knows, and waits until it answers.
-    pub(crate) async fn restart(&mut self) {
+    pub async fn restart(&mut self) {
         assert!(self.child.is_none(), "it runs already");
         let program = program();
         // Killed with the thread of its test, also when that is killed.
@@ -49,21 +50,24 @@ impl DevServer {
     }
 
     /// Kills it, as a power cut would.
-    pub(crate) fn kill(&mut self) {
+    pub fn kill(&mut self) {
         let mut child = self.child.take().expect("it runs");
         child.kill().expect("it can be killed");
         child.wait().expect("it ends");
     }
 
-    pub(crate) fn port(&self) -> u16 {
+    /// Returns its port on loopback.
+    pub fn port(&self) -> u16 {
         self.port
     }
 
-    pub(crate) fn address(&self) -> String {
+    /// Returns its address.
+    pub fn address(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    pub(crate) fn settings(&self) -> TemporalSettings {
+    /// Returns the settings with which it is reached.
+    pub fn settings(&self) -> TemporalSettings {
         TemporalSettings::at(self.address())
     }
 
@@ -105,7 +109,7 @@ fn program() -> PathBuf {
 }
 
 /// Returns a port that nobody uses now.
-pub(crate) fn free_port() -> u16 {
+fn free_port() -> u16 {
     let socket = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
     socket.local_addr().expect("it has an address").port()
 }

@@ -24,7 +24,7 @@ const PROGRAM: &str = r#"
 "#;
 
 /// The file that is there if two agents were at work in a project at once.
-pub(crate) const TWO_AT_ONCE: &str = "two-at-once";
+pub const TWO_AT_ONCE: &str = "two-at-once";
 
 /// An agent that does what another one does, and is a program beside that: it lives from the first
 /// prompt to the end, and has inherited the lock of the run.

@@ -17,14 +17,15 @@ use crate::site::{RELEASED, Site, Starts, Work, log_in};
 use crate::tool::Build;
 
 /// Finds the projects of a site, and has agents work there who say on which host they are.
-#[derive(Clone)]
-pub(crate) struct Crew {
+#[derive(Clone, Debug)]
+pub struct Crew {
     host: String,
     log: Log,
 }
 
 impl Crew {
-    pub(crate) fn of(site: &Site, host: &str) -> Arc<Self> {
+    /// Makes the one of a host.
+    pub fn of(site: &Site, host: &str) -> Arc<Self> {
         Self::at(site.path(), host)
     }
 
@@ -36,7 +37,7 @@ impl Crew {
     }
 
     /// Returns the project of a run, and who works there.
-    pub(crate) fn of_run(&self, what: &SessionsRun) -> (Project, Arc<dyn AgentClientFactory>) {
+    pub fn of_run(&self, what: &SessionsRun) -> (Project, Arc<dyn AgentClientFactory>) {
         let work: Work = serde_json::from_value(what.work.clone()).expect("work of ours");
         let project = Project::find(&work.folder, None).expect("it is there");
         let crew = self.clone();

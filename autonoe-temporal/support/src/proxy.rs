@@ -8,7 +8,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
 /// Passes bytes on, until it swallows them.
-pub(crate) struct Proxy {
+#[derive(Debug)]
+pub struct Proxy {
     port: u16,
     is_cut: Arc<AtomicBool>,
     closed: CancellationToken,
@@ -16,7 +17,7 @@ pub(crate) struct Proxy {
 
 impl Proxy {
     /// Opens a way to a port on loopback.
-    pub(crate) async fn to(server: u16) -> Self {
+    pub async fn to(server: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await;
         let listener = listener.expect("there is a free port");
         let port = listener.local_addr().expect("it has an address").port();
@@ -32,16 +33,17 @@ impl Proxy {
     }
 
     /// Lets nothing through any more, and tells nobody.
-    pub(crate) fn cut(&self) {
+    pub fn cut(&self) {
         self.is_cut.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn address(&self) -> String {
+    /// Returns the address of this end.
+    pub fn address(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
     /// Hangs up on everybody.
-    pub(crate) fn close(self) {
+    pub fn close(self) {
         self.closed.cancel();
     }
 }

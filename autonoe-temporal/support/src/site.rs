@@ -15,22 +15,23 @@ use crate::log::Log;
 
 /// What the sessions of a run do: the first plans, and each of the others has one deliverable pass.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Work {
+pub struct Work {
     /// How many deliverables there are.
-    pub(crate) deliverables: u32,
+    pub deliverables: u32,
     /// How long each session takes.
-    pub(crate) pace: Duration,
+    pub pace: Duration,
     /// The session that goes on only when it is [released](Site::release).
-    pub(crate) held: Option<u32>,
+    pub held: Option<u32>,
     /// What its agents start.
-    pub(crate) starts: Starts,
+    pub starts: Starts,
     /// The project, which the [site](Site::run) knows.
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
 }
 
 /// What an agent starts in each session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Starts {
+pub enum Starts {
+    /// It is no program.
     Nothing,
     /// It is a program, which starts another one.
     Process,
@@ -39,7 +40,8 @@ pub(crate) enum Starts {
 }
 
 impl Work {
-    pub(crate) fn new(deliverables: u32) -> Self {
+    /// Makes work that takes no time.
+    pub fn new(deliverables: u32) -> Self {
         Self {
             deliverables,
             pace: Duration::ZERO,
@@ -49,36 +51,42 @@ impl Work {
         }
     }
 
-    pub(crate) fn sessions(&self) -> u32 {
+    /// Returns how many sessions it takes.
+    pub fn sessions(&self) -> u32 {
         1 + self.deliverables
     }
 
-    pub(crate) fn deliverable(&self, number: u32) -> String {
+    /// Returns the name of a deliverable; the first has the number 1.
+    pub fn deliverable(&self, number: u32) -> String {
         format!("DL-{number:03}")
     }
 }
 
 /// A folder with projects, and with the log of what was done in them.
-pub(crate) struct Site {
+#[derive(Debug)]
+pub struct Site {
     folder: tempfile::TempDir,
 }
 
 impl Site {
-    pub(crate) fn new() -> Self {
+    /// Makes a folder without projects.
+    pub fn make() -> Self {
         let folder = tempfile::tempdir().expect("a directory can be made");
         Self { folder }
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Returns the folder.
+    pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    pub(crate) fn log(&self) -> Log {
+    /// Returns the log.
+    pub fn log(&self) -> Log {
         log_in(self.path())
     }
 
     /// Makes a project, and the run of its name that does the work. Nobody waits between sessions.
-    pub(crate) fn run(&self, name: &str, work: &Work) -> RunSpec {
+    pub fn run(&self, name: &str, work: &Work) -> RunSpec {
         let folder = self.path().join(name);
         fs::create_dir(&folder).expect("it is new");
         fs::write(folder.join("SPEC.md"), "# Shop\n").expect("writable");
@@ -96,23 +104,27 @@ impl Site {
     }
 
     /// Lets the session of a run go on that is held.
-    pub(crate) fn release(&self, run: &RunSpec) {
+    pub fn release(&self, run: &RunSpec) {
         fs::write(self.project_path(run).join(RELEASED), "").expect("writable");
     }
 
-    pub(crate) fn project_path(&self, run: &RunSpec) -> PathBuf {
+    /// Returns the folder of the project of a run.
+    pub fn project_path(&self, run: &RunSpec) -> PathBuf {
         self.path().join(run.id.as_str())
     }
 
-    pub(crate) fn project(&self, run: &RunSpec) -> Project {
+    /// Returns the project of a run.
+    pub fn project(&self, run: &RunSpec) -> Project {
         Project::find(&self.project_path(run), None).expect("it is there")
     }
 
-    pub(crate) fn journal(&self, run: &RunSpec) -> Journal {
+    /// Returns the journal of the project of a run.
+    pub fn journal(&self, run: &RunSpec) -> Journal {
         Journal::read_all(&self.project(run)).expect("it can be read")
     }
 
-    pub(crate) async fn ledger(&self, run: &RunSpec) -> Snapshot {
+    /// Returns the ledger of the project of a run.
+    pub async fn ledger(&self, run: &RunSpec) -> Snapshot {
         let ledger = FileDeliverableRepository::open(&self.project(run));
         let found = ledger.expect("it can be opened").load().await;
         found.expect("it can be read").expect("it was written")

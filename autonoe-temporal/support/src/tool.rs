@@ -20,7 +20,7 @@ const PROGRAM: &str = r#"
 "#;
 
 /// The file with the numbers of its processes.
-pub(crate) const BUILDING: &str = "building";
+pub const BUILDING: &str = "building";
 
 /// Builds, and is never done.
 pub(crate) struct Build {

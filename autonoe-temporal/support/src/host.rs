@@ -26,14 +26,11 @@ struct Orders {
     site: PathBuf,
 }
 
-/// This program, when a test starts it again.
-#[test]
-fn worker() {
-    work_if_told_to();
-}
-
-/// Works until it is killed if this program was started as a worker; else does nothing.
-pub(crate) fn work_if_told_to() {
+/// Works until it is killed if this program was started as a worker by [`Host::start`]; else does
+/// nothing.
+///
+/// A benchmark calls it first of all, and tests call it in a test of its own that is named `worker`.
+pub fn work_if_told_to() {
     let Ok(orders) = std::env::var(WORKER) else {
         return;
     };
@@ -51,10 +48,12 @@ pub(crate) fn work_if_told_to() {
 }
 
 /// A worker in a process of its own, killed at the latest when this is dropped.
-pub(crate) struct Host(pub(crate) Child);
+#[derive(Debug)]
+pub struct Host(Child);
 
 impl Host {
-    pub(crate) fn start(site: &Site, settings: &TemporalSettings, host: &str) -> Self {
+    /// Starts this program again, as a worker on a host that has a name.
+    pub fn start(site: &Site, settings: &TemporalSettings, host: &str) -> Self {
         let orders = Orders {
             settings: settings.clone(),
             host: host.to_owned(),
@@ -71,15 +70,20 @@ impl Host {
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL", "--"]);
         command.arg(std::env::current_exe().expect("this program"));
-        command.args(["host::worker", "--exact", "--nocapture"]);
+        command.args(["worker", "--exact", "--nocapture"]);
         command.env(WORKER, orders);
         command.stdin(Stdio::null()).stdout(Stdio::null());
         command.stderr(complaints.expect("a file"));
         Self(command.spawn().expect("it starts"))
     }
 
+    /// Returns the number of its process.
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
     /// Kills it, as a power cut would.
-    pub(crate) fn kill(mut self) {
+    pub fn kill(mut self) {
         assert_eq!(self.0.try_wait().expect("ours"), None, "it is gone already");
         self.0.kill().expect("ours");
         self.0.wait().expect("ours");

@@ -1,0 +1,21 @@
+//! Waiting for what takes a while and must come.
+
+use std::time::{Duration, Instant};
+
+/// How long anything may take here, on a busy machine.
+const DEADLINE: Duration = Duration::from_secs(180);
+
+/// Waits until something is so.
+pub async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < DEADLINE, "waited in vain for {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Waits for an end that must come.
+pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
+    let ended = tokio::time::timeout(DEADLINE, future).await;
+    ended.unwrap_or_else(|_| panic!("waited in vain for {what}"))
+}
