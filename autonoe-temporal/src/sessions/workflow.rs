@@ -2,6 +2,7 @@
 
 use autonoe_core::{ExitReason, RunInstruction, RunOutcome, RunReport};
 use jiff::Timestamp;
+use temporalio_common::MemoValue;
 use temporalio_sdk::workflows::{workflow, workflow_methods};
 use temporalio_sdk::{
     ContinueAsNewOptions, SyncWorkflowContext, WorkflowContext, WorkflowContextView,
@@ -13,7 +14,7 @@ use super::carrying::carry_out;
 use super::course::{Came, SessionsCourse, Step};
 use super::ending::outcome;
 use crate::Pace;
-use crate::wire::Look;
+use crate::wire::{Look, SPEC_MEMO};
 
 /// Carries out the steps of a [`SessionsCourse`], which decides: sessions are activities, waits are
 /// timers of the server.
@@ -39,6 +40,7 @@ impl SessionsWorkflow {
     #[run(name = "autonoe-sessions")]
     pub async fn run(ctx: &mut WorkflowContext<Self>) -> WorkflowResult<RunOutcome> {
         let pace = ctx.state(|it| it.pace);
+        write_down(ctx);
         loop {
             take_note(ctx);
             let now = now(ctx);
@@ -72,6 +74,15 @@ impl SessionsWorkflow {
 }
 
 type Context = WorkflowContext<SessionsWorkflow>;
+
+/// Writes down what the member of a fleet is to do, for who asks for it: a fleet gives its members no
+/// memo.
+fn write_down(ctx: &Context) {
+    if let Some(run) = ctx.state(|it| it.is_member.then(|| it.course.as_submitted())) {
+        // What came as JSON is JSON.
+        let _ = ctx.upsert_memo([(SPEC_MEMO, Some(MemoValue::new(run)))]);
+    }
+}
 
 /// Tells the course what the workflow itself was told by the server.
 fn take_note(ctx: &mut Context) {

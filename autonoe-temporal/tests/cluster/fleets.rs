@@ -284,7 +284,7 @@ async fn what_members_say_at_length_is_left_with_their_runs() {
 async fn members_may_be_driven_session_by_session() {
     let server = DevServer::start().await;
     let settings = server.settings().pace(hasty());
-    let (site, work) = (Site::new(), Work::new(2));
+    let (site, work) = (Site::make(), Work::new(2));
     let projects = ["left", "right"].map(|name| site.run(name, &work));
     let members = projects.each_ref().map(|project| {
         let name = HarnessId::new(project.id.as_str());
@@ -305,7 +305,13 @@ async fn members_may_be_driven_session_by_session() {
     drop(worker);
     for project in &projects {
         let member = RunId::new(format!("shop.{}", project.id));
-        let outcome = engine.wait(&member).await.expect("it has ended");
+        let view = engine.status(&member).await.expect("it is known");
+        let spec = view.spec.expect("it is written down");
+        assert_eq!(
+            (spec.job.as_str(), &spec.input),
+            (SESSIONS_JOB, &project.input)
+        );
+        let outcome = view.outcome.expect("it has ended");
         all_is_done_once(&site, project, &work, &outcome).await;
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use autonoe_core::{
     ExitReason, Failure, HostedSession, LedgerView, Retry, RunAction, RunFact, RunInstruction,
-    RunProgress, RunReport, SessionEnd, SessionPlan, SessionResult,
+    RunProgress, RunReport, RunSpec, SESSIONS_JOB, SessionEnd, SessionPlan, SessionResult,
 };
 use jiff::Timestamp;
 
@@ -57,6 +57,15 @@ impl SessionsCourse {
             cancelled: None,
             is_long: false,
         }
+    }
+
+    /// Returns the run as one that is no member of a fleet would be submitted.
+    pub(super) fn as_submitted(&self) -> RunSpec {
+        let SessionsBegin { run, what, .. } = &self.begin;
+        let run = run.id.clone();
+        // What came as JSON is JSON.
+        let input = serde_json::to_value(what).unwrap_or_default();
+        RunSpec::new(run, SESSIONS_JOB, input)
     }
 
     /// Returns what the next history begins with.
