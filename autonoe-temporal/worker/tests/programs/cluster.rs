@@ -63,6 +63,42 @@ impl Cluster {
         WorkerProcess(command.spawn().expect("it can be started"))
     }
 
+    /// Makes the project `shop` on a host.
+    pub(crate) fn shop_on(&self, host: &str) -> PathBuf {
+        let project = self.path(host).join("shop");
+        fs::create_dir_all(&project).expect("a folder");
+        fs::write(project.join("SPEC.md"), "# A greeting\n").expect("writable");
+        project
+    }
+
+    /// A command of a person who has the settings of the cluster.
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(autonoe());
+        command
+            .args(words)
+            .args(["--engine-config", "cluster.json"]);
+        command.args(["--engine-program", WORKER]);
+        command.current_dir(self.folder.path()).stdin(Stdio::null());
+        command
+    }
+
+    /// Carries out such a command, and returns its exit code and what it wrote.
+    pub(crate) fn says(&self, words: &[&str]) -> (Option<i32>, String) {
+        let output = self.command(words).output().expect("it can be started");
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        (output.status.code(), text)
+    }
+
+    /// Begins such a command, which writes into the file of this name.
+    pub(crate) fn begins(&self, words: &[&str], file: &str) -> Began {
+        let path = self.path(file);
+        let written = fs::File::create(&path).expect("writable");
+        let both = written.try_clone().expect("a file");
+        let child = self.command(words).stdout(written).stderr(both).spawn();
+        Began(child.expect("it can be started"), path)
+    }
+
     /// Asks the server through the program, as `autonoe` does.
     pub(crate) async fn engine(&self) -> ProgramEngine {
         let program = PipedProgram::new(WORKER, self.folder.path()).args([
@@ -100,6 +136,36 @@ impl Drop for WorkerProcess {
     }
 }
 
+/// A command under way, killed at the latest with this.
+pub(crate) struct Began(Child, PathBuf);
+
+impl Began {
+    /// Returns what it has written so far.
+    pub(crate) fn written(&self) -> String {
+        fs::read_to_string(&self.1).expect("readable")
+    }
+
+    /// Waits for its end, and returns the exit code and what it wrote.
+    pub(crate) async fn end(mut self) -> (Option<i32>, String) {
+        let mut code = None;
+        eventually("the end of a command", || {
+            let ended = self.0.try_wait().expect("ours");
+            code = ended.and_then(|status| status.code());
+            ended.is_some()
+        })
+        .await;
+        (code, self.written())
+    }
+}
+
+impl Drop for Began {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A run on the project `shop` in which nobody waits between sessions.
 pub(crate) fn run(name: &str) -> RunSpec {
     let limits = RunLimits {
@@ -128,7 +194,7 @@ pub(crate) fn passes() -> Vec<Value> {
     vec![writes, json!({ "uses": passed }), json!("ends")]
 }
 
-fn autonoe() -> PathBuf {
+pub(crate) fn autonoe() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let places = here.ancestors().map(|it| it.join("target/debug/autonoe"));
     let mut found = places.filter(|it| it.is_file());

@@ -5,6 +5,7 @@
 #![cfg(target_os = "linux")]
 
 mod cluster;
+mod commands;
 mod mistakes;
 mod moving;
 mod submitting;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Output};
 
-use crate::cluster::WORKER;
+use crate::cluster::{WORKER, autonoe};
 
 fn worker(arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir().expect("a folder");
@@ -83,4 +83,21 @@ fn a_server_that_is_not_there_is_named() {
         complaint.contains("no Temporal server at http://127.0.0.1:1"),
         "{complaint}"
     );
+}
+
+#[test]
+fn a_person_is_told_that_the_server_is_not_there() {
+    let asked = Command::new(autonoe())
+        .args(["submit", "shop", "--address", "http://127.0.0.1:1"])
+        .args(["--engine-program", WORKER])
+        .output()
+        .expect("it can be started");
+
+    let complaint = String::from_utf8_lossy(&asked.stderr);
+    assert_eq!(asked.status.code(), Some(1), "{complaint}");
+    assert!(
+        complaint.contains("no Temporal server at http://127.0.0.1:1"),
+        "{complaint}"
+    );
+    assert!(asked.stdout.is_empty());
 }

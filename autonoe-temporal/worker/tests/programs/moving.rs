@@ -54,5 +54,12 @@ async fn a_run_whose_host_is_killed_goes_on_at_another_from_what_was_pushed() {
         "Hello."
     );
     assert_eq!(git(&shop, &["rev-parse", "main"]), main);
+    let (code, told) = cluster.says(&["engine", "logs", "greeting"]);
+    assert_eq!(code, Some(0), "{told}");
+    // The first session was on the host that was killed.
+    assert!(told.contains("Session 1 completed"), "{told}");
+    assert!(told.contains("Session 2 completed"), "{told}");
+    let (_, status) = cluster.says(&["engine", "status", "greeting"]);
+    assert!(status.contains("host      two\n"), "{status}");
     assert_eq!(two.stop(), Some(0));
 }

@@ -1,0 +1,122 @@
+//! The commands of `autonoe` that are about runs of a cluster.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, eventually, passes, plans};
+
+/// Sessions of which the second one waits for a file.
+fn waits_in_second_session(cluster: &Cluster) {
+    let mut second = vec![
+        json!({"writes": {"path": "half.txt", "text": "Half.\n"}}),
+        json!({ "waitsForFile": cluster.path("gate") }),
+    ];
+    second.extend(passes());
+    cluster.script(&[plans(), second]);
+}
+
+fn phase(cluster: &Cluster, run: &str) -> Value {
+    let (code, told) = cluster.says(&["engine", "status", run, "--output", "json"]);
+    assert_eq!(code, Some(0), "{told}");
+    let view: Value = serde_json::from_str(&told).expect("JSON");
+    assert_eq!(view["host"], "here", "{told}");
+    assert_eq!(view["spec"]["input"]["work"]["project"], "shop", "{told}");
+    view["phase"].clone()
+}
+
+#[tokio::test]
+async fn a_run_is_submitted_followed_paused_and_resumed_with_commands() {
+    let cluster = Cluster::start().await;
+    waits_in_second_session(&cluster);
+    // Who looks takes no slot: the only one is taken.
+    let worker = cluster.worker("here", &["--slots", "1"]);
+    let half = cluster.shop_on("here").join("half.txt");
+    let submit = ["submit", "shop", "--run", "greeting", "--pause", "0s"];
+
+    let waiting = cluster.begins(&[&submit[..], &["--wait"]].concat(), "wait.txt");
+    eventually("the second session", || half.exists()).await;
+    assert_eq!(phase(&cluster, "greeting"), "running");
+    let (code, so_far) = cluster.says(&["engine", "logs", "greeting"]);
+    assert_eq!(code, Some(0), "{so_far}");
+    assert!(so_far.contains("Session 2 started (coding)"), "{so_far}");
+    assert!(so_far.contains("It is under way"), "{so_far}");
+    let following = cluster.begins(
+        &["engine", "logs", "greeting", "--follow", "--json"],
+        "follow.txt",
+    );
+    eventually("what was written before", || {
+        following.written().contains("session_started")
+    })
+    .await;
+    let (code, told) = cluster.says(&["engine", "pause", "greeting"]);
+    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(phase(&cluster, "greeting"), "paused");
+    let (code, told) = cluster.says(&["engine", "resume", "greeting"]);
+    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(phase(&cluster, "greeting"), "running");
+    fs::write(cluster.path("gate"), "").expect("writable");
+    let (code, waited) = waiting.end().await;
+    let (followed_code, followed) = following.end().await;
+
+    assert_eq!(code, Some(0), "{waited}");
+    for line in [
+        "Run greeting was submitted",
+        "Session 1 completed",
+        "[PASS] A greeting (DL-001)",
+        "Run greeting ended: all achievable deliverables passed",
+        "1 of 1 deliverables passed; 2 iterations",
+    ] {
+        assert!(waited.contains(line), "{line:?}: {waited}");
+    }
+    assert_eq!(followed_code, Some(0), "{followed}");
+    let project = cluster.path("here/shop/.autonoe/journal.jsonl");
+    let journal = fs::read_to_string(project).expect("readable");
+    assert_eq!(followed, journal);
+
+    // After the end everything can be asked for, and nothing more can be told.
+    assert_eq!(phase(&cluster, "greeting"), "ended");
+    let (code, after) = cluster.says(&["engine", "logs", "greeting"]);
+    assert_eq!(code, Some(0), "{after}");
+    assert!(after.contains("Session 2 completed"), "{after}");
+    assert!(after.contains("Run greeting ended:"), "{after}");
+    let (code, again) = cluster.says(&[&submit[..], &["--wait"]].concat());
+    assert_eq!(code, Some(0), "{again}");
+    let (code, ended) = cluster.says(&["engine", "pause", "greeting"]);
+    assert_eq!(code, Some(1), "{ended}");
+    assert!(ended.contains("the run greeting has ended"), "{ended}");
+    let (code, other) = cluster.says(&[&submit[..], &["-n", "1"]].concat());
+    assert_eq!(code, Some(2), "{other}");
+    let (code, nobody) = cluster.says(&["engine", "logs", "nobody"]);
+    assert_eq!(code, Some(2), "{nobody}");
+
+    assert_eq!(worker.stop(), Some(0));
+    let (code, gone) = cluster.says(&["engine", "logs", "greeting"]);
+    assert_eq!(code, Some(1), "{gone}");
+    assert!(gone.contains("the host here does not answer"), "{gone}");
+}
+
+#[tokio::test]
+async fn a_run_is_cancelled_with_a_command() {
+    let cluster = Cluster::start().await;
+    waits_in_second_session(&cluster);
+    let _worker = cluster.worker("here", &[]);
+    let half = cluster.shop_on("here").join("half.txt");
+    let submit = ["submit", "shop", "--run", "greeting", "--pause", "0s"];
+    let (code, id) = cluster.says(&[&submit[..], &["--quiet"]].concat());
+    assert_eq!((code, id.as_str()), (Some(0), "greeting\n"));
+    eventually("the second session", || half.exists()).await;
+
+    let (code, told) = cluster.says(&["engine", "cancel", "greeting", "--reason", "enough"]);
+    let waited = cluster.begins(&[&submit[..], &["--wait"]].concat(), "wait.txt");
+    let (waited_code, waited) = waited.end().await;
+
+    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(waited_code, Some(130), "{waited}");
+    assert!(waited.contains("the run was cancelled: enough"), "{waited}");
+    assert!(waited.contains("Run greeting ended:"), "{waited}");
+    let (code, again) = cluster.says(&["engine", "cancel", "greeting"]);
+    assert_eq!(code, Some(1), "{again}");
+    let (_, status) = cluster.says(&["engine", "status", "greeting"]);
+    assert!(status.contains("It was cancelled: enough"), "{status}");
+}
