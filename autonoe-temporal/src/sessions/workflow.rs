@@ -8,13 +8,14 @@ use temporalio_sdk::{
     ContinueAsNewOptions, SyncWorkflowContext, WorkflowContext, WorkflowContextView,
     WorkflowResult, WorkflowTermination,
 };
+use temporalio_workflow::MemoValues;
 
 use super::begin::SessionsBegin;
 use super::carrying::carry_out;
 use super::course::{Came, SessionsCourse, Step};
 use super::ending::outcome;
 use crate::Pace;
-use crate::wire::{Look, SPEC_MEMO};
+use crate::wire::{HOST_MEMO, Look, SPEC_MEMO};
 
 /// Carries out the steps of a [`SessionsCourse`], which decides: sessions are activities, waits are
 /// timers of the server.
@@ -48,7 +49,8 @@ impl SessionsWorkflow {
                 Step::Finish(report) => return end(ctx, &report),
                 Step::BeginAnew => {
                     let begin = ctx.state(|it| it.course.anew());
-                    ctx.continue_as_new(begin, ContinueAsNewOptions::default())?;
+                    let options = ContinueAsNewOptions::builder().memo(memo(&begin)).build();
+                    ctx.continue_as_new(begin, options)?;
                 }
                 step => {
                     if let Some(came) = carry_out(ctx, step, pace).await {
@@ -105,6 +107,18 @@ fn now(ctx: &Context) -> Timestamp {
     let time = ctx.workflow_time();
     let time = time.and_then(|time| Timestamp::try_from(time).ok());
     time.unwrap_or_else(|| ctx.state(|it| it.course.at()))
+}
+
+/// Returns what is known of a run without asking it. The next history would have it only as it was
+/// when this one began.
+fn memo(begin: &SessionsBegin) -> MemoValues {
+    let mut memo = MemoValues::new();
+    memo.insert(SPEC_MEMO, begin.run.clone());
+    let carried = begin.carried.as_ref();
+    if let Some(claim) = carried.and_then(|carried| carried.claim.as_ref()) {
+        memo.insert(HOST_MEMO, claim.queue.clone());
+    }
+    memo
 }
 
 fn end(ctx: &Context, report: &RunReport) -> WorkflowResult<RunOutcome> {

@@ -26,8 +26,10 @@ impl Cluster {
             server: DevServer::start().await,
             folder: tempfile::tempdir().expect("a folder"),
         };
-        // Ten times as hasty as one would be.
-        let pace = json!({"heartbeatMs": 6000, "beatMs": 1000, "hostMs": 4000});
+        // Ten times as hasty as one would be, and each session begins the history anew.
+        let pace = json!({
+            "heartbeatMs": 6000, "beatMs": 1000, "hostMs": 4000, "sessionsInHistory": 1,
+        });
         let settings = json!({"server": {"address": cluster.server.address(), "pace": pace}});
         let written = fs::write(cluster.path("cluster.json"), settings.to_string());
         written.expect("writable");

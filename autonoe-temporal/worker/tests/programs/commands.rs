@@ -4,7 +4,9 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, eventually, passes, plans};
+use autonoe_temporal_support::eventually;
+
+use crate::cluster::{Cluster, passes, plans};
 
 /// Sessions of which the second one waits for a file.
 fn waits_in_second_session(cluster: &Cluster) {
