@@ -113,8 +113,9 @@ impl<'e> RemoteJournal<'e> {
             self.let_go().await;
             return Err(no_answer(host));
         };
-        let page = page_of(outcome?, host)?;
+        let outcome = outcome?;
         self.open = None;
+        let page = page_of(outcome, host)?;
         let is_last = page.is_last && page.next >= known;
         Ok((self.told.hear(page), is_last))
     }

@@ -25,7 +25,7 @@ pub(super) async fn status(
 
 /// Writes how a run stands for people.
 fn shown(view: &RunView) -> String {
-    let mut lines = vec![format!("Run {}: {}", view.id, phase(view.phase))];
+    let mut lines = vec![format!("Run {}: {}", view.id, phase(view))];
     let mut add = |name: &str, value: &str| {
         lines.push(format!("  {name:<9} {}", harmless_line(value)));
     };
@@ -87,8 +87,9 @@ pub(super) fn report(outcome: &RunOutcome) -> Option<RunReport> {
     serde_json::from_value(outcome.output.clone()).ok()
 }
 
-fn phase(phase: RunPhase) -> &'static str {
-    match phase {
+fn phase(view: &RunView) -> &'static str {
+    match view.phase {
+        RunPhase::Waiting if view.host.is_some() => "waiting between sessions",
         RunPhase::Waiting => "waiting for a host",
         RunPhase::Running => "running",
         RunPhase::Paused => "paused",
