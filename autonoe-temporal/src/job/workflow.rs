@@ -1,6 +1,8 @@
 //! The workflow of a run of any kind.
 
-use autonoe_core::{CostTotal, Failure, RunEnding, RunInstruction, RunOutcome, Spent};
+use std::time::Duration;
+
+use autonoe_core::{CostTotal, Failure, JOURNAL_JOB, RunEnding, RunInstruction, RunOutcome, Spent};
 use temporalio_sdk::workflows::{workflow, workflow_methods};
 use temporalio_sdk::{
     ActivityCancellationType, ActivityExecutionError, ActivityOptions, SyncWorkflowContext,
@@ -83,8 +85,13 @@ fn come_what_may() -> WaitConditionOptions {
         .build()
 }
 
+/// How long a host has to begin to read a journal. Nobody waits longer for that, and what nobody
+/// waits for is not to be left behind.
+const READING: Duration = Duration::from_secs(60);
+
 fn options(begin: &Begin) -> ActivityOptions {
     let pace = begin.pace;
+    let is_reading = begin.run.job == JOURNAL_JOB;
     let retry = temporalio_client::RetryPolicy::builder()
         .maximum_attempts(pace.attempts)
         .maximum_interval(pace.heartbeat)
@@ -94,6 +101,7 @@ fn options(begin: &Begin) -> ActivityOptions {
         // What was started is to be ended before the end is told.
         .cancellation_type(ActivityCancellationType::WaitCancellationCompleted)
         .maybe_task_queue(begin.host_queue.clone())
+        .maybe_schedule_to_start_timeout(is_reading.then_some(READING))
         .retry_policy(retry)
         .build()
 }
