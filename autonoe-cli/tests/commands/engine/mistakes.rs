@@ -57,7 +57,7 @@ fn a_server_that_is_away_is_told_in_the_words_of_the_program() {
 #[test]
 fn a_program_that_is_none_of_ours_is_told_as_that() {
     for (script, told) in [
-        ("echo hello", "hello"),
+        ("echo hello; read line", "hello"),
         ("exit 3", "has no engine"),
         (
             r#"echo '{"hello":{"protocol":"autonoe-engine","version":99}}'; read line"#,
