@@ -56,7 +56,6 @@ impl SessionsCourse {
             }
             Err(error) => match session {
                 None => self.looked = Some(Err(error)),
-                Some(_) if self.cancelled.is_some() => {}
                 Some(plan) => self.fail(now, &plan, error),
             },
         }
@@ -95,8 +94,11 @@ impl SessionsCourse {
                 self.rests = true;
                 self.tried(now, plan, error);
             }
-            // Nobody but the run itself can have been cancelled.
-            Ok(SessionAnswer::Cancelled) | Err(Lost::Cancelled) => {}
+            Ok(SessionAnswer::Cancelled) | Err(Lost::Cancelled) => {
+                self.rests = true;
+                let why = "the session is cancelled again and again, and nobody cancels the run";
+                self.tried(now, plan, Failure::permanent("cancelled_by_nobody", why));
+            }
             Err(Lost::HostIsGone) => {
                 self.known.losses.host_is_gone();
                 self.known.claim = None;
@@ -125,16 +127,19 @@ impl SessionsCourse {
         self.apply(now, ended);
     }
 
-    /// Counts a try in vain. After the last of them the run has failed, unless it is to end anyway.
+    /// Counts a try in vain. After the last of them the run has failed.
     fn tried(&mut self, now: Timestamp, plan: &SessionPlan, error: Failure) {
         self.known.tries += 1;
-        if self.known.tries >= self.begin.pace.attempts && self.cancelled.is_none() {
+        if self.known.tries >= self.begin.pace.attempts {
             self.fail(now, plan, error);
         }
     }
 
-    /// Tells the machine that the run cannot go on.
+    /// Tells the machine that the run cannot go on, unless it is to end anyway.
     fn fail(&mut self, now: Timestamp, plan: &SessionPlan, error: Failure) {
+        if self.cancelled.is_some() {
+            return;
+        }
         self.lose(now, plan.number, self.known.losses.unanswered());
         self.apply(now, RunFact::Failed { error });
     }

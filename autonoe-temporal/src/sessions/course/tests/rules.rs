@@ -112,6 +112,29 @@ fn a_session_that_is_lost_with_its_worker_is_tried_again_on_its_host_but_not_for
 }
 
 #[test]
+fn a_session_that_is_cancelled_while_nobody_cancels_the_run_is_tried_again_but_not_for_ever() {
+    for answer in [Ok(SessionAnswer::Cancelled), Err(Lost::Cancelled)] {
+        let mut course = in_session();
+
+        for _ in 1..Pace::default().attempts {
+            course.came(at(60), Came::Answered(answer.clone()));
+            assert_eq!(course.next(at(60)), Step::Timer(TRY_AGAIN));
+            course.came(at(65), Came::TimeIsUp);
+            assert_eq!(session(&course.next(at(65))), (1, 1, "a"));
+        }
+        course.came(at(60), Came::Answered(answer));
+
+        let report = finished(course.next(at(60)));
+        let ExitReason::Failed { error } = &report.exit else {
+            panic!("{report:?}");
+        };
+        assert_eq!(error.code, "cancelled_by_nobody");
+        // It did not begin.
+        assert_eq!(report.cost.unknown_parts, 0);
+    }
+}
+
+#[test]
 fn a_session_counts_as_lost_as_often_as_its_host_has_written_down() {
     for (written_down, counted) in [(0, 0), (2, 2)] {
         let mut course = in_session();

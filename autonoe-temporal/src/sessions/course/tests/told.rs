@@ -1,6 +1,8 @@
 //! What persons tell a run, and how its history is begun anew.
 
-use autonoe_core::{ExitReason, Failure, HostedOutcome, RunInstruction, SessionEnd, SessionResult};
+use autonoe_core::{
+    Epoch, ExitReason, Failure, HostedOutcome, RunInstruction, SessionEnd, SessionResult,
+};
 
 use super::super::Lost;
 use super::rules::{finished, in_session, lost};
@@ -75,6 +77,18 @@ fn a_cancelled_run_ends_whatever_it_does() {
         (in_session(), Some(Came::Answered(Err(Lost::Cancelled)))),
         (in_session(), Some(Came::Answered(Err(Lost::HostIsGone)))),
         (in_session(), Some(lost())),
+        (
+            in_session(),
+            Some(Came::Answered(Ok(SessionAnswer::Fenced {
+                latest: Epoch(7),
+            }))),
+        ),
+        (
+            in_session(),
+            Some(Came::Answered(Ok(SessionAnswer::Failed(
+                Failure::permanent("gone", "no folder"),
+            )))),
+        ),
         (held(), None),
     ];
     for (mut course, came) in table {
