@@ -53,14 +53,14 @@ pub(crate) fn look(world: &mut Hosts, host: usize) {
             let (at, ledger) = (world.at(), Ok(world.store.ledger()));
             facts::tell(world, host, &RunFact::WaitOver { at, ledger });
         }
-        RunAction::Wait { .. } => {}
+        RunAction::Wait { .. } | RunAction::Hold => {}
+        RunAction::StopSession => sessions::stop_session(world, host, epoch),
         RunAction::Finish { exit } => {
             let report = machine.report(&Script::run(), exit, world.at());
             let _ = world.store.append(epoch, JournalLine::RunEnded { report });
             world.store.free_lock(epoch);
             world.hosts[host].hands.drive = None;
         }
-        other => panic!("nobody asked for {other:?}"),
     }
 }
 
@@ -79,7 +79,11 @@ fn begin(world: &mut Hosts, host: usize, epoch: Epoch) {
         Some(_) => JournalLine::RunResumed { epoch },
     };
     let machine = machine.unwrap_or_else(|| RunMachine::new(Script::limits()));
-    let under_way = machine.action();
+    let under_way = match machine.action() {
+        RunAction::StartSession(plan) => Some(plan.number),
+        RunAction::StopSession => Some(sessions::last(&machine)),
+        _ => None,
+    };
     if world.store.append(epoch, line) == Err(Fenced) {
         return world.hosts[host].hands.give_up(epoch);
     }
@@ -91,9 +95,8 @@ fn begin(world: &mut Hosts, host: usize, epoch: Epoch) {
         change_limits(world, host);
     }
     match under_way {
-        RunAction::StartSession(plan) if world.store.outcome(plan.number).is_none() => {
+        Some(number) if world.store.outcome(number).is_none() => {
             world.tally.lost += 1;
-            let number = plan.number;
             facts::apply(world, host, RunFact::SessionLost { number });
         }
         _ => {

@@ -1,6 +1,6 @@
 //! Facts on their way to a host, and what its machine makes of them.
 
-use autonoe_core::{JournalLine, RunAction, RunFact};
+use autonoe_core::{ExitReason, JournalLine, RunAction, RunFact, SessionEnd};
 use autonoe_testkit::simulation::{Fenced, HOSTS};
 
 use crate::local::{Event, Hosts};
@@ -36,12 +36,26 @@ pub(crate) fn apply(world: &mut Hosts, host: usize, fact: RunFact) {
     };
     let action = machine.apply(fact.clone());
     let fits = action != RunAction::Continue;
-    if world
-        .store
-        .append(epoch, JournalLine::Fact { fact, action })
-        == Err(Fenced)
-    {
+    let is_cancelled = match &action {
+        RunAction::StopSession => true,
+        RunAction::Finish { exit } => *exit == ExitReason::Interrupted,
+        _ => false,
+    };
+    let line = JournalLine::Fact {
+        fact: fact.clone(),
+        action,
+    };
+    if world.store.append(epoch, line) == Err(Fenced) {
         return it.hands.give_up(epoch);
+    }
+    match fact {
+        RunFact::Cancelled => world.cancelled = is_cancelled,
+        // Whoever wanted it stopped has got that.
+        RunFact::SessionLost { .. } => world.cancelled = false,
+        RunFact::SessionEnded { number, result, .. } if result.end != SessionEnd::Cancelled => {
+            world.told.insert(number);
+        }
+        _ => {}
     }
     if fits {
         let life = it.life;

@@ -1,13 +1,20 @@
 //! Hosts that drive the run themselves, whoever holds the lock.
 
-use autonoe_core::{Epoch, JournalLine, RunFact, RunMachine};
-use autonoe_testkit::simulation::{Driver, Host, Rules, Store, Tally, Violation, World};
+use std::collections::BTreeSet;
 
+use autonoe_core::{Epoch, JournalLine, RunFact, RunMachine};
+use autonoe_testkit::simulation::{Driver, Host, Random, Rules, Store, Tally, Violation, World};
+
+use crate::persons::{self, Wish};
 use crate::{driving, facts, sessions};
 
 /// Plays the schedule of `seed` with hosts that drive the run themselves.
 pub(crate) fn simulate(seed: u64, rules: Rules) -> Result<Tally, Violation> {
-    let played = autonoe_testkit::simulation::simulate(seed, rules, Local::default(), |_| {});
+    let local = Local::default();
+    let played = autonoe_testkit::simulation::simulate(seed, rules, local, |world| {
+        // Another row of numbers than that of the world.
+        persons::plan(world, Random::new(!seed));
+    });
     played.map(|(tally, _)| tally)
 }
 
@@ -16,6 +23,10 @@ pub(crate) fn simulate(seed: u64, rules: Rules) -> Result<Tally, Violation> {
 pub(crate) struct Local {
     /// Whether a journal did not give the decisions again that it holds.
     pub(crate) diverged: bool,
+    /// The sessions that were ended because the run is cancelled; their agents are gone.
+    pub(crate) stopped: BTreeSet<(Epoch, u32)>,
+    /// The session that began although the run is cancelled.
+    pub(crate) begun_after_cancel: Option<u32>,
 }
 
 /// The world of such a run.
@@ -36,6 +47,8 @@ pub(crate) enum Event {
     },
     /// It is told a fact, late or twice perhaps, and perhaps one of another host.
     Told { fact: Box<RunFact> },
+    /// A person wants something.
+    Wished(Wish),
 }
 
 /// What a host has in its hands: nothing, or the run.
@@ -92,7 +105,7 @@ impl Driver for Local {
         match event {
             Event::Beat { life } | Event::Look { life } => host.lives(*life),
             Event::SessionOver { life, .. } => host.agent_lives(*life),
-            Event::Told { .. } => host.is_up(),
+            Event::Told { .. } | Event::Wished(_) => host.is_up(),
         }
     }
 
@@ -116,7 +129,15 @@ impl Driver for Local {
                 sessions::session_over(world, host, epoch, number);
             }
             Event::Told { fact } => facts::apply(world, host, *fact),
+            Event::Wished(wish) => persons::hear(world, host, wish),
             Event::Look { .. } => driving::look(world, host),
+        }
+    }
+
+    fn happen_elsewhere(world: &mut Hosts, event: Event) {
+        match event {
+            Event::Wished(wish) => persons::wish(world, wish),
+            other => unreachable!("{other:?} happens to a host"),
         }
     }
 
@@ -138,6 +159,8 @@ impl Driver for Local {
     }
 
     fn violation(&self) -> Option<Violation> {
-        self.diverged.then_some(Violation::Diverged)
+        let begun = self.begun_after_cancel;
+        let begun = begun.map(|number| Violation::BegunAfterCancel { number });
+        begun.or(self.diverged.then_some(Violation::Diverged))
     }
 }

@@ -1,4 +1,5 @@
 //! A run on several hosts that crash, sleep and lose touch: every session takes effect exactly once.
+//! Persons pause it, resume it and cancel it.
 //!
 //! The machine, its facts and its journal lines are the real ones; the hosts, the
 //! clock and the project are the model of `autonoe_testkit::simulation`.
@@ -6,6 +7,7 @@
 mod driving;
 mod facts;
 mod local;
+mod persons;
 mod sessions;
 
 use std::ops::Range;
@@ -25,6 +27,7 @@ fn all_hold(seeds: Range<u64>) -> Tally {
         sum.lost += tally.lost;
         sum.duplicates += tally.duplicates;
         sum.limits_changed += tally.limits_changed;
+        sum.cancelled += tally.cancelled;
     }
     sum
 }
@@ -50,6 +53,7 @@ fn every_session_takes_effect_exactly_once_in_ten_thousand_schedules() {
     assert!(happened.records_used > HALF / 10, "{happened:?}");
     assert!(happened.lost > HALF / 10, "{happened:?}");
     assert!(happened.limits_changed > HALF, "{happened:?}");
+    assert!(happened.cancelled > HALF / 10, "{happened:?}");
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! The sessions of a run: started once, and written down before they are reported.
 
-use autonoe_core::{Epoch, RunFact, SessionPlan};
-use autonoe_testkit::simulation::Fenced;
+use autonoe_core::{
+    Epoch, ExitReason, RunFact, RunMachine, SessionEnd, SessionPlan, SessionResult,
+};
+use autonoe_testkit::simulation::{Fenced, Script};
+use jiff::Timestamp;
 
 use crate::facts;
 use crate::local::{Event, Hosts, Session};
@@ -25,6 +28,10 @@ pub(crate) fn start_session(world: &mut Hosts, host: usize, epoch: Epoch, plan: 
                 facts::tell(world, host, &ended);
             }
             None => {
+                // Who was overtaken may not know, and cannot write.
+                if world.cancelled && epoch.next() == Some(world.store.next_epoch()) {
+                    world.driver.begun_after_cancel = Some(planned);
+                }
                 drive.session = Some(Session::Working { number: planned });
                 let over = Event::SessionOver {
                     life: it.life,
@@ -40,6 +47,9 @@ pub(crate) fn start_session(world: &mut Hosts, host: usize, epoch: Epoch, plan: 
 
 /// Writes what a session did, through the fence, and reports it after that.
 pub(crate) fn session_over(world: &mut Hosts, host: usize, epoch: Epoch, number: u32) {
+    if world.driver.stopped.contains(&(epoch, number)) {
+        return;
+    }
     let at = world.at();
     let (result, ledger) = world.script.perform(number, at, world.store.ledger());
     let ended = RunFact::SessionEnded {
@@ -48,14 +58,64 @@ pub(crate) fn session_over(world: &mut Hosts, host: usize, epoch: Epoch, number:
         result,
         ledger: Ok(ledger),
     };
-    let written = world.store.end_session(epoch, number, ledger, &ended);
+    over(world, host, epoch, &ended);
+}
+
+/// Ends the session under way because the run is cancelled, unless it is over.
+pub(crate) fn stop_session(world: &mut Hosts, host: usize, epoch: Epoch) {
+    let drive = world.hosts[host].hands.drive.as_ref();
+    let Some(machine) = drive.and_then(|drive| drive.machine.as_ref()) else {
+        return;
+    };
+    let planned = last(machine);
+    let known = match drive.and_then(|drive| drive.session.as_ref()) {
+        Some(Session::Over { number, ended }) if *number == planned => Some(RunFact::clone(ended)),
+        _ => world.store.outcome(planned).cloned(),
+    };
+    if let Some(ended) = known {
+        return facts::tell(world, host, &ended);
+    }
+    let number = planned;
+    world.driver.stopped.insert((epoch, number));
+    let ended = RunFact::SessionEnded {
+        at: world.at(),
+        number,
+        result: SessionResult::new(SessionEnd::Cancelled),
+        ledger: Ok(world.store.ledger()),
+    };
+    over(world, host, epoch, &ended);
+}
+
+/// Returns the number of the last session that was asked for.
+pub(crate) fn last(machine: &RunMachine) -> u32 {
+    let report = machine.report(
+        &Script::run(),
+        ExitReason::Interrupted,
+        Timestamp::UNIX_EPOCH,
+    );
+    report.sessions
+}
+
+/// Writes how a session ended, through the fence, and reports it after that.
+fn over(world: &mut Hosts, host: usize, epoch: Epoch, ended: &RunFact) {
+    let RunFact::SessionEnded {
+        number,
+        ledger: Ok(ledger),
+        ..
+    } = ended
+    else {
+        panic!("{ended:?} is no outcome");
+    };
+    let written = world.store.end_session(epoch, *number, *ledger, ended);
     let it = &mut world.hosts[host];
     if written == Err(Fenced) {
         return it.hands.give_up(epoch);
     }
     if let Some(drive) = it.hands.drive.as_mut().filter(|drive| drive.epoch == epoch) {
-        let ended = Box::new(ended.clone());
-        drive.session = Some(Session::Over { number, ended });
+        drive.session = Some(Session::Over {
+            number: *number,
+            ended: Box::new(ended.clone()),
+        });
     }
-    facts::tell(world, host, &ended);
+    facts::tell(world, host, ended);
 }

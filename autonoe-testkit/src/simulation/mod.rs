@@ -6,7 +6,8 @@
 //!
 //! [`simulate`] plays one schedule. Whatever went wrong, every session took effect exactly once,
 //! the run ended after the faults did, and it came to what a run without faults comes to; or it is
-//! said which [`Violation`] there was. [`Rules`] can be switched off, to see that the simulation
+//! said which [`Violation`] there was. One that somebody cancels ends as interrupted, begins nothing
+//! after who decides took note of that, and counts what was done until then once. [`Rules`] can be switched off, to see that the simulation
 //! finds what they are for.
 
 mod driver;

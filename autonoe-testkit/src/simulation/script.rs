@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use autonoe_core::{
     CostTotal, CostUsd, ExitReason, LedgerCounts, LedgerView, Mode, OnQuota, RunAction, RunFact,
-    RunId, RunLimits, RunMachine, RunReport, SessionEnd, SessionOutcome, SessionResult,
+    RunId, RunLimits, RunMachine, RunReport, SessionEnd, SessionOutcome, SessionPlan,
+    SessionResult,
 };
 use jiff::Timestamp;
 
@@ -75,18 +76,40 @@ impl Script {
 
     /// Runs without any fault.
     pub(super) fn undisturbed(self) -> RunReport {
+        self.run_until(None)
+    }
+
+    /// Runs without any fault, until it is cancelled: `sessions` have begun, and `told` of them came
+    /// to their own end before that was heeded.
+    pub(super) fn cancelled(self, sessions: u32, told: u32) -> RunReport {
+        self.run_until(Some((sessions, told)))
+    }
+
+    fn run_until(self, cancelled: Option<(u32, u32)>) -> RunReport {
         let mut at = Timestamp::UNIX_EPOCH;
         let mut ledger = LedgerView::default();
         let mut machine = RunMachine::new(Self::limits());
-        let mut action = machine.apply(RunFact::Started { at, ledger });
+        let mut action = match cancelled {
+            Some((0, _)) => machine.apply(RunFact::Cancelled),
+            _ => machine.apply(RunFact::Started { at, ledger }),
+        };
         loop {
             action = match action {
-                RunAction::StartSession(plan) => {
-                    let (result, after) = self.perform(plan.number, at, ledger);
+                RunAction::StartSession(SessionPlan { number, .. }) => {
+                    let is_last = |(sessions, told)| number >= sessions || number > told;
+                    if cancelled.is_some_and(is_last) {
+                        let _ = machine.apply(RunFact::Cancelled);
+                    }
+                    let (result, after) = match cancelled {
+                        Some((_, told)) if number > told => {
+                            (SessionResult::new(SessionEnd::Cancelled), ledger)
+                        }
+                        _ => self.perform(number, at, ledger),
+                    };
                     ledger = after;
                     machine.apply(RunFact::SessionEnded {
                         at,
-                        number: plan.number,
+                        number,
                         result,
                         ledger: Ok(ledger),
                     })

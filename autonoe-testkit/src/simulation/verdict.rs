@@ -34,6 +34,11 @@ pub enum Violation {
     },
     /// What was written down does not give the decisions again that it holds.
     Diverged,
+    /// A session began although who decides had taken note that the run is cancelled.
+    BegunAfterCancel {
+        /// Its number.
+        number: u32,
+    },
     /// An epoch was not higher than one before it.
     EpochFell {
         /// The one before.
@@ -58,12 +63,14 @@ pub struct Tally {
     pub duplicates: u64,
     /// How often the run went on under other limits.
     pub limits_changed: u64,
+    /// How many runs were cancelled.
+    pub cancelled: u64,
     /// When nothing was left to happen.
     pub ended_at: u64,
 }
 
 impl<D: Driver> World<D> {
-    /// Compares what happened with a run without faults.
+    /// Compares what happened with a run without faults, which is cancelled if this one was.
     pub(super) fn verdict(self) -> Result<(Tally, D), Violation> {
         let Store {
             effects,
@@ -76,14 +83,23 @@ impl<D: Driver> World<D> {
             return Err(Violation::Repeated { number });
         }
         let report = ended.as_ref().ok_or(Violation::NoEnd)?;
-        if let Some(number) = (1..=report.sessions).find(|number| times(*number) == 0) {
+        // Of a cancelled run the last session may have come to no end of its own.
+        let told = match self.cancelled {
+            true => self.told.last().copied().unwrap_or_default(),
+            false => report.sessions,
+        };
+        let is_missing = |number: &u32| times(*number) == 0 || !self.told.contains(number);
+        if let Some(number) = (1..=told).find(is_missing) {
             return Err(Violation::Missing { number });
         }
-        let undisturbed = self.script.undisturbed();
-        if counts(report) != counts(&undisturbed) {
+        let expected = match self.cancelled {
+            true => self.script.cancelled(report.sessions, told),
+            false => self.script.undisturbed(),
+        };
+        if counts(report) != counts(&expected) {
             return Err(Violation::OtherCounts {
                 found: format!("{report:?}"),
-                expected: format!("{undisturbed:?}"),
+                expected: format!("{expected:?}"),
             });
         }
         let lost = self.driver.lost(&self.store);
@@ -96,6 +112,7 @@ impl<D: Driver> World<D> {
         }
         let tally = Tally {
             refused: *refused,
+            cancelled: u64::from(self.cancelled),
             ended_at: self.now,
             ..self.tally
         };

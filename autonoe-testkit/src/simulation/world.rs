@@ -1,6 +1,6 @@
 //! Several hosts, one project and everything that can go wrong between them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
@@ -60,6 +60,10 @@ pub struct World<D: Driver> {
     pub store: Store,
     /// The hosts.
     pub hosts: [Host<D::Hands>; HOSTS],
+    /// Whether who decides has taken note that the run is cancelled, and has to keep to that.
+    pub cancelled: bool,
+    /// The sessions of which who decides was told how they came to their own end.
+    pub told: BTreeSet<u32>,
     /// What happened that is worth counting.
     pub tally: Tally,
     /// What is to come, by time and then in the order in which it was planned.
@@ -76,6 +80,8 @@ impl<D: Driver> World<D> {
             script: Script::new(seed),
             store: Store::new(rules),
             hosts: Default::default(),
+            cancelled: false,
+            told: BTreeSet::new(),
             tally: Tally::default(),
             events: BTreeMap::new(),
             planned: 0,

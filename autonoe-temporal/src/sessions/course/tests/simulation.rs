@@ -26,6 +26,7 @@ fn all_hold(seeds: Range<u64>) -> (Tally, Counted) {
         sum.0.records_used += tally.records_used;
         sum.0.lost += tally.lost;
         sum.0.duplicates += tally.duplicates;
+        sum.0.cancelled += tally.cancelled;
         sum.1.add(&counted);
     }
     sum
@@ -59,6 +60,7 @@ fn every_session_takes_effect_exactly_once_in_three_thousand_schedules() {
     assert!(counted.hosts_gone > HALF / 10, "{happened}");
     assert!(counted.late > HALF, "{happened}");
     assert!(counted.held > HALF / 10, "{happened}");
+    assert!(tally.cancelled > HALF / 10, "{happened}");
 }
 
 #[test]

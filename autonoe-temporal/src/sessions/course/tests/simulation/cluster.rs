@@ -97,6 +97,8 @@ pub(super) enum Event {
     TimeIsUp(u64),
     /// A person tells the run something.
     Told(RunInstruction),
+    /// A person cancels the run.
+    Cancelled,
 }
 
 /// What a worker has in its hands.
@@ -188,7 +190,7 @@ fn outages(random: &mut Random) -> Vec<(u64, u64)> {
     outages
 }
 
-/// Plans what persons tell the run. Who pauses it resumes it.
+/// Plans what persons tell the run. Who pauses it resumes it; in some schedules it is cancelled.
 fn tell_things(world: &mut Hosts, random: &mut Random) {
     for number in 0..random.between(0, 4) {
         let at = random.between(0, FAULTS_END);
@@ -200,6 +202,10 @@ fn tell_things(world: &mut Hosts, random: &mut Random) {
         world.plan_elsewhere(at, Event::Told(RunInstruction::Pause));
         let at = at + random.between(1000, 40_000);
         world.plan_elsewhere(at, Event::Told(RunInstruction::Resume));
+    }
+    if random.happens(25) {
+        let at = random.between(0, FAULTS_END);
+        world.plan_elsewhere(at, Event::Cancelled);
     }
     // What is told to a server that is away may come in another order.
     let at = FAULTS_END + 60_000;

@@ -1,6 +1,6 @@
 //! The server: it keeps the history, gives out tasks and knows who is silent.
 
-use autonoe_core::RunInstruction;
+use autonoe_core::{Failure, RunInstruction, SessionEnd};
 use autonoe_testkit::simulation::Violation;
 
 use super::super::super::super::calls::SessionAnswer;
@@ -48,6 +48,7 @@ pub(super) fn happen(world: &mut Hosts, event: Event) {
             }
         }
         Event::Told(told) => self::told(world, told),
+        Event::Cancelled => cancelled(world),
         other => unreachable!("{other:?} happens to a worker"),
     }
 }
@@ -66,6 +67,32 @@ fn told(world: &mut Hosts, told: RunInstruction) {
     }
 }
 
+/// Cancels the run: what is not under way on a worker ends at once, and a worker is told when it
+/// says that it lives.
+fn cancelled(world: &mut Hosts) {
+    if world.store.ended.is_some() {
+        return;
+    }
+    world.cancelled = true;
+    let at = world.at();
+    let why = Came::Cancelled("enough".to_owned());
+    world.driver.history.came(at, why);
+    let is_session = |it: &Activity| it.is_taken && matches!(it.what, What::Session(_));
+    if world.driver.activity.as_ref().is_some_and(is_session) {
+        return;
+    }
+    let timer = world.driver.timer.take().map(|_| Came::TimeIsUp);
+    let activity = world.driver.activity.take().map(|it| match it.what {
+        What::Claim => Came::Claimed(Err(Failure::retryable("cancelled", "no host claims it"))),
+        What::Look => Came::Looked(Err(Lost::Cancelled)),
+        What::Session(_) => Came::Answered(Err(Lost::Cancelled)),
+    });
+    match activity.or(timer) {
+        Some(over) => came(world, over),
+        None => decide(world),
+    }
+}
+
 /// Takes what came of a task, unless it was given up.
 fn done(world: &mut Hosts, task: Task, what: Came) {
     let is_awaited = |activity: &Activity| activity.is_taken && activity.task() == task;
@@ -73,8 +100,16 @@ fn done(world: &mut Hosts, task: Task, what: Came) {
         world.driver.counted.late += 1;
         return;
     }
-    world.driver.activity = None;
+    let activity = world.driver.activity.take();
+    if let Came::Answered(Err(Lost::Worker(_))) = &what {
+        world.driver.losses.is_lost_here = true;
+    }
     if let Came::Answered(Ok(SessionAnswer::Ended(outcome))) = &what {
+        if let Some(What::Session(call)) = activity.map(|activity| activity.what)
+            && outcome.result.end != SessionEnd::Cancelled
+        {
+            world.told.insert(call.number);
+        }
         let losses = &mut world.driver.losses;
         losses.counted += losses.hosts.max(outcome.lost) as usize;
         (losses.hosts, losses.is_lost_here) = (0, false);
@@ -157,6 +192,10 @@ pub(super) fn decide(world: &mut Hosts) {
                 return give_out(world, What::Look, Some(queue), patience);
             }
             Step::Session(OnHost { queue, patience }, call) => {
+                if world.cancelled {
+                    let number = call.number;
+                    world.driver.violation = Some(Violation::BegunAfterCancel { number });
+                }
                 check_epoch(world, &queue, call.epoch);
                 world.driver.heard.extend(call.session.messages.clone());
                 let patience = patience.map(|patience| patience.as_millis());
@@ -184,6 +223,9 @@ pub(super) fn decide(world: &mut Hosts) {
                     !is_named && !world.driver.heard.contains(*said)
                 });
                 world.driver.counted.unheard = unheard.cloned().collect();
+                // Of a session that has told nothing.
+                let losses = &mut world.driver.losses;
+                losses.counted += losses.hosts as usize + usize::from(losses.is_lost_here);
                 world.store.ended = Some(*report);
                 return;
             }

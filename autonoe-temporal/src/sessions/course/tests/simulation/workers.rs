@@ -1,10 +1,10 @@
 //! The workers: they ask for tasks and carry them out, as `SessionHost` demands it.
 
-use autonoe_core::{Epoch, HostedOutcome, RunFact};
+use autonoe_core::{Epoch, HostedOutcome, RunFact, SessionEnd, SessionResult};
 use autonoe_testkit::simulation::Fenced;
 
 use super::super::super::super::calls::{Claim, SessionAnswer, SessionCall};
-use super::super::super::Came;
+use super::super::super::{Came, Lost};
 use super::cluster::{Event, Hosts, Task, What, Work};
 use super::server;
 
@@ -34,6 +34,9 @@ fn say_that_it_lives(world: &mut Hosts, host: usize) {
     let activity = world.driver.activity.as_mut();
     if let Some(activity) = activity.filter(|it| it.task() == task && it.is_taken) {
         activity.heard_at = now;
+        if world.cancelled {
+            cancelled(world, host, task);
+        }
         return;
     }
     // It is told to let go. What it has started ends then, or goes on to its end and keeps others
@@ -42,6 +45,35 @@ fn say_that_it_lives(world: &mut Hosts, host: usize) {
     hands.task = None;
     if world.random.happens(50) {
         hands.work = None;
+    }
+}
+
+/// Ends a session because its run is cancelled, and has that written down.
+fn cancelled(world: &mut Hosts, host: usize, task: Task) {
+    let hands = &mut world.hosts[host].hands;
+    let work = hands.work.filter(|work| work.task == task);
+    if work.is_some() {
+        hands.work = None;
+    }
+    // Who cannot find out why a session is to end lets go of it.
+    if world.random.happens(20) {
+        let lost = Lost::Worker("let go".to_owned());
+        return report(world, host, task, &Came::Answered(Err(lost)));
+    }
+    let Some(Work { epoch, number, .. }) = work else {
+        let answer = SessionAnswer::Cancelled;
+        return report(world, host, task, &Came::Answered(Ok(answer)));
+    };
+    let (at, ledger) = (world.at(), world.store.ledger());
+    let ended = RunFact::SessionEnded {
+        at,
+        number,
+        result: SessionResult::new(SessionEnd::Cancelled),
+        ledger: Ok(ledger),
+    };
+    match world.store.end_session(epoch, number, ledger, &ended) {
+        Ok(()) => report(world, host, task, &ended_with(&ended, lost(world, number))),
+        Err(Fenced) => fenced(world, host, task),
     }
 }
 
