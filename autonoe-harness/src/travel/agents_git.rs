@@ -12,7 +12,7 @@ use crate::IsolationError;
 use crate::isolation::{Repository, words};
 
 /// How long it may take to get what agents have committed.
-const ONE_MINUTE: Duration = Duration::from_secs(60);
+pub(super) const ONE_MINUTE: Duration = Duration::from_secs(60);
 
 const CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\t\
     logallrefupdates = true\n";
@@ -60,7 +60,8 @@ impl Courier<'_> {
         Ok(None)
     }
 
-    /// Gives agents a new repository that is at `head`. What they had is put aside.
+    /// Gives agents a new repository that is at `head`. What they had is put aside. Nobody may be at
+    /// work in the project.
     pub(super) async fn renew_agents_git(&self, head: &str) -> Result<(), TravelError> {
         let (home, branch) = (&self.travels.home, &self.travels.branch);
         let fresh = home.join("fresh.git");
@@ -99,7 +100,7 @@ impl Courier<'_> {
     }
 
     /// Lets a repository read what the courier has.
-    fn lend_objects(&self, dir: &Path) -> io::Result<()> {
+    pub(super) fn lend_objects(&self, dir: &Path) -> io::Result<()> {
         let info = dir.join("objects/info");
         fs::create_dir_all(&info)?;
         let path = info.join("alternates");
@@ -113,24 +114,10 @@ impl Courier<'_> {
         file.write_all(objects.as_os_str().as_encoded_bytes())?;
         file.write_all(b"\n")
     }
-
-    fn put_aside(&self, path: &Path) -> io::Result<()> {
-        if path.symlink_metadata().is_err() {
-            return Ok(());
-        }
-        let aside = self.travels.home.join("repositories-of-agents");
-        fs::create_dir_all(&aside)?;
-        let free = (1..).map(|number: u32| aside.join(number.to_string()));
-        let mut free = free.filter(|path| path.symlink_metadata().is_err());
-        match free.next() {
-            Some(free) => fs::rename(path, free),
-            None => Err(io::Error::other("there is no free name")),
-        }
-    }
 }
 
 /// Tells whether a repository is where it seems to be, and made of files that can be read.
-fn is_plain(dir: &Path) -> bool {
+pub(super) fn is_plain(dir: &Path) -> bool {
     let is = |name: &str, fits: fn(&fs::Metadata) -> bool| {
         let found = dir.join(name).symlink_metadata();
         found.is_ok_and(|found| fits(&found))

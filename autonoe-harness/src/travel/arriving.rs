@@ -93,7 +93,11 @@ impl Courier<'_> {
         self.unset(SENT).await?;
         self.unset(OURS).await?;
         self.set(HERE, to).await?;
-        self.unset(GOING).await
+        self.unset(GOING).await?;
+        if let Err(error) = self.clear_aside().await {
+            tracing::warn!(%error, "what agents had before is not cleared away");
+        }
+        Ok(())
     }
 
     /// Keeps what is in the project and neither where it stands nor where it goes.

@@ -2,6 +2,7 @@
 
 mod agents_git;
 mod arriving;
+mod aside;
 mod courier;
 mod error;
 mod foreign;

@@ -21,5 +21,8 @@ pub(super) const BASE: &str = "refs/travel/base";
 /// The commit that agents are at.
 pub(super) const AGENTS: &str = "refs/travel/agents";
 
+/// What a repository that was put aside has, while it is looked through.
+pub(super) const ASIDE: &str = "refs/travel/aside/";
+
 /// Work that is nowhere else.
 pub(super) const KEPT: &str = "refs/travel/kept/";

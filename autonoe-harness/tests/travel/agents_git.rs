@@ -3,6 +3,7 @@
 use std::fs;
 
 use autonoe_core::Epoch;
+use autonoe_testkit::program::names_in;
 
 use crate::setting::{Host, Stage, git};
 
@@ -108,4 +109,67 @@ async fn a_repository_that_an_agent_broke_is_no_obstacle() {
     }
     two.attach(9, Epoch(2)).await.expect("it runs");
     assert_eq!(log(&two), "Add new.txt");
+}
+
+/// Returns what is left of repositories that agents had on a host.
+fn aside(stage: &Stage, host: &str) -> Vec<String> {
+    names_in(&stage.path(host).join("repositories-of-agents"))
+}
+
+#[tokio::test]
+async fn repositories_that_were_put_aside_go_and_what_only_they_had_is_kept() {
+    let stage = Stage::new();
+    let (one, two) = (stage.host("one"), stage.host("two"));
+    one.attach(1, Epoch(1)).await.expect("it runs");
+    let folder = one.file("");
+    git(&folder, &["switch", "--quiet", "--create", "attempt"]);
+    let attempt = commit(&one, "attempt.txt");
+    git(&folder, &["switch", "--quiet", "autonoe/shop"]);
+    one.write("a.txt", "stashed\n");
+    git(&folder, &["stash", "--quiet"]);
+    let stash = git(&folder, &["rev-parse", "refs/stash"]);
+    one.attach(2, Epoch(1)).await.expect("it runs");
+
+    for (number, epoch) in [(3, 2), (5, 4), (7, 6)] {
+        two.attach(number, Epoch(epoch)).await.expect("it runs");
+        let next = (number + 1, Epoch(epoch + 1));
+        one.attach(next.0, next.1).await.expect("it runs");
+        assert_eq!(aside(&stage, "one"), [""; 0]);
+    }
+
+    let kept = one.travels().kept().await.expect("it is listed");
+    let mut kept: Vec<_> = kept.into_iter().map(|kept| kept.commit).collect();
+    kept.sort();
+    let mut expected = vec![attempt.clone(), stash.clone()];
+    expected.sort();
+    assert_eq!(kept, expected);
+    let courier = stage.path("one/courier.git");
+    let show = |file: String| git(&courier, &["show", &file]);
+    assert_eq!(show(format!("{attempt}:attempt.txt")), "committed");
+    assert_eq!(show(format!("{stash}:a.txt")), "stashed");
+    // Nothing is left of the search.
+    assert_eq!(git(&courier, &["for-each-ref", "refs/travel/aside/"]), "");
+    git(&courier, &["fsck", "--strict"]);
+}
+
+#[tokio::test]
+async fn a_repository_that_was_put_aside_stays_if_it_cannot_be_read_or_has_more_stashes() {
+    let stage = Stage::new();
+    let (one, two) = (stage.host("one"), stage.host("two"));
+    one.attach(1, Epoch(1)).await.expect("it runs");
+    for text in ["first\n", "second\n"] {
+        one.write("a.txt", text);
+        git(&one.file(""), &["stash", "--quiet"]);
+    }
+    two.attach(2, Epoch(2)).await.expect("it runs");
+    one.attach(3, Epoch(3)).await.expect("it runs");
+    assert_eq!(aside(&stage, "one"), ["1"]);
+    fs::remove_file(one.file(".git/config")).expect("it is there");
+    two.attach(4, Epoch(4)).await.expect("it runs");
+
+    one.attach(5, Epoch(5)).await.expect("it runs");
+
+    assert_eq!(aside(&stage, "one"), ["1", "2"]);
+    let first = stage.path("one/repositories-of-agents/1");
+    assert_eq!(git(&first, &["show", "stash@{1}:a.txt"]), "first");
 }
