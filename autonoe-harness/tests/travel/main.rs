@@ -9,3 +9,4 @@ mod killed;
 mod moving;
 mod setting;
 mod trees;
+mod vanishing;
