@@ -42,7 +42,8 @@ pub(crate) mod millis {
         whole_millis(*duration).serialize(serializer)
     }
 
-    fn whole_millis(duration: Duration) -> u64 {
+    /// Returns the milliseconds that are written for a duration.
+    pub(crate) fn whole_millis(duration: Duration) -> u64 {
         u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
     }
 

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::host::ProjectSessionHost;
 use super::recording::RecordingJournal;
+use crate::domain::duration::millis::whole_millis;
 use crate::domain::quota::between;
 use crate::domain::{
     Epoch, Failure, FlowExit, LedgerView, Retry, SessionEnd, SessionKey, SessionResult,
@@ -75,7 +76,7 @@ impl Performing<'_> {
         };
         let performed = self.watched(&mut open, order, &control, &ledger).await;
         match journal.has_recorded() {
-            true => Ok(performed.result),
+            true => Ok(as_recorded(performed.result)),
             false => Err(self.unrecorded(performed, &ledger).await),
         }
     }
@@ -211,6 +212,12 @@ impl Performing<'_> {
             failure,
         }
     }
+}
+
+/// Returns a result as it is found in the record, which has no parts of milliseconds.
+fn as_recorded(mut result: SessionResult) -> SessionResult {
+    result.duration = Duration::from_millis(whole_millis(result.duration));
+    result
 }
 
 fn unusable(error: &(dyn std::error::Error + 'static)) -> Failure {
