@@ -2,6 +2,7 @@
 
 mod agents_git;
 mod away;
+mod conformance;
 mod fencing;
 mod foreign;
 mod hostile;

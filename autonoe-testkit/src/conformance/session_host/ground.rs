@@ -42,6 +42,11 @@ impl HostGround {
         &self.project
     }
 
+    /// Returns the run whose sessions are asked for.
+    pub fn run(&self) -> RunId {
+        run()
+    }
+
     /// Returns the folder of [`HostedAgents::at`].
     pub fn signs(&self) -> &Path {
         &self.signs
