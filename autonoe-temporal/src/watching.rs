@@ -10,12 +10,35 @@ use tokio::time::MissedTickBehavior;
 
 use crate::beat::Beats;
 use crate::job::JobWorkflow;
+use crate::wire::Beat;
 
 /// How often a beat is offered. What of it goes to the server is the SDK's business.
 const OFTEN: Duration = Duration::from_secs(1);
 
 /// How long the server has to say why an activity is to end.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Waits for `work` that changes nothing, and tells the server meanwhile that it goes on.
+///
+/// # Errors
+///
+/// The activity is to end, for whatever reason. The work was dropped.
+pub(crate) async fn kept_alive<T>(
+    ctx: &ActivityContext,
+    work: impl Future<Output = T>,
+) -> Result<T, ActivityError> {
+    let mut work = pin!(work);
+    let mut often = tokio::time::interval(OFTEN);
+    often.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return Ok(done),
+            () = ctx.cancelled() => return Err(let_go()),
+            _ = often.tick() => ctx.record_heartbeat(Beat::default()).await?,
+        }
+    }
+}
 
 /// Waits for `work`, and tells the server how far it is. Whoever cancels the run has `cancel`
 /// called, and the work is waited for.
@@ -41,8 +64,7 @@ pub(crate) async fn watched<T>(
             done = &mut work => return Ok(done),
             () = ctx.cancelled(), if cancel.is_some() => {
                 if !is_cancelled_by_somebody(ctx).await {
-                    let why = ApplicationFailure::new("the worker has let go of the work");
-                    return Err(ActivityError::application(why));
+                    return Err(let_go());
                 }
                 if let Some(cancel) = cancel.take() {
                     cancel();
@@ -52,6 +74,10 @@ pub(crate) async fn watched<T>(
             _ = often.tick() => ctx.record_heartbeat(beats.latest()).await?,
         }
     }
+}
+
+fn let_go() -> ActivityError {
+    ActivityError::application(ApplicationFailure::new("the worker has let go of the work"))
 }
 
 /// Tells whether somebody cancelled the run of an activity that is to end.

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::SessionHosts;
 use super::calls::{Claim, SessionAnswer, SessionCall, Whose};
 use crate::beat::Beats;
-use crate::watching::watched;
+use crate::watching::{kept_alive, watched};
 use crate::wire::Beat;
 
 /// Carries out sessions on this worker.
@@ -38,18 +38,24 @@ impl SessionActivities {
     #[activity(name = "autonoe-claim")]
     pub async fn claim(
         self: Arc<Self>,
-        _ctx: ActivityContext,
+        ctx: ActivityContext,
         whose: Whose,
     ) -> Result<Claim, ActivityError> {
         let host = self.host(&whose)?;
-        let epoch = host.claim(&whose.run).await.map_err(|error| match error {
+        // A project may have to be fetched first, which can take long.
+        let claiming = async {
+            let epoch = host.claim(&whose.run).await?;
+            Ok::<_, SessionHostError>((epoch, host.look(&whose.run).await))
+        };
+        let claimed = kept_alive(&ctx, claiming).await?;
+        let (epoch, ledger) = claimed.map_err(|error| match error {
             SessionHostError::Failed { failure, .. } => refused(&failure),
             error => refused(&Failure::retryable("session_host", error.to_string())),
         })?;
         Ok(Claim {
             queue: self.queue.clone(),
             epoch,
-            ledger: host.look(&whose.run).await,
+            ledger,
         })
     }
 
@@ -57,10 +63,11 @@ impl SessionActivities {
     #[activity(name = "autonoe-look")]
     pub async fn look(
         self: Arc<Self>,
-        _ctx: ActivityContext,
+        ctx: ActivityContext,
         whose: Whose,
     ) -> Result<Result<LedgerView, Failure>, ActivityError> {
-        Ok(self.host(&whose)?.look(&whose.run).await)
+        let host = self.host(&whose)?;
+        kept_alive(&ctx, host.look(&whose.run)).await
     }
 
     /// Carries out a session, or finds what it came to.

@@ -35,11 +35,10 @@ pub(super) async fn carry_out(ctx: &mut Context, step: Step, pace: Pace) -> Opti
     }
 }
 
-// A claim and a look say nothing meanwhile, so who takes longer than a heartbeat is dead.
-
 async fn claim(ctx: &mut Context, queue: Option<String>, pace: Pace) -> Came {
     let whose = ctx.state(|it| it.course.whose());
-    let options = ActivityOptions::with_start_to_close_timeout(pace.heartbeat)
+    let options = ActivityOptions::with_start_to_close_timeout(pace.longest)
+        .heartbeat_timeout(pace.heartbeat)
         .maybe_task_queue(queue)
         .build();
     let claimed = ctx.execute_activity(SessionActivities::claim, whose, options);
@@ -53,7 +52,8 @@ async fn claim(ctx: &mut Context, queue: Option<String>, pace: Pace) -> Came {
 
 async fn look(ctx: &mut Context, host: OnHost, pace: Pace) -> Came {
     let whose = ctx.state(|it| it.course.whose());
-    let options = ActivityOptions::with_start_to_close_timeout(pace.heartbeat)
+    let options = ActivityOptions::with_start_to_close_timeout(pace.longest)
+        .heartbeat_timeout(pace.heartbeat)
         .task_queue(host.queue)
         .maybe_schedule_to_start_timeout(host.patience)
         .build();

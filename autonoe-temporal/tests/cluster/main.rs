@@ -15,6 +15,7 @@ mod many;
 mod project;
 mod server_away;
 mod sessions;
+mod slow_claim;
 
 /// This program, when a test starts it again.
 #[test]
