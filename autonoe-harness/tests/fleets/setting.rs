@@ -78,7 +78,7 @@ impl Project {
     }
 
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
-        git(self.path(), arguments)
+        git(&self.path(), arguments)
     }
 
     /// Returns all branches, sorted.

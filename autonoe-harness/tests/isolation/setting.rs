@@ -1,7 +1,7 @@
 //! What the tests share: a repository that goes with the test.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use autonoe_harness::{Author, Verification, Worktree, Worktrees};
 use autonoe_process::Commands;

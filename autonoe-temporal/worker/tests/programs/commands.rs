@@ -2,9 +2,8 @@
 
 use std::fs;
 
-use serde_json::{Value, json};
-
 use autonoe_temporal_support::eventually;
+use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, passes, plans};
 
