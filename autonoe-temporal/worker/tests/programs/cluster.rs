@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use autonoe_core::{Mode, ProjectName, RunId, RunLimits, RunSpec, SessionsRun};
 use autonoe_harness::{PipedProgram, ProgramEngine};
-use autonoe_temporal_support::DevServer;
+use autonoe_temporal_support::{DevServer, eventually};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
