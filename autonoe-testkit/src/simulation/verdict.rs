@@ -1,5 +1,7 @@
 //! Whether a simulation came to the end that it must.
 
+use autonoe_core::ExitReason;
+
 use super::script::counts;
 use super::{Driver, Store, World};
 
@@ -34,6 +36,11 @@ pub enum Violation {
     },
     /// What was written down does not give the decisions again that it holds.
     Diverged,
+    /// A run that is cancelled ended as something else.
+    NotInterrupted {
+        /// How it ended.
+        exit: ExitReason,
+    },
     /// A session began although who decides had taken note that the run is cancelled.
     BegunAfterCancel {
         /// Its number.
@@ -83,6 +90,10 @@ impl<D: Driver> World<D> {
             return Err(Violation::Repeated { number });
         }
         let report = ended.as_ref().ok_or(Violation::NoEnd)?;
+        if self.cancelled && report.exit != ExitReason::Interrupted {
+            let exit = report.exit.clone();
+            return Err(Violation::NotInterrupted { exit });
+        }
         // Of a cancelled run the last session may have come to no end of its own.
         let told = match self.cancelled {
             true => self.told.last().copied().unwrap_or_default(),
