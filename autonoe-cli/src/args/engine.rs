@@ -10,6 +10,10 @@ use super::OutputFormat;
 
 /// Options of `autonoe engine`.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 done, 1 failure or a run that has ended, 2 wrong usage or a run that \
+    nobody knows."
+)]
 pub(crate) struct EngineArgs {
     #[command(subcommand)]
     pub(crate) command: EngineCommand,
@@ -33,23 +37,22 @@ pub(crate) enum EngineCommand {
 
 /// Where runs are driven that do not belong to this process.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Engine")]
 pub(crate) struct EnginePlaceArgs {
     /// The settings of the cluster, a JSON file as for `autonoe-worker --config`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Engine")]
     pub(crate) engine_config: Option<PathBuf>,
     /// The address of the server [default: that of the settings, else http://127.0.0.1:7233]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", help_heading = "Engine")]
     pub(crate) address: Option<String>,
     /// The namespace of the server [default: that of the settings, else default]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Engine")]
     pub(crate) namespace: Option<String>,
     /// The queue that workers take runs from [default: that of the settings, else autonoe]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Engine")]
     pub(crate) queue: Option<String>,
     /// The program that speaks with the server [default: `autonoe-worker` beside this one, or on
     /// PATH]
-    #[arg(long, value_name = "PROGRAM")]
+    #[arg(long, value_name = "PROGRAM", help_heading = "Engine")]
     pub(crate) engine_program: Option<PathBuf>,
 }
 

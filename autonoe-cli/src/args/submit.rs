@@ -11,7 +11,9 @@ use super::{EnginePlaceArgs, LimitArgs, ModeChoice, OutputArgs};
 ///
 /// Which agent works, and how it is guarded, is said by who started the workers.
 #[derive(Debug, Args)]
-#[command(after_help = format!("With --wait:\n{EXIT_CODES}"))]
+#[command(after_help = format!("{EXIT_CODES}
+
+Without --wait it is done once the cluster has the run. To interrupt the wait does not end the run."))]
 pub(crate) struct SubmitArgs {
     /// The project, by the name that the workers know it by: its path below their projects
     #[arg(value_name = "PROJECT", value_parser = |name: &str| ProjectName::new(name))]

@@ -2,7 +2,7 @@
 
 use autonoe_core::{Engine, JournalEntry, RunId, RunPhase, RunView};
 
-use super::journal::RemoteJournal;
+use super::journal::{News, RemoteJournal};
 use super::place;
 use super::status::{ended, sessions};
 use super::watching::watch;
@@ -30,7 +30,7 @@ pub(super) async fn logs(
     let mut teller = Teller::new(args.json);
     let view = match args.follow {
         true => {
-            let mut hear = |news: Result<_, CliError>| teller.tell(&news_entries(news)?);
+            let mut hear = |news: Result<News, CliError>| teller.tell(&news?.entries);
             let watched = watch(&engine, run, &mut journal, &mut hear).await;
             journal.let_go().await;
             if watched?.is_none() {
@@ -50,12 +50,6 @@ pub(super) async fn logs(
         surroundings.note("the run has written nothing down yet");
     }
     Ok(())
-}
-
-fn news_entries(
-    news: Result<super::journal::News, CliError>,
-) -> Result<Vec<JournalEntry>, CliError> {
-    news.map(|news| news.entries)
 }
 
 /// Writes lines as `autonoe log` does.
