@@ -17,6 +17,10 @@ pub struct RunView {
     /// The host that it is on, as far as the engine has several and tells it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
+    /// Why it does not come on now, for people, as far as the engine knows: what was tried last and
+    /// will be tried again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
     /// What it is to do, as far as the engine tells it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<RunSpec>,
@@ -35,6 +39,7 @@ impl RunView {
             id,
             phase: RunPhase::Waiting,
             host: None,
+            trouble: None,
             spec: None,
             at: RunProgress::default(),
             outcome: None,
