@@ -27,6 +27,7 @@ mod beat;
 mod beginning;
 mod connecting;
 mod engine;
+mod failure;
 mod fleet;
 mod job;
 mod pace;

@@ -14,6 +14,9 @@ use serde_json::Value;
 /// once beside it.
 pub(crate) const MOST: usize = 768 * 1024;
 
+/// The most bytes that a run is told before it has heard them: they go into one session.
+pub(crate) const MOST_UNHEARD: usize = 256 * 1024;
+
 /// Says that something is too large to travel, if it is.
 pub(crate) fn too_large(what: &str, value: &impl Serialize) -> Option<String> {
     let size = size(value);

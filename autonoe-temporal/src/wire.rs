@@ -39,6 +39,8 @@ pub struct Look {
     pub is_paused: bool,
     /// How far it is, without what is under way; `None` if only a worker knows.
     pub at: Option<RunProgress>,
+    /// How many bytes it was told that its agents have not heard.
+    pub unheard: usize,
 }
 
 /// The instructions after some number of them.

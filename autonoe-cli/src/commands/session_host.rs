@@ -31,6 +31,7 @@ pub(crate) fn session_host(
 ) -> Result<ExitCode, CliError> {
     hand_on_marker(surroundings);
     let project = args.project.find(surroundings)?;
+    project.specification()?;
     let agent = args.agent();
     let backend = ChosenBackend::find(agent.backend.as_ref(), Some(&project))?;
     let models = ModelsFile::load(&project)?.unwrap_or_default();

@@ -3,6 +3,7 @@
 use autonoe_core::{RunPhase, RunProgress};
 use temporalio_client::{WorkflowExecutionDescription, WorkflowExecutionStatus};
 
+use crate::failure::reason;
 use crate::wire::Beat;
 
 /// The number that the server gives an activity that is under way.
@@ -16,6 +17,8 @@ pub(super) struct Known {
     pub(super) has_begun: bool,
     /// The last thing that a worker said of what is under way.
     pub(super) at: Option<RunProgress>,
+    /// Why what is tried again failed the last time.
+    pub(super) trouble: Option<String>,
 }
 
 impl Known {
@@ -40,6 +43,12 @@ impl Known {
                     .iter()
                     .any(|activity| has_begun(activity.state, activity.attempt)),
             at: beats.map(|beat| beat.at).next_back(),
+            trouble: activities
+                .iter()
+                // What is under way may be all right now.
+                .filter(|activity| activity.state != STARTED)
+                .find_map(|activity| activity.last_failure.as_ref())
+                .map(reason),
         }
     }
 

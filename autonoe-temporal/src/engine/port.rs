@@ -6,8 +6,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_core::{
     Engine, EngineError, JOURNAL_JOB, Placement, RunId, RunInstruction, RunOutcome, RunPhase,
-    RunSpec, RunView,
+    RunReport, RunSpec, RunView,
 };
+use serde::Deserialize;
 use temporalio_client::errors::{WorkflowInteractionError, WorkflowStartError};
 use temporalio_client::{
     Client, RetryOptions, RpcOptions, WorkflowCancelOptions, WorkflowDescribeOptions,
@@ -23,8 +24,8 @@ use crate::beginning::Beginning;
 use crate::connecting::{ConnectError, connect};
 use crate::fleet::FleetWorkflow;
 use crate::job::JobWorkflow;
-use crate::payload::too_large;
-use crate::sessions::SessionsWorkflow;
+use crate::payload::{MOST_UNHEARD, too_large};
+use crate::sessions::{SessionsWorkflow, progress};
 use crate::wire::{HOST_MEMO, Look, SPEC_MEMO, host_of, host_queue, reading_queue};
 
 /// How long a worker has to say how a run stands. Without it, what the server knows is told.
@@ -152,6 +153,20 @@ impl TemporalEngine {
         host_of(&queue, &self.settings.queue).map(str::to_owned)
     }
 
+    /// Says why a run is to be told no more for now. One that no worker looks after is told.
+    async fn hears_no_more(&self, run: &RunId, instruction: &RunInstruction) -> Option<String> {
+        let RunInstruction::Say(text) = instruction else {
+            return None;
+        };
+        let unheard = self.look(run).await.unwrap_or_default().unheard;
+        (unheard + text.len() > MOST_UNHEARD).then(|| {
+            format!(
+                "it has {unheard} bytes to tell its agent in the next session, and at most \
+                 {MOST_UNHEARD} are told there: name large things, do not send them"
+            )
+        })
+    }
+
     /// Says what it means that there is a run of that id: that it is the same one, or another.
     async fn compare(&self, run: &RunSpec) -> Result<(), EngineError> {
         let known = self.describe(&run.id).await?;
@@ -204,6 +219,10 @@ impl Engine for TemporalEngine {
             let run = run.clone();
             return Err(EngineError::Refused { run, reason });
         }
+        if let Some(reason) = self.hears_no_more(run, &instruction).await {
+            let run = run.clone();
+            return Err(EngineError::Refused { run, reason });
+        }
         let options = WorkflowSignalOptions::default();
         let workflow = self.workflow(run);
         let told = workflow.signal(JobWorkflow::instruct, instruction, options);
@@ -224,12 +243,16 @@ impl Engine for TemporalEngine {
         if !known.has_ended {
             let look = self.look(run).await.unwrap_or_default();
             view.phase = known.phase(look.is_paused);
+            view.trouble.clone_from(&known.trouble);
             view.at = known.at_with(look.at);
             return Ok(view);
         }
         let outcome = self.wait(run).await?;
         view.phase = RunPhase::Ended;
         view.at.spent = outcome.spent;
+        if let Ok(report) = RunReport::deserialize(&outcome.output) {
+            view.at = progress(&report);
+        }
         view.outcome = Some(outcome);
         Ok(view)
     }

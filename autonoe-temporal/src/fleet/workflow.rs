@@ -79,6 +79,7 @@ impl FleetWorkflow {
         Look {
             is_paused: course.is_paused(),
             at: Some(course.progress()),
+            ..Look::default()
         }
     }
 }

@@ -13,6 +13,10 @@ use crate::beat::Beats;
 use crate::watching::{kept_alive, watched};
 use crate::wire::Beat;
 
+/// How often hosts are asked to claim a run of which one says that it cannot be done. Which of them
+/// is asked is up to the server.
+const CLAIMS: u32 = 5;
+
 /// Carries out sessions on this worker.
 pub struct SessionActivities {
     hosts: Arc<dyn SessionHosts>,
@@ -48,9 +52,12 @@ impl SessionActivities {
             Ok::<_, SessionHostError>((epoch, host.look(&whose.run).await))
         };
         let claimed = kept_alive(&ctx, claiming).await?;
+        let is_last = ctx.info().attempt >= CLAIMS;
         let (epoch, ledger) = claimed.map_err(|error| match error {
-            SessionHostError::Failed { failure, .. } => refused(&failure),
-            error => refused(&Failure::retryable("session_host", error.to_string())),
+            SessionHostError::Failed { failure, .. } if is_last => refused(&failure),
+            // What cannot be done here may be done elsewhere.
+            SessionHostError::Failed { failure, .. } => retried(&failure),
+            error => retried(&Failure::retryable("session_host", error.to_string())),
         })?;
         Ok(Claim {
             queue: self.queue.clone(),
@@ -90,9 +97,14 @@ impl SessionActivities {
 }
 
 fn refused(failure: &Failure) -> ActivityError {
-    let why = failure.to_string();
-    ActivityError::application(match failure.retry {
-        Retry::MayHelp => ApplicationFailure::new(why),
-        Retry::Useless => ApplicationFailure::non_retryable(why),
-    })
+    match failure.retry {
+        Retry::MayHelp => retried(failure),
+        Retry::Useless => {
+            ActivityError::application(ApplicationFailure::non_retryable(failure.to_string()))
+        }
+    }
+}
+
+fn retried(failure: &Failure) -> ActivityError {
+    ActivityError::application(ApplicationFailure::new(failure.to_string()))
 }

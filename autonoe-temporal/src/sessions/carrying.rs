@@ -12,6 +12,7 @@ use super::calls::SessionCall;
 use super::course::{Came, Lost, OnHost, Step};
 use super::workflow::SessionsWorkflow;
 use crate::Pace;
+use crate::failure::reason;
 use crate::wire::HOST_MEMO;
 
 type Context = WorkflowContext<SessionsWorkflow>;
@@ -98,13 +99,8 @@ fn unclaimed(error: &ActivityExecutionError) -> Failure {
     }
 }
 
-/// Returns what is at the bottom of an error; what is above only says that something is below.
+/// Returns what lies behind an error.
 fn why(error: &ActivityExecutionError) -> String {
-    let Some(mut failure) = error.failure() else {
-        return error.to_string();
-    };
-    while let Some(cause) = &failure.cause {
-        failure = cause;
-    }
-    failure.message.clone()
+    let failure = error.failure();
+    failure.map_or_else(|| error.to_string(), reason)
 }

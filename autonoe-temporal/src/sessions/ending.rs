@@ -1,6 +1,6 @@
 //! What a run came to, for who submitted it.
 
-use autonoe_core::{ExitReason, Failure, RunOutcome, RunReport, Spent};
+use autonoe_core::{ExitReason, Failure, RunOutcome, RunProgress, RunReport, Spent};
 
 /// Makes the outcome of a report. The report is what the run gave.
 pub(super) fn outcome(report: &RunReport, cancelled: Option<String>) -> RunOutcome {
@@ -10,12 +10,26 @@ pub(super) fn outcome(report: &RunReport, cancelled: Option<String>) -> RunOutco
         ExitReason::Failed { error } => RunOutcome::failed(error.clone()),
         exit => RunOutcome::failed(Failure::permanent(exit.code(), exit.to_string())),
     };
-    let spent = Spent {
+    // A report is always JSON; should one be none, the ending still stands.
+    let output = serde_json::to_value(report).unwrap_or_default();
+    outcome.with_output(output).with_spent(spent(report))
+}
+
+/// Says how far a run is of which this is the report.
+pub(crate) fn progress(report: &RunReport) -> RunProgress {
+    let mut at = match report.total {
+        0 => RunProgress::default(),
+        total => RunProgress::of(report.passed as f64 / total as f64),
+    };
+    at.iteration = report.sessions;
+    at.spent = spent(report);
+    at
+}
+
+fn spent(report: &RunReport) -> Spent {
+    Spent {
         cost: report.cost,
         tokens: report.tokens,
         time: report.elapsed,
-    };
-    // A report is always JSON; should one be none, the ending still stands.
-    let output = serde_json::to_value(report).unwrap_or_default();
-    outcome.with_output(output).with_spent(spent)
+    }
 }

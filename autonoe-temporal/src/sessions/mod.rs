@@ -16,5 +16,6 @@ mod workflow;
 pub(crate) use activities::SessionActivities;
 pub use autonoe_core::{SESSIONS_JOB, SessionsRun};
 pub(crate) use begin::{Carried, SessionsBegin};
+pub(crate) use ending::progress;
 pub use hosts::SessionHosts;
 pub(crate) use workflow::SessionsWorkflow;

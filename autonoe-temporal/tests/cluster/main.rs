@@ -13,9 +13,11 @@ mod host_gone;
 mod killed_worker;
 mod many;
 mod project;
+mod refusing;
 mod server_away;
 mod sessions;
 mod slow_claim;
+mod trouble;
 
 /// This program, when a test starts it again.
 #[test]

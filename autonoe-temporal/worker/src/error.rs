@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use autonoe_core::Failure;
 use autonoe_harness::{BridgeError, TravelError};
 use autonoe_temporal::{ConnectError, WorkerError};
 
@@ -21,6 +22,8 @@ pub(crate) enum WorkerProblem {
     },
     #[error("there is no program {}", named.as_deref().unwrap_or(Path::new("autonoe")).display())]
     NoProgram { named: Option<PathBuf> },
+    #[error("sessions cannot be carried out here: {0}")]
+    Trial(Failure),
     #[error("the program cannot begin")]
     Runtime(#[source] io::Error),
     #[error(transparent)]
@@ -46,7 +49,7 @@ impl WorkerProblem {
     /// Returns 2 for what was asked for in a wrong way, as other programs do.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage(_) | Self::Settings { .. } | Self::Remote(_) => 2,
+            Self::Usage(_) | Self::Settings { .. } | Self::Remote(_) | Self::Trial(_) => 2,
             _ => 1,
         }
     }

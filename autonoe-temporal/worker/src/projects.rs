@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use autonoe_core::{Failure, Mode, Project, ProjectName, Retry, RunId, SessionHost};
+use autonoe_core::{
+    Failure, Mode, Project, ProjectName, Retry, RunId, SessionHost, SessionHostError,
+};
 use autonoe_harness::{PipedProgram, ProgramSessionHost, TravellingHost};
 use autonoe_temporal::{SessionHosts, SessionsRun};
 
@@ -55,6 +58,19 @@ impl Projects {
         Arc::new(ProgramSessionHost::new(program))
     }
 
+    /// Tries whether sessions can be carried out here, in a project of its own that is gone afterwards.
+    pub(crate) async fn try_out(&self) -> Result<(), Failure> {
+        let unmade = |error: io::Error| Failure::from_error("trial", &error, Retry::MayHelp);
+        let folder = tempfile::tempdir().map_err(unmade)?;
+        fs::write(folder.path().join("SPEC.md"), "# A trial\n").map_err(unmade)?;
+        let host = self.program(folder.path(), Mode::Run);
+        match host.claim(&RunId::new("trial")).await {
+            Ok(_) => Ok(()),
+            Err(SessionHostError::Failed { failure, .. }) => Err(failure),
+            Err(error) => Err(Failure::permanent("trial", error.to_string())),
+        }
+    }
+
     /// Finds the project of a run for who only reads there. Nothing is made or fetched.
     pub(crate) fn known(&self, name: &ProjectName, run: &RunId) -> Result<Project, Failure> {
         let Some(remotes) = &self.remotes else {
@@ -96,7 +112,6 @@ impl Projects {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::os::unix::fs::symlink;
 
     use autonoe_core::RunLimits;

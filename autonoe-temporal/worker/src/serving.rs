@@ -18,6 +18,14 @@ use crate::settings::Settings;
 /// Carries out runs until a person or the system asks to stop.
 pub(crate) async fn serve(settings: Settings) -> Result<(), WorkerProblem> {
     let projects = Arc::new(projects(&settings)?);
+    if let Err(failure) = projects.try_out().await {
+        // Without arguments each project says by whom its sessions are done.
+        if !settings.arguments.is_empty() {
+            return Err(WorkerProblem::Trial(failure));
+        }
+        let doubt = format!("warning: sessions may not be carried out here: {failure}\n");
+        let _ = io::stderr().write_all(doubt.as_bytes());
+    }
     let (host, queue) = (settings.host(), settings.server.queue.clone());
     let ready = format!(
         "{host} takes runs from {queue} at {}, {} at once\n",

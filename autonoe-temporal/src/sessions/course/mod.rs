@@ -10,12 +10,13 @@ use std::time::Duration;
 
 use autonoe_core::{
     ExitReason, Failure, HostedSession, LedgerView, Retry, RunAction, RunFact, RunInstruction,
-    RunProgress, RunReport, RunSpec, SESSIONS_JOB, SessionEnd, SessionPlan, SessionResult,
+    RunReport, RunSpec, SESSIONS_JOB, SessionEnd, SessionPlan, SessionResult,
 };
 use jiff::Timestamp;
 
 use super::begin::{Carried, SessionsBegin};
 use super::calls::{SessionCall, Whose};
+use super::ending::progress;
 use crate::wire::Look;
 
 pub(super) use step::{Came, Lost, OnHost, Step};
@@ -97,17 +98,14 @@ impl SessionsCourse {
     /// Returns how the run stands, for who asks.
     pub(super) fn look(&self) -> Look {
         let report = self.report(ExitReason::Interrupted, self.known.at);
-        let mut at = match report.total {
-            0 => RunProgress::default(),
-            total => RunProgress::of(report.passed as f64 / total as f64),
-        };
-        at.iteration = report.sessions;
-        at.spent.cost = report.cost;
-        at.spent.tokens = report.tokens;
-        at.spent.time = report.elapsed;
+        let said = self.known.inbox.iter().map(|told| match told {
+            RunInstruction::Say(text) => text.len(),
+            RunInstruction::Pause | RunInstruction::Resume => 0,
+        });
         Look {
             is_paused: self.known.is_paused,
-            at: Some(at),
+            at: Some(progress(&report)),
+            unheard: said.sum(),
         }
     }
 
