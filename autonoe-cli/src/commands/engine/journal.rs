@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use autonoe_core::{
     Engine, IdSource, JournalAsk, JournalEntry, JournalPage, Placement, ProjectName, RandomIds,
-    RunEnding, RunId, RunOutcome, RunView,
+    Retry, RunEnding, RunId, RunOutcome, RunView,
 };
 
 use super::told::Told;
+use super::trouble::Trouble;
 use crate::error::CliError;
 
 /// How long a host has to answer, beside the time that it was told to wait.
@@ -28,6 +29,8 @@ pub(super) struct RemoteJournal<'e> {
     project: ProjectName,
     run: RunId,
     told: Told,
+    /// What was read and not handed out.
+    fresh: Vec<JournalEntry>,
     /// The job that was not waited for to its end.
     open: Option<RunId>,
 }
@@ -51,38 +54,36 @@ impl<'e> RemoteJournal<'e> {
             project,
             run,
             told: Told::default(),
+            fresh: Vec::new(),
             open: None,
         })
     }
 
     /// Waits a while for what is new. Who drops it loses nothing.
-    pub(super) async fn news(&mut self) -> Result<News, CliError> {
+    pub(super) async fn news(&mut self) -> Result<News, Trouble> {
         let view = self.engine.status(&self.run).await?;
-        let entries = match &view.host {
-            Some(host) => self.page(host, WAIT).await?.0,
-            None => Vec::new(),
-        };
-        if entries.is_empty() {
+        if let Some(host) = &view.host {
+            self.page(host, WAIT).await?;
+        }
+        if self.fresh.is_empty() {
             // A host may not have waited.
             tokio::time::sleep(PAUSE).await;
         }
-        Ok(News { view, entries })
+        Ok(self.news_of(view))
     }
 
-    /// Returns all that is new now.
-    pub(super) async fn rest(&mut self) -> Result<News, CliError> {
+    /// Returns all that is new now. What was read before there was trouble is kept for the next time.
+    pub(super) async fn rest(&mut self) -> Result<News, Trouble> {
         let view = self.engine.status(&self.run).await?;
-        let mut entries = Vec::new();
         if let Some(host) = &view.host {
-            loop {
-                let (more, is_last) = self.page(host, Duration::ZERO).await?;
-                entries.extend(more);
-                if is_last {
-                    break;
-                }
-            }
+            while !self.page(host, Duration::ZERO).await? {}
         }
-        Ok(News { view, entries })
+        Ok(self.news_of(view))
+    }
+
+    fn news_of(&mut self, view: RunView) -> News {
+        let entries = std::mem::take(&mut self.fresh);
+        News { view, entries }
     }
 
     /// Cancels what was asked for and is not waited for. Whether that comes through is not told: it
@@ -94,18 +95,14 @@ impl<'e> RemoteJournal<'e> {
         }
     }
 
-    /// Reads a page, and returns what of it was not told, and whether it is the last.
-    async fn page(
-        &mut self,
-        host: &str,
-        wait: Duration,
-    ) -> Result<(Vec<JournalEntry>, bool), CliError> {
+    /// Reads what of a page was not told, and returns whether it is the last.
+    async fn page(&mut self, host: &str, wait: Duration) -> Result<bool, Trouble> {
         self.let_go().await;
         let known = self.told.on(host);
         let id = RunId::new(format!("journal-{}", self.ids.run_id()));
         let ask = JournalAsk::new(self.project.clone(), self.run.clone());
         let job = ask.after(known).waiting(wait).named(id.clone());
-        let job = job.map_err(|error| CliError::failure(error.to_string()))?;
+        let job = job.map_err(|error| Trouble::Lasting(CliError::failure(error.to_string())))?;
         self.open = Some(id.clone());
         self.engine.submit(job, Placement::on(host)).await?;
         let waiting = tokio::time::timeout(wait + PATIENCE, self.engine.wait(&id));
@@ -117,31 +114,35 @@ impl<'e> RemoteJournal<'e> {
         self.open = None;
         let page = page_of(outcome, host)?;
         let is_last = page.is_last && page.next >= known;
-        Ok((self.told.hear(page), is_last))
+        self.fresh.extend(self.told.hear(page));
+        Ok(is_last)
     }
 }
 
-fn no_answer(host: &str) -> CliError {
-    CliError::failure(format!(
-        "the host {host} does not answer: its journal cannot be read"
-    ))
-    .with_hint("look there whether its autonoe-worker is at work; the journal is kept there")
+fn no_answer(host: &str) -> Trouble {
+    let words = format!("the host {host} does not answer: its journal cannot be read");
+    let hint = "look there whether its autonoe-worker is at work; the journal is kept there";
+    Trouble::Passing(CliError::failure(words).with_hint(hint))
 }
 
-fn page_of(outcome: RunOutcome, host: &str) -> Result<JournalPage, CliError> {
+fn page_of(outcome: RunOutcome, host: &str) -> Result<JournalPage, Trouble> {
     match outcome.ending {
         RunEnding::Succeeded => serde_json::from_value(outcome.output).map_err(|error| {
-            CliError::failure(format!(
-                "what the host {host} tells of the journal cannot be understood: {error}"
-            ))
-            .with_hint("use the same version of Autonoe as its worker")
+            let words =
+                format!("what the host {host} tells of the journal cannot be understood: {error}");
+            let hint = "use the same version of Autonoe as its worker";
+            Trouble::Lasting(CliError::failure(words).with_hint(hint))
         }),
-        RunEnding::Failed { failure } => Err(CliError::failure(format!(
-            "the host {host} cannot tell the journal: {failure}"
-        ))),
-        RunEnding::Cancelled { reason } => Err(CliError::failure(format!(
+        RunEnding::Failed { failure } => {
+            let words = format!("the host {host} cannot tell the journal: {failure}");
+            Err(match failure.retry {
+                Retry::MayHelp => Trouble::Passing(CliError::failure(words)),
+                Retry::Useless => Trouble::Lasting(CliError::failure(words)),
+            })
+        }
+        RunEnding::Cancelled { reason } => Err(Trouble::Passing(CliError::failure(format!(
             "reading the journal on the host {host} was cancelled: {reason}"
-        ))),
+        )))),
     }
 }
 
@@ -206,7 +207,7 @@ mod tests {
         let journal = RemoteJournal::of(&engine, shop, RunId::new("shop-1"));
         let mut journal = journal.expect("random numbers");
 
-        let error = journal.rest().await.err().expect("nobody answers");
+        let error: CliError = journal.rest().await.err().expect("nobody answers").into();
         tokio::task::yield_now().await;
 
         assert!(error.to_string().contains("build-1"), "{error}");

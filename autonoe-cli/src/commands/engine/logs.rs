@@ -2,13 +2,15 @@
 
 use autonoe_core::{Engine, JournalEntry, RunId, RunPhase, RunView};
 
-use super::journal::{News, RemoteJournal};
+use super::journal::{News, PAUSE, RemoteJournal};
 use super::place;
 use super::status::{ended, sessions};
+use super::trouble::{Row, Trouble};
 use super::watching::watch;
 use crate::args::EngineLogsArgs;
 use crate::commands::log::{Narrator, as_json};
 use crate::error::CliError;
+use crate::present::harmless_line;
 use crate::results::{Reader, write_result};
 use crate::surroundings::Surroundings;
 
@@ -30,13 +32,13 @@ pub(super) async fn logs(
     let mut teller = Teller::new(args.json);
     let view = match args.follow {
         true => {
-            let mut hear = |news: Result<News, CliError>| teller.tell(&news?.entries);
-            let watched = watch(&engine, run, &mut journal, &mut hear).await;
+            let note = |words: &str| surroundings.note(words);
+            let followed = follow(&engine, run, &mut journal, &mut teller, &note).await;
             journal.let_go().await;
-            if watched?.is_none() {
+            let Some(view) = followed? else {
                 return Ok(());
-            }
-            engine.status(run).await?
+            };
+            view
         }
         false => {
             let news = journal.rest().await?;
@@ -50,6 +52,43 @@ pub(super) async fn logs(
         surroundings.note("the run has written nothing down yet");
     }
     Ok(())
+}
+
+/// Tells what a run writes down until it has ended, and returns how it stands then. `None` if nobody
+/// listens any more.
+async fn follow(
+    engine: &dyn Engine,
+    run: &RunId,
+    journal: &mut RemoteJournal<'_>,
+    teller: &mut Teller,
+    note: &dyn Fn(&str),
+) -> Result<Option<RunView>, CliError> {
+    let mut row = Row::default();
+    let mut hear = |news: Result<News, Trouble>| match news {
+        Ok(news) => {
+            row.is_over();
+            teller.tell(&news.entries)
+        }
+        Err(trouble) => {
+            if let Some(trouble) = row.bear(trouble)? {
+                let words = format!("what happens cannot be told for now: {trouble}");
+                note(&harmless_line(&words));
+            }
+            Ok(Reader::There)
+        }
+    };
+    if watch(engine, run, journal, &mut hear).await?.is_none() {
+        return Ok(None);
+    }
+    loop {
+        let rest = journal.rest().await;
+        let view = rest.as_ref().ok().map(|news| news.view.clone());
+        match (hear(rest)?, view) {
+            (Reader::Gone, _) => return Ok(None),
+            (Reader::There, Some(view)) => return Ok(Some(view)),
+            (Reader::There, None) => tokio::time::sleep(PAUSE).await,
+        }
+    }
 }
 
 /// Writes lines as `autonoe log` does.
@@ -102,4 +141,40 @@ fn afterwards(run: &RunId, view: &RunView, has_told: bool) -> String {
         )),
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use autonoe_core::ProjectName;
+
+    use super::super::away::Away;
+    use super::*;
+
+    /// Follows a run, and returns what was noted.
+    async fn followed(engine: &Away) -> (Result<Option<RunView>, CliError>, Vec<String>) {
+        let shop = ProjectName::new("shop").expect("a name");
+        let run = RunId::new("shop-1");
+        let journal = RemoteJournal::of(engine, shop, run.clone());
+        let mut journal = journal.expect("random numbers");
+        let noted = RefCell::new(Vec::new());
+        let note = |words: &str| noted.borrow_mut().push(words.to_owned());
+        let mut teller = Teller::new(false);
+        let view = follow(engine, &run, &mut journal, &mut teller, &note).await;
+        (view, noted.into_inner())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn that_the_server_is_away_is_said_once_and_borne_for_a_while() {
+        let words = "what happens cannot be told for now: the engine failed: the server is away";
+
+        let (back, noted) = followed(&Away::for_times(3)).await;
+        let (gone, noted_too) = followed(&Away::for_ever()).await;
+
+        let view = back.expect("it has come back").expect("somebody listens");
+        assert_eq!(view.phase, RunPhase::Ended);
+        assert_eq!((noted, noted_too), (vec![words.into()], vec![words.into()]));
+        assert!(gone.is_err());
+    }
 }

@@ -1,5 +1,7 @@
 //! `autonoe submit` and `autonoe engine`: runs that an engine elsewhere drives.
 
+#[cfg(test)]
+mod away;
 mod journal;
 mod lead;
 mod logs;
@@ -9,6 +11,7 @@ mod retelling;
 mod status;
 mod submit;
 mod told;
+mod trouble;
 mod watching;
 
 use std::process::ExitCode;

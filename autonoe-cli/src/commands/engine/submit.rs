@@ -13,6 +13,7 @@ use super::journal::{News, RemoteJournal};
 use super::place;
 use super::retelling::Retelling;
 use super::status::{ended, report};
+use super::trouble::Trouble;
 use super::watching::watch;
 use crate::args::{OutputFormat, SubmitArgs};
 use crate::commands::run::{hint, shown};
@@ -169,7 +170,7 @@ impl Watching<'_> {
         let mut retelling = Retelling::to(self.observers.clone(), run.clone(), mode)?;
         let mut journal = RemoteJournal::of(engine, args.project().clone(), run.clone())?;
         let mut is_in_trouble = false;
-        let mut hear = |news: Result<News, CliError>| {
+        let mut hear = |news: Result<News, Trouble>| {
             match news {
                 Ok(news) => {
                     is_in_trouble = false;
@@ -179,9 +180,9 @@ impl Watching<'_> {
                     }
                 }
                 // The run itself is not touched by that. Said once, until it is over.
-                Err(error) if !is_in_trouble => {
+                Err(trouble) if !is_in_trouble => {
                     is_in_trouble = true;
-                    let words = format!("what happens cannot be told for now: {error}");
+                    let words = format!("what happens cannot be told for now: {trouble}");
                     self.presenter.warn(&words);
                 }
                 Err(_) => {}
@@ -191,7 +192,11 @@ impl Watching<'_> {
         let watched = tokio::select! {
             biased;
             () = interrupted => None,
-            watched = watch(engine, run, &mut journal, &mut hear) => Some(watched),
+            watched = async {
+                let ended = watch(engine, run, &mut journal, &mut hear).await?;
+                hear(journal.rest().await)?;
+                Ok::<_, CliError>(ended)
+            } => Some(watched),
         };
         journal.let_go().await;
         let outcome = match watched {

@@ -1,28 +1,34 @@
 //! Following a run to its end.
 
 use std::pin::pin;
+use std::time::Duration;
 
 use autonoe_core::{Engine, RunId, RunOutcome};
+use tokio::time::{Instant, sleep};
 
 use super::journal::{News, PAUSE, RemoteJournal};
+use super::trouble::{Row, Trouble};
 use crate::error::CliError;
 use crate::results::Reader;
 
+/// Who keeps a question open for so long is there, and trouble after it is new.
+const THERE: Duration = Duration::from_secs(60);
+
 /// Waits for the end of a run, and has `hear` told what happens until then.
 ///
-/// What cannot be told is told as an error: if `hear` returns it, that is the end. `None` if nobody
-/// listens any more.
+/// What cannot be told is told as trouble: if `hear` returns an error, that is the end. `None` if
+/// nobody listens any more. What the run has written down at last is left to the caller.
 pub(super) async fn watch(
     engine: &dyn Engine,
     run: &RunId,
     journal: &mut RemoteJournal<'_>,
-    hear: &mut dyn FnMut(Result<News, CliError>) -> Result<Reader, CliError>,
+    hear: &mut dyn FnMut(Result<News, Trouble>) -> Result<Reader, CliError>,
 ) -> Result<Option<RunOutcome>, CliError> {
-    let mut ending = pin!(engine.wait(run));
-    let outcome = loop {
+    let mut ending = pin!(end(engine, run));
+    loop {
         let news = tokio::select! {
             biased;
-            ended = &mut ending => break ended?,
+            ended = &mut ending => return ended.map(Some),
             news = journal.news() => news,
         };
         let is_trouble = news.is_err();
@@ -32,13 +38,80 @@ pub(super) async fn watch(
         if is_trouble {
             tokio::select! {
                 biased;
-                ended = &mut ending => break ended?,
-                () = tokio::time::sleep(PAUSE) => {}
+                ended = &mut ending => return ended.map(Some),
+                () = sleep(PAUSE) => {}
             }
         }
-    };
-    match hear(journal.rest().await)? {
-        Reader::There => Ok(Some(outcome)),
-        Reader::Gone => Ok(None),
+    }
+}
+
+/// Waits for the end of a run, also of an engine that is away for a while. That it is away is told by
+/// who asks for the journal meanwhile.
+async fn end(engine: &dyn Engine, run: &RunId) -> Result<RunOutcome, CliError> {
+    let mut row = Row::default();
+    loop {
+        let asked = Instant::now();
+        let error = match engine.wait(run).await {
+            Ok(outcome) => return Ok(outcome),
+            Err(error) => error,
+        };
+        if asked.elapsed() >= THERE {
+            row.is_over();
+        }
+        row.bear(error.into())?;
+        sleep(PAUSE).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::ProjectName;
+
+    use super::super::away::Away;
+    use super::*;
+
+    /// Watches a run, and returns how long that took and how often there was trouble.
+    async fn watched(
+        engine: &Away,
+        run: &str,
+    ) -> (Result<Option<RunOutcome>, CliError>, Duration, u32) {
+        let (shop, run) = (ProjectName::new("shop").expect("a name"), RunId::new(run));
+        let journal = RemoteJournal::of(engine, shop, run.clone());
+        let mut journal = journal.expect("random numbers");
+        let mut troubles = 0;
+        let mut hear = |news: Result<News, Trouble>| {
+            troubles += u32::from(news.is_err());
+            Ok(Reader::There)
+        };
+        let begun = Instant::now();
+        let ended = watch(engine, &run, &mut journal, &mut hear).await;
+        (ended, begun.elapsed(), troubles)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_engine_that_is_away_for_a_while_is_asked_again() {
+        let (ended, took, troubles) = watched(&Away::for_times(3), "shop-1").await;
+
+        let ended = ended.expect("it has come back");
+        assert_eq!(ended, Some(RunOutcome::cancelled("enough")));
+        // After the third time it is there for who asks for the journal.
+        assert_eq!((took.as_secs(), troubles), (3, 2));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_engine_that_is_away_for_too_long_is_given_up() {
+        let (ended, took, _) = watched(&Away::for_ever(), "shop-1").await;
+
+        let error = ended.expect_err("it does not come back");
+        assert!(error.to_string().contains("the server is away"), "{error}");
+        assert_eq!(took.as_secs(), 600);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_answers_that_there_is_no_such_run_is_not_asked_again() {
+        let (ended, took, _) = watched(&Away::for_ever(), "nobody").await;
+
+        assert!(ended.is_err());
+        assert_eq!(took, Duration::ZERO);
     }
 }

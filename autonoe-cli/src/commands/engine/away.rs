@@ -1,0 +1,63 @@
+//! An engine that is away for a while.
+
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use autonoe_core::{
+    Engine, EngineError, Placement, RunId, RunInstruction, RunOutcome, RunPhase, RunSpec, RunView,
+};
+
+/// Does not answer until it was waited for so many times; then its run has ended.
+pub(super) struct Away(Mutex<u32>);
+
+impl Away {
+    pub(super) fn for_times(times: u32) -> Self {
+        Self(Mutex::new(times))
+    }
+
+    pub(super) fn for_ever() -> Self {
+        Self::for_times(u32::MAX)
+    }
+
+    fn is_there(&self) -> Result<(), EngineError> {
+        match *self.0.lock().expect("not poisoned") {
+            0 => Ok(()),
+            _ => Err(EngineError::Failed {
+                reason: "the server is away".to_owned(),
+                source: None,
+            }),
+        }
+    }
+}
+
+#[async_trait]
+impl Engine for Away {
+    async fn submit(&self, run: RunSpec, _: Placement) -> Result<RunId, EngineError> {
+        self.is_there().map(|()| run.id)
+    }
+
+    async fn cancel(&self, _: &RunId, _: &str) -> Result<(), EngineError> {
+        self.is_there()
+    }
+
+    async fn instruct(&self, _: &RunId, _: RunInstruction) -> Result<(), EngineError> {
+        self.is_there()
+    }
+
+    async fn status(&self, run: &RunId) -> Result<RunView, EngineError> {
+        self.is_there()?;
+        let mut view = RunView::new(run.clone());
+        view.phase = RunPhase::Ended;
+        view.outcome = Some(RunOutcome::cancelled("enough"));
+        Ok(view)
+    }
+
+    async fn wait(&self, run: &RunId) -> Result<RunOutcome, EngineError> {
+        if run.as_str() == "nobody" {
+            return Err(EngineError::Unknown(run.clone()));
+        }
+        self.is_there()
+            .inspect_err(|_| *self.0.lock().expect("not poisoned") -= 1)?;
+        Ok(RunOutcome::cancelled("enough"))
+    }
+}
