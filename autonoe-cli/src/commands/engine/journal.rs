@@ -35,10 +35,10 @@ pub(super) struct RemoteJournal<'e> {
     open: Option<RunId>,
 }
 
-/// How a run stands, and what it has written down that was not told.
+/// How a run stands, and what it has written down that was not told, if its host tells it.
 pub(super) struct News {
     pub(super) view: RunView,
-    pub(super) entries: Vec<JournalEntry>,
+    pub(super) entries: Result<Vec<JournalEntry>, Trouble>,
 }
 
 impl<'e> RemoteJournal<'e> {
@@ -62,27 +62,29 @@ impl<'e> RemoteJournal<'e> {
     /// Waits a while for what is new. Who drops it loses nothing.
     pub(super) async fn news(&mut self) -> Result<News, Trouble> {
         let view = self.engine.status(&self.run).await?;
-        if let Some(host) = &view.host {
-            self.page(host, WAIT).await?;
-        }
-        if self.fresh.is_empty() {
+        let read = match &view.host {
+            Some(host) => self.page(host, WAIT).await.map(drop),
+            None => Ok(()),
+        };
+        if read.is_ok() && self.fresh.is_empty() {
             // A host may not have waited.
             tokio::time::sleep(PAUSE).await;
         }
-        Ok(self.news_of(view))
+        Ok(self.news_of(view, read))
     }
 
     /// Returns all that is new now. What was read before there was trouble is kept for the next time.
     pub(super) async fn rest(&mut self) -> Result<News, Trouble> {
         let view = self.engine.status(&self.run).await?;
-        if let Some(host) = &view.host {
-            while !self.page(host, Duration::ZERO).await? {}
-        }
-        Ok(self.news_of(view))
+        let read = match &view.host {
+            Some(host) => self.pages(host).await,
+            None => Ok(()),
+        };
+        Ok(self.news_of(view, read))
     }
 
-    fn news_of(&mut self, view: RunView) -> News {
-        let entries = std::mem::take(&mut self.fresh);
+    fn news_of(&mut self, view: RunView, read: Result<(), Trouble>) -> News {
+        let entries = read.map(|()| std::mem::take(&mut self.fresh));
         News { view, entries }
     }
 
@@ -93,6 +95,12 @@ impl<'e> RemoteJournal<'e> {
             let cancelling = self.engine.cancel(&open, "nobody waits for it any more");
             let _ = tokio::time::timeout(PATIENCE, cancelling).await;
         }
+    }
+
+    /// Reads all pages that there are now.
+    async fn pages(&mut self, host: &str) -> Result<(), Trouble> {
+        while !self.page(host, Duration::ZERO).await? {}
+        Ok(())
     }
 
     /// Reads what of a page was not told, and returns whether it is the last.
@@ -207,7 +215,8 @@ mod tests {
         let journal = RemoteJournal::of(&engine, shop, RunId::new("shop-1"));
         let mut journal = journal.expect("random numbers");
 
-        let error: CliError = journal.rest().await.err().expect("nobody answers").into();
+        let news = journal.rest().await.expect("the engine answers");
+        let error: CliError = news.entries.expect_err("nobody answers").into();
         tokio::task::yield_now().await;
 
         assert!(error.to_string().contains("build-1"), "{error}");

@@ -4,7 +4,7 @@ use autonoe_core::{Engine, JournalEntry, RunId, RunPhase, RunView};
 
 use super::journal::{News, PAUSE, RemoteJournal};
 use super::place;
-use super::status::{ended, sessions};
+use super::status::{ended, sessions, trouble};
 use super::trouble::{Row, Trouble};
 use super::watching::watch;
 use crate::args::EngineLogsArgs;
@@ -42,7 +42,7 @@ pub(super) async fn logs(
         }
         false => {
             let news = journal.rest().await?;
-            teller.tell(&news.entries)?;
+            teller.tell(&news.entries?)?;
             news.view
         }
     };
@@ -50,6 +50,9 @@ pub(super) async fn logs(
         surroundings.say(&afterwards(run, &view, teller.has_told))?;
     } else if !teller.has_told {
         surroundings.note("the run has written nothing down yet");
+        if let Some(trouble) = trouble(&view) {
+            surroundings.note(&trouble);
+        }
     }
     Ok(())
 }
@@ -64,10 +67,10 @@ async fn follow(
     note: &dyn Fn(&str),
 ) -> Result<Option<RunView>, CliError> {
     let mut row = Row::default();
-    let mut hear = |news: Result<News, Trouble>| match news {
-        Ok(news) => {
+    let mut hear = |news: Result<News, Trouble>| match news.and_then(|news| news.entries) {
+        Ok(entries) => {
             row.is_over();
-            teller.tell(&news.entries)
+            teller.tell(&entries)
         }
         Err(trouble) => {
             if let Some(trouble) = row.bear(trouble)? {
@@ -82,7 +85,8 @@ async fn follow(
     }
     loop {
         let rest = journal.rest().await;
-        let view = rest.as_ref().ok().map(|news| news.view.clone());
+        let read = rest.as_ref().ok().filter(|news| news.entries.is_ok());
+        let view = read.map(|news| news.view.clone());
         match (hear(rest)?, view) {
             (Reader::Gone, _) => return Ok(None),
             (Reader::There, Some(view)) => return Ok(Some(view)),
@@ -126,6 +130,9 @@ fn afterwards(run: &RunId, view: &RunView, has_told: bool) -> String {
         true => String::new(),
         false => format!("The run {run} has written nothing down yet.\n"),
     };
+    if let Some(trouble) = trouble(view) {
+        text.push_str(&format!("{trouble}\n"));
+    }
     match (&view.outcome, view.phase) {
         (Some(outcome), _) => {
             for line in ended(outcome) {

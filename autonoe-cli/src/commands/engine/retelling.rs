@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use autonoe_core::{
     Events, JournalEntry, JournalLine, Mode, RandomIds, RunEventKind, RunId, RunObserver, RunPhase,
-    RunReport, SystemClock,
+    RunReport, RunView, SystemClock,
 };
 
 use crate::error::CliError;
@@ -17,6 +17,8 @@ pub(super) struct Retelling {
     run: RunId,
     mode: Mode,
     phase: RunPhase,
+    /// Why it did not come on, as it was told last.
+    trouble: Option<String>,
 }
 
 impl Retelling {
@@ -33,18 +35,28 @@ impl Retelling {
             run,
             mode,
             phase: RunPhase::Waiting,
+            trouble: None,
         })
     }
 
-    /// Tells that a run is held, or goes on.
-    pub(super) fn stands(&mut self, phase: RunPhase) {
-        match (self.phase, phase) {
+    /// Tells that a run is held, goes on, or does not come on.
+    pub(super) fn stands(&mut self, view: &RunView) {
+        match (self.phase, view.phase) {
             (RunPhase::Paused, RunPhase::Paused) => {}
             (_, RunPhase::Paused) => self.events.emit(RunEventKind::Paused),
             (RunPhase::Paused, _) => self.events.emit(RunEventKind::Resumed),
             _ => {}
         }
-        self.phase = phase;
+        self.phase = view.phase;
+        // It comes and goes with each try, and is told once.
+        if let Some(trouble) = &view.trouble
+            && self.trouble.as_ref() != Some(trouble)
+        {
+            let message = format!("The run does not come on: {trouble}");
+            self.events
+                .emit(RunEventKind::Warning { message: &message });
+            self.trouble = Some(trouble.clone());
+        }
     }
 
     /// Tells what was written down.

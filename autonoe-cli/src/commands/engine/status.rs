@@ -47,6 +47,7 @@ fn shown(view: &RunView) -> String {
     }
     let (cost, time) = (view.at.spent.cost, format_duration(view.at.spent.time));
     add("spent", &format!("{cost}, {time}"));
+    lines.extend(trouble(view));
     if let Some(outcome) = &view.outcome {
         lines.extend(ended(outcome));
     }
@@ -57,6 +58,12 @@ fn shown(view: &RunView) -> String {
 pub(super) fn sessions(view: &RunView) -> Option<SessionsRun> {
     let spec = view.spec.as_ref()?;
     serde_json::from_value(spec.input.clone()).ok()
+}
+
+/// Writes why a run does not come on.
+pub(super) fn trouble(view: &RunView) -> Option<String> {
+    let trouble = view.trouble.as_deref()?;
+    Some(format!("It does not come on: {}", harmless_line(trouble)))
 }
 
 /// Writes what a run came to.
@@ -126,6 +133,17 @@ mod tests {
         let expected = "Run shop-1: running\n  project   shop (sync)\n  host      build-1\n  \
             progress  66%, session 3\n  spent     $0.00, 1m 30s\n";
         assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn why_a_run_does_not_come_on_is_told_on_one_line() {
+        let mut view = view();
+        view.trouble = Some("no host has the project\nshop\u{1b}[2J".to_owned());
+
+        let shown = shown(&view);
+
+        let line = "\nIt does not come on: no host has the project⏎shop [2J\n";
+        assert!(shown.ends_with(line), "{shown}");
     }
 
     #[test]

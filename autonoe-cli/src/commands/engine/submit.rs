@@ -171,11 +171,14 @@ impl Watching<'_> {
         let mut journal = RemoteJournal::of(engine, args.project().clone(), run.clone())?;
         let mut is_in_trouble = false;
         let mut hear = |news: Result<News, Trouble>| {
-            match news {
-                Ok(news) => {
+            let entries = news.and_then(|news| {
+                retelling.stands(&news.view);
+                news.entries
+            });
+            match entries {
+                Ok(entries) => {
                     is_in_trouble = false;
-                    retelling.stands(news.view.phase);
-                    for entry in &news.entries {
+                    for entry in &entries {
                         retelling.tell(entry);
                     }
                 }

@@ -31,7 +31,7 @@ pub(super) async fn watch(
             ended = &mut ending => return ended.map(Some),
             news = journal.news() => news,
         };
-        let is_trouble = news.is_err();
+        let is_trouble = !news.as_ref().is_ok_and(|news| news.entries.is_ok());
         if hear(news)? == Reader::Gone {
             return Ok(None);
         }

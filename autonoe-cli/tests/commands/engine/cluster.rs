@@ -31,6 +31,7 @@ pub(crate) struct Run {
     pub(crate) place: Placement,
     pub(crate) phase: RunPhase,
     pub(crate) host: Option<String>,
+    pub(crate) trouble: Option<String>,
     pub(crate) told: Vec<RunInstruction>,
     pub(crate) outcome: Option<RunOutcome>,
 }
@@ -132,6 +133,7 @@ impl Engine for Cluster {
             place,
             phase: RunPhase::Waiting,
             host: None,
+            trouble: None,
             told: Vec::new(),
             outcome: None,
         };
@@ -171,6 +173,7 @@ impl Engine for Cluster {
         let mut view = RunView::new(id.clone());
         view.phase = run.phase;
         view.host = run.host;
+        view.trouble = run.trouble;
         view.spec = Some(run.spec);
         view.outcome = run.outcome;
         Ok(view)

@@ -134,6 +134,27 @@ fn a_run_that_no_host_has_taken_has_nothing_to_tell() {
 }
 
 #[test]
+fn why_a_run_does_not_come_on_is_said_for_what_it_has_not_written() {
+    let setting = with_runs(Setting::new());
+    setting.autonoe(&["submit", "shop", "--run", "new"]);
+    let why = "no host has the project shop";
+    Cluster::of(&setting).change("new", |run| run.trouble = Some(why.to_owned()));
+
+    let text = setting.autonoe(&["engine", "logs", "new"]);
+    let json = setting.autonoe(&["engine", "logs", "new", "--json"]);
+    let status = setting.autonoe(&["engine", "status", "new"]);
+    let status_json = setting.autonoe(&["engine", "status", "new", "--output=json"]);
+
+    let line = format!("It does not come on: {why}\n");
+    for said in [&text.stdout, &json.stderr, &status.stdout] {
+        assert!(said.contains(&line), "{said}");
+    }
+    assert_eq!((text.code, json.stdout.as_str()), (0, ""));
+    let view: serde_json::Value = serde_json::from_str(&status_json.stdout).expect("JSON");
+    assert_eq!(view["trouble"], why);
+}
+
+#[test]
 fn a_line_that_cannot_be_understood_is_an_error_as_on_its_host() {
     let setting = with_runs(Setting::new());
     Cluster::of(&setting).journal("build-1", "shop", "rubbish\n");

@@ -262,6 +262,31 @@ fn a_run_that_was_cancelled_ends_as_one_that_was_interrupted() {
 }
 
 #[test]
+fn why_a_run_does_not_come_on_is_told_once() {
+    let (setting, cluster) = cluster();
+    let child = setting
+        .command(&["submit", "shop", "--run", "shop-1", "--wait"])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn();
+    let mut lines = Lines::of(child.expect("it starts"));
+    lines.until("Run shop-1 was submitted");
+    let stuck = |why: Option<&str>| {
+        cluster.change("shop-1", |run| run.trouble = why.map(ToOwned::to_owned));
+    };
+    stuck(Some("no host has the project"));
+    lines.until("The run does not come on: no host has the project");
+    stuck(Some("the disk is full"));
+    lines.until("The run does not come on: the disk is full");
+    cluster.change("shop-1", |run| run.outcome = Some(done("shop-1")));
+
+    let (code, told) = lines.end();
+
+    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(told.matches("does not come on").count(), 2, "{told}");
+}
+
+#[test]
 fn that_what_happens_cannot_be_told_does_not_end_the_wait() {
     let setting = with_cluster(Setting::new());
     let cluster = super::cluster::Cluster::of(&setting);
