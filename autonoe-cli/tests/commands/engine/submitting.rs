@@ -89,3 +89,18 @@ fn what_is_no_name_of_a_project_is_wrong_usage() {
         said.stderr
     );
 }
+
+#[test]
+fn what_is_no_id_of_a_run_is_wrong_usage() {
+    for id in ["../x", "-x", "a\nb", "a\u{1b}[2Jb"] {
+        let (setting, cluster) = cluster();
+
+        let said = setting.autonoe(&["submit", "shop", &format!("--run={id}")]);
+
+        assert_eq!((said.code, said.stdout.as_str()), (2, ""), "{id:?}");
+        let words = "an id of a run has letters";
+        assert!(said.stderr.contains(words), "{}", said.screen());
+        assert!(!said.stderr.contains('\u{1b}'), "{:?}", said.stderr);
+        assert_eq!(cluster.run(id), None);
+    }
+}
