@@ -2,6 +2,7 @@
 
 use autonoe_core::{Engine, EngineError, RunInstruction, RunPhase};
 
+use super::again::again;
 use super::place;
 use crate::args::{EngineCancelArgs, EngineRunArgs, EngineSayArgs};
 use crate::error::CliError;
@@ -14,8 +15,9 @@ pub(super) async fn pause(
 ) -> Result<(), CliError> {
     instruct(args, RunInstruction::Pause, surroundings).await?;
     let run = &args.run;
+    let resume = again(&format!("resume {run}"), &args.engine);
     surroundings.say(&format!(
-        "The run {run} begins no other session; `autonoe engine resume {run}` lets it go on.\n"
+        "The run {run} begins no other session; {resume} lets it go on.\n"
     ))
 }
 
@@ -50,11 +52,12 @@ pub(super) async fn cancel(
     let engine = place::find(&args.which.engine, surroundings).await?;
     // To cancel what has ended is no error for an engine, but a person expects something of it.
     if engine.status(run).await?.phase == RunPhase::Ended {
-        return Err(EngineError::Ended(run.clone()).into());
+        return Err(problem(EngineError::Ended(run.clone()), &args.which));
     }
     engine.cancel(run, &args.reason).await?;
+    let status = again(&format!("status {run}"), &args.which.engine);
     surroundings.say(&format!(
-        "The run {run} was told to end; `autonoe engine status {run}` says when it has.\n"
+        "The run {run} was told to end; {status} says when it has.\n"
     ))
 }
 
@@ -64,5 +67,17 @@ async fn instruct(
     surroundings: &Surroundings,
 ) -> Result<(), CliError> {
     let engine = place::find(&args.engine, surroundings).await?;
-    Ok(engine.instruct(&args.run, instruction).await?)
+    let told = engine.instruct(&args.run, instruction).await;
+    told.map_err(|error| problem(error, args))
+}
+
+/// Says where to look what a run came to that takes nothing more.
+fn problem(error: EngineError, args: &EngineRunArgs) -> CliError {
+    match error {
+        EngineError::Ended(_) => {
+            let status = again(&format!("status {}", args.run), &args.engine);
+            CliError::from(error).with_hint(format!("{status} says what it came to"))
+        }
+        error => error.into(),
+    }
 }

@@ -2,12 +2,13 @@
 
 use autonoe_core::{Engine, JournalEntry, RunId, RunPhase, RunView};
 
+use super::again::again;
 use super::journal::{News, PAUSE, RemoteJournal};
 use super::place;
 use super::status::{ended, sessions, trouble};
 use super::trouble::{Row, Trouble};
 use super::watching::watch;
-use crate::args::EngineLogsArgs;
+use crate::args::{EngineLogsArgs, EngineRunArgs};
 use crate::commands::log::{Narrator, as_json};
 use crate::error::CliError;
 use crate::present::harmless_line;
@@ -47,7 +48,7 @@ pub(super) async fn logs(
         }
     };
     if !args.json {
-        surroundings.say(&afterwards(run, &view, teller.has_told))?;
+        surroundings.say(&afterwards(&args.which, &view, teller.has_told))?;
     } else if !teller.has_told {
         surroundings.note("the run has written nothing down yet");
         if let Some(trouble) = trouble(&view) {
@@ -125,7 +126,8 @@ impl Teller {
 }
 
 /// Says how the run stands after what it has written down.
-fn afterwards(run: &RunId, view: &RunView, has_told: bool) -> String {
+fn afterwards(which: &EngineRunArgs, view: &RunView, has_told: bool) -> String {
+    let run = &which.run;
     let mut text = match has_told {
         true => String::new(),
         false => format!("The run {run} has written nothing down yet.\n"),
@@ -143,9 +145,10 @@ fn afterwards(run: &RunId, view: &RunView, has_told: bool) -> String {
         (None, RunPhase::Waiting) if view.host.is_none() => {
             text.push_str("No host has taken it yet.\n");
         }
-        (None, _) => text.push_str(&format!(
-            "It is under way; `autonoe engine logs {run} --follow` tells what comes.\n"
-        )),
+        (None, _) => {
+            let follow = again(&format!("logs {run} --follow"), &which.engine);
+            text.push_str(&format!("It is under way; {follow} tells what comes.\n"));
+        }
     }
     text
 }

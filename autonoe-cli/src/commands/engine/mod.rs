@@ -1,5 +1,6 @@
 //! `autonoe submit` and `autonoe engine`: runs that an engine elsewhere drives.
 
+mod again;
 #[cfg(test)]
 mod away;
 mod journal;

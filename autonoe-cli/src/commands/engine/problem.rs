@@ -15,9 +15,6 @@ impl From<EngineError> for CliError {
             EngineError::Conflict(_) => Self::usage(words).with_hint(
                 "say the same as before to find that run, or leave --run out for another one",
             ),
-            EngineError::Ended(run) => Self::failure(words).with_hint(format!(
-                "`autonoe engine status {run}` says what it came to"
-            )),
             _ => Self::failure(words),
         }
     }

@@ -9,6 +9,7 @@ use autonoe_core::{
 };
 use serde::Serialize;
 
+use super::again::again;
 use super::journal::{News, RemoteJournal};
 use super::place;
 use super::retelling::Retelling;
@@ -74,15 +75,15 @@ pub(crate) fn submit(args: &SubmitArgs, surroundings: &Surroundings) -> Result<E
     match waited? {
         Waited::Unanswered => {
             let words = format!("nobody has said yet whether the run {id} is taken");
-            surroundings.note(&format!("{words}; if it is, {}", ways(&id)));
+            surroundings.note(&format!("{words}; if it is, {}", ways(args, &id)));
             Ok(exit_code::INTERRUPTED.into())
         }
         Waited::Submitted => tell_id(args, &id, surroundings),
         Waited::Left => {
-            surroundings.note(&format!("the run {id} goes on; {}", ways(&id)));
+            surroundings.note(&format!("the run {id} goes on; {}", ways(args, &id)));
             Ok(exit_code::INTERRUPTED.into())
         }
-        Waited::Ended(outcome) => tell_end(&stage, &id, &outcome, surroundings),
+        Waited::Ended(outcome) => tell_end(args, &stage, &id, &outcome, surroundings),
     }
 }
 
@@ -100,8 +101,10 @@ fn spec(args: &SubmitArgs) -> Result<RunSpec, CliError> {
 }
 
 /// Says how to follow a run, and how to end it.
-fn ways(run: &RunId) -> String {
-    format!("`autonoe engine logs {run} --follow` tells it, `autonoe engine cancel {run}` ends it")
+fn ways(args: &SubmitArgs, run: &RunId) -> String {
+    let follow = again(&format!("logs {run} --follow"), &args.engine);
+    let cancel = again(&format!("cancel {run}"), &args.engine);
+    format!("{follow} tells it, {cancel} ends it")
 }
 
 /// Prints the id, which is the result of who does not wait.
@@ -114,15 +117,18 @@ fn tell_id(
         OutputFormat::Json => surroundings.say_json(&Submitted { run: id }),
         OutputFormat::Text => surroundings.say(&format!("{id}\n")),
     };
-    told.map_err(|error| error.with_hint(format!("the run {id} was submitted; {}", ways(id))))?;
+    told.map_err(|error| {
+        error.with_hint(format!("the run {id} was submitted; {}", ways(args, id)))
+    })?;
     if !args.output.quiet {
-        surroundings.note(&format!("the run {id} was submitted; {}", ways(id)));
+        surroundings.note(&format!("the run {id} was submitted; {}", ways(args, id)));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Tells what a run came to as `autonoe run` does.
 fn tell_end(
+    args: &SubmitArgs,
     stage: &Stage,
     id: &RunId,
     outcome: &RunOutcome,
@@ -133,7 +139,8 @@ fn tell_end(
     {
         stage.warn(&format!("the run was cancelled: {reason}"));
     }
-    let kept = format!("the end is kept: `autonoe engine status {id}` tells it");
+    let status = again(&format!("status {id}"), &args.engine);
+    let kept = format!("the end is kept: {status} tells it");
     let Some(report) = report(outcome) else {
         let words = ended(outcome).join("; ");
         let error = CliError::failure(format!("the run {id} gave no report: {words}"));
@@ -206,7 +213,7 @@ impl Watching<'_> {
             None | Some(Ok(None)) => return Ok(Waited::Left),
             Some(Ok(Some(outcome))) => outcome,
             Some(Err(error)) => {
-                let hint = format!("the run {run} may go on; {}", ways(run));
+                let hint = format!("the run {run} may go on; {}", ways(args, run));
                 return Err(error.with_hint(hint));
             }
         };

@@ -74,6 +74,8 @@ fn what_is_said_of_the_server_is_handed_on() {
     let asked = setting.autonoe(&[&["engine", "status", "a"], &place[..]].concat());
 
     assert_eq!((submitted.code, asked.code), (0, 0), "{}", asked.screen());
+    let follow = format!("`autonoe engine logs a --follow {}`", place.join(" "));
+    assert!(submitted.stderr.contains(&follow), "{}", submitted.screen());
     let told = "engine --config=c.json --address=http://h:1 --queue=q\n";
     assert_eq!(cluster.asked(), told.repeat(2));
 }
