@@ -66,6 +66,23 @@ fn each_mistake_is_named_with_what_to_do() {
 }
 
 #[test]
+fn arguments_with_which_no_session_can_be_carried_out_are_an_error_at_once() {
+    let autonoe = autonoe();
+    let autonoe = autonoe.to_str().expect("text");
+    let start = ["--project-root", ".", "--autonoe", autonoe, "--"];
+
+    for mistake in ["--nonsense", "--backend=scripted:nowhere.json"] {
+        let (ended, complaint) = said(&[&start[..], &[mistake]].concat());
+
+        assert_eq!(ended, Some(2), "{complaint}");
+        let expected = "sessions cannot be carried out here";
+        assert!(complaint.contains(expected), "{complaint}");
+        let name = mistake.rsplit(['-', ':']).next().expect("a word");
+        assert!(complaint.contains(name), "{complaint}");
+    }
+}
+
+#[test]
 fn a_server_that_is_not_there_is_named() {
     let arguments = [
         "--project-root",
