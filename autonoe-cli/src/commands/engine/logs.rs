@@ -187,4 +187,14 @@ mod tests {
         assert_eq!((noted, noted_too), (vec![words.into()], vec![words.into()]));
         assert!(gone.is_err());
     }
+
+    #[tokio::test(start_paused = true)]
+    async fn that_only_the_end_is_not_told_is_said_once() {
+        let (back, noted) = followed(&Away::for_times(3).but_tells_status()).await;
+        let (gone, noted_too) = followed(&Away::for_ever().but_tells_status()).await;
+
+        assert!(back.expect("it has come back").is_some());
+        assert_eq!((noted.len(), noted_too.len()), (1, 1), "{noted_too:?}");
+        assert!(gone.is_err());
+    }
 }

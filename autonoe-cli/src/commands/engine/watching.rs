@@ -1,5 +1,6 @@
 //! Following a run to its end.
 
+use std::cell::Cell;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -24,7 +25,8 @@ pub(super) async fn watch(
     journal: &mut RemoteJournal<'_>,
     hear: &mut dyn FnMut(Result<News, Trouble>) -> Result<Reader, CliError>,
 ) -> Result<Option<RunOutcome>, CliError> {
-    let mut ending = pin!(end(engine, run));
+    let untold = Cell::new(None);
+    let mut ending = pin!(end(engine, run, &untold));
     loop {
         let news = tokio::select! {
             biased;
@@ -34,6 +36,12 @@ pub(super) async fn watch(
         let is_trouble = !news.as_ref().is_ok_and(|news| news.entries.is_ok());
         if hear(news)? == Reader::Gone {
             return Ok(None);
+        }
+        // An engine that is away is told already.
+        if let Some(trouble) = untold.take()
+            && !is_trouble
+        {
+            hear(Err(trouble))?;
         }
         if is_trouble {
             tokio::select! {
@@ -45,9 +53,13 @@ pub(super) async fn watch(
     }
 }
 
-/// Waits for the end of a run, also of an engine that is away for a while. That it is away is told by
-/// who asks for the journal meanwhile.
-async fn end(engine: &dyn Engine, run: &RunId) -> Result<RunOutcome, CliError> {
+/// Waits for the end of a run, also of an engine that is away for a while. Leaves the first trouble
+/// in `untold`.
+async fn end(
+    engine: &dyn Engine,
+    run: &RunId,
+    untold: &Cell<Option<Trouble>>,
+) -> Result<RunOutcome, CliError> {
     let mut row = Row::default();
     loop {
         let asked = Instant::now();
@@ -58,7 +70,9 @@ async fn end(engine: &dyn Engine, run: &RunId) -> Result<RunOutcome, CliError> {
         if asked.elapsed() >= THERE {
             row.is_over();
         }
-        row.bear(error.into())?;
+        if let Some(trouble) = row.bear(error.into())? {
+            untold.set(Some(trouble));
+        }
         sleep(PAUSE).await;
     }
 }
