@@ -10,7 +10,6 @@ use tokio::time::MissedTickBehavior;
 
 use crate::beat::Beats;
 use crate::job::JobWorkflow;
-use crate::wire::Beat;
 
 /// How often a beat is offered. What of it goes to the server is the SDK's business.
 const OFTEN: Duration = Duration::from_secs(1);
@@ -18,7 +17,7 @@ const OFTEN: Duration = Duration::from_secs(1);
 /// How long the server has to say why an activity is to end.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Waits for `work` that changes nothing, and tells the server meanwhile that it goes on.
+/// Waits for `work` that may be dropped at any time, and tells the server meanwhile that it goes on.
 ///
 /// # Errors
 ///
@@ -35,7 +34,8 @@ pub(crate) async fn kept_alive<T>(
             biased;
             done = &mut work => return Ok(done),
             () = ctx.cancelled() => return Err(let_go()),
-            _ = often.tick() => ctx.record_heartbeat(Beat::default()).await?,
+            // It says nothing of how far the run is.
+            _ = often.tick() => ctx.record_heartbeat(()).await?,
         }
     }
 }

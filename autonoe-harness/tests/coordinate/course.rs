@@ -227,6 +227,27 @@ proptest! {
 }
 
 #[test]
+fn who_began_after_it_was_told_to_stop_has_no_more_time_for_that() {
+    let now = Timestamp::UNIX_EPOCH;
+    let member = MemberSpec::new(id("a"), "act", json!(null)).timeout(Duration::from_secs(3600));
+    let what = StrategyRun::new(Arc::new(Race {}))
+        .members([member])
+        .patience(Duration::from_secs(20));
+    let mut course = FleetCourse::new("f", what, now).expect("it begins");
+    let FleetStep::Start { member, .. } = course.next(now) else {
+        panic!("nobody starts");
+    };
+    course.cancel(now);
+    assert!(matches!(course.next(now), FleetStep::Stop { .. }));
+    course.stopped(now, &member);
+
+    course.began(now, &member);
+
+    let until = Timestamp::from_second(20).ok();
+    assert_eq!(course.next(now), FleetStep::Wait { until });
+}
+
+#[test]
 fn a_fleet_travels_as_data() {
     let member =
         MemberSpec::new(id("a"), "act", json!({"seconds": 1})).timeout(Duration::from_millis(1500));

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use autonoe_core::{CostTotal, EngineError, Placement, RunId, RunOutcome, RunSpec, Spent};
-use autonoe_harness::HarnessId;
+use autonoe_harness::{HarnessId, STRATEGY_JOB};
 use temporalio_sdk::{
     ChildWorkflowExecutionError, ChildWorkflowOptions, ChildWorkflowStartError, ParentClosePolicy,
     WorkflowCancellationToken, WorkflowContext, WorkflowIdReusePolicy,
@@ -125,6 +125,10 @@ async fn start(
     if let Some(reason) = too_large("what it is to do", &run) {
         return Err(EngineError::Refused { run: id, reason });
     }
+    if run.job == STRATEGY_JOB {
+        let reason = "a fleet cannot be the member of a fleet".to_owned();
+        return Err(EngineError::Refused { run: id, reason });
+    }
     let host = place.host.as_deref();
     let host_queue = host.map(|host| host_queue(ctx.info().task_queue(), host));
     let options = ChildWorkflowOptions::builder()
@@ -149,10 +153,8 @@ async fn start(
                 ended.await.or_else(|error| without_outcome(&error))
             }))
         }
-        Beginning::Fleet(_) => Err(EngineError::Refused {
-            run: id,
-            reason: "a fleet cannot be the member of a fleet".to_owned(),
-        }),
+        // It was refused above.
+        Beginning::Fleet(begin) => Err(EngineError::Conflict(begin.run.id)),
     }
 }
 

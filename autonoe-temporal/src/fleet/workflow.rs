@@ -84,6 +84,9 @@ impl FleetWorkflow {
     }
 }
 
+/// The shortest time that is waited for.
+const SHORTEST: Duration = Duration::from_millis(1);
+
 type Fleet = WorkflowContext<FleetWorkflow>;
 
 /// Tells the course what the workflow was told by others, and members what they are to know of it.
@@ -168,7 +171,8 @@ async fn sleep_to(ctx: &Fleet, until: Option<Timestamp>, given_up: WorkflowCance
         return pending().await;
     };
     let left = until.duration_since(timestamp(ctx.workflow_time()));
-    let left = Duration::try_from(left).unwrap_or_default();
+    // Not every server takes a timer of no time.
+    let left = Duration::try_from(left).unwrap_or_default().max(SHORTEST);
     let timer = TimerOptions::builder(left)
         .cancellation_token(given_up)
         .build();

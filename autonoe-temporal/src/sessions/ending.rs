@@ -12,7 +12,10 @@ pub(super) fn outcome(report: &RunReport, cancelled: Option<String>) -> RunOutco
     };
     // A report is always JSON; should one be none, the ending still stands.
     let output = serde_json::to_value(report).unwrap_or_default();
-    outcome.with_output(output).with_spent(spent(report))
+    outcome
+        .with_output(output)
+        .with_spent(spent(report))
+        .with_sessions(report.sessions.into())
 }
 
 /// Says how far a run is of which this is the report.

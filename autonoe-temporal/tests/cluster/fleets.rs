@@ -238,7 +238,7 @@ async fn a_fleet_whose_worker_is_gone_goes_on_with_the_next() {
     let first = worker(&settings);
     let engine = engine(&settings).await;
     let run = named(
-        &fleet(Race {}, [("a", "waits"), ("b", "waits")]).time(Duration::from_secs(3)),
+        &fleet(Race {}, [("a", "waits"), ("b", "waits")]).time(Duration::from_secs(15)),
         "shop",
     );
     submit(&settings, &run).await;

@@ -78,6 +78,7 @@ impl Projects {
             return Project::find(&folder, None)
                 .map_err(|error| Failure::from_error("unreachable", &error, Retry::MayHelp));
         };
+        remotes.check(name, run, &self.root)?;
         if !remotes.home(name, run, &self.root).is_dir() {
             let why = format!("the run {run} was not on this host");
             return Err(Failure::retryable("not_here", why));

@@ -1,11 +1,14 @@
 //! Where the repositories of projects are.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use autonoe_core::{Failure, ProjectName, RunId};
 use autonoe_harness::{TravelError, TravelRemote, TravellingProject};
 use autonoe_process::Commands;
+
+/// The repository in the place of a run that travels.
+const COURIER: &str = "courier.git";
 
 /// Finds the repository of a project by its name.
 #[derive(Clone, Debug)]
@@ -41,6 +44,17 @@ impl Remotes {
         project.below(root).join(run.as_str())
     }
 
+    /// Refuses a place that agents of other runs can change.
+    pub(crate) fn check(
+        &self,
+        project: &ProjectName,
+        run: &RunId,
+        root: &Path,
+    ) -> Result<(), Failure> {
+        let checked = check_place(&self.home(project, run, root), root);
+        checked.map_err(|why| Failure::permanent("travel", why))
+    }
+
     /// Returns the place of a run on a project, below the folder of all projects.
     pub(crate) fn travelling(
         &self,
@@ -54,14 +68,62 @@ impl Remotes {
         };
         let remote = TravelRemote::new(self.address(project.as_str())).map_err(failed)?;
         let home = self.home(project, run, root);
+        self.check(project, run, root)?;
         TravellingProject::open(&home, remote, &self.base, run, self.commands.clone())
             .map_err(failed)
     }
 }
 
+/// Says why the place of a run cannot be used: agents can change what is in the places of their runs,
+/// and may have put a link there.
+fn check_place(home: &Path, root: &Path) -> Result<(), String> {
+    let below = home.strip_prefix(root).unwrap_or(Path::new(".."));
+    let mut place = root.to_owned();
+    for part in below.components() {
+        if !matches!(part, Component::Normal(_)) {
+            return Err("the name of a run must be that of a folder".to_owned());
+        }
+        if place.join(COURIER).exists() {
+            return Err(format!(
+                "{} is in the place of another run",
+                below.display()
+            ));
+        }
+        place.push(part);
+        if place.is_symlink() {
+            return Err(format!("{} leads elsewhere", below.display()));
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
     use super::*;
+
+    #[test]
+    fn a_place_that_agents_can_change_is_none_for_another_run() {
+        let root = tempfile::tempdir().expect("a folder");
+        let root = root.path();
+        let run = root.join("shop/shop-1");
+        fs::create_dir_all(run.join(COURIER)).expect("a folder");
+        fs::create_dir_all(run.join("project")).expect("a folder");
+        symlink("/", root.join("link")).expect("a link");
+
+        assert_eq!(check_place(&run, root), Ok(()));
+        assert_eq!(check_place(&root.join("shop/shop-2"), root), Ok(()));
+        for wrong in [
+            "shop/shop-1/project/x",
+            "link/etc",
+            "shop/../../x",
+            "shop/..",
+        ] {
+            assert!(check_place(&root.join(wrong), root).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn an_address_is_made_of_its_beginning_and_the_name() {

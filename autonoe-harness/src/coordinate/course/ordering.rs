@@ -12,7 +12,10 @@ use crate::{HarnessId, HarnessResult, MemberState, Order};
 impl FleetCourse {
     /// Notes that the run of a member was taken.
     pub fn began(&mut self, now: Timestamp, member: &HarnessId) {
-        if let Some(timeout) = self.spec(member).and_then(|spec| spec.timeout) {
+        let timeout = self.spec(member).and_then(|spec| spec.timeout);
+        // One that was told to stop meanwhile has its time for that.
+        let is_running = self.state(member) == Some(&MemberState::Running);
+        if let Some(timeout) = timeout.filter(|_| is_running) {
             self.deadlines.set(member, after(now, timeout));
         }
         let run = self.run_of(member);

@@ -102,10 +102,11 @@ impl SessionsCourse {
             RunInstruction::Say(text) => text.len(),
             RunInstruction::Pause | RunInstruction::Resume => 0,
         });
+        let heeded = report.undelivered_messages.iter().map(String::len);
         Look {
             is_paused: self.known.is_paused,
             at: Some(progress(&report)),
-            unheard: said.sum(),
+            unheard: said.chain(heeded).sum(),
         }
     }
 

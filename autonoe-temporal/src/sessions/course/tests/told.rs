@@ -58,6 +58,19 @@ fn what_is_said_during_a_session_reaches_the_next() {
 }
 
 #[test]
+fn what_is_not_heard_yet_is_counted_also_while_the_run_is_held() {
+    for mut course in [in_session(), held()] {
+        let say = RunInstruction::Say("12345".to_owned());
+
+        course.came(at(20), Came::Told(say.clone()));
+        let _ = course.next(at(20));
+        course.came(at(21), Came::Told(say));
+
+        assert_eq!(course.look().unheard, 10);
+    }
+}
+
+#[test]
 fn a_cancelled_run_ends_whatever_it_does() {
     let mut waiting = course();
     let _ = waiting.next(at(0));
