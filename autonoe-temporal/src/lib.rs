@@ -47,3 +47,8 @@ pub use sessions::{SESSIONS_JOB, SessionHosts, SessionsRun};
 pub use settings::TemporalSettings;
 pub use tls::{GuardError, Tls};
 pub use worker::{TemporalWorker, WorkerError, WorkerSettings};
+
+/// What is in the guide compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/cluster.md")]
+mod guide {}

@@ -58,9 +58,6 @@ mod guides {
     #[doc = include_str!("../../docs/guides/fleets.md")]
     mod fleets {}
 
-    #[doc = include_str!("../../docs/guides/cluster.md")]
-    mod cluster {}
-
     #[doc = include_str!("../../docs/guides/configuration.md")]
     mod configuration {}
 
