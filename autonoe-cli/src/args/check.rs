@@ -1,9 +1,9 @@
 //! Options of `autonoe check`.
 
-use autonoe_core::{Mode, Profile};
-use clap::{Args, ValueEnum};
+use autonoe_core::Profile;
+use clap::Args;
 
-use super::ProjectArgs;
+use super::{ModeChoice, ProjectArgs};
 
 /// What is judged, and what comes of it.
 const INPUT_AND_EXIT_CODES: &str = "\
@@ -37,25 +37,6 @@ pub(crate) struct CheckArgs {
     /// Print JSON, for other programs
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// A mode, as the command line names it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModeChoice {
-    /// Agents work on the deliverables
-    #[default]
-    Run,
-    /// Agents look, and change nothing
-    Sync,
-}
-
-impl From<ModeChoice> for Mode {
-    fn from(choice: ModeChoice) -> Self {
-        match choice {
-            ModeChoice::Run => Self::Run,
-            ModeChoice::Sync => Self::Sync,
-        }
-    }
 }
 
 fn profile(name: &str) -> Result<Profile, String> {

@@ -6,10 +6,10 @@ use clap::ValueEnum;
 /// What a run is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModeChoice {
-    /// The work itself
+    /// Agents work on the deliverables
     #[default]
     Run,
-    /// Deliverables in line with the specification
+    /// Agents look, and change nothing
     Sync,
 }
 
