@@ -12,7 +12,7 @@ use crate::IsolationError;
 use crate::isolation::{Repository, words};
 
 /// How long it may take to get what agents have committed.
-pub(super) const ONE_MINUTE: Duration = Duration::from_secs(60);
+const ONE_MINUTE: Duration = Duration::from_secs(60);
 
 const CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\t\
     logallrefupdates = true\n";
@@ -38,26 +38,13 @@ impl Courier<'_> {
             let reason = io::Error::other("its name is not UTF-8");
             IsolationError::io(&dir)(reason)
         })?;
-        let fetch = [
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-recurse-submodules",
-            "--no-write-fetch-head",
-            "--no-auto-maintenance",
-            dir,
-            &format!("+HEAD:{AGENTS}"),
-        ];
-        let git = self.git.clone().reaching("file").within(ONE_MINUTE);
-        let said = git.attempt(self.folder(), &fetch).await?;
-        if said.is_success() {
-            return self.commit_of(AGENTS).await;
+        match self
+            .get_from_agents(dir, &format!("+HEAD:{AGENTS}"))
+            .await?
+        {
+            true => self.commit_of(AGENTS).await,
+            false => Ok(None),
         }
-        tracing::warn!(
-            said = words(&said),
-            "what agents have committed cannot be got"
-        );
-        Ok(None)
     }
 
     /// Gives agents a new repository that is at `head`. What they had is put aside. Nobody may be at
@@ -97,6 +84,30 @@ impl Courier<'_> {
         let place = self.folder().join(".git");
         self.put_aside(&place).map_err(IsolationError::io(&place))?;
         Ok(fs::rename(&fresh, &place).map_err(IsolationError::io(place))?)
+    }
+
+    /// Gets what names of a repository of agents lead to; tells whether that was possible.
+    pub(super) async fn get_from_agents(
+        &self,
+        repository: &str,
+        names: &str,
+    ) -> Result<bool, TravelError> {
+        let fetch = [
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-recurse-submodules",
+            "--no-write-fetch-head",
+            "--no-auto-maintenance",
+            repository,
+            names,
+        ];
+        let git = self.git.clone().reaching("file").within(ONE_MINUTE);
+        let said = git.attempt(self.folder(), &fetch).await?;
+        if !said.is_success() {
+            tracing::warn!(said = words(&said), "what agents have cannot be got");
+        }
+        Ok(said.is_success())
     }
 
     /// Lets a repository read what the courier has.

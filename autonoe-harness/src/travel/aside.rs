@@ -5,11 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::TravelError;
-use super::agents_git::{ONE_MINUTE, is_plain};
+use super::agents_git::is_plain;
 use super::courier::Courier;
 use super::steps::{ASIDE, HERE, KEPT};
 use crate::IsolationError;
-use crate::isolation::words;
 
 /// What is being deleted. It was looked through.
 const GONE: &str = "gone";
@@ -63,34 +62,33 @@ impl Courier<'_> {
         Ok(())
     }
 
-    /// Keeps all that the names in a repository lead to and that is not known here. Tells whether
-    /// nothing else is in it.
+    /// Keeps the commits that the names in a repository lead to and that are not known here. Tells
+    /// whether they lead to nothing else.
     async fn keep_names_of(&self, dir: &Path, name: &str) -> Result<bool, TravelError> {
         let Some(place) = dir.to_str().filter(|_| is_plain(dir) && !has_stashes(dir)) else {
             return Ok(false);
         };
         self.lend_objects(dir).map_err(IsolationError::io(dir))?;
         let got = format!("{ASIDE}{name}/");
-        let fetch = [
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-recurse-submodules",
-            "--no-write-fetch-head",
-            "--no-auto-maintenance",
-            place,
-            &format!("+refs/*:{got}*"),
-        ];
-        let git = self.git.clone().reaching("file").within(ONE_MINUTE);
-        let said = git.attempt(self.folder(), &fetch).await?;
-        if !said.is_success() {
-            tracing::warn!(said = words(&said), "what agents have cannot be got");
+        if !self
+            .get_from_agents(place, &format!("+refs/*:{got}*"))
+            .await?
+        {
             return Ok(false);
         }
-        let list = ["for-each-ref", "--format=%(objectname) %(refname)", &got];
-        let list = self.ask(&list).await?;
-        for (object, named) in list.lines().filter_map(|line| line.split_once(' ')) {
-            if !self.is_known(object).await? {
+        let format = "--format=%(objecttype) %(objectname) %(refname)";
+        let list = self.ask(&["for-each-ref", format, &got]).await?;
+        let mut is_all = true;
+        for line in list.lines() {
+            let mut words = line.splitn(3, ' ');
+            let (Some(kind), Some(object), Some(named)) =
+                (words.next(), words.next(), words.next())
+            else {
+                return Ok(false);
+            };
+            // A tag has words of its own, and a name may lead to a file or a folder.
+            is_all &= kind == "commit";
+            if kind == "commit" && !self.is_known(object).await? {
                 let kept = format!("{KEPT}agents-{object}");
                 self.ask(&["update-ref", &kept, object]).await?;
                 let place = self.travels.courier_dir();
@@ -98,7 +96,7 @@ impl Courier<'_> {
             }
             self.unset(named).await?;
         }
-        Ok(true)
+        Ok(is_all)
     }
 
     /// Tells whether a commit is in where the project stands, or is kept.

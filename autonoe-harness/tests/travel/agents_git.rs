@@ -173,3 +173,24 @@ async fn a_repository_that_was_put_aside_stays_if_it_cannot_be_read_or_has_more_
     let first = stage.path("one/repositories-of-agents/1");
     assert_eq!(git(&first, &["show", "stash@{1}:a.txt"]), "first");
 }
+
+#[tokio::test]
+async fn a_repository_that_was_put_aside_stays_if_a_name_leads_to_no_commit() {
+    for tag in [
+        &["tag", "-m", "words of its own", "done"][..],
+        &["tag", "folder", "HEAD^{tree}"],
+    ] {
+        let stage = Stage::new();
+        let (one, two) = (stage.host("one"), stage.host("two"));
+        one.attach(1, Epoch(1)).await.expect("it runs");
+        let named = ["-c", "user.name=A", "-c", "user.email=a@example.org"];
+        git(&one.file(""), &[&named[..], tag].concat());
+        two.attach(2, Epoch(2)).await.expect("it runs");
+
+        one.attach(3, Epoch(3)).await.expect("it runs");
+
+        assert_eq!(aside(&stage, "one"), ["1"]);
+        let courier = stage.path("one/courier.git");
+        assert_eq!(git(&courier, &["for-each-ref", "refs/travel/aside/"]), "");
+    }
+}
