@@ -23,7 +23,9 @@ mod places;
 mod plain_schema;
 mod probe_finding;
 mod progress_note;
+mod recorded_event;
 mod repository;
+mod retelling;
 mod run_event;
 mod schema;
 mod session_scope;
@@ -66,9 +68,11 @@ pub use places::Places;
 pub use plain_schema::{plain_output_schema, plain_schema};
 pub use probe_finding::{ProbeFinding, ProbeState};
 pub use progress_note::ProgressNote;
+pub use recorded_event::RecordedEvent;
 pub use repository::{
     DeliverableRepository, Fence, RepositoryError, RepositoryErrorKind, Revision, Snapshot,
 };
+pub use retelling::RetoldSessions;
 pub use run_event::{Delivery, RunEvent, RunEventKind, WaitReason};
 pub use schema::{InputSchema, InvalidSchema};
 pub(crate) use session_scope::SessionScope;

@@ -78,6 +78,15 @@ struct Shared {
 }
 
 impl Shared {
+    fn tell(&self, event: &RunEvent<'_>) {
+        let observers = self.observers.lock();
+        for observer in observers.unwrap_or_else(PoisonError::into_inner).iter() {
+            if catch_unwind(AssertUnwindSafe(|| observer.on_event(event))).is_err() {
+                tracing::error!("an observer panicked; the run goes on");
+            }
+        }
+    }
+
     fn nested(&self) -> MutexGuard<'_, HashMap<SpanId, SpanId>> {
         self.nested.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -306,22 +315,17 @@ impl Events {
         if let RunEventKind::ToolEnded { .. } = &kind {
             shared.nested().remove(&self.span.span);
         }
-        let observers = shared
-            .observers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if observers.is_empty() {
-            return;
-        }
-        let event = RunEvent {
+        shared.tell(&RunEvent {
             at,
             span: self.span,
             kind,
-        };
-        for observer in observers.iter() {
-            if catch_unwind(AssertUnwindSafe(|| observer.on_event(&event))).is_err() {
-                tracing::error!("an observer panicked; the run goes on");
-            }
+        });
+    }
+
+    /// Tells what happened elsewhere, as it is.
+    pub(super) fn pass_on(&self, event: &RunEvent<'_>) {
+        if let Some(shared) = &self.shared {
+            shared.tell(event);
         }
     }
 }

@@ -6,6 +6,7 @@ mod content_hash;
 mod durable;
 mod durable_file;
 mod error;
+mod events;
 mod file_kind;
 mod file_repository;
 mod file_revision;
@@ -32,6 +33,7 @@ pub use config::{
 };
 pub use durable_file::{create_file_durably, replace_file_durably};
 pub use error::ProjectError;
+pub use events::{EVENTS_JOB, EventsFile, EventsPage};
 pub use file_kind::FileKind;
 pub use file_repository::FileDeliverableRepository;
 pub use hosting::ProjectSessionHost;

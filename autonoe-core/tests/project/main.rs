@@ -2,6 +2,8 @@
 #![cfg(feature = "project")]
 
 mod aftermath;
+#[cfg(unix)]
+mod events;
 #[cfg(target_os = "linux")]
 mod file_system;
 mod flows;

@@ -19,3 +19,4 @@ pub use timeline::{
     ChangeEntry, CostPoint, DeniedEntry, Idle, IdleSpan, ProgressPoint, RunTimeline, SessionSpan,
 };
 pub use writer::FileJournal;
+pub(super) use writer::end_of_last_line;

@@ -8,7 +8,7 @@ use super::{Journal, JournalEntry, JournalReadError};
 use crate::domain::RunId;
 use crate::domain::duration::millis;
 use crate::engine::{ProjectName, RunSpec};
-use crate::project::Project;
+use crate::project::{EVENTS_JOB, Project};
 
 /// The kind of jobs that give a [`JournalPage`], on the host that has the journal.
 pub const JOURNAL_JOB: &str = "journal";
@@ -16,7 +16,8 @@ pub const JOURNAL_JOB: &str = "journal";
 /// How large a page may be. What travels to an engine and back must be small.
 const PAGE: usize = 256 * 1024;
 
-/// Asks for a page of what a run has written down on a project that hosts know by its name.
+/// Asks for a page of what a run has written down on a project that hosts know by its name: its
+/// journal, or what observers of its sessions were told there.
 ///
 /// ```
 /// use autonoe_core::{JOURNAL_JOB, JournalAsk, ProjectName, RunId};
@@ -36,9 +37,10 @@ pub struct JournalAsk {
     pub project: ProjectName,
     /// The run.
     pub run: RunId,
-    /// So many of its lines are known, from the first.
+    /// So many lines of its journal are known, from the first; for events, the place at which the
+    /// page before has ended.
     #[serde(default)]
-    pub after: usize,
+    pub after: u64,
     /// How long to wait for a line if there is none; not at all by default. A host may wait less.
     #[serde(default, rename = "waitMs", with = "millis")]
     pub wait: Duration,
@@ -55,10 +57,10 @@ impl JournalAsk {
         }
     }
 
-    /// Asks for what follows on so many lines.
+    /// Asks for what follows on so many lines, or on a place.
     #[must_use]
-    pub fn after(mut self, lines: usize) -> Self {
-        self.after = lines;
+    pub fn after(mut self, known: u64) -> Self {
+        self.after = known;
         self
     }
 
@@ -69,13 +71,22 @@ impl JournalAsk {
         self
     }
 
-    /// Makes what is submitted of it.
+    /// Makes what is submitted for a [`JournalPage`].
     ///
     /// # Errors
     ///
     /// It cannot be written as JSON.
     pub fn named(&self, id: RunId) -> Result<RunSpec, serde_json::Error> {
         Ok(RunSpec::new(id, JOURNAL_JOB, serde_json::to_value(self)?))
+    }
+
+    /// Makes what is submitted for an [`EventsPage`](crate::EventsPage).
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written as JSON.
+    pub fn for_events(&self, id: RunId) -> Result<RunSpec, serde_json::Error> {
+        Ok(RunSpec::new(id, EVENTS_JOB, serde_json::to_value(self)?))
     }
 }
 
@@ -99,7 +110,7 @@ pub struct JournalPage {
     pub entries: Vec<JournalEntry>,
     /// Where the next page begins. It is less than was asked for if there are fewer lines than
     /// that: then the journal is another one.
-    pub next: usize,
+    pub next: u64,
     /// Whether there was nothing more when it was read.
     pub is_last: bool,
 }
@@ -112,15 +123,15 @@ impl JournalPage {
     /// # Errors
     ///
     /// As for [`Journal::read_all`].
-    pub fn read(project: &Project, run: &RunId, after: usize) -> Result<Self, JournalReadError> {
+    pub fn read(project: &Project, run: &RunId, after: u64) -> Result<Self, JournalReadError> {
         let journal = Journal::read_all(project)?;
         Ok(Self::of(&journal, run, after, PAGE))
     }
 
-    fn of(journal: &Journal, run: &RunId, after: usize, most: usize) -> Self {
+    fn of(journal: &Journal, run: &RunId, after: u64, most: usize) -> Self {
         let of_run = || journal.entries().iter().filter(|entry| entry.run == *run);
         let all = of_run().count();
-        let after = after.min(all);
+        let after = usize::try_from(after).map_or(all, |after| after.min(all));
         let mut size = 0;
         let entries: Vec<_> = of_run()
             .skip(after)
@@ -135,7 +146,7 @@ impl JournalPage {
         let next = after + entries.len();
         Self {
             entries,
-            next,
+            next: next as u64,
             is_last: next == all,
         }
     }

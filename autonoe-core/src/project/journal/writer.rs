@@ -182,7 +182,7 @@ fn cut_torn_line(file: &mut File) -> io::Result<End> {
 }
 
 /// Returns where the last whole line ends.
-fn end_of_last_line(file: &mut File) -> io::Result<u64> {
+pub(in crate::project) fn end_of_last_line(file: &mut File) -> io::Result<u64> {
     const STEP: u64 = 64 * 1024;
     let mut end = file.metadata()?.len();
     while end > 0 {
