@@ -3,7 +3,7 @@
 // Named in items that the macros of the SDK make public.
 #![allow(unreachable_pub)]
 
-use autonoe_core::{RunInstruction, RunProgress, RunSpec};
+use autonoe_core::{EVENTS_JOB, JOURNAL_JOB, RunInstruction, RunProgress, RunSpec, RunWait};
 use serde::{Deserialize, Serialize};
 
 use crate::Pace;
@@ -39,6 +39,9 @@ pub struct Look {
     pub is_paused: bool,
     /// How far it is, without what is under way; `None` if only a worker knows.
     pub at: Option<RunProgress>,
+    /// What it waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait: Option<RunWait>,
     /// How many bytes it was told that its agents have not heard.
     pub unheard: usize,
 }
@@ -63,7 +66,12 @@ pub(crate) fn host_of<'a>(host_queue: &'a str, queue: &str) -> Option<&'a str> {
     host_queue.strip_prefix(queue)?.strip_prefix('@')
 }
 
-/// Returns the queue of one host for what holds no slot of it: to read a journal.
+/// Tells whether jobs of a kind only read what a run has written down.
+pub(crate) fn reads(job: &str) -> bool {
+    [JOURNAL_JOB, EVENTS_JOB].contains(&job)
+}
+
+/// Returns the queue of one host for what holds no slot of it: to read what a run has written down.
 pub(crate) fn reading_queue(queue: &str, host: &str) -> String {
     format!("{}/journal", host_queue(queue, host))
 }

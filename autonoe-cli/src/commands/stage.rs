@@ -65,7 +65,7 @@ impl Stage {
     pub(super) fn elsewhere(output: &OutputArgs, surroundings: &Surroundings) -> Self {
         let detail = detail(output);
         let screen = Screen::new(surroundings, detail != Detail::Quiet);
-        let presenter = Arc::new(Presenter::new(screen.clone(), detail).without_tools());
+        let presenter = Arc::new(Presenter::new(screen.clone(), detail));
         start_logging(&screen, detail, None);
         Self {
             screen,

@@ -21,6 +21,6 @@ impl LineTeller {
             RunEventKind::FlowStarted { .. } => return None,
             _ => {}
         }
-        line(event, Some(self.activity.tools())).map(|line| line.text)
+        line(event, self.activity.tools()).map(|line| line.text)
     }
 }

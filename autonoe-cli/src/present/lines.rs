@@ -38,9 +38,8 @@ impl Line {
     }
 }
 
-/// Says what stays on the screen of an event; `tools` were called in the session, if that is
-/// known.
-pub(super) fn line(event: &RunEventKind<'_>, tools: Option<u32>) -> Option<Line> {
+/// Says what stays on the screen of an event; `tools` were called in the session.
+pub(super) fn line(event: &RunEventKind<'_>, tools: u32) -> Option<Line> {
     match event {
         RunEventKind::RunStarted { run, mode } => Some(Line::new(
             Level::Info,
@@ -111,7 +110,7 @@ pub(super) fn line(event: &RunEventKind<'_>, tools: Option<u32>) -> Option<Line>
     }
 }
 
-fn ended(number: u32, result: &SessionResult, tools: Option<u32>) -> Line {
+fn ended(number: u32, result: &SessionResult, tools: u32) -> Line {
     let (level, how) = match &result.end {
         SessionEnd::Outcome(SessionOutcome::Completed) => (Level::Info, "completed".to_owned()),
         SessionEnd::Outcome(SessionOutcome::MaxTurns) => {
@@ -142,7 +141,9 @@ fn ended(number: u32, result: &SessionResult, tools: Option<u32>) -> Line {
         _ => (Level::Warning, "ended".to_owned()),
     };
     let (time, cost) = (format_duration(result.duration), &result.cost);
-    let tools = tools.map_or_else(String::new, |tools| format!(", {}", counted(tools)));
-    let text = format!("Session {number} {how} ({time}, {cost}{tools})");
+    let text = format!(
+        "Session {number} {how} ({time}, {cost}, {})",
+        counted(tools)
+    );
     Line::new(level, text)
 }

@@ -26,7 +26,6 @@ pub(crate) enum Detail {
 pub(crate) struct Presenter {
     screen: Screen,
     detail: Detail,
-    counts_tools: bool,
     activity: Mutex<Activity>,
 }
 
@@ -35,15 +34,8 @@ impl Presenter {
         Self {
             screen,
             detail,
-            counts_tools: true,
             activity: Mutex::default(),
         }
-    }
-
-    /// Says nothing of how many tools were called: of a run elsewhere nobody knows.
-    pub(crate) fn without_tools(mut self) -> Self {
-        self.counts_tools = false;
-        self
     }
 
     /// Says something that the run itself does not tell.
@@ -88,10 +80,7 @@ impl RunObserver for Presenter {
             _ => {}
         }
         self.stays(debug_line(&event.kind));
-        self.stays(line(
-            &event.kind,
-            self.counts_tools.then(|| activity.tools()),
-        ));
+        self.stays(line(&event.kind, activity.tools()));
         match &event.kind {
             RunEventKind::Agent { stream } => {
                 activity.observe(stream);

@@ -26,7 +26,7 @@ impl RunObserver for Kept {
             RunEventKind::Agent { stream } => activity.observe(stream),
             _ => {}
         }
-        lines.extend(line(&event.kind, Some(activity.tools())).map(|line| line.text));
+        lines.extend(line(&event.kind, activity.tools()).map(|line| line.text));
     }
 }
 

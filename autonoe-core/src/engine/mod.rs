@@ -20,4 +20,4 @@ pub use project_name::{ProjectName, ProjectNameError};
 pub use run_spec::{Placement, RunInstruction, RunSpec};
 pub use session_host::{HostedOutcome, HostedSession, SessionHost, SessionHostError};
 pub use sessions_run::{SESSIONS_JOB, SessionsRun};
-pub use view::{RunPhase, RunView};
+pub use view::{RunPhase, RunView, RunWait};

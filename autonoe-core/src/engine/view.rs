@@ -1,9 +1,11 @@
 //! How a run stands.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{RunOutcome, RunProgress, RunSpec};
 use crate::domain::RunId;
+use crate::port::WaitReason;
 
 /// How a run stands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +23,9 @@ pub struct RunView {
     /// will be tried again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
+    /// What it waits for between two sessions, as far as the engine knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<RunWait>,
     /// What it is to do, as far as the engine tells it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<RunSpec>,
@@ -40,10 +45,29 @@ impl RunView {
             phase: RunPhase::Waiting,
             host: None,
             trouble: None,
+            wait: None,
             spec: None,
             at: RunProgress::default(),
             outcome: None,
         }
+    }
+}
+
+/// What a run waits for, and until when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RunWait {
+    /// For what.
+    pub reason: WaitReason,
+    /// Until when.
+    pub until: Timestamp,
+}
+
+impl RunWait {
+    /// Waits for something until a time.
+    pub fn new(reason: WaitReason, until: Timestamp) -> Self {
+        Self { reason, until }
     }
 }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Engine, EngineError, JOURNAL_JOB, Placement, RunId, RunInstruction, RunOutcome, RunPhase,
-    RunReport, RunSpec, RunView,
+    Engine, EngineError, Placement, RunId, RunInstruction, RunOutcome, RunPhase, RunReport,
+    RunSpec, RunView,
 };
 use serde::Deserialize;
 use temporalio_client::errors::{WorkflowInteractionError, WorkflowStartError};
@@ -26,7 +26,7 @@ use crate::fleet::FleetWorkflow;
 use crate::job::JobWorkflow;
 use crate::payload::{MOST_UNHEARD, too_large};
 use crate::sessions::{SessionsWorkflow, progress};
-use crate::wire::{HOST_MEMO, Look, SPEC_MEMO, host_of, host_queue, reading_queue};
+use crate::wire::{HOST_MEMO, Look, SPEC_MEMO, host_of, host_queue, reading_queue, reads};
 
 /// How long a worker has to say how a run stands. Without it, what the server knows is told.
 const LOOK: Duration = Duration::from_secs(5);
@@ -188,9 +188,9 @@ impl Engine for TemporalEngine {
         }
         let host = place.host.as_deref();
         let queue = &self.settings.queue;
-        let host_queue = host.map(|host| match run.job.as_str() {
-            JOURNAL_JOB => reading_queue(queue, host),
-            _ => host_queue(queue, host),
+        let host_queue = host.map(|host| match reads(&run.job) {
+            true => reading_queue(queue, host),
+            false => host_queue(queue, host),
         });
         match self.start(run.clone(), host_queue).await? {
             Ok(()) => Ok(id),
@@ -244,6 +244,7 @@ impl Engine for TemporalEngine {
             let look = self.look(run).await.unwrap_or_default();
             view.phase = known.phase(look.is_paused);
             view.trouble.clone_from(&known.trouble);
+            view.wait = look.wait;
             view.at = known.at_with(look.at);
             return Ok(view);
         }

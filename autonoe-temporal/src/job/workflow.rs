@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use autonoe_core::{CostTotal, Failure, JOURNAL_JOB, RunEnding, RunInstruction, RunOutcome, Spent};
+use autonoe_core::{CostTotal, Failure, RunEnding, RunInstruction, RunOutcome, Spent};
 use temporalio_sdk::workflows::{workflow, workflow_methods};
 use temporalio_sdk::{
     ActivityCancellationType, ActivityExecutionError, ActivityOptions, SyncWorkflowContext,
@@ -12,7 +12,7 @@ use temporalio_sdk::{
 
 use super::JobActivities;
 use crate::standing::Standing;
-use crate::wire::{Begin, Look, Told};
+use crate::wire::{Begin, Look, Told, reads};
 
 /// Has a run carried out by one activity, and keeps what it is told.
 #[workflow]
@@ -91,7 +91,7 @@ const READING: Duration = Duration::from_secs(60);
 
 fn options(begin: &Begin) -> ActivityOptions {
     let pace = begin.pace;
-    let is_reading = begin.run.job == JOURNAL_JOB;
+    let is_reading = reads(&begin.run.job);
     let retry = temporalio_client::RetryPolicy::builder()
         .maximum_attempts(pace.attempts)
         .maximum_interval(pace.heartbeat)

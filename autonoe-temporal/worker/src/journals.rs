@@ -1,15 +1,16 @@
-//! Journals of the projects of this host, for who follows a run from elsewhere.
+//! What runs have written down in the projects of this host, for who follows them from elsewhere.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Failure, JobRunner, JournalAsk, JournalPage, Project, Retry, RunDesk, RunId, RunOutcome,
-    RunSpec,
+    EVENTS_JOB, EventsPage, Failure, JobRunner, JournalAsk, JournalPage, Project, Retry, RunDesk,
+    RunOutcome, RunSpec,
 };
+use serde::Serialize;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
@@ -21,7 +22,7 @@ const LONGEST: Duration = Duration::from_secs(20);
 /// How often it is looked whether something was written.
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// Gives pages of journals. Projects are found as for sessions: by their names, and nowhere else.
+/// Gives pages of journals and of events. Projects are found as for sessions: by their names, and nowhere else.
 pub(crate) struct Journals {
     projects: Arc<Projects>,
 }
@@ -36,37 +37,93 @@ impl Journals {
             let why = format!("it is not said which journal is meant: {error}");
             Failure::permanent("unknown_journal", why)
         })?;
+        let what = match job.job.as_str() {
+            EVENTS_JOB => What::Events,
+            _ => What::Lines,
+        };
         let until = Instant::now() + ask.wait.min(LONGEST);
         loop {
             let project = self.projects.known(&ask.project, &ask.run)?;
-            let path = project.journal_path();
+            let file = what.file(&project);
             // Looked at before it is read: what is written after that is another state.
-            let state = state(&path);
-            let page = read(project, ask.run.clone(), ask.after).await?;
-            // Fewer lines than are known are news, too.
-            if !page.entries.is_empty() || page.next < ask.after || Instant::now() >= until {
-                return serde_json::to_value(page)
-                    .map_err(|error| Failure::from_error("journal", &error, Retry::Useless));
+            let state = state(&file);
+            let page = read(what, project, ask.clone()).await?;
+            if page.has_news || Instant::now() >= until {
+                return Ok(page.page);
             }
-            while state == self::state(&path) && Instant::now() < until {
+            while state == self::state(&file) && Instant::now() < until {
                 sleep(PAUSE).await;
             }
         }
     }
 }
 
-/// Returns what changes with the journal.
-fn state(journal: &Path) -> Option<(u64, SystemTime)> {
-    let found = fs::metadata(journal).ok()?;
+/// What is read.
+#[derive(Clone, Copy)]
+enum What {
+    /// The lines of the journal.
+    Lines,
+    /// What observers of sessions were told.
+    Events,
+}
+
+impl What {
+    /// Returns the file that is written.
+    fn file(self, project: &Project) -> PathBuf {
+        match self {
+            Self::Lines => project.journal_path(),
+            Self::Events => project.events_dir().join("events.jsonl"),
+        }
+    }
+
+    fn page(self, project: &Project, ask: &JournalAsk) -> Result<Page, Failure> {
+        let after = ask.after;
+        match self {
+            Self::Lines => {
+                let page = JournalPage::read(project, &ask.run, after);
+                let page = page.map_err(|error| unread(&error))?;
+                // Fewer lines than are known are news, too.
+                Page::of(!page.entries.is_empty() || page.next < after, &page)
+            }
+            Self::Events => {
+                let page = EventsPage::read(project, &ask.run, after);
+                let page = page.map_err(|error| unread(&error))?;
+                let is_new = !page.events.is_empty() || page.next < after || !page.is_last;
+                Page::of(is_new, &page)
+            }
+        }
+    }
+}
+
+/// A page, as it travels.
+struct Page {
+    page: Value,
+    /// Whether there is something to tell.
+    has_news: bool,
+}
+
+impl Page {
+    fn of(has_news: bool, page: &impl Serialize) -> Result<Self, Failure> {
+        let page = serde_json::to_value(page).map_err(|error| unread(&error))?;
+        Ok(Self { page, has_news })
+    }
+}
+
+/// Returns what changes with a file.
+fn state(file: &Path) -> Option<(u64, SystemTime)> {
+    let found = fs::metadata(file).ok()?;
     Some((found.len(), found.modified().ok()?))
 }
 
 /// Reads a page where nobody waits for the disk.
-async fn read(project: Project, run: RunId, after: usize) -> Result<JournalPage, Failure> {
-    let reading = move || JournalPage::read(&project, &run, after);
+async fn read(what: What, project: Project, ask: JournalAsk) -> Result<Page, Failure> {
+    let reading = move || what.page(&project, &ask);
     let read = tokio::task::spawn_blocking(reading).await;
-    let read = read.map_err(|error| Failure::from_error("journal", &error, Retry::Useless))?;
-    read.map_err(|error| Failure::from_error("journal", &error, Retry::Useless))
+    read.map_err(|error| unread(&error))?
+}
+
+fn unread(error: &(dyn std::error::Error + 'static)) -> Failure {
+    Failure::from_error("journal", error, Retry::Useless)
 }
 
 #[async_trait]
@@ -87,7 +144,7 @@ impl JobRunner for Journals {
 mod tests {
     use std::collections::BTreeMap;
 
-    use autonoe_core::{RunControl, RunEnding};
+    use autonoe_core::{RunControl, RunEnding, RunId};
     use autonoe_process::Commands;
     use serde_json::json;
 
@@ -128,7 +185,11 @@ mod tests {
         }
 
         async fn ask(&self, input: Value) -> RunOutcome {
-            let job = RunSpec::new(RunId::new("journal-1"), "journal", input);
+            self.carry_out("journal", input).await
+        }
+
+        async fn carry_out(&self, what: &str, input: Value) -> RunOutcome {
+            let job = RunSpec::new(RunId::new("journal-1"), what, input);
             let desk = RunDesk::new(RunControl::new(), |_| {});
             self.journals().carry_out(&job, &desk).await
         }
@@ -156,6 +217,25 @@ mod tests {
         assert_eq!(all, RunOutcome::succeeded(expected));
         let nothing = json!({"entries": [], "next": 1, "isLast": true});
         assert_eq!(rest, RunOutcome::succeeded(nothing));
+    }
+
+    #[tokio::test]
+    async fn what_observers_were_told_is_given() {
+        let host = Host::new();
+        host.write("shop", "");
+        let folder = host.root.path().join("shop/.autonoe/events");
+        fs::create_dir_all(&folder).expect("a folder");
+        let lines = "{\"v\":1,\"base\":0}\n{\"run\":\"shop-1\",\"event\":{\"event\":\"paused\"}}\n";
+        fs::write(folder.join("events.jsonl"), lines).expect("writable");
+        let ask = |after: usize| json!({"project": "shop", "run": "shop-1", "after": after});
+
+        let all = host.carry_out("events", ask(0)).await;
+        let rest = host.carry_out("events", ask(lines.len())).await;
+
+        let page = |events| json!({"events": events, "next": lines.len(), "isLast": true});
+        let paused = json!([{"event": "paused"}]);
+        assert_eq!(all, RunOutcome::succeeded(page(paused)));
+        assert_eq!(rest, RunOutcome::succeeded(page(json!([]))));
     }
 
     #[tokio::test]

@@ -3,9 +3,10 @@
 use autonoe_core::{Engine, JournalEntry, RunId, RunPhase, RunView};
 
 use super::again::again;
-use super::journal::{News, PAUSE, RemoteJournal};
 use super::place;
+use super::remote::{News, PAUSE, Remote};
 use super::status::{ended, sessions, trouble};
+use super::told::Told;
 use super::trouble::{Row, Trouble};
 use super::watching::watch;
 use crate::args::{EngineLogsArgs, EngineRunArgs};
@@ -29,7 +30,7 @@ pub(super) async fn logs(
             "the run {run} is none on a project, so it has no journal"
         )));
     };
-    let mut journal = RemoteJournal::of(&engine, project, run.clone())?;
+    let mut journal = Remote::<Told>::of(&engine, project, run.clone())?;
     let mut teller = Teller::new(args.json);
     let view = match args.follow {
         true => {
@@ -43,7 +44,7 @@ pub(super) async fn logs(
         }
         false => {
             let news = journal.rest().await?;
-            teller.tell(&news.entries?)?;
+            teller.tell(&news.items?)?;
             news.view
         }
     };
@@ -63,12 +64,12 @@ pub(super) async fn logs(
 async fn follow(
     engine: &dyn Engine,
     run: &RunId,
-    journal: &mut RemoteJournal<'_>,
+    journal: &mut Remote<'_, Told>,
     teller: &mut Teller,
     note: &dyn Fn(&str),
 ) -> Result<Option<RunView>, CliError> {
     let mut row = Row::default();
-    let mut hear = |news: Result<News, Trouble>| match news.and_then(|news| news.entries) {
+    let mut hear = |news: Result<News<_>, Trouble>| match news.and_then(|news| news.items) {
         Ok(entries) => {
             row.is_over();
             teller.tell(&entries)
@@ -86,7 +87,7 @@ async fn follow(
     }
     loop {
         let rest = journal.rest().await;
-        let read = rest.as_ref().ok().filter(|news| news.entries.is_ok());
+        let read = rest.as_ref().ok().filter(|news| news.items.is_ok());
         let view = read.map(|news| news.view.clone());
         match (hear(rest)?, view) {
             (Reader::Gone, _) => return Ok(None),
@@ -166,7 +167,7 @@ mod tests {
     async fn followed(engine: &Away) -> (Result<Option<RunView>, CliError>, Vec<String>) {
         let shop = ProjectName::new("shop").expect("a name");
         let run = RunId::new("shop-1");
-        let journal = RemoteJournal::of(engine, shop, run.clone());
+        let journal = Remote::of(engine, shop, run.clone());
         let mut journal = journal.expect("random numbers");
         let noted = RefCell::new(Vec::new());
         let note = |words: &str| noted.borrow_mut().push(words.to_owned());

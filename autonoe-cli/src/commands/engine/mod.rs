@@ -3,11 +3,12 @@
 mod again;
 #[cfg(test)]
 mod away;
-mod journal;
+mod happened;
 mod lead;
 mod logs;
 mod place;
 mod problem;
+mod remote;
 mod retelling;
 mod status;
 mod submit;

@@ -4,24 +4,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use autonoe_core::{
-    Clock, Events, JournalEntry, JournalLine, Mode, RandomIds, RunEventKind, RunId, RunObserver,
-    RunPhase, RunReport, RunView, SystemClock,
+    Clock, Events, ExitReason, Mode, RandomIds, RecordedEvent, RetoldSessions, RunEvent,
+    RunEventKind, RunId, RunObserver, RunPhase, RunReport, RunView, RunWait, SystemClock,
+    WaitReason,
 };
-
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 
 use crate::error::CliError;
 
-/// Tells observers of a run elsewhere what they would be told of a run here, as far as it is written
-/// down in the journal there, with the time at which it was.
+/// Tells observers of a run elsewhere what they would be told of a run here: what happened in its
+/// sessions, with the time at which it did, and what the run itself does, as it is seen.
 pub(super) struct Retelling {
     clock: Arc<RetoldClock>,
     events: Events,
-    session: Events,
+    sessions: RetoldSessions,
     run: RunId,
     mode: Mode,
+    has_begun: bool,
     phase: RunPhase,
+    /// The wait that was told last and has not ended.
+    wait: Option<RunWait>,
+    /// When the last session began.
+    session_began: Option<Timestamp>,
+    is_in_session: bool,
     /// Why it did not come on, as it was told last.
     trouble: Option<String>,
 }
@@ -37,16 +43,21 @@ impl Retelling {
         let events = Events::new(observers, clock.clone(), Arc::new(ids));
         Ok(Self {
             clock,
-            session: events.child(),
+            sessions: RetoldSessions::below(events.clone()),
             events,
             run,
             mode,
+            has_begun: false,
             phase: RunPhase::Waiting,
+            wait: None,
+            session_began: None,
+            is_in_session: false,
             trouble: None,
         })
     }
 
-    /// Tells that a run is held, goes on, or does not come on.
+    /// Tells that a run is held, waits, goes on, or does not come on. What has happened before that
+    /// is told before.
     pub(super) fn stands(&mut self, view: &RunView) {
         match (self.phase, view.phase) {
             (RunPhase::Paused, RunPhase::Paused) => {}
@@ -55,6 +66,7 @@ impl Retelling {
             _ => {}
         }
         self.phase = view.phase;
+        self.waits(view.wait);
         // It comes and goes with each try, and is told once.
         if let Some(trouble) = &view.trouble
             && self.trouble.as_ref() != Some(trouble)
@@ -66,61 +78,73 @@ impl Retelling {
         }
     }
 
-    /// Tells what was written down.
-    pub(super) fn tell(&mut self, entry: &JournalEntry) {
-        self.clock.set(Some(entry.at));
-        self.tell_line(&entry.line);
+    fn waits(&mut self, wait: Option<RunWait>) {
+        // What was seen may be older than what was told of a session.
+        let is_over = |wait: &RunWait| self.session_began.is_some_and(|at| at >= wait.until);
+        let wait = wait.filter(|wait| !self.is_in_session && !is_over(wait));
+        if self.wait != wait {
+            self.end_wait();
+            if let Some(RunWait { reason, until, .. }) = wait {
+                self.events
+                    .emit(RunEventKind::WaitStarted { reason, until });
+            }
+            self.wait = wait;
+        }
+        if let Some(RunWait { reason, until, .. }) = wait
+            && matches!(reason, WaitReason::Quota | WaitReason::QuotaBackoff)
+        {
+            let remaining = until.duration_since(self.clock.now());
+            let remaining = Duration::try_from(remaining).unwrap_or_default();
+            self.events.emit(RunEventKind::WaitTick {
+                reason,
+                until,
+                remaining,
+            });
+        }
+    }
+
+    fn end_wait(&mut self) {
+        if let Some(RunWait { reason, .. }) = self.wait.take() {
+            self.events.emit(RunEventKind::WaitEnded { reason });
+        }
+    }
+
+    /// Tells what happened in a session.
+    pub(super) fn tell(&mut self, event: &RecordedEvent) {
+        self.clock.set(Some(event.at));
+        self.begin();
+        let mut session = None;
+        event.tell("", &mut |event: &RunEvent<'_>| match event.kind {
+            RunEventKind::SessionStarted { .. } => session = Some(true),
+            RunEventKind::SessionEnded { .. } => session = Some(false),
+            _ => {}
+        });
+        if let Some(is_in_session) = session {
+            self.is_in_session = is_in_session;
+            if is_in_session {
+                self.session_began = Some(event.at);
+                self.end_wait();
+            }
+        }
+        self.sessions.tell(event);
         self.clock.set(None);
     }
 
-    fn tell_line(&mut self, line: &JournalLine) {
-        match line {
-            JournalLine::FlowStarted { .. } | JournalLine::RunStarted { .. } => {
-                let (run, mode) = (&self.run, self.mode);
-                self.events.emit(RunEventKind::RunStarted { run, mode });
-            }
-            JournalLine::SessionStarted {
-                number,
-                instruction,
-            } => {
-                self.session = self.events.child();
-                self.session.emit(RunEventKind::SessionStarted {
-                    number: *number,
-                    instruction,
-                    model: None,
-                });
-            }
-            JournalLine::SessionEnded { number, result } => {
-                let number = *number;
-                self.session
-                    .emit(RunEventKind::SessionEnded { number, result });
-            }
-            JournalLine::StatusChanged { change, .. } => {
-                self.session.emit(RunEventKind::StatusChanged { change });
-            }
-            JournalLine::Deprecated { id, .. } => {
-                self.session.emit(RunEventKind::Deprecated { id });
-            }
-            JournalLine::Verified { id, .. } => self.session.emit(RunEventKind::Verified { id }),
-            // Of the call there is not enough to tell it as one.
-            JournalLine::Denied {
-                tool,
-                target,
-                reason,
-                ..
-            } => {
-                let target = target.as_deref();
-                let target = target.map_or_else(String::new, |target| format!(": {target}"));
-                let message = format!("Blocked {tool}{target} — {reason}");
-                self.session
-                    .emit(RunEventKind::Warning { message: &message });
-            }
-            _ => {}
+    /// Tells once that the run began.
+    fn begin(&mut self) {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            let (run, mode) = (&self.run, self.mode);
+            self.events.emit(RunEventKind::RunStarted { run, mode });
         }
     }
 
     /// Tells that the run is over.
-    pub(super) fn end(&self, report: &RunReport) {
+    pub(super) fn end(&mut self, report: &RunReport) {
+        self.begin();
+        self.end_wait();
+        if let ExitReason::BudgetExceeded { budget } = report.exit {
+            self.events.emit(RunEventKind::BudgetSpent { budget });
+        }
         self.events.emit(RunEventKind::RunEnded { report });
     }
 }
@@ -148,7 +172,6 @@ impl Clock for RetoldClock {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::RunEvent;
     use serde_json::{Value, json};
 
     use super::*;
@@ -167,10 +190,45 @@ mod tests {
         events.clone()
     }
 
-    fn session_started(at: &str) -> JournalEntry {
-        let entry = json!({"v": 1, "run": "shop-1", "at": at, "line": "session_started",
-            "number": 1, "instruction": "coding"});
-        serde_json::from_value(entry).expect("an entry")
+    fn kinds(told: &[Value]) -> Vec<&str> {
+        let kind = |event: &Value| event["event"].as_str().map(|_| ());
+        assert!(told.iter().all(|event| kind(event).is_some()));
+        told.iter()
+            .filter_map(|event| event["event"].as_str())
+            .collect()
+    }
+
+    fn event(at: &str, what: Value) -> RecordedEvent {
+        let mut event = json!({"at": at, "traceId": format!("{:032x}", 1),
+            "spanId": format!("{:016x}", 1)});
+        let Value::Object(what) = what else {
+            panic!("{what}");
+        };
+        event.as_object_mut().expect("an object").extend(what);
+        serde_json::from_value(event).expect("an event")
+    }
+
+    fn session_started(at: &str) -> RecordedEvent {
+        let what = json!({"event": "session_started", "number": 1, "instruction": "coding"});
+        event(at, what)
+    }
+
+    fn session_ended(at: &str) -> RecordedEvent {
+        let tokens =
+            json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "reasoning": 0});
+        let result = json!({"end": "outcome", "outcome": "completed", "tokens": tokens,
+            "cost": {"knownUsd": "0.05", "unknownParts": 0}, "durationMs": 2000,
+            "activity": "some"});
+        event(
+            at,
+            json!({"event": "session_ended", "number": 1, "result": result}),
+        )
+    }
+
+    fn waiting(reason: WaitReason, until: &str) -> RunView {
+        let mut view = RunView::new(RunId::new("shop-1"));
+        view.wait = Some(RunWait::new(reason, until.parse().expect("a time")));
+        view
     }
 
     #[test]
@@ -187,10 +245,13 @@ mod tests {
 
         let at = |event: &Value| event["at"].as_str().expect("a time").parse::<Timestamp>();
         let times: Vec<_> = told.iter().map(|it| at(it).expect("a time")).collect();
-        assert_eq!(told[0]["at"], "2026-01-01T00:00:00Z");
-        assert_eq!(told[2]["at"], "2026-01-01T00:00:07Z");
-        assert_eq!(told[1]["event"], "paused");
-        assert!(times[1] >= before, "{times:?}");
+        let started = "session_started";
+        assert_eq!(kinds(&told), ["run_started", started, "paused", started]);
+        for number in [0, 1] {
+            assert_eq!(told[number]["at"], "2026-01-01T00:00:00Z");
+        }
+        assert_eq!(told[3]["at"], "2026-01-01T00:00:07Z");
+        assert!(times[2] >= before, "{times:?}");
     }
 
     #[test]
@@ -206,5 +267,36 @@ mod tests {
         let told: Vec<_> = told.iter().map(|event| &event["message"]).collect();
         let expected = ["The run does not come on: a", "The run does not come on: b"];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_wait_begins_and_ends_once_between_sessions() {
+        let soon = waiting(WaitReason::Quota, "2026-01-01T00:05:00Z");
+
+        let told = told(|retelling| {
+            retelling.tell(&session_started("2026-01-01T00:00:00Z"));
+            retelling.tell(&session_ended("2026-01-01T00:01:00Z"));
+            retelling.stands(&soon);
+            retelling.stands(&soon);
+            retelling.tell(&session_started("2026-01-01T00:05:00Z"));
+            // Seen before the session began.
+            retelling.stands(&soon);
+            retelling.tell(&session_ended("2026-01-01T00:06:00Z"));
+            retelling.stands(&soon);
+        });
+
+        let expected = [
+            "run_started",
+            "session_started",
+            "session_ended",
+            "wait_started",
+            "wait_tick",
+            "wait_tick",
+            "wait_ended",
+            "session_started",
+            "session_ended",
+        ];
+        assert_eq!(kinds(&told), expected);
+        assert_eq!(told[6]["at"], "2026-01-01T00:05:00Z");
     }
 }

@@ -1,7 +1,8 @@
 //! `autonoe engine status`.
 
 use autonoe_core::{
-    Engine, RunEnding, RunOutcome, RunPhase, RunReport, RunView, SessionsRun, format_duration,
+    Engine, RunEnding, RunOutcome, RunPhase, RunReport, RunView, SessionsRun, WaitReason,
+    format_duration, format_time,
 };
 
 use super::place;
@@ -47,6 +48,16 @@ fn shown(view: &RunView) -> String {
     }
     let (cost, time) = (view.at.spent.cost, format_duration(view.at.spent.time));
     add("spent", &format!("{cost}, {time}"));
+    if let Some(wait) = &view.wait {
+        let until = format_time(wait.until);
+        let what = match wait.reason {
+            WaitReason::Pause => "for the next session",
+            WaitReason::Quota => "for the quota",
+            WaitReason::QuotaBackoff => "to try the quota again",
+            _ => "as the service asked",
+        };
+        add("waits", &format!("{what}, until {until}"));
+    }
     lines.extend(trouble(view));
     if let Some(outcome) = &view.outcome {
         lines.extend(ended(outcome));

@@ -10,8 +10,9 @@ use autonoe_core::{
 use serde::Serialize;
 
 use super::again::again;
-use super::journal::{News, RemoteJournal};
+use super::happened::Happened;
 use super::place;
+use super::remote::{News, Remote};
 use super::retelling::Retelling;
 use super::status::{ended, report};
 use super::trouble::Trouble;
@@ -175,20 +176,16 @@ impl Watching<'_> {
         self.presenter.say(&format!("Run {run} was submitted"));
         let mode = args.mode.into();
         let mut retelling = Retelling::to(self.observers.clone(), run.clone(), mode)?;
-        let mut journal = RemoteJournal::of(engine, args.project().clone(), run.clone())?;
+        let mut remote = Remote::<Happened>::of(engine, args.project().clone(), run.clone())?;
         let mut is_in_trouble = false;
-        let mut hear = |news: Result<News, Trouble>| {
-            let entries = news.and_then(|news| {
-                retelling.stands(&news.view);
-                news.entries
+        let mut hear = |news: Result<News<_>, Trouble>| {
+            let heard = news.and_then(|News { view, items }| {
+                let told = items.map(|items| items.iter().for_each(|it| retelling.tell(it)));
+                retelling.stands(&view);
+                told
             });
-            match entries {
-                Ok(entries) => {
-                    is_in_trouble = false;
-                    for entry in &entries {
-                        retelling.tell(entry);
-                    }
-                }
+            match heard {
+                Ok(()) => is_in_trouble = false,
                 // The run itself is not touched by that. Said once, until it is over.
                 Err(trouble) if !is_in_trouble => {
                     is_in_trouble = true;
@@ -203,12 +200,12 @@ impl Watching<'_> {
             biased;
             () = interrupted => None,
             watched = async {
-                let ended = watch(engine, run, &mut journal, &mut hear).await?;
-                hear(journal.rest().await)?;
+                let ended = watch(engine, run, &mut remote, &mut hear).await?;
+                hear(remote.rest().await)?;
                 Ok::<_, CliError>(ended)
             } => Some(watched),
         };
-        journal.let_go().await;
+        remote.let_go().await;
         let outcome = match watched {
             None | Some(Ok(None)) => return Ok(Waited::Left),
             Some(Ok(Some(outcome))) => outcome,

@@ -1,6 +1,9 @@
 //! What of a journal elsewhere was told.
 
-use autonoe_core::{JournalEntry, JournalPage};
+use autonoe_core::{JournalAsk, JournalEntry, JournalPage, RunId, RunSpec};
+use serde_json::Value;
+
+use super::remote::{Heard, Pages};
 
 /// What of a run's journal was told, while the run may move between hosts.
 ///
@@ -13,28 +16,20 @@ pub(super) struct Told {
     /// The host that is read.
     host: String,
     /// So many of its lines were read.
-    read: usize,
+    read: u64,
 }
 
 impl Told {
-    /// Returns how many lines of the run on `host` are known.
-    pub(super) fn on(&mut self, host: &str) -> usize {
-        if self.host != host {
-            self.host = host.to_owned();
-            self.read = 0;
-        }
-        self.read
-    }
-
-    /// Takes note of a page that follows on what is known, and returns what was not told.
-    pub(super) fn hear(&mut self, page: JournalPage) -> Vec<JournalEntry> {
+    fn take(&mut self, page: JournalPage) -> Vec<JournalEntry> {
         if page.next < self.read {
             // It is another journal: it is read from its beginning the next time.
             self.read = 0;
             return Vec::new();
         }
         let mut fresh = Vec::new();
-        for (place, entry) in (self.read..).zip(page.entries) {
+        // Only what is in memory was read.
+        let read = usize::try_from(self.read).unwrap_or(usize::MAX);
+        for (place, entry) in (read..).zip(page.entries) {
             if self.entries.get(place) == Some(&entry) {
                 continue;
             }
@@ -47,6 +42,29 @@ impl Told {
     }
 }
 
+impl Pages for Told {
+    type Item = JournalEntry;
+
+    fn known(&mut self, host: &str) -> u64 {
+        if self.host != host {
+            self.host = host.to_owned();
+            self.read = 0;
+        }
+        self.read
+    }
+
+    fn job(&self, ask: &JournalAsk, id: RunId) -> Result<RunSpec, serde_json::Error> {
+        ask.named(id)
+    }
+
+    fn hear(&mut self, page: Value) -> Result<Heard<JournalEntry>, serde_json::Error> {
+        let page: JournalPage = serde_json::from_value(page)?;
+        let is_last = page.is_last && page.next >= self.read;
+        let items = self.take(page);
+        Ok(Heard { items, is_last })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -54,19 +72,19 @@ mod tests {
     use super::*;
 
     /// A page with lines of these epochs.
-    fn page(after: usize, epochs: &[u64]) -> JournalPage {
+    fn page(after: u64, epochs: &[u64]) -> JournalPage {
         let entry = |epoch: &u64| {
             json!({"v": 1, "run": "shop", "at": "1970-01-01T00:00:00Z", "line": "flow_resumed",
                 "epoch": epoch})
         };
         let entries: Vec<_> = epochs.iter().map(entry).collect();
-        let page = json!({"entries": entries, "next": after + epochs.len(), "isLast": true});
+        let page = json!({"entries": entries, "next": after + epochs.len() as u64, "isLast": true});
         serde_json::from_value(page).expect("a page")
     }
 
-    fn hear(told: &mut Told, host: &str, after: usize, epochs: &[u64]) -> Vec<JournalEntry> {
-        assert_eq!(told.on(host), after);
-        told.hear(page(after, epochs))
+    fn hear(told: &mut Told, host: &str, after: u64, epochs: &[u64]) -> Vec<JournalEntry> {
+        assert_eq!(told.known(host), after);
+        told.take(page(after, epochs))
     }
 
     #[test]
@@ -99,9 +117,9 @@ mod tests {
     fn a_journal_that_has_fewer_lines_is_read_again() {
         let mut told = Told::default();
         hear(&mut told, "one", 0, &[1, 2, 3]);
-        assert_eq!(told.on("one"), 3);
+        assert_eq!(told.known("one"), 3);
 
-        let nothing = told.hear(page(1, &[]));
+        let nothing = told.take(page(1, &[]));
         let fresh = hear(&mut told, "one", 0, &[1, 4]);
 
         assert_eq!(nothing, []);

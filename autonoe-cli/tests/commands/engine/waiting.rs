@@ -1,15 +1,21 @@
 //! Runs that are waited for.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use autonoe_core::{RunOutcome, RunPhase};
+use autonoe_core::{
+    Epoch, HostedSession, InstructionName, RunId, RunOutcome, RunPhase, SessionHost, SessionKey,
+};
+use autonoe_harness::{PipedProgram, ProgramSessionHost};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
-use super::cluster::{cluster, done, journal, with_cluster};
+use super::cluster::{cluster, done, events, with_cluster};
 use crate::setting::{Said, Setting};
 
 /// Far longer than anything takes here.
@@ -147,6 +153,93 @@ fn the_report_and_the_exit_code_are_those_of_a_run_here() {
     }
 }
 
+/// Carries out sessions on a host as a worker does, with `autonoe session-host`.
+fn sessions_on_host(folder: &Path, run: &str, sessions: &[InstructionName]) {
+    let program = PipedProgram::new(env!("CARGO_BIN_EXE_autonoe"), folder)
+        .args(["session-host", "--backend", "scripted:agents.json"])
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    let host = ProgramSessionHost::new(program);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.expect("a runtime").block_on(async {
+        for (number, instruction) in (1..).zip(sessions) {
+            let run = RunId::new(run);
+            let key = SessionKey { run, number };
+            let session = HostedSession::new(instruction.clone());
+            let never = CancellationToken::new();
+            let attached = host.attach_or_start(&key, Epoch(1), session, &|_| {}, never);
+            attached.await.expect("it is carried out");
+        }
+    });
+}
+
+/// Returns events without what differs from run to run.
+fn comparable(events: &str, run: &str, folder: &str) -> Vec<Value> {
+    fn forget(value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
+                let differs = ["at", "traceId", "spanId", "parentSpanId", "durationMs"];
+                fields.retain(|name, _| !differs.contains(&name.as_str()));
+                fields.values_mut().for_each(forget);
+            }
+            Value::Array(values) => values.iter_mut().for_each(forget),
+            _ => {}
+        }
+    }
+    let events = events.replace(run, "RUN").replace(folder, "FOLDER");
+    let event = |line| {
+        let mut event = serde_json::from_str(line).expect("JSON");
+        forget(&mut event);
+        event
+    };
+    events.lines().map(event).collect()
+}
+
+#[test]
+fn programs_are_told_the_same_events_as_of_a_run_here() {
+    let deliverable =
+        json!({"id": "DL-001", "description": "x", "acceptanceCriteria": ["it is there"]});
+    let create = json!({"tool": "mcp__autonoe__create", "input": {"deliverables": [deliverable]}});
+    let passed = json!({"deliverableId": "DL-001", "status": "passed"});
+    let passed = json!({"tool": "mcp__autonoe__set_status", "input": passed});
+    let denied = json!({"tool": "Bash", "input": {"command": "rm -rf /"}});
+    let script = sessions(&[
+        json!([{"says": "I plan."}, {"uses": create}, "ends"]),
+        json!([{"says": "I work."}, {"isDenied": denied}, {"uses": passed}, "ends"]),
+    ]);
+    let local = Setting::new()
+        .file("SPEC.md", "# Shop\n")
+        .file("agents.json", script.to_string());
+    let run = ["run", "--backend=scripted:agents.json", "--pause=0s"];
+    let said = local.autonoe(&[&run[..], &["--output=json"]].concat());
+    assert_eq!(said.code, 0, "{}", said.screen());
+    let last: Value =
+        serde_json::from_str(said.stdout.lines().last().expect("lines")).expect("JSON");
+    let report = &last["report"];
+    let id = report["run"].as_str().expect("an id");
+
+    let (setting, cluster) = cluster();
+    let folder = cluster.project("build-1", "shop");
+    fs::write(folder.join("SPEC.md"), "# Shop\n").expect("writable");
+    fs::write(folder.join("agents.json"), script.to_string()).expect("writable");
+    setting.autonoe(&["submit", "shop", "--run", id]);
+    let instructions = [InstructionName::Initializer, InstructionName::Coding];
+    sessions_on_host(&folder, id, &instructions);
+    cluster.change(id, |run| {
+        run.phase = RunPhase::Ended;
+        run.host = Some("build-1".to_owned());
+        run.outcome = Some(RunOutcome::succeeded(report.clone()));
+    });
+    let wait = ["submit", "shop", "--run", id, "--wait", "--output=json"];
+    let told = setting.autonoe_in_time(&wait);
+
+    let here = comparable(&said.stdout, id, "[folder]/project");
+    let there = comparable(&told.stdout, id, "[folder]/project/cluster/build-1/shop");
+    assert!(here.len() > 20, "{here:#?}");
+    assert_eq!(there, here, "{}", told.screen());
+}
+
 #[test]
 fn what_happens_is_told_as_of_a_run_here() {
     let (setting, cluster) = cluster();
@@ -157,7 +250,7 @@ fn what_happens_is_told_as_of_a_run_here() {
         .spawn();
     let mut lines = Lines::of(child.expect("it starts"));
     lines.until("Run shop-1 was submitted");
-    cluster.journal("build-1", "shop", &journal("shop-1"));
+    cluster.events("build-1", "shop", &events("shop-1"));
     cluster.change("shop-1", |run| {
         run.phase = RunPhase::Running;
         run.host = Some("build-1".to_owned());
@@ -180,11 +273,10 @@ fn what_happens_is_told_as_of_a_run_here() {
     Run shop-1 started (run)
     Session 1 started (initializer)
     [PENDING] A greeting [2J (DL-001)
-    Session 1 completed (2s, $0.05)
+    Session 1 completed (2s, $0.05, 0 tools)
     Session 2 started (coding)
-    Blocked Bash: rm -rf / — rm is not allowed
     [PASS] A greeting (DL-001)
-    Session 2 completed (2s, $0.05)
+    Session 2 completed (2s, $0.05, 0 tools)
     Paused
     Resumed
     ");
@@ -297,7 +389,12 @@ fn that_what_happens_cannot_be_told_does_not_end_the_wait() {
         .spawn();
     let mut lines = Lines::of(child.expect("it starts"));
     lines.until("Run shop-1 was submitted");
-    cluster.journal("build-1", "shop", "rubbish\n");
+    let event = json!({"event": "warning"});
+    cluster.events(
+        "build-1",
+        "shop",
+        &[json!({"run": "shop-1", "event": event})],
+    );
     cluster.change("shop-1", |run| run.host = Some("build-1".to_owned()));
     lines.until("warning: what happens cannot be told for now");
     cluster.change("shop-1", |run| run.outcome = Some(done("shop-1")));

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use autonoe_core::{
     ExitReason, Failure, HostedSession, LedgerView, Retry, RunAction, RunFact, RunInstruction,
-    RunReport, RunSpec, SESSIONS_JOB, SessionEnd, SessionPlan, SessionResult,
+    RunReport, RunSpec, RunWait, SESSIONS_JOB, SessionEnd, SessionPlan, SessionResult,
 };
 use jiff::Timestamp;
 
@@ -106,6 +106,10 @@ impl SessionsCourse {
         Look {
             is_paused: self.known.is_paused,
             at: Some(progress(&report)),
+            wait: match self.known.machine.action() {
+                RunAction::Wait { reason, until } => Some(RunWait::new(reason, until)),
+                _ => None,
+            },
             unheard: said.chain(heeded).sum(),
         }
     }

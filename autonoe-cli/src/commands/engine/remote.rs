@@ -1,13 +1,13 @@
-//! The journal of a run on another host.
+//! What a run has written down on another host.
 
 use std::time::Duration;
 
 use autonoe_core::{
-    Engine, IdSource, JournalAsk, JournalEntry, JournalPage, Placement, ProjectName, RandomIds,
-    Retry, RunEnding, RunId, RunOutcome, RunView,
+    Engine, IdSource, JournalAsk, Placement, ProjectName, RandomIds, Retry, RunEnding, RunId,
+    RunOutcome, RunSpec, RunView,
 };
+use serde_json::Value;
 
-use super::told::Told;
 use super::trouble::Trouble;
 use crate::error::CliError;
 
@@ -17,31 +17,54 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How long to wait before somebody is asked again who had nothing to tell.
 pub(super) const PAUSE: Duration = Duration::from_secs(1);
 
-/// How long a host waits for a line.
+/// How long a host waits for something to tell.
 const WAIT: Duration = Duration::from_secs(10);
 
-/// The journal of a run, read in pages on the host that the run is on.
+/// Something that is read in pages, on one host after the other, and told once.
+pub(super) trait Pages {
+    /// One thing that is told.
+    type Item;
+
+    /// Returns how far it is known on a host, which is the one that is read now.
+    fn known(&mut self, host: &str) -> u64;
+
+    /// Makes the job that gives a page.
+    fn job(&self, ask: &JournalAsk, id: RunId) -> Result<RunSpec, serde_json::Error>;
+
+    /// Takes note of a page that follows on what is known, and returns what was not told.
+    fn hear(&mut self, page: Value) -> Result<Heard<Self::Item>, serde_json::Error>;
+}
+
+/// What was new on a page.
+#[derive(Debug)]
+pub(super) struct Heard<T> {
+    pub(super) items: Vec<T>,
+    /// Whether there was nothing more.
+    pub(super) is_last: bool,
+}
+
+/// What a run has written down, read on the host that the run is on.
 ///
 /// Each page is a job for that host. One that nobody waits for any more is cancelled.
-pub(super) struct RemoteJournal<'e> {
+pub(super) struct Remote<'e, P: Pages> {
     engine: &'e dyn Engine,
     ids: Box<dyn IdSource>,
     project: ProjectName,
     run: RunId,
-    told: Told,
+    pages: P,
     /// What was read and not handed out.
-    fresh: Vec<JournalEntry>,
+    fresh: Vec<P::Item>,
     /// The job that was not waited for to its end.
     open: Option<RunId>,
 }
 
 /// How a run stands, and what it has written down that was not told, if its host tells it.
-pub(super) struct News {
+pub(super) struct News<T> {
     pub(super) view: RunView,
-    pub(super) entries: Result<Vec<JournalEntry>, Trouble>,
+    pub(super) items: Result<Vec<T>, Trouble>,
 }
 
-impl<'e> RemoteJournal<'e> {
+impl<'e, P: Pages + Default> Remote<'e, P> {
     pub(super) fn of(
         engine: &'e dyn Engine,
         project: ProjectName,
@@ -53,14 +76,14 @@ impl<'e> RemoteJournal<'e> {
             ids: Box::new(ids),
             project,
             run,
-            told: Told::default(),
+            pages: P::default(),
             fresh: Vec::new(),
             open: None,
         })
     }
 
     /// Waits a while for what is new. Who drops it loses nothing.
-    pub(super) async fn news(&mut self) -> Result<News, Trouble> {
+    pub(super) async fn news(&mut self) -> Result<News<P::Item>, Trouble> {
         let view = self.engine.status(&self.run).await?;
         let read = match &view.host {
             Some(host) => self.page(host, WAIT).await.map(drop),
@@ -74,18 +97,18 @@ impl<'e> RemoteJournal<'e> {
     }
 
     /// Returns all that is new now. What was read before there was trouble is kept for the next time.
-    pub(super) async fn rest(&mut self) -> Result<News, Trouble> {
+    pub(super) async fn rest(&mut self) -> Result<News<P::Item>, Trouble> {
         let view = self.engine.status(&self.run).await?;
         let read = match &view.host {
-            Some(host) => self.pages(host).await,
+            Some(host) => self.all(host).await,
             None => Ok(()),
         };
         Ok(self.news_of(view, read))
     }
 
-    fn news_of(&mut self, view: RunView, read: Result<(), Trouble>) -> News {
-        let entries = read.map(|()| std::mem::take(&mut self.fresh));
-        News { view, entries }
+    fn news_of(&mut self, view: RunView, read: Result<(), Trouble>) -> News<P::Item> {
+        let items = read.map(|()| std::mem::take(&mut self.fresh));
+        News { view, items }
     }
 
     /// Cancels what was asked for and is not waited for. Whether that comes through is not told: it
@@ -98,7 +121,7 @@ impl<'e> RemoteJournal<'e> {
     }
 
     /// Reads all pages that there are now.
-    async fn pages(&mut self, host: &str) -> Result<(), Trouble> {
+    async fn all(&mut self, host: &str) -> Result<(), Trouble> {
         while !self.page(host, Duration::ZERO).await? {}
         Ok(())
     }
@@ -106,10 +129,10 @@ impl<'e> RemoteJournal<'e> {
     /// Reads what of a page was not told, and returns whether it is the last.
     async fn page(&mut self, host: &str, wait: Duration) -> Result<bool, Trouble> {
         self.let_go().await;
-        let known = self.told.on(host);
-        let id = RunId::new(format!("journal-{}", self.ids.run_id()));
+        let known = self.pages.known(host);
+        let id = RunId::new(format!("page-{}", self.ids.run_id()));
         let ask = JournalAsk::new(self.project.clone(), self.run.clone());
-        let job = ask.after(known).waiting(wait).named(id.clone());
+        let job = self.pages.job(&ask.after(known).waiting(wait), id.clone());
         let job = job.map_err(|error| Trouble::Lasting(CliError::failure(error.to_string())))?;
         self.open = Some(id.clone());
         self.engine.submit(job, Placement::on(host)).await?;
@@ -120,10 +143,10 @@ impl<'e> RemoteJournal<'e> {
         };
         let outcome = outcome?;
         self.open = None;
-        let page = page_of(outcome, host)?;
-        let is_last = page.is_last && page.next >= known;
-        self.fresh.extend(self.told.hear(page));
-        Ok(is_last)
+        let heard = self.pages.hear(page_of(outcome, host)?);
+        let heard = heard.map_err(|error| misunderstood(host, &error))?;
+        self.fresh.extend(heard.items);
+        Ok(heard.is_last)
     }
 }
 
@@ -133,14 +156,15 @@ fn no_answer(host: &str) -> Trouble {
     Trouble::Passing(CliError::failure(words).with_hint(hint))
 }
 
-fn page_of(outcome: RunOutcome, host: &str) -> Result<JournalPage, Trouble> {
+fn misunderstood(host: &str, error: &serde_json::Error) -> Trouble {
+    let words = format!("what the host {host} tells of the journal cannot be understood: {error}");
+    let hint = "use the same version of Autonoe as its worker";
+    Trouble::Lasting(CliError::failure(words).with_hint(hint))
+}
+
+fn page_of(outcome: RunOutcome, host: &str) -> Result<Value, Trouble> {
     match outcome.ending {
-        RunEnding::Succeeded => serde_json::from_value(outcome.output).map_err(|error| {
-            let words =
-                format!("what the host {host} tells of the journal cannot be understood: {error}");
-            let hint = "use the same version of Autonoe as its worker";
-            Trouble::Lasting(CliError::failure(words).with_hint(hint))
-        }),
+        RunEnding::Succeeded => Ok(outcome.output),
         RunEnding::Failed { failure } => {
             let words = format!("the host {host} cannot tell the journal: {failure}");
             Err(match failure.retry {
@@ -163,6 +187,7 @@ mod tests {
         EngineError, JobRunner, LocalEngine, RunDesk, RunInstruction, RunPhase, RunSpec,
     };
 
+    use super::super::told::Told;
     use super::*;
 
     /// Never answers, and notes that it was cancelled.
@@ -212,11 +237,11 @@ mod tests {
         let deaf = Arc::new(Deaf::default());
         let engine = OnHost(LocalEngine::new(deaf.clone()).on_host("build-1"));
         let shop = ProjectName::new("shop").expect("a name");
-        let journal = RemoteJournal::of(&engine, shop, RunId::new("shop-1"));
+        let journal = Remote::<Told>::of(&engine, shop, RunId::new("shop-1"));
         let mut journal = journal.expect("random numbers");
 
         let news = journal.rest().await.expect("the engine answers");
-        let error: CliError = news.entries.expect_err("nobody answers").into();
+        let error: CliError = news.items.map(drop).expect_err("nobody answers").into();
         tokio::task::yield_now().await;
 
         assert!(error.to_string().contains("build-1"), "{error}");
@@ -229,7 +254,7 @@ mod tests {
         let deaf = Arc::new(Deaf::default());
         let engine = OnHost(LocalEngine::new(deaf.clone()).on_host("build-1"));
         let shop = ProjectName::new("shop").expect("a name");
-        let journal = RemoteJournal::of(&engine, shop, RunId::new("shop-1"));
+        let journal = Remote::<Told>::of(&engine, shop, RunId::new("shop-1"));
         let mut journal = journal.expect("random numbers");
         let dropped = tokio::time::timeout(Duration::from_secs(1), journal.news()).await;
         assert!(dropped.is_err());
