@@ -1,6 +1,9 @@
 //! Sessions that come to their end.
 
-use autonoe_core::{Epoch, InstructionName, SessionHost};
+use std::process::Command;
+
+use autonoe_core::{Epoch, ExitReason, InstructionName, Mode, RunLimits, RunMachine, SessionHost};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -47,4 +50,44 @@ async fn sessions_are_carried_out_as_a_run_would_and_once() {
     let ledger = host.look(&run).await.expect("readable");
     assert_eq!((ledger.counts.passed, ledger.counts.total), (1, 1));
     assert_eq!(host.claim(&run).await, Ok(Epoch(2)));
+}
+
+/// Returns what the command says to a person who looks at the project.
+fn log(setting: &Setting) -> String {
+    let said = Command::new(env!("CARGO_BIN_EXE_autonoe"))
+        .arg("log")
+        .current_dir(setting.project())
+        .env("HOME", setting.path().join("home"))
+        .output();
+    String::from_utf8(said.expect("it starts").stdout).expect("text")
+}
+
+#[tokio::test]
+async fn a_run_whose_end_is_told_does_not_look_broken_off() {
+    let setting = Setting::new();
+    let host = setting.scripted(&planned_and_passed());
+    let never = CancellationToken::new;
+    for (number, instruction) in [
+        (1, InstructionName::Initializer),
+        (2, InstructionName::Coding),
+    ] {
+        let attached = attach(&host, number, instruction, never()).await;
+        attached.expect("it is carried out");
+    }
+    let before = log(&setting);
+    let machine = RunMachine::new(RunLimits::new(Mode::Run));
+    let report = machine.report(&key(1).run, ExitReason::AllPassed, Timestamp::UNIX_EPOCH);
+
+    for _ in 0..2 {
+        assert_eq!(host.conclude(Epoch(1), &report).await, Ok(()));
+    }
+
+    assert!(before.contains("It did not come to its end"), "{before}");
+    let after = log(&setting);
+    assert!(!after.contains("It did not come to its end"), "{after}");
+    assert_eq!(after.matches("Run shop ended: all").count(), 1, "{after}");
+    let next = attach(&host, 3, InstructionName::Coding, never()).await;
+    let error = next.expect_err("it has ended").to_string();
+    assert!(error.contains("the run shop has ended here"), "{error}");
+    assert_eq!(setting.records(), 2);
 }

@@ -7,7 +7,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::RunProgress;
 use crate::domain::{
-    Budget, Epoch, Failure, InstructionName, LedgerView, RunId, SessionKey, SessionResult,
+    Budget, Epoch, Failure, InstructionName, LedgerView, RunId, RunReport, SessionKey,
+    SessionResult,
 };
 use crate::run::SessionPlan;
 
@@ -20,6 +21,8 @@ use crate::run::SessionPlan;
 /// - the record before the report: an outcome that is told is on disk;
 /// - no writing by who was overtaken: an epoch lower than the highest seen is refused, and a higher
 ///   one keeps all before it from changing the ledger and from recording an outcome;
+/// - one end for a run: once it is written down, no session of that run begins any more, and those
+///   that are recorded are still told;
 /// - a beat now and then while it works or waits;
 /// - an end soon after `cancelled`, with all that was started ended.
 ///
@@ -58,6 +61,18 @@ pub trait SessionHost: Send + Sync {
         beat: &(dyn Fn(RunProgress) + Send + Sync),
         cancelled: CancellationToken,
     ) -> Result<HostedOutcome, SessionHostError>;
+
+    /// Writes down how the run of `report` ended, so that who looks there finds no run that broke
+    /// off. Told twice, it is written once: the first one stands. A run of which nothing is written
+    /// down here needs no end, and then nothing is changed.
+    ///
+    /// Where another one works, it is waited for, but not for long: the engine knows the end
+    /// already, and nobody should wait for that of a run because of this.
+    ///
+    /// # Errors
+    ///
+    /// Another has taken over, or the end could not be written.
+    async fn conclude(&self, epoch: Epoch, report: &RunReport) -> Result<(), SessionHostError>;
 }
 
 /// One session, as data that can travel.
@@ -164,7 +179,7 @@ impl HostedOutcome {
     }
 }
 
-/// Why there is no outcome of a session.
+/// Why there is no outcome of a session, or no end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionHostError {

@@ -130,7 +130,7 @@ pub enum JournalLine {
         /// Why.
         reason: String,
     },
-    /// A run ended.
+    /// A run ended, also one that an engine elsewhere has driven: that one stands here as a flow.
     RunEnded {
         /// What it comes to.
         report: RunReport,

@@ -8,6 +8,7 @@ mod events;
 mod file_system;
 mod flows;
 mod foreign_writes;
+mod hosted_end;
 mod hosted_lock;
 mod journal;
 mod kill;

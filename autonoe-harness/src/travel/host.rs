@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Clock, Epoch, Failure, HostedOutcome, HostedSession, LedgerView, RunId, RunProgress,
+    Clock, Epoch, Failure, HostedOutcome, HostedSession, LedgerView, RunId, RunProgress, RunReport,
     SessionHost, SessionHostError, SessionKey, SystemClock,
 };
+use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::{TravelError, TravellingProject};
@@ -23,7 +24,8 @@ const BEAT: Duration = Duration::from_secs(5);
 /// How long to wait before looking again whether another one is done.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
-/// How long another one is waited for who works in the project when all is to be published.
+/// How long another one is waited for who works in the project when all is to be published, or the
+/// run to be ended.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long a remote may take for an answer to who does not want it any more.
@@ -38,7 +40,7 @@ const WATCH: Duration = Duration::from_secs(60);
 /// the other host run it or find its record, and tells the outcome after it was published: whoever
 /// takes over then finds it. An outcome that cannot be published now is a failure that another try
 /// may mend; that try runs nothing, because the record is on disk here. A session on a host that was
-/// overtaken is dropped, and never reaches the remote.
+/// overtaken is dropped, and never reaches the remote. The end of a run is published as an outcome is.
 ///
 /// The other host must stand on [`TravellingProject::project`].
 ///
@@ -144,19 +146,35 @@ impl TravellingHost {
         }
     }
 
-    /// Publishes what a session did.
-    async fn publish(&self, key: &SessionKey, epoch: Epoch) -> Result<(), TravelError> {
+    /// Publishes what a session did, or what was written down beside sessions.
+    async fn publish(&self, epoch: Epoch, session: Option<u32>) -> Result<(), TravelError> {
         let began = self.clock.now();
         loop {
-            let published = self.travels.publish(epoch, Some(key.number)).await;
-            let waited = self.clock.now().duration_since(began).unsigned_abs();
-            match published {
-                Err(TravelError::InUse(_)) if waited < PATIENCE => {
+            match self.travels.publish(epoch, session).await {
+                Err(TravelError::InUse(_)) if self.waits_since(began) => {
                     self.clock.sleep(LOOK_AGAIN).await;
                 }
                 published => return published,
             }
         }
+    }
+
+    /// Takes the run over to end it. Who works in the project is waited for, but not for long.
+    async fn take_for_the_end(&self, epoch: Epoch) -> Result<(), TravelError> {
+        let began = self.clock.now();
+        loop {
+            match self.travels.take(epoch).await {
+                Err(TravelError::InUse(_)) if self.waits_since(began) => {
+                    self.clock.sleep(LOOK_AGAIN).await;
+                }
+                taken => return taken,
+            }
+        }
+    }
+
+    /// Tells whether another one is still waited for who works in the project.
+    fn waits_since(&self, began: Timestamp) -> bool {
+        self.clock.now().duration_since(began).unsigned_abs() < PATIENCE
     }
 
     /// Comes to an end when another host has taken over, and returns its epoch.
@@ -200,10 +218,7 @@ impl TravellingHost {
 impl SessionHost for TravellingHost {
     async fn claim(&self, run: &RunId) -> Result<Epoch, SessionHostError> {
         let failed = |failure| SessionHostError::Failed {
-            key: SessionKey {
-                run: run.clone(),
-                number: 0,
-            },
+            key: of_run(run),
             failure,
         };
         self.is_ours(run).map_err(failed)?;
@@ -262,10 +277,35 @@ impl SessionHost for TravellingHost {
                 return Err(SessionHostError::Fenced { asked: epoch, latest });
             }
         };
-        let publishing = self.publish(key, epoch);
+        let publishing = self.publish(epoch, Some(key.number));
         let published = self.beating(beat, publishing).await;
         published.map_err(|error| error.of_session(key, epoch))?;
         Ok(outcome)
+    }
+
+    async fn conclude(&self, epoch: Epoch, report: &RunReport) -> Result<(), SessionHostError> {
+        let key = of_run(&report.run);
+        let failed = |error: TravelError| error.of_session(&key, epoch);
+        self.is_ours(&report.run)
+            .map_err(|failure| SessionHostError::Failed {
+                key: key.clone(),
+                failure,
+            })?;
+        if self.travels.epoch().await.map_err(failed)?.is_none() {
+            // No host has begun anything, so there is no branch, and none is made.
+            return Ok(());
+        }
+        self.take_for_the_end(epoch).await.map_err(failed)?;
+        self.inner.conclude(epoch, report).await?;
+        self.publish(epoch, None).await.map_err(failed)
+    }
+}
+
+/// Names a run where a session is to be named: none has this number.
+fn of_run(run: &RunId) -> SessionKey {
+    SessionKey {
+        run: run.clone(),
+        number: 0,
     }
 }
 

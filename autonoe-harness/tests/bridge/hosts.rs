@@ -29,7 +29,7 @@ async fn a_host_of_a_project_conforms() {
     .await;
 
     report.assert();
-    assert_eq!(report.passed().len(), 17, "{report}");
+    assert_eq!(report.passed().len(), 23, "{report}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -42,7 +42,7 @@ async fn a_host_in_another_process_conforms() {
     .await;
 
     report.assert();
-    assert_eq!(report.passed().len(), 17, "{report}");
+    assert_eq!(report.passed().len(), 23, "{report}");
     stage.nothing_is_left().await;
 }
 

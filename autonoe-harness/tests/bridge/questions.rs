@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Epoch, Failure, HostedOutcome, HostedSession, JobRunner, LedgerView, LocalEngine, RunDesk,
-    RunId, RunOutcome, RunProgress, RunSpec, SessionHost, SessionHostError, SessionKey,
+    Epoch, ExitReason, Failure, HostedOutcome, HostedSession, JobRunner, LedgerView, LocalEngine,
+    Mode, RunDesk, RunId, RunLimits, RunMachine, RunOutcome, RunProgress, RunReport, RunSpec,
+    SessionHost, SessionHostError, SessionKey,
 };
 use autonoe_harness::{BridgeError, ServedSession, serve_engine, serve_session_host};
+use jiff::Timestamp;
+use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -50,6 +53,16 @@ impl SessionHost for Holding {
         self.begun.send_replace(true);
         cancelled.cancelled().await;
         Err(SessionHostError::Cancelled(key.clone()))
+    }
+
+    async fn conclude(&self, asked: Epoch, report: &RunReport) -> Result<(), SessionHostError> {
+        match report.sessions {
+            0 => Ok(()),
+            _ => Err(SessionHostError::Fenced {
+                asked,
+                latest: Epoch(4),
+            }),
+        }
     }
 }
 
@@ -104,6 +117,28 @@ async fn a_question_is_answered_after_the_greeting() {
         told,
         format!("{HELLO}{{\"id\":3,\"tell\":{{\"claimed\":4}}}}\n")
     );
+}
+
+#[tokio::test]
+async fn the_end_of_a_run_is_taken_or_refused() {
+    for (sessions, answer) in [
+        (0, r#""concluded""#),
+        (2, r#"{"fenced":{"asked":3,"latest":4}}"#),
+    ] {
+        let limits = RunLimits::new(Mode::Run);
+        let mut report = RunMachine::new(limits).report(
+            &RunId::new("shop"),
+            ExitReason::AllPassed,
+            Timestamp::UNIX_EPOCH,
+        );
+        report.sessions = sessions;
+        let ask = json!({"id": 3, "ask": {"conclude": {"epoch": 3, "report": report}}});
+
+        let (served, told) = said(&Holding::default(), &format!("{HELLO}{ask}\n"), None).await;
+
+        assert_eq!(served.expect("it is right"), ServedSession::Answered);
+        assert_eq!(told, format!("{HELLO}{{\"id\":3,\"tell\":{answer}}}\n"));
+    }
 }
 
 #[tokio::test]

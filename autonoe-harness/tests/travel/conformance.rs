@@ -45,5 +45,5 @@ async fn a_travelling_host_conforms() {
     .await;
 
     report.assert();
-    assert_eq!(report.passed().len(), 17, "{report}");
+    assert_eq!(report.passed().len(), 23, "{report}");
 }

@@ -109,3 +109,55 @@ async fn a_host_serves_one_run() {
     assert!(!stage.path("one/courier.git").exists());
     assert_eq!(key(1).run.as_str(), "shop");
 }
+
+#[tokio::test]
+async fn the_end_of_a_run_is_published_once() {
+    let stage = Stage::new();
+    let (one, two) = (stage.host("one"), stage.host("two"));
+    let epoch = one.claim().await;
+    one.attach(1, epoch).await.expect("it runs");
+
+    one.conclude(epoch).await.expect("it is written");
+    let tip = stage.tip();
+    one.conclude(epoch).await.expect("it is there");
+
+    assert_eq!(stage.tip(), tip);
+    let journal = stage.published(".autonoe/journal.jsonl");
+    assert_eq!(journal.matches("run_ended").count(), 1, "{journal}");
+    // On another host it has ended, too.
+    let epoch = two.claim().await;
+    two.attach(1, epoch).await.expect("it is recorded");
+    let next = two.attach(2, epoch).await.expect_err("it has ended");
+    assert!(next.to_string().contains("has ended here"), "{next}");
+    assert!(two.played.received().is_empty());
+}
+
+#[tokio::test]
+async fn who_was_overtaken_does_not_end_a_run() {
+    let stage = Stage::new();
+    let (one, two) = (stage.host("one"), stage.host("two"));
+    one.attach(1, Epoch(1)).await.expect("it runs");
+    two.attach(2, Epoch(2)).await.expect("it runs");
+    let tip = stage.tip();
+
+    let late = one.conclude(Epoch(1)).await;
+
+    let expected = SessionHostError::Fenced {
+        asked: Epoch(1),
+        latest: Epoch(2),
+    };
+    assert_eq!(late, Err(expected));
+    assert_eq!(stage.tip(), tip);
+}
+
+#[tokio::test]
+async fn a_run_that_has_not_begun_gets_no_branch_for_its_end() {
+    let stage = Stage::new();
+    let one = stage.host("one");
+    let epoch = one.claim().await;
+    let names = stage.names();
+
+    one.conclude(epoch).await.expect("it needs no end");
+
+    assert_eq!(stage.names(), names);
+}

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Epoch, Failure, HostedOutcome, HostedSession, InstructionName, JournalLine, LedgerView,
-    ProjectSessionHost, RunId, RunProgress, SessionHost, SessionHostError, SessionKey,
+    Epoch, ExitReason, Failure, HostedOutcome, HostedSession, InstructionName, JournalLine,
+    LedgerView, Mode, ProjectSessionHost, RunId, RunLimits, RunMachine, RunProgress, RunReport,
+    SessionHost, SessionHostError, SessionKey,
 };
 use autonoe_harness::{TravelRemote, TravellingHost, TravellingProject};
 use autonoe_process::Commands;
@@ -200,6 +201,14 @@ impl Host {
             .attach_or_start(&key, epoch, session(), &|_| {}, never)
             .await
     }
+
+    /// Tells it that the run has ended.
+    pub(crate) async fn conclude(&self, epoch: Epoch) -> Result<(), SessionHostError> {
+        let machine = RunMachine::new(RunLimits::new(Mode::Run));
+        let (run, now) = (RunId::new("shop"), jiff::Timestamp::UNIX_EPOCH);
+        let report = machine.report(&run, ExitReason::AllPassed, now);
+        self.host.conclude(epoch, &report).await
+    }
 }
 
 /// Does the work of a session: each leaves a file of its own.
@@ -232,6 +241,10 @@ impl SessionHost for Working {
             .sessions
             .attach_or_start(key, epoch, session, beat, cancelled);
         attaching.await
+    }
+
+    async fn conclude(&self, epoch: Epoch, report: &RunReport) -> Result<(), SessionHostError> {
+        self.sessions.conclude(epoch, report).await
     }
 }
 

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Epoch, Failure, HostedOutcome, HostedSession, LedgerView, RunId, RunProgress, SessionHost,
-    SessionHostError, SessionKey,
+    Epoch, Failure, HostedOutcome, HostedSession, LedgerView, RunId, RunProgress, RunReport,
+    SessionHost, SessionHostError, SessionKey,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -39,5 +39,9 @@ impl SessionHost for Refusing {
         _cancelled: CancellationToken,
     ) -> Result<HostedOutcome, SessionHostError> {
         Err(self.refuse(&key.run, key.number))
+    }
+
+    async fn conclude(&self, _epoch: Epoch, report: &RunReport) -> Result<(), SessionHostError> {
+        Err(self.refuse(&report.run, 0))
     }
 }

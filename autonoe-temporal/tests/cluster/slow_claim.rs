@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Epoch, Failure, HostedOutcome, HostedSession, LedgerView, RunId, RunProgress, SessionHost,
-    SessionHostError, SessionKey,
+    Epoch, Failure, HostedOutcome, HostedSession, LedgerView, RunId, RunProgress, RunReport,
+    SessionHost, SessionHostError, SessionKey,
 };
 use autonoe_temporal::{Pace, SessionHosts, SessionsRun, WorkerSettings};
 use autonoe_temporal_support::{Crew, DevServer, Site, Work, Working, hasty, outcome, submit};
@@ -73,6 +73,10 @@ impl SessionHost for SlowHost {
             .host
             .attach_or_start(key, epoch, session, beat, cancelled);
         attaching.await
+    }
+
+    async fn conclude(&self, epoch: Epoch, report: &RunReport) -> Result<(), SessionHostError> {
+        self.host.conclude(epoch, report).await
     }
 }
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Epoch, Failure, HostedOutcome, HostedSession, InstructionName, Journal, LedgerView, Project,
-    ProjectSessionHost, RunId, RunLock, RunProgress, SessionEnd, SessionHost, SessionHostError,
-    SessionKey,
+    Epoch, Failure, HostedOutcome, HostedSession, InstructionName, Journal, JournalLine,
+    LedgerView, Project, ProjectSessionHost, RunId, RunLock, RunProgress, RunReport, SessionEnd,
+    SessionHost, SessionHostError, SessionKey,
 };
 use autonoe_testkit::VirtualClock;
 use autonoe_testkit::conformance::HostGround;
@@ -35,6 +35,13 @@ pub(super) enum Fault {
     GoesOnWhenLetGo,
     ForgetsMessages,
     HidesTheLedger,
+    TakesTheEndOnce,
+    ForgetsWithTheEnd,
+    BeginsAfterTheEnd,
+    TakesOldEnds,
+    EndsWhenOvertaken,
+    EndsWhatHasNotBegun,
+    DoesNotWaitToEnd,
 }
 
 /// A host that does what it must but for its fault.
@@ -66,6 +73,14 @@ impl FaultyHost {
 
     fn is(&self, fault: Fault) -> bool {
         self.fault == fault
+    }
+
+    fn has_ended(&self, run: &RunId) -> bool {
+        let journal = Journal::read_all(&self.project).expect("it can be read");
+        let of_run = journal.entries().iter().filter(|entry| entry.run == *run);
+        of_run
+            .map(|entry| &entry.line)
+            .any(|line| matches!(line, JournalLine::RunEnded { .. }))
     }
 
     /// Raises the epoch, and begins nothing.
@@ -151,6 +166,13 @@ impl SessionHost for FaultyHost {
                 }
             }
             Fault::MixesUpSessions => key.number = 1,
+            Fault::ForgetsWithTheEnd if self.has_ended(&key.run) => key.number += 100,
+            Fault::BeginsAfterTheEnd if self.has_ended(&key.run) => {
+                let journal = Journal::read_all(&self.project).expect("it can be read");
+                if journal.session_result(&key).is_none() {
+                    key.run = RunId::new("another");
+                }
+            }
             Fault::SaysNothing => said = &quiet,
             Fault::IgnoresCancellations => cancelled = CancellationToken::new(),
             Fault::BeginsWhatIsCancelled if cancelled.is_cancelled() => {
@@ -193,6 +215,36 @@ impl SessionHost for FaultyHost {
                 _ => Ok(told),
             },
             attached => attached,
+        }
+    }
+
+    async fn conclude(&self, epoch: Epoch, report: &RunReport) -> Result<(), SessionHostError> {
+        let run = &report.run;
+        let failed = || SessionHostError::Failed {
+            key: SessionKey {
+                run: run.clone(),
+                number: 0,
+            },
+            failure: Failure::permanent("no_end", "it is not taken"),
+        };
+        match self.fault {
+            Fault::TakesTheEndOnce if self.has_ended(run) => return Err(failed()),
+            Fault::DoesNotWaitToEnd
+                if RunLock::held(&self.project).expect("readable").is_some() =>
+            {
+                return Err(failed());
+            }
+            Fault::EndsWhatHasNotBegun => self.take_over(run, epoch).await,
+            _ => {}
+        }
+        let concluded = self.inner.conclude(epoch, report).await;
+        match concluded {
+            Err(SessionHostError::Fenced { .. }) if self.is(Fault::TakesOldEnds) => Ok(()),
+            Err(SessionHostError::Fenced { latest, .. }) if self.is(Fault::EndsWhenOvertaken) => {
+                self.inner.conclude(latest, report).await?;
+                concluded
+            }
+            concluded => concluded,
         }
     }
 }

@@ -17,6 +17,12 @@ const WAITS: &str = "a host tells that it waits";
 const CANCELLED: &str = "a cancelled session ends and stays cancelled";
 const BEFORE: &str = "a session that is cancelled before it began has no outcome";
 const LET_GO: &str = "a session that is let go leaves no record and is run again";
+const END_TWICE: &str = "the end of a run can be told twice";
+const AFTER_END: &str = "a session with an outcome is told after the end";
+const NOTHING_BEGINS: &str = "no session begins after the end";
+const NO_END: &str = "who was overtaken does not end the run";
+const NEEDS_NONE: &str = "a run that has not begun needs no end";
+const END_WAITS: &str = "the end waits for a session that is at work";
 
 /// Asserts that hosts with a fault fail exactly these checks.
 async fn finds(fault: Fault, checks: &[&str]) {
@@ -34,14 +40,29 @@ async fn a_host_without_a_fault_conforms() {
 
 #[tokio::test(start_paused = true)]
 async fn faults_of_records_are_found() {
-    finds(Fault::RunsAgain, &[AGAIN, RECORDED, NO_RECORD, CANCELLED]).await;
+    let again = [AGAIN, RECORDED, NO_RECORD, CANCELLED, AFTER_END, END_WAITS];
+    finds(Fault::RunsAgain, &again).await;
     let everywhere = [
-        AGAIN, RECORDED, TWO, LEDGER, OLDER, NO_RECORD, NO_WRITING, NO_CHANGE, NO_WAIT, WAITS,
+        AGAIN,
+        RECORDED,
+        TWO,
+        LEDGER,
+        OLDER,
+        NO_RECORD,
+        NO_WRITING,
+        NO_CHANGE,
+        NO_WAIT,
+        WAITS,
         CANCELLED,
+        AFTER_END,
+        NOTHING_BEGINS,
+        NO_END,
+        END_WAITS,
     ];
     finds(Fault::RecordsElsewhere, &everywhere).await;
     let numbers = "each session of a run has its own outcome";
-    finds(Fault::MixesUpSessions, &[numbers, WAITS]).await;
+    let mixed_up = [numbers, WAITS, NOTHING_BEGINS, NO_END];
+    finds(Fault::MixesUpSessions, &mixed_up).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -60,6 +81,17 @@ async fn faults_of_endings_are_found() {
     finds(Fault::BeginsWhatIsCancelled, &[BEFORE]).await;
     finds(Fault::CancelsWhatIsLetGo, &[LET_GO]).await;
     finds(Fault::GoesOnWhenLetGo, &[LET_GO]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn faults_of_the_end_of_a_run_are_found() {
+    finds(Fault::TakesTheEndOnce, &[END_TWICE]).await;
+    finds(Fault::ForgetsWithTheEnd, &[AFTER_END, END_WAITS]).await;
+    finds(Fault::BeginsAfterTheEnd, &[NOTHING_BEGINS]).await;
+    finds(Fault::TakesOldEnds, &[NO_END]).await;
+    finds(Fault::EndsWhenOvertaken, &[NO_END]).await;
+    finds(Fault::EndsWhatHasNotBegun, &[NEEDS_NONE]).await;
+    finds(Fault::DoesNotWaitToEnd, &[END_WAITS]).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,11 +1,11 @@
 //! `autonoe engine logs`.
 
-use autonoe_core::{Engine, JournalEntry, RunId, RunPhase, RunView};
+use autonoe_core::{Engine, JournalEntry, JournalLine, RunId, RunOutcome, RunPhase, RunView};
 
 use super::again::again;
 use super::place;
 use super::remote::{News, PAUSE, Remote};
-use super::status::{ended, sessions, trouble};
+use super::status::{cancelled, ended, sessions, trouble};
 use super::told::Told;
 use super::trouble::{Row, Trouble};
 use super::watching::watch;
@@ -49,8 +49,8 @@ pub(super) async fn logs(
         }
     };
     if !args.json {
-        surroundings.say(&afterwards(&args.which, &view, teller.has_told))?;
-    } else if !teller.has_told {
+        surroundings.say(&afterwards(&args.which, &view, teller.told))?;
+    } else if teller.told == SoFar::Nothing {
         surroundings.note("the run has written nothing down yet");
         if let Some(trouble) = trouble(&view) {
             surroundings.note(&trouble);
@@ -101,7 +101,15 @@ async fn follow(
 struct Teller {
     narrator: Narrator,
     json: bool,
-    has_told: bool,
+    told: SoFar,
+}
+
+/// What was told of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SoFar {
+    Nothing,
+    Something,
+    ItsEnd,
 }
 
 impl Teller {
@@ -109,14 +117,17 @@ impl Teller {
         Self {
             narrator: Narrator::elsewhere(),
             json,
-            has_told: false,
+            told: SoFar::Nothing,
         }
     }
 
     fn tell(&mut self, entries: &[JournalEntry]) -> Result<Reader, CliError> {
-        self.has_told |= !entries.is_empty();
         let mut text = String::new();
         for entry in entries {
+            self.told = match entry.line {
+                JournalLine::RunEnded { .. } => SoFar::ItsEnd,
+                _ => SoFar::Something,
+            };
             match self.json {
                 true => text.push_str(&as_json(entry)?),
                 false => self.narrator.tell(entry, &mut text),
@@ -127,18 +138,18 @@ impl Teller {
 }
 
 /// Says how the run stands after what it has written down.
-fn afterwards(which: &EngineRunArgs, view: &RunView, has_told: bool) -> String {
+fn afterwards(which: &EngineRunArgs, view: &RunView, told: SoFar) -> String {
     let run = &which.run;
-    let mut text = match has_told {
-        true => String::new(),
-        false => format!("The run {run} has written nothing down yet.\n"),
+    let mut text = match told {
+        SoFar::Nothing => format!("The run {run} has written nothing down yet.\n"),
+        SoFar::Something | SoFar::ItsEnd => String::new(),
     };
     if let Some(trouble) = trouble(view) {
         text.push_str(&format!("{trouble}\n"));
     }
     match (&view.outcome, view.phase) {
         (Some(outcome), _) => {
-            for line in ended(outcome) {
+            for line in untold(outcome, told) {
                 text.push_str(&line);
                 text.push('\n');
             }
@@ -154,11 +165,20 @@ fn afterwards(which: &EngineRunArgs, view: &RunView, has_told: bool) -> String {
     text
 }
 
+/// Says of the end of a run what its journal has not told.
+fn untold(outcome: &RunOutcome, told: SoFar) -> Vec<String> {
+    match told {
+        SoFar::ItsEnd => cancelled(outcome).into_iter().collect(),
+        SoFar::Nothing | SoFar::Something => ended(outcome),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
 
-    use autonoe_core::ProjectName;
+    use autonoe_core::{ExitReason, Mode, ProjectName, RunLimits, RunMachine};
+    use jiff::Timestamp;
 
     use super::super::away::Away;
     use super::*;
@@ -174,6 +194,22 @@ mod tests {
         let mut teller = Teller::new(false);
         let view = follow(engine, &run, &mut journal, &mut teller, &note).await;
         (view, noted.into_inner())
+    }
+
+    #[test]
+    fn the_end_is_told_once_by_the_journal_or_after_it() {
+        let machine = RunMachine::new(RunLimits::new(Mode::Run));
+        let run = RunId::new("shop-1");
+        let report = machine.report(&run, ExitReason::Interrupted, Timestamp::UNIX_EPOCH);
+        let output = serde_json::to_value(&report).expect("JSON");
+        let outcome = RunOutcome::cancelled("enough").with_output(output);
+
+        let [not_yet, by_journal] =
+            [SoFar::Something, SoFar::ItsEnd].map(|it| untold(&outcome, it));
+
+        assert_eq!(by_journal, ["It was cancelled: enough"]);
+        assert_eq!(not_yet[..1], by_journal);
+        assert!(not_yet[1].starts_with("Run shop-1 ended:"), "{not_yet:?}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -79,13 +79,6 @@ pub(super) fn trouble(view: &RunView) -> Option<String> {
 
 /// Writes what a run came to.
 pub(super) fn ended(outcome: &RunOutcome) -> Vec<String> {
-    let how = match &outcome.ending {
-        RunEnding::Cancelled { reason } if !reason.is_empty() => {
-            Some(format!("It was cancelled: {}", harmless_line(reason)))
-        }
-        RunEnding::Cancelled { .. } => Some("It was cancelled.".to_owned()),
-        RunEnding::Succeeded | RunEnding::Failed { .. } => None,
-    };
     let told = match (report(outcome), &outcome.ending) {
         (Some(report), _) => summary(&report).to_vec(),
         (None, RunEnding::Failed { failure }) => {
@@ -97,7 +90,18 @@ pub(super) fn ended(outcome: &RunOutcome) -> Vec<String> {
         (None, RunEnding::Succeeded) => vec!["It succeeded.".to_owned()],
         (None, RunEnding::Cancelled { .. }) => Vec::new(),
     };
-    how.into_iter().chain(told).collect()
+    cancelled(outcome).into_iter().chain(told).collect()
+}
+
+/// Says why a run was cancelled, if it was. No report tells that.
+pub(super) fn cancelled(outcome: &RunOutcome) -> Option<String> {
+    match &outcome.ending {
+        RunEnding::Cancelled { reason } if !reason.is_empty() => {
+            Some(format!("It was cancelled: {}", harmless_line(reason)))
+        }
+        RunEnding::Cancelled { .. } => Some("It was cancelled.".to_owned()),
+        RunEnding::Succeeded | RunEnding::Failed { .. } => None,
+    }
 }
 
 /// Returns the report that a run gave, if it gave one.

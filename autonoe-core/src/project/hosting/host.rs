@@ -8,26 +8,31 @@ use async_trait::async_trait;
 use autonoe_security::Destructive;
 use tokio_util::sync::CancellationToken;
 
+use super::concluding::Concluding;
+use super::fencing::of_run;
 use super::known::Known;
 use super::performing::Performing;
-use crate::domain::{Epoch, Failure, LedgerView, Mode, Retry, RunId, SessionKey, SessionResult};
+use crate::domain::{
+    Epoch, Failure, LedgerView, Mode, Retry, RunId, RunReport, SessionKey, SessionResult,
+};
 use crate::engine::{HostedOutcome, HostedSession, RunProgress, SessionHost, SessionHostError};
 use crate::port::{AgentClientFactory, Clock, DeliverableRepository, SystemClock};
 use crate::project::{
     FileDeliverableRepository, Journal, Project, ProjectError, ProjectGround, ProjectRunError,
     SandboxSwitch,
 };
-use crate::run::{SessionRunnerBuilder, take_over_at};
+use crate::run::SessionRunnerBuilder;
 
 /// How long to wait before looking again whether another one is done.
-const LOOK_AGAIN: Duration = Duration::from_millis(500);
+pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 /// Carries out single sessions in a project directory.
 ///
 /// It stands on what a run in that directory has: the run lock keeps two agents apart, the journal
 /// has the record of each session, and the epoch of the ledger keeps off who was overtaken. The
-/// sessions of one run are one flow there, which this never closes. A journal that has grown large
-/// is put aside when the first session of a run begins; records are found in those that are kept.
+/// sessions of one run are one flow there, with the end that its engine tells. A journal that has
+/// grown large is put aside when the first session of a run begins; records are found in those that
+/// are kept.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -129,48 +134,39 @@ impl ProjectSessionHost {
             .map_err(|error| Failure::from_error("project_unusable", &error, Retry::Useless))
     }
 
-    /// Keeps off all before `epoch`; or says that it was overtaken itself.
-    async fn fence(&self, key: &SessionKey, epoch: Epoch) -> Result<(), SessionHostError> {
-        let failed = |failure| SessionHostError::Failed {
-            key: key.clone(),
-            failure,
-        };
-        let ledger: Arc<dyn DeliverableRepository> = self.ledger().map_err(failed)?;
-        let mut raised = Ok(());
-        loop {
-            let found = ledger.load().await;
-            let found = found.map_err(|error| failed(Failure::from(&error)))?;
-            match found.map(|found| found.epoch) {
-                Some(latest) if latest > epoch => {
-                    let asked = epoch;
-                    return Err(SessionHostError::Fenced { asked, latest });
+    /// Returns what the journal knows of a session. One that is not recorded in a run that has ended
+    /// is a failure: it must not begin.
+    async fn known(&self, key: &SessionKey) -> Result<Known, Failure> {
+        let key = key.clone();
+        self.reading(move |journal| {
+            let known = Known::of(&key, journal);
+            match known.result {
+                None if journal.has_ended(&key.run) => {
+                    let run = &key.run;
+                    let why = format!("the run {run} has ended here; begin another one");
+                    Err(Failure::permanent("run_ended", why))
                 }
-                Some(latest) if latest == epoch => return Ok(()),
-                // Looked at again: it may have failed because another was there first.
-                _ => raised.map_err(failed)?,
+                _ => Ok(known),
             }
-            let taken = take_over_at(&ledger, &self.clock, epoch, |_| {}).await;
-            raised = taken.map(|_| ());
-        }
+        })
+        .await?
     }
 
-    /// Returns what the journal knows of a session.
-    async fn known(&self, key: &SessionKey) -> Result<Known, Failure> {
-        let (project, key) = (self.project.clone(), key.clone());
-        let reading = tokio::task::spawn_blocking(move || {
-            let journal = Journal::read_all(&project);
-            let journal = journal.map_err(|error| {
-                Failure::from_error("journal_unavailable", &error, Retry::Useless)
-            })?;
-            Ok(Known::of(&key, &journal))
-        });
-        reading.await.unwrap_or_else(|error| {
-            Err(Failure::from_error(
-                "journal_unavailable",
-                &error,
-                Retry::MayHelp,
-            ))
-        })
+    /// Reads the journal, with those that were put aside.
+    pub(super) async fn reading<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Journal) -> T + Send + 'static,
+    ) -> Result<T, Failure> {
+        let unavailable = |error: &(dyn std::error::Error + 'static), retry| {
+            Failure::from_error("journal_unavailable", error, retry)
+        };
+        let project = self.project.clone();
+        let reading =
+            tokio::task::spawn_blocking(move || Journal::read_all(&project).map(|it| read(&it)));
+        let read = reading
+            .await
+            .map_err(|error| unavailable(&error, Retry::MayHelp))?;
+        read.map_err(|error| unavailable(&error, Retry::Useless))
     }
 
     /// Makes the outcome of what was recorded.
@@ -207,11 +203,9 @@ impl ProjectSessionHost {
 #[async_trait]
 impl SessionHost for ProjectSessionHost {
     async fn claim(&self, run: &RunId) -> Result<Epoch, SessionHostError> {
+        let key = of_run(run);
         let failed = |failure| SessionHostError::Failed {
-            key: SessionKey {
-                run: run.clone(),
-                number: 0,
-            },
+            key: key.clone(),
             failure,
         };
         let found = self.ledger().map_err(failed)?.load().await;
@@ -273,6 +267,15 @@ impl SessionHost for ProjectSessionHost {
             .await;
         drop(ground);
         Ok(self.outcome(result?, lost).await)
+    }
+
+    async fn conclude(&self, epoch: Epoch, report: &RunReport) -> Result<(), SessionHostError> {
+        let concluding = Concluding {
+            host: self,
+            epoch,
+            report,
+        };
+        concluding.conclude().await
     }
 }
 

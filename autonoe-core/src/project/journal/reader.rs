@@ -141,6 +141,16 @@ impl Journal {
         RecordedFlow::replay(run.clone(), lines)
     }
 
+    /// Tells whether the end of a run or a flow is written down.
+    pub(in crate::project) fn has_ended(&self, run: &RunId) -> bool {
+        self.of_run(run).any(|entry| {
+            matches!(
+                entry.line,
+                JournalLine::RunEnded { .. } | JournalLine::FlowEnded { .. }
+            )
+        })
+    }
+
     fn of_run<'a>(&'a self, run: &'a RunId) -> impl Iterator<Item = &'a JournalEntry> {
         self.entries.iter().filter(move |entry| entry.run == *run)
     }

@@ -62,7 +62,8 @@ impl RecordedFlow {
         let mut flow = Self::begun(run, start, started_at);
         let mut unseen = UnseenEnd::default();
         for (_, line) in lines {
-            if let JournalLine::FlowEnded { .. } = line {
+            // Of a run that an engine elsewhere has driven, the engine tells the end.
+            if let JournalLine::FlowEnded { .. } | JournalLine::RunEnded { .. } = line {
                 return None;
             }
             unseen.note(line);

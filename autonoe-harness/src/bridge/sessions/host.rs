@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Clock, Epoch, Failure, HostedOutcome, HostedSession, LedgerView, RunId, RunProgress,
+    Clock, Epoch, Failure, HostedOutcome, HostedSession, LedgerView, RunId, RunProgress, RunReport,
     SessionHost, SessionHostError, SessionKey, SystemClock,
 };
 use tokio_util::sync::CancellationToken;
@@ -106,15 +106,10 @@ impl ProgramSessionHost {
 #[async_trait]
 impl SessionHost for ProgramSessionHost {
     async fn claim(&self, run: &RunId) -> Result<Epoch, SessionHostError> {
-        // No session of a run has this number.
-        let key = SessionKey {
-            run: run.clone(),
-            number: 0,
-        };
         let ask = SessionAsk::Claim { run: run.clone() };
         match self.ask(ask, &|_| {}, &CancellationToken::new()).await {
             Ok(SessionTell::Claimed(epoch)) => Ok(epoch),
-            told => Err(refused(key, told)),
+            told => Err(refused(of_run(run), told)),
         }
     }
 
@@ -145,6 +140,25 @@ impl SessionHost for ProgramSessionHost {
             Ok(SessionTell::Outcome(outcome)) => Ok(outcome),
             told => Err(refused(key.clone(), told)),
         }
+    }
+
+    async fn conclude(&self, epoch: Epoch, report: &RunReport) -> Result<(), SessionHostError> {
+        let ask = SessionAsk::Conclude {
+            epoch,
+            report: Box::new(report.clone()),
+        };
+        match self.ask(ask, &|_| {}, &CancellationToken::new()).await {
+            Ok(SessionTell::Concluded) => Ok(()),
+            told => Err(refused(of_run(&report.run), told)),
+        }
+    }
+}
+
+/// Names a run where a session is to be named: none has this number.
+fn of_run(run: &RunId) -> SessionKey {
+    SessionKey {
+        run: run.clone(),
+        number: 0,
     }
 }
 

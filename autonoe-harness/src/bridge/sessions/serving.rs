@@ -190,6 +190,10 @@ async fn answer(
                 Err(error) => error.into(),
             }
         }
+        SessionAsk::Conclude { epoch, report } => match host.conclude(epoch, &report).await {
+            Ok(()) => SessionTell::Concluded,
+            Err(error) => error.into(),
+        },
         SessionAsk::Cancel => {
             return Err(BridgeError::out_of_turn("there is nothing to cancel"));
         }

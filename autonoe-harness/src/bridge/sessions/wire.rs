@@ -1,8 +1,8 @@
 //! What is said between who wants a session and who carries it out.
 
 use autonoe_core::{
-    Epoch, Failure, HostedOutcome, HostedSession, LedgerView, RunId, RunProgress, SessionHostError,
-    SessionKey,
+    Epoch, Failure, HostedOutcome, HostedSession, LedgerView, RunId, RunProgress, RunReport,
+    SessionHostError, SessionKey,
 };
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,11 @@ pub(super) enum SessionAsk {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         cancelled: bool,
     },
+    /// That the end of a run is written down.
+    Conclude {
+        epoch: Epoch,
+        report: Box<RunReport>,
+    },
     /// That the session that was asked for is ended.
     Cancel,
 }
@@ -46,6 +51,8 @@ pub(super) enum SessionTell {
     Ledger(LedgerView),
     /// What the session came to, as it was recorded.
     Outcome(HostedOutcome),
+    /// The end of the run is written down, or needs not be.
+    Concluded,
     /// Another has taken over.
     Fenced { asked: Epoch, latest: Epoch },
     /// It was cancelled before it began.
@@ -67,7 +74,10 @@ impl From<SessionHostError> for SessionTell {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::InstructionName;
+    use autonoe_core::{
+        CostTotal, ExitReason, InstructionName, Mode, RunLimits, RunMachine, TokenUsage,
+    };
+    use jiff::Timestamp;
     use serde_json::json;
 
     use super::*;
@@ -89,6 +99,12 @@ mod tests {
             cancelled: false,
         };
         let run = RunId::new("shop");
+        let machine = RunMachine::new(RunLimits::new(Mode::Run));
+        let report = machine.report(&run, ExitReason::AllPassed, Timestamp::UNIX_EPOCH);
+        let conclude = SessionAsk::Conclude {
+            epoch: Epoch(2),
+            report: Box::new(report),
+        };
         let lines = [
             (
                 SessionAsk::Claim { run: run.clone() },
@@ -107,6 +123,28 @@ mod tests {
                         "instruction": "coding",
                         "messages": ["The tests come first."],
                         "budget": serde_json::to_value(autonoe_core::Budget::default())
+                            .expect("it serialises"),
+                    },
+                }}}),
+            ),
+            (
+                conclude,
+                json!({"id": 1, "ask": {"conclude": {
+                    "epoch": 2,
+                    "report": {
+                        "run": "shop",
+                        "exitReason": "all_passed",
+                        "iterations": 0,
+                        "sessions": 0,
+                        "deliverablesPassedCount": 0,
+                        "deliverablesTotalCount": 0,
+                        "blockedCount": 0,
+                        "verifiedCount": 0,
+                        "verifiedTotalCount": 0,
+                        "totalDurationMs": 0,
+                        "totalCost": serde_json::to_value(CostTotal::default())
+                            .expect("it serialises"),
+                        "tokens": serde_json::to_value(TokenUsage::default())
                             .expect("it serialises"),
                     },
                 }}}),
@@ -144,6 +182,10 @@ mod tests {
             (
                 SessionTell::Claimed(Epoch(4)),
                 json!({"id": 1, "tell": {"claimed": 4}}),
+            ),
+            (
+                SessionTell::Concluded,
+                json!({"id": 1, "tell": "concluded"}),
             ),
             (
                 SessionTell::from(SessionHostError::Fenced {

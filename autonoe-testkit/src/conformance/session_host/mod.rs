@@ -1,6 +1,7 @@
 //! What every session host must do.
 
 mod agents;
+mod concluding;
 mod ending;
 mod ground;
 mod overtaking;
@@ -114,4 +115,22 @@ const CHECKS: &[(&str, Check)] = &[
         "a session that is let go leaves no record and is run again",
         |it| ending::dropped_is_run_again(it).boxed(),
     ),
+    ("the end of a run can be told twice", |it| {
+        concluding::end_is_told_twice(it).boxed()
+    }),
+    ("a session with an outcome is told after the end", |it| {
+        concluding::recorded_is_told_after_the_end(it).boxed()
+    }),
+    ("no session begins after the end", |it| {
+        concluding::nothing_begins_after_the_end(it).boxed()
+    }),
+    ("who was overtaken does not end the run", |it| {
+        concluding::overtaken_does_not_conclude(it).boxed()
+    }),
+    ("a run that has not begun needs no end", |it| {
+        concluding::nothing_needs_no_end(it).boxed()
+    }),
+    ("the end waits for a session that is at work", |it| {
+        concluding::end_waits_for_a_session(it).boxed()
+    }),
 ];

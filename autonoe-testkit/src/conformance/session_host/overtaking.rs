@@ -1,10 +1,12 @@
 //! Who was overtaken writes nothing.
 
+use std::fmt::Debug;
+
 use autonoe_core::{Epoch, InstructionName, SessionHostError};
 use tokio_util::sync::CancellationToken;
 
 use super::agents::does;
-use super::ground::{Attached, Stand, key, run, session, told};
+use super::ground::{Stand, key, run, session, told};
 use super::signs::BEGUN;
 use crate::conformance::checks::Finding;
 
@@ -100,11 +102,15 @@ pub(super) async fn looking_does_not_wait(it: Stand) -> Finding {
     Ok(())
 }
 
-fn is_fenced(attached: &Attached, asked: Epoch, latest: Epoch) -> Finding {
+pub(super) fn is_fenced<T: Debug>(
+    told: &Result<T, SessionHostError>,
+    asked: Epoch,
+    latest: Epoch,
+) -> Finding {
     let expected = SessionHostError::Fenced { asked, latest };
     ensure!(
-        attached.as_ref() == Err(&expected),
-        "epoch {} is told {attached:?}, although epoch {} has taken over",
+        told.as_ref().err() == Some(&expected),
+        "epoch {} is told {told:?}, although epoch {} has taken over",
         asked.0,
         latest.0
     );

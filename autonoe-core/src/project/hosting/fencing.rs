@@ -1,0 +1,61 @@
+//! Who was overtaken is kept off.
+
+use std::sync::Arc;
+
+use super::host::ProjectSessionHost;
+use crate::domain::{Epoch, Failure, RunId, SessionKey};
+use crate::engine::SessionHostError;
+use crate::port::DeliverableRepository;
+use crate::run::take_over_at;
+
+impl ProjectSessionHost {
+    /// Returns the highest epoch that was seen here; or says that `epoch` was overtaken.
+    pub(super) async fn not_overtaken(
+        &self,
+        key: &SessionKey,
+        epoch: Epoch,
+    ) -> Result<Option<Epoch>, SessionHostError> {
+        let failed = |failure| SessionHostError::Failed {
+            key: key.clone(),
+            failure,
+        };
+        let found = self.ledger().map_err(failed)?.load().await;
+        let found = found.map_err(|error| failed(Failure::from(&error)))?;
+        match found.map(|found| found.epoch) {
+            Some(latest) if latest > epoch => {
+                let asked = epoch;
+                Err(SessionHostError::Fenced { asked, latest })
+            }
+            latest => Ok(latest),
+        }
+    }
+
+    /// Keeps off all before `epoch`; or says that it was overtaken itself.
+    pub(super) async fn fence(
+        &self,
+        key: &SessionKey,
+        epoch: Epoch,
+    ) -> Result<(), SessionHostError> {
+        let failed = |failure| SessionHostError::Failed {
+            key: key.clone(),
+            failure,
+        };
+        let ledger: Arc<dyn DeliverableRepository> = self.ledger().map_err(failed)?;
+        let mut raised = Ok(());
+        while self.not_overtaken(key, epoch).await? != Some(epoch) {
+            // Looked at again: it may have failed because another was there first.
+            raised.map_err(failed)?;
+            let taken = take_over_at(&ledger, &self.clock, epoch, |_| {}).await;
+            raised = taken.map(|_| ());
+        }
+        Ok(())
+    }
+}
+
+/// Names a run where a session is to be named: none has this number.
+pub(super) fn of_run(run: &RunId) -> SessionKey {
+    SessionKey {
+        run: run.clone(),
+        number: 0,
+    }
+}
