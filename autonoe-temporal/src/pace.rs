@@ -38,6 +38,10 @@ pub struct Pace {
     /// the run.
     #[serde(rename = "hostMs", with = "millis")]
     pub host: Duration,
+    /// How long the end of a run waits for its host to write it down there. It is told as soon as
+    /// that is done, or then.
+    #[serde(rename = "endMs", with = "millis")]
+    pub end: Duration,
     /// How often a run or a session is begun whose workers die with it, before it has failed.
     pub attempts: u32,
     /// After how many sessions the history of a run is begun anew. The server bounds it.
@@ -52,6 +56,7 @@ impl Default for Pace {
             sticky: Duration::from_secs(3),
             longest: Duration::from_secs(7 * 24 * 3600),
             host: Duration::from_secs(60),
+            end: Duration::from_secs(30),
             attempts: 10,
             sessions_in_history: 500,
         }

@@ -71,9 +71,15 @@ pub(crate) fn reads(job: &str) -> bool {
     [JOURNAL_JOB, EVENTS_JOB].contains(&job)
 }
 
-/// Returns the queue of one host for what holds no slot of it: to read what a run has written down.
-pub(crate) fn reading_queue(queue: &str, host: &str) -> String {
-    format!("{}/journal", host_queue(queue, host))
+/// Returns the queue of one host for what holds no slot of it: to read what a run has
+/// written down, or to write down its end.
+pub(crate) fn aside_queue(queue: &str, host: &str) -> String {
+    aside_of(&host_queue(queue, host))
+}
+
+/// Returns that queue of the host that has the queue `host_queue`.
+pub(crate) fn aside_of(host_queue: &str) -> String {
+    format!("{host_queue}/aside")
 }
 
 #[cfg(test)]

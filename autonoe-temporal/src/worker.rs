@@ -15,7 +15,7 @@ use crate::connecting::{ConnectError, connect};
 use crate::fleet::FleetWorkflow;
 use crate::job::{JobActivities, JobWorkflow, Runners};
 use crate::sessions::{SessionActivities, SessionHosts, SessionsWorkflow};
-use crate::wire::{host_queue, reading_queue};
+use crate::wire::{aside_queue, host_queue};
 
 /// Who a worker is, and how much it does at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,8 +72,9 @@ pub enum WorkerError {
 
 /// Takes runs from the server and carries them out.
 ///
-/// It polls two queues: that of all workers, and that of its host; a third one for who reads journals. It decides nothing by itself: a
-/// worker that dies, or is told to stop, leaves its runs to others.
+/// It polls two queues: that of all workers, and that of its host; a third one, if it has sessions or
+/// journals, for what holds no slot. It decides nothing by itself: a worker that dies, or is told to
+/// stop, leaves its runs to others.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -166,24 +167,24 @@ impl TemporalWorker {
         let host = host_queue(&self.settings.queue, &self.worker.host);
         let mut shared = self.worker(&runtime, &self.settings.queue)?;
         let mut own = self.worker(&runtime, &host)?;
-        let mut reading = match self.reads_journals {
-            true => Some(self.reader(&runtime)?),
+        let mut aside = match self.reads_journals || self.hosts.is_some() {
+            true => Some(self.aside(&runtime)?),
             false => None,
         };
         let (stop_shared, stop_own) = (shared.shutdown_handle(), own.shutdown_handle());
-        let stop_reading = reading.as_ref().map(Worker::shutdown_handle);
-        let reading = async {
-            match &mut reading {
-                Some(reading) => reading.run().await,
+        let stop_aside = aside.as_ref().map(Worker::shutdown_handle);
+        let aside = async {
+            match &mut aside {
+                Some(aside) => aside.run().await,
                 None => Ok(()),
             }
         };
-        let all = async { tokio::try_join!(shared.run(), own.run(), reading) };
+        let all = async { tokio::try_join!(shared.run(), own.run(), aside) };
         let stopping = async {
             stopped.cancelled().await;
             stop_shared();
             stop_own();
-            if let Some(stop) = stop_reading {
+            if let Some(stop) = stop_aside {
                 stop();
             }
             std::future::pending::<()>().await;
@@ -199,10 +200,8 @@ impl TemporalWorker {
 
     fn worker(&self, runtime: &Runtime, queue: &str) -> Result<Worker, WorkerError> {
         let pace = self.settings.pace;
-        let host = host_queue(&self.settings.queue, &self.worker.host);
         let mut options = WorkerOptions::new(queue);
-        if let Some(hosts) = &self.hosts {
-            let sessions = SessionActivities::new(hosts.clone(), host);
+        if let Some(sessions) = self.session_activities() {
             options = options.register_activities(sessions);
         }
         let options = options
@@ -220,10 +219,22 @@ impl TemporalWorker {
         Worker::new(runtime, self.client.clone(), options).map_err(begin)
     }
 
-    /// Makes what reads journals, and does nothing else.
-    fn reader(&self, runtime: &Runtime) -> Result<Worker, WorkerError> {
+    fn session_activities(&self) -> Option<SessionActivities> {
+        let host = host_queue(&self.settings.queue, &self.worker.host);
+        let hosts = self.hosts.clone()?;
+        Some(SessionActivities::new(hosts, host))
+    }
+
+    /// Makes what reads journals and writes down the ends of runs, and does nothing else. Neither is
+    /// to wait for a slot.
+    fn aside(&self, runtime: &Runtime) -> Result<Worker, WorkerError> {
         let pace = self.settings.pace;
-        let options = WorkerOptions::new(reading_queue(&self.settings.queue, &self.worker.host))
+        let queue = aside_queue(&self.settings.queue, &self.worker.host);
+        let mut options = WorkerOptions::new(queue);
+        if let Some(sessions) = self.session_activities() {
+            options = options.register_activities(sessions);
+        }
+        let options = options
             .tuner(tuner(STEPS))
             .max_heartbeat_throttle_interval(pace.beat)
             .default_heartbeat_throttle_interval(pace.beat)

@@ -26,7 +26,7 @@ use crate::fleet::FleetWorkflow;
 use crate::job::JobWorkflow;
 use crate::payload::{MOST_UNHEARD, too_large};
 use crate::sessions::{SessionsWorkflow, progress};
-use crate::wire::{HOST_MEMO, Look, SPEC_MEMO, host_of, host_queue, reading_queue, reads};
+use crate::wire::{HOST_MEMO, Look, SPEC_MEMO, aside_queue, host_of, host_queue, reads};
 
 /// How long a worker has to say how a run stands. Without it, what the server knows is told.
 const LOOK: Duration = Duration::from_secs(5);
@@ -189,7 +189,7 @@ impl Engine for TemporalEngine {
         let host = place.host.as_deref();
         let queue = &self.settings.queue;
         let host_queue = host.map(|host| match reads(&run.job) {
-            true => reading_queue(queue, host),
+            true => aside_queue(queue, host),
             false => host_queue(queue, host),
         });
         match self.start(run.clone(), host_queue).await? {

@@ -8,7 +8,7 @@ use temporalio_sdk::activities::{ActivityContext, ActivityError, activities};
 use tokio_util::sync::CancellationToken;
 
 use super::SessionHosts;
-use super::calls::{Claim, SessionAnswer, SessionCall, Whose};
+use super::calls::{Claim, EndCall, SessionAnswer, SessionCall, Whose};
 use crate::beat::Beats;
 use crate::watching::{kept_alive, watched};
 use crate::wire::Beat;
@@ -93,6 +93,22 @@ impl SessionActivities {
             host.attach_or_start(&key, call.epoch, call.session, &beat, cancelled.clone());
         let attached = watched(&ctx, &beats, attaching, || cancelled.cancel()).await?;
         Ok(SessionAnswer::from(attached))
+    }
+
+    /// Writes down how a run ended.
+    #[activity(name = "autonoe-conclude")]
+    pub async fn conclude(
+        self: Arc<Self>,
+        ctx: ActivityContext,
+        end: EndCall,
+    ) -> Result<(), ActivityError> {
+        let host = self.host(&end.whose)?;
+        let concluding = host.conclude(end.epoch, &end.report);
+        let concluded = kept_alive(&ctx, concluding).await?;
+        concluded.map_err(|error| match error {
+            SessionHostError::Failed { failure, .. } => refused(&failure),
+            error => refused(&Failure::permanent("session_host", error.to_string())),
+        })
     }
 }
 

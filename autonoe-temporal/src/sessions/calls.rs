@@ -1,7 +1,8 @@
 //! What a workflow asks of a host, and is answered.
 
 use autonoe_core::{
-    Epoch, Failure, HostedOutcome, HostedSession, LedgerView, RunId, SessionHostError, SessionKey,
+    Epoch, Failure, HostedOutcome, HostedSession, LedgerView, RunId, RunReport, SessionHostError,
+    SessionKey,
 };
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +44,7 @@ impl SessionCall {
     }
 }
 
-/// What became of it.
+/// What became of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum SessionAnswer {
@@ -67,4 +68,12 @@ impl From<Result<HostedOutcome, SessionHostError>> for SessionAnswer {
             Err(error) => Self::Failed(Failure::retryable("session_host", error.to_string())),
         }
     }
+}
+
+/// The end of a run that its host is to write down.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EndCall {
+    pub whose: Whose,
+    pub epoch: Epoch,
+    pub report: RunReport,
 }

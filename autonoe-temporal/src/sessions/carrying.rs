@@ -4,16 +4,17 @@ use autonoe_core::Failure;
 use temporalio_client::RetryPolicy;
 use temporalio_common::MemoValue;
 use temporalio_sdk::{
-    ActivityCancellationType, ActivityExecutionError, ActivityOptions, TimeoutType, WorkflowContext,
+    ActivityCancellationType, ActivityExecutionError, ActivityOptions, TimeoutType,
+    WorkflowCancellationToken, WorkflowContext,
 };
 
 use super::SessionActivities;
-use super::calls::SessionCall;
+use super::calls::{EndCall, SessionCall};
 use super::course::{Came, Lost, OnHost, Step};
 use super::workflow::SessionsWorkflow;
 use crate::Pace;
 use crate::failure::reason;
-use crate::wire::HOST_MEMO;
+use crate::wire::{HOST_MEMO, aside_of};
 
 type Context = WorkflowContext<SessionsWorkflow>;
 
@@ -22,6 +23,7 @@ pub(super) async fn carry_out(ctx: &mut Context, step: Step, pace: Pace) -> Opti
     match step {
         Step::Claim { queue } => Some(claim(ctx, queue, pace).await),
         Step::Look(host) => Some(look(ctx, host, pace).await),
+        Step::Conclude { queue, end } => Some(conclude(ctx, &queue, *end, pace).await),
         Step::Session(host, call) => Some(session(ctx, host, *call, pace).await),
         Step::Timer(left) => {
             ctx.timer(left).await;
@@ -73,6 +75,27 @@ async fn session(ctx: &mut Context, host: OnHost, call: SessionCall, pace: Pace)
         .build();
     let answered = ctx.execute_activity(SessionActivities::session, call, options);
     Came::Answered(answered.await.map_err(Lost::from))
+}
+
+/// Has the host write down how the run ended, as far as it can. Whoever waits for that end waits no
+/// longer for a host that is gone, also if the run is bound to it.
+async fn conclude(ctx: &mut Context, host: &str, end: EndCall, pace: Pace) -> Came {
+    let options = ActivityOptions::with_schedule_to_close_timeout(pace.end)
+        .heartbeat_timeout(pace.heartbeat)
+        // The slots of the host may all be taken, for hours.
+        .task_queue(aside_of(host))
+        // Of its own: a run that was cancelled has an end, too.
+        .cancellation_token(WorkflowCancellationToken::new())
+        .build();
+    let run = end.whose.run.clone();
+    let concluded = ctx.execute_activity(SessionActivities::conclude, end, options);
+    if let Err(error) = concluded.await
+        && !ctx.is_replaying()
+    {
+        let why = why(&error);
+        tracing::warn!(%run, host, why, "the end of a run is not written down on its host");
+    }
+    Came::Concluded
 }
 
 impl From<ActivityExecutionError> for Lost {

@@ -4,11 +4,25 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use autonoe_core::{DeliverableStatus, JournalLine, RunOutcome, RunSpec, SessionEnd};
+use autonoe_core::{
+    DeliverableStatus, Journal, JournalLine, RunOutcome, RunReport, RunSpec, SessionEnd,
+};
 use autonoe_temporal_support::{Site, TWO_AT_ONCE, Work, eventually};
 
-/// Fails unless all of the work is done, and each session of it took effect once.
+/// Fails unless all of the work is done, each session of it took effect once, and its project says how
+/// it ended.
 pub(crate) async fn all_is_done_once(
+    site: &Site,
+    run: &RunSpec,
+    work: &Work,
+    outcome: &RunOutcome,
+) {
+    work_is_done_once(site, run, work, outcome).await;
+    is_written_down(&site.journal(run), outcome);
+}
+
+/// Fails unless all of the work is done, and each session of it took effect once.
+pub(crate) async fn work_is_done_once(
     site: &Site,
     run: &RunSpec,
     work: &Work,
@@ -42,6 +56,25 @@ pub(crate) fn ends(site: &Site, run: &RunSpec) -> Vec<(u32, SessionEnd)> {
         .iter()
         .filter_map(|entry| match &entry.line {
             JournalLine::SessionEnded { number, result } => Some((*number, result.end.clone())),
+            _ => None,
+        });
+    ends.collect()
+}
+
+/// Fails unless the journal of a project says once how its run ended, as the outcome does.
+pub(crate) fn is_written_down(journal: &Journal, outcome: &RunOutcome) {
+    let report: RunReport = serde_json::from_value(outcome.output.clone()).expect("a report");
+    assert_eq!(run_ends(journal), [report]);
+    assert_eq!(journal.broken_off_flow(), None);
+}
+
+/// Returns the ends of runs that are written down.
+pub(crate) fn run_ends(journal: &Journal) -> Vec<RunReport> {
+    let ends = journal
+        .entries()
+        .iter()
+        .filter_map(|entry| match &entry.line {
+            JournalLine::RunEnded { report } => Some(report.clone()),
             _ => None,
         });
     ends.collect()

@@ -7,7 +7,7 @@ use autonoe_temporal_support::{
     submit,
 };
 
-use crate::afterwards::{ends, living, nothing_lives};
+use crate::afterwards::{ends, is_written_down, living, nothing_lives};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_is_cancelled_in_a_tool_leaves_no_process_and_has_its_end_recorded() {
@@ -47,6 +47,7 @@ async fn a_run_that_is_cancelled_in_a_tool_leaves_no_process_and_has_its_end_rec
         panic!("{ends:?}");
     };
     assert!(planned.is_completed());
+    is_written_down(&site.journal(&run), &outcome);
     let log = site.log();
     assert_eq!(log.began("shop", 2), ["one"]);
     assert!(log.ended("shop", 2).is_empty() && log.began("shop", 3).is_empty());

@@ -8,6 +8,7 @@ mod afterwards;
 mod cancelled;
 mod conformance;
 mod cut_off;
+mod ending;
 mod fleets;
 mod host_gone;
 mod killed_worker;

@@ -11,6 +11,7 @@ use autonoe_temporal_support::{DevServer, Working};
 use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject};
 use jiff::Timestamp;
 
+use crate::afterwards::is_written_down;
 use crate::project::{OneProject, agents, passes, plans, records, run};
 
 const AT_ONCE: Duration = Duration::ZERO;
@@ -90,6 +91,7 @@ async fn a_run_goes_on_until_all_has_passed() {
     assert_eq!(outcome.output["sessions"], 3);
     assert_eq!(outcome.spent.cost.to_string(), "$0.15");
     assert_eq!(records(&stand.project), 3);
+    is_written_down(&stand.project.journal(), &outcome);
     played.verify();
     // The same run again is the same run.
     stand.submit(&run).await;
@@ -176,5 +178,6 @@ async fn a_cancelled_run_ends_its_session_and_records_that() {
         panic!("{outcome:?}");
     };
     assert_eq!(reason, "enough of it");
+    is_written_down(&stand.project.journal(), &outcome);
     assert_eq!((records(&stand.project), played.alive()), (2, 0));
 }

@@ -20,6 +20,7 @@ impl SessionsCourse {
                     self.answered(now, &plan, answer);
                 }
             }
+            Came::Concluded => self.concluded(),
             Came::TimeIsUp => self.rests = false,
             Came::Told(told) => self.told(told),
             Came::Cancelled(why) => {

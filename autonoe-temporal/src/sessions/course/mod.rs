@@ -1,6 +1,7 @@
 //! What a run does next, as a value without a server, a clock or I/O.
 
 mod coming;
+mod ending;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ use super::calls::{SessionCall, Whose};
 use super::ending::progress;
 use crate::wire::Look;
 
+use ending::Ending;
 pub(super) use step::{Came, Lost, OnHost, Step};
 
 /// How long to wait before something is tried again that did not begin.
@@ -42,6 +44,8 @@ pub(super) struct SessionsCourse {
     /// Why the run was cancelled, if it was.
     cancelled: Option<String>,
     is_long: bool,
+    /// The end, once it is clear and the host is to be told. It is that whatever comes.
+    ending: Option<Ending>,
 }
 
 impl SessionsCourse {
@@ -57,6 +61,7 @@ impl SessionsCourse {
             rests: false,
             cancelled: None,
             is_long: false,
+            ending: None,
         }
     }
 
@@ -116,14 +121,15 @@ impl SessionsCourse {
 
     /// Says what is to be done now.
     pub(super) fn next(&mut self, now: Timestamp) -> Step {
+        if let Some(ending) = &self.ending {
+            return self.ended_with(ending);
+        }
         loop {
             if self.heed(now).is_break() {
                 return self.ask_for_ledger();
             }
             match self.known.machine.action() {
-                RunAction::Finish { exit } => {
-                    return Step::Finish(Box::new(self.report(exit, now)));
-                }
+                RunAction::Finish { exit } => return self.end(self.report(exit, now)),
                 RunAction::StopSession => self.stopped(now),
                 _ if self.is_full() => return Step::BeginAnew,
                 _ if self.rests => return Step::Timer(TRY_AGAIN),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use autonoe_core::{Failure, LedgerView, RunInstruction, RunReport};
 
-use super::super::calls::{Claim, SessionAnswer, SessionCall};
+use super::super::calls::{Claim, EndCall, SessionAnswer, SessionCall};
 
 /// What is to be done next for a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +24,14 @@ pub(in crate::sessions) enum Step {
     AwaitInstruction,
     /// The history is to be begun anew, with what is known now.
     BeginAnew,
+    /// The host with that queue is to write down how the run ended, as far as it can: it is waited
+    /// for [`Pace::end`](crate::Pace::end) at most. Come back with [`Came::Concluded`].
+    Conclude {
+        /// The queue of the host.
+        queue: String,
+        /// The end.
+        end: Box<EndCall>,
+    },
     /// The run is over.
     Finish(Box<RunReport>),
 }
@@ -47,6 +55,8 @@ pub(in crate::sessions) enum Came {
     Looked(Result<Result<LedgerView, Failure>, Lost>),
     /// There is an answer about a session.
     Answered(Result<SessionAnswer, Lost>),
+    /// The end of the run was written down, or cannot be.
+    Concluded,
     /// A timer is over, or was cancelled with the run.
     TimeIsUp,
     /// A person has told the run something.

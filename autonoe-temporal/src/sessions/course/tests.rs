@@ -1,5 +1,6 @@
 //! The rules of the specification, one by one, and all of them in a world that goes wrong.
 
+mod ending;
 mod rules;
 mod simulation;
 mod told;

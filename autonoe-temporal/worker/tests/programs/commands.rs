@@ -82,7 +82,8 @@ async fn a_run_is_submitted_followed_paused_and_resumed_with_commands() {
     let (code, after) = cluster.says(&["engine", "logs", "greeting"]);
     assert_eq!(code, Some(0), "{after}");
     assert!(after.contains("Session 2 completed"), "{after}");
-    assert!(after.contains("Run greeting ended:"), "{after}");
+    let ends = after.matches("Run greeting ended:").count();
+    assert_eq!(ends, 1, "{after}");
     let (code, again) = cluster.says(&[&submit[..], &["--wait"]].concat());
     assert_eq!(code, Some(0), "{again}");
     let (code, ended) = cluster.says(&["engine", "pause", "greeting"]);
@@ -122,6 +123,9 @@ async fn a_run_is_cancelled_with_a_command() {
     assert_eq!(code, Some(1), "{again}");
     let (_, status) = cluster.says(&["engine", "status", "greeting"]);
     assert!(status.contains("It was cancelled: enough"), "{status}");
+    let (_, logs) = cluster.says(&["engine", "logs", "greeting"]);
+    assert!(logs.contains("It was cancelled: enough"), "{logs}");
+    assert_eq!(logs.matches("Run greeting ended:").count(), 1, "{logs}");
 }
 
 /// Returns events without what differs from run to run.

@@ -18,7 +18,13 @@ pub(super) fn in_session() -> SessionsCourse {
     course
 }
 
-pub(super) fn finished(step: Step) -> RunReport {
+/// Returns the report that a run ends with, after its host was told it, if it has one.
+pub(super) fn finished(course: &mut SessionsCourse, now: Timestamp) -> RunReport {
+    let mut step = course.next(now);
+    if let Step::Conclude { .. } = step {
+        course.came(now, Came::Concluded);
+        step = course.next(now);
+    }
     let Step::Finish(report) = step else {
         panic!("{step:?}");
     };
@@ -26,8 +32,8 @@ pub(super) fn finished(step: Step) -> RunReport {
 }
 
 /// Returns the code of the failure that a run ended with.
-fn failed(step: Step) -> String {
-    match finished(step).exit {
+fn failed(course: &mut SessionsCourse, now: Timestamp) -> String {
+    match finished(course, now).exit {
         ExitReason::Failed { error } => error.code,
         exit => panic!("{exit:?}"),
     }
@@ -45,7 +51,7 @@ fn a_run_goes_on_until_all_has_passed() {
     assert_eq!(session(&course.next(at(5))), (2, 1, "a"));
     course.came(at(9), ended(2));
 
-    let report = finished(course.next(at(9)));
+    let report = finished(&mut course, at(9));
     assert_eq!(report.exit, ExitReason::AllPassed);
     assert_eq!((report.sessions, report.passed), (2, 2));
     assert_eq!(report.elapsed, Duration::from_secs(9));
@@ -91,7 +97,7 @@ fn who_was_overtaken_fails_and_does_not_fight() {
     let latest = Epoch(7);
     course.came(at(5), Came::Answered(Ok(SessionAnswer::Fenced { latest })));
 
-    assert_eq!(failed(course.next(at(5))), "overtaken");
+    assert_eq!(failed(&mut course, at(5)), "overtaken");
 }
 
 #[test]
@@ -105,7 +111,7 @@ fn a_session_that_is_lost_with_its_worker_is_tried_again_on_its_host_but_not_for
     }
     course.came(at(60), lost());
 
-    let report = finished(course.next(at(60)));
+    let report = finished(&mut course, at(60));
     assert!(matches!(&report.exit, ExitReason::Failed { error } if error.code == "worker_lost"));
     // Nobody tells how often it began; once, for all that one knows.
     assert_eq!(report.cost.unknown_parts, 1);
@@ -124,7 +130,7 @@ fn a_session_that_is_cancelled_while_nobody_cancels_the_run_is_tried_again_but_n
         }
         course.came(at(60), Came::Answered(answer));
 
-        let report = finished(course.next(at(60)));
+        let report = finished(&mut course, at(60));
         let ExitReason::Failed { error } = &report.exit else {
             panic!("{report:?}");
         };
@@ -145,7 +151,7 @@ fn a_session_counts_as_lost_as_often_as_its_host_has_written_down() {
 
         course.came(at(90), Came::Answered(Ok(ended)));
 
-        let report = finished(course.next(at(90)));
+        let report = finished(&mut course, at(90));
         assert_eq!(report.cost.unknown_parts, counted);
     }
 }
@@ -174,7 +180,7 @@ fn a_session_that_did_not_begin_is_tried_again_after_a_rest_if_that_may_help() {
     assert_eq!(session(&course.next(at(6))), (1, 1, "a"));
     course.came(at(7), failed_with(Failure::permanent("gone", "no folder")));
 
-    assert_eq!(failed(course.next(at(7))), "gone");
+    assert_eq!(failed(&mut course, at(7)), "gone");
 }
 
 #[test]
@@ -196,7 +202,7 @@ fn a_ledger_that_cannot_be_read_is_looked_at_again_if_that_may_help() {
     let corrupt = Failure::permanent("corrupt", "no ledger");
     course.came(at(5), Came::Looked(Ok(Err(corrupt))));
 
-    assert_eq!(failed(course.next(at(5))), "corrupt");
+    assert_eq!(failed(&mut course, at(5)), "corrupt");
 }
 
 #[test]
@@ -207,7 +213,7 @@ fn a_run_that_nobody_can_claim_has_failed() {
     let error = Failure::permanent("unclaimed", "no folder");
     course.came(at(1), Came::Claimed(Err(error)));
 
-    assert_eq!(failed(course.next(at(1))), "unclaimed");
+    assert_eq!(failed(&mut course, at(1)), "unclaimed");
 }
 
 #[test]
@@ -238,5 +244,5 @@ fn a_wait_for_quota_is_a_timer_and_the_ledger_is_looked_at_after_it() {
     course.came(at(3601), Came::Looked(Ok(Ok(ledger(2, 2)))));
 
     // Others had done what was left.
-    assert_eq!(finished(course.next(at(3601))).exit, ExitReason::AllPassed);
+    assert_eq!(finished(&mut course, at(3601)).exit, ExitReason::AllPassed);
 }

@@ -5,6 +5,7 @@
 //! sleep and are cut off.
 
 mod cluster;
+mod ends;
 mod history;
 mod server;
 mod workers;
@@ -21,6 +22,7 @@ fn all_hold(seeds: Range<u64>) -> (Tally, Counted) {
         let (tally, counted) = simulate(seed, Rules::All)
             .unwrap_or_else(|violation| panic!("seed {seed}: {violation:?}"));
         assert_eq!(counted.unheard, [""; 0], "seed {seed}");
+        assert_eq!(counted.wrong_ends, [""; 0], "seed {seed}");
         sum.0.takeovers += tally.takeovers;
         sum.0.refused += tally.refused;
         sum.0.records_used += tally.records_used;
@@ -61,6 +63,9 @@ fn every_session_takes_effect_exactly_once_in_three_thousand_schedules() {
     assert!(counted.late > HALF, "{happened}");
     assert!(counted.held > HALF / 10, "{happened}");
     assert!(tally.cancelled > HALF / 10, "{happened}");
+    assert!(counted.concluded > HALF / 2, "{happened}");
+    assert!(counted.cancelled_and_concluded > HALF / 20, "{happened}");
+    assert!(counted.unconcluded > HALF / 20, "{happened}");
 }
 
 #[test]

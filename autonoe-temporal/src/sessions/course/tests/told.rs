@@ -110,7 +110,7 @@ fn a_cancelled_run_ends_whatever_it_does() {
             course.came(at(30), came);
         }
 
-        let report = finished(course.next(at(30)));
+        let report = finished(&mut course, at(30));
         assert_eq!(report.exit, ExitReason::Interrupted);
     }
 }
@@ -123,7 +123,7 @@ fn what_was_said_before_the_cancellation_is_named_as_undelivered() {
 
     course.came(at(20), Came::Cancelled("enough".to_owned()));
 
-    let report = finished(course.next(at(20)));
+    let report = finished(&mut course, at(20));
     assert_eq!(report.undelivered_messages, ["Hello?"]);
 }
 

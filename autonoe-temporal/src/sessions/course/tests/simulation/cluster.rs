@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use autonoe_core::{Epoch, RunInstruction};
+use autonoe_core::{Epoch, RunInstruction, RunReport};
 use autonoe_testkit::simulation::{
     Driver, FAULTS_END, HOSTS, Host, Random, Rules, Script, Store, Tally, Violation, World,
 };
 
-use super::super::super::super::calls::SessionCall;
+use super::super::super::super::calls::{EndCall, SessionCall};
 use super::super::super::Came;
 use super::history::History;
 use super::{server, workers};
@@ -35,6 +35,10 @@ pub(super) struct Cluster {
     pub(super) said: Vec<String>,
     pub(super) heard: BTreeSet<String>,
     pub(super) losses: Losses,
+    /// The ends that hosts were to write down.
+    pub(super) asked: Vec<RunReport>,
+    /// The ends that are written down.
+    pub(super) ends: Vec<RunReport>,
     pub(super) counted: Counted,
 }
 
@@ -69,6 +73,7 @@ pub(super) enum What {
     Claim,
     Look,
     Session(Box<SessionCall>),
+    Conclude(Box<EndCall>),
 }
 
 /// One attempt at an activity.
@@ -93,6 +98,8 @@ pub(super) enum Event {
     Untaken(Task),
     /// The server looks whether a worker has been silent for too long.
     Silent(Task),
+    /// The server looks whether a task has taken too long, with all its attempts.
+    TooLong(u64),
     /// A timer is over.
     TimeIsUp(u64),
     /// A person tells the run something.
@@ -128,8 +135,16 @@ pub(super) struct Counted {
     pub(super) held: u64,
     /// What was told to a server that had given up waiting for it.
     pub(super) late: u64,
+    /// The runs whose host has said that their end is written down.
+    pub(super) concluded: u64,
+    /// Those of them that were cancelled.
+    pub(super) cancelled_and_concluded: u64,
+    /// The runs whose host did not say so in time, or was overtaken.
+    pub(super) unconcluded: u64,
     /// What a person said and no session was told.
     pub(super) unheard: Vec<String>,
+    /// What is wrong with the ends that are written down.
+    pub(super) wrong_ends: Vec<String>,
 }
 
 impl Counted {
@@ -139,6 +154,9 @@ impl Counted {
         self.hosts_gone += other.hosts_gone;
         self.held += other.held;
         self.late += other.late;
+        self.concluded += other.concluded;
+        self.cancelled_and_concluded += other.cancelled_and_concluded;
+        self.unconcluded += other.unconcluded;
     }
 }
 
@@ -169,6 +187,8 @@ pub(super) fn simulate(seed: u64, rules: Rules) -> Result<(Tally, Counted), Viol
         said: Vec::new(),
         heard: BTreeSet::new(),
         losses: Losses::default(),
+        asked: Vec::new(),
+        ends: Vec::new(),
         counted: Counted::default(),
     };
     let played = autonoe_testkit::simulation::simulate(seed, rules, cluster, |world| {

@@ -6,6 +6,7 @@ use autonoe_testkit::simulation::Violation;
 use super::super::super::super::calls::SessionAnswer;
 use super::super::super::{Came, Lost, OnHost, Step};
 use super::cluster::{Activity, Event, Hosts, Task, What};
+use super::ends;
 
 /// After how long without a word a worker counts as dead, in milliseconds.
 const HEARTBEAT: u64 = 15_000;
@@ -41,6 +42,7 @@ pub(super) fn happen(world: &mut Hosts, event: Event) {
         Event::Done { task, came } => done(world, task, *came),
         Event::Untaken(task) => untaken(world, task),
         Event::Silent(task) => silent(world, task),
+        Event::TooLong(id) => too_long(world, id),
         Event::TimeIsUp(timer) => {
             if world.driver.timer == Some(timer) {
                 world.driver.timer = None;
@@ -73,10 +75,15 @@ fn cancelled(world: &mut Hosts) {
     if world.store.ended.is_some() {
         return;
     }
-    world.cancelled = true;
     let at = world.at();
     let why = Came::Cancelled("enough".to_owned());
     world.driver.history.came(at, why);
+    let activity = world.driver.activity.as_ref();
+    if activity.is_some_and(|it| matches!(it.what, What::Conclude(_))) {
+        // It comes too late: how the run ended is clear, and its host is told.
+        return;
+    }
+    world.cancelled = true;
     let is_session = |it: &Activity| it.is_taken && matches!(it.what, What::Session(_));
     if world.driver.activity.as_ref().is_some_and(is_session) {
         return;
@@ -86,6 +93,7 @@ fn cancelled(world: &mut Hosts) {
         What::Claim => Came::Claimed(Err(Failure::retryable("cancelled", "no host claims it"))),
         What::Look => Came::Looked(Err(Lost::Cancelled)),
         What::Session(_) => Came::Answered(Err(Lost::Cancelled)),
+        What::Conclude(_) => unreachable!("it is not cancelled with the run"),
     });
     match activity.or(timer) {
         Some(over) => came(world, over),
@@ -101,6 +109,9 @@ fn done(world: &mut Hosts, task: Task, what: Came) {
         return;
     }
     let activity = world.driver.activity.take();
+    if let Came::Concluded = &what {
+        ends::concluded(world);
+    }
     if let Came::Answered(Err(Lost::Worker(_))) = &what {
         world.driver.losses.is_lost_here = true;
     }
@@ -133,6 +144,14 @@ fn untaken(world: &mut Hosts, task: Task) {
     world.driver.counted.hosts_gone += 1;
     world.driver.activity = None;
     came(world, lost);
+}
+
+fn too_long(world: &mut Hosts, id: u64) {
+    if world.driver.activity.as_ref().is_some_and(|it| it.id == id) {
+        world.driver.activity = None;
+        world.driver.counted.unconcluded += 1;
+        came(world, Came::Concluded);
+    }
 }
 
 fn silent(world: &mut Hosts, task: Task) {
@@ -217,7 +236,15 @@ pub(super) fn decide(world: &mut Hosts) {
                 world.driver.counted.begun_anew += 1;
                 world.driver.history = world.driver.history.anew();
             }
+            Step::Conclude { queue, end } => {
+                world.driver.asked.push(end.report.clone());
+                give_out(world, What::Conclude(end), Some(queue), None);
+                let patience = world.driver.history.course.begin.pace.end.as_millis();
+                let at = world.now + u64::try_from(patience).expect("short");
+                return world.plan_elsewhere(at, Event::TooLong(world.driver.ids));
+            }
             Step::Finish(report) => {
+                ends::check(world, &report);
                 let unheard = world.driver.said.iter().filter(|said| {
                     let is_named = report.undelivered_messages.contains(*said);
                     !is_named && !world.driver.heard.contains(*said)

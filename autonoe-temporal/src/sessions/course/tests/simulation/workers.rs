@@ -1,9 +1,9 @@
 //! The workers: they ask for tasks and carry them out, as `SessionHost` demands it.
 
-use autonoe_core::{Epoch, HostedOutcome, RunFact, SessionEnd, SessionResult};
+use autonoe_core::{Epoch, Failure, HostedOutcome, RunFact, SessionEnd, SessionResult};
 use autonoe_testkit::simulation::Fenced;
 
-use super::super::super::super::calls::{Claim, SessionAnswer, SessionCall};
+use super::super::super::super::calls::{Claim, EndCall, SessionAnswer, SessionCall};
 use super::super::super::{Came, Lost};
 use super::cluster::{Event, Hosts, Task, What, Work};
 use super::server;
@@ -108,7 +108,27 @@ pub(super) fn given(world: &mut Hosts, host: usize, life: u32, task: Task, what:
         }
         What::Look => report(world, host, task, &Came::Looked(Ok(Ok(ledger)))),
         What::Session(call) => attach(world, host, life, task, call),
+        What::Conclude(end) => conclude(world, host, life, task, end),
     }
+}
+
+/// Writes down the end of the run, once and as soon as nobody works here.
+fn conclude(world: &mut Hosts, host: usize, life: u32, task: Task, end: Box<EndCall>) {
+    if world.store.ended.is_some() {
+        // It was told that nobody waits for this any more.
+        return;
+    }
+    let needs_end = !world.driver.losses.begun.is_empty() && world.driver.ends.is_empty();
+    if world.store.raise(end.epoch) == Err(Fenced) || !needs_end {
+        return report(world, host, task, &Came::Concluded);
+    }
+    let it = &mut world.hosts[host];
+    if it.hands.work.is_some_and(|work| it.agent_lives(work.life)) {
+        let (at, what) = (world.now + LOOK_AGAIN, What::Conclude(end));
+        return world.plan(at, host, Event::Given { life, task, what });
+    }
+    world.driver.ends.push(end.report);
+    report(world, host, task, &Came::Concluded);
 }
 
 /// Takes the outcome of a session, or starts it, or waits for who is there.
@@ -123,6 +143,11 @@ fn attach(world: &mut Hosts, host: usize, life: u32, task: Task, call: Box<Sessi
         let answer = ended_with(ended, lost(world, call.number));
         world.tally.records_used += 1;
         return report(world, host, task, &answer);
+    }
+    if !world.driver.ends.is_empty() {
+        let refused = Failure::permanent("run_ended", "the run has ended here");
+        let answer = SessionAnswer::Failed(refused);
+        return report(world, host, task, &Came::Answered(Ok(answer)));
     }
     let it = &mut world.hosts[host];
     if it.hands.work.is_some_and(|work| it.agent_lives(work.life)) {
