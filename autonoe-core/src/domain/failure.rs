@@ -7,11 +7,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::duration::millis;
+use super::excerpt::excerpt;
 
 /// A failure that can be written down: what is left of an error once it has been reported.
 ///
 /// Errors of ports carry sources and are not serialisable; a run is decided,
-/// saved and resumed on these.
+/// saved and resumed on these. A message of more than 16 KiB is cut when a failure is made: its
+/// beginning and its end stay, so that a failure can be kept and sent whatever somebody had to say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -41,7 +43,7 @@ impl Failure {
     pub fn retryable(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             code: code.into(),
-            message: message.into(),
+            message: excerpt(message.into()),
             remedy: None,
             retry: Retry::MayHelp,
             retry_after: None,
@@ -71,7 +73,7 @@ impl Failure {
         }
         Self {
             code: code.into(),
-            message,
+            message: excerpt(message),
             remedy: None,
             retry,
             retry_after: None,
@@ -93,4 +95,30 @@ pub enum Retry {
     MayHelp,
     /// The same try fails again until a person changes something.
     Useless,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::excerpt::LONGEST_TEXT;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("{0}")]
+    struct Said(String, #[source] Option<Box<Said>>);
+
+    #[test]
+    fn what_was_said_at_great_length_is_cut_however_a_failure_is_made() {
+        let long = format!("the beginning{}the end", "x".repeat(3 * 1024 * 1024));
+        let said = Said(long.clone(), Some(Box::new(Said(long.clone(), None))));
+
+        for failure in [
+            Failure::retryable("crashed", long.clone()),
+            Failure::permanent("crashed", long),
+            Failure::from_error("crashed", &said, Retry::MayHelp),
+        ] {
+            let message = failure.message;
+            assert!(message.len() <= LONGEST_TEXT, "{}", message.len());
+            assert!(message.starts_with("the beginning") && message.ends_with("the end"));
+        }
+    }
 }

@@ -7,6 +7,7 @@ mod deliverable;
 mod deliverable_id;
 pub(crate) mod duration;
 mod event;
+pub(crate) mod excerpt;
 mod exit_reason;
 mod failure;
 mod flow_report;

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::excerpt::{LONGEST_TEXT, excerpt};
 use super::{BudgetKind, Failure};
 
 /// How a session ended in the words of the backend: what its `End` event says.
@@ -61,6 +62,27 @@ pub enum SessionEnd {
     Cancelled,
 }
 
+impl SessionOutcome {
+    /// Returns it with texts that can be kept and sent. Of messages that are too long together one
+    /// is left, of their beginning and their end.
+    pub(crate) fn with_short_texts(self) -> Self {
+        match self {
+            Self::ExecutionError { messages }
+                if messages.iter().map(String::len).sum::<usize>() > LONGEST_TEXT =>
+            {
+                Self::ExecutionError {
+                    messages: vec![excerpt(messages.join("; "))],
+                }
+            }
+            Self::QuotaExceeded { message, resets_at } => Self::QuotaExceeded {
+                message: excerpt(message),
+                resets_at,
+            },
+            short => short,
+        }
+    }
+}
+
 impl fmt::Display for SessionOutcome {
     /// Says what became of the session, to follow its name: `completed`, `failed: ..`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -97,6 +119,30 @@ impl fmt::Display for SessionEnd {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_an_agent_reported_at_great_length_is_cut() {
+        let long = "x".repeat(LONGEST_TEXT);
+        let texts = |outcome| match SessionOutcome::with_short_texts(outcome) {
+            SessionOutcome::ExecutionError { messages } => messages,
+            SessionOutcome::QuotaExceeded { message, .. } => vec![message],
+            other => panic!("{other:?}"),
+        };
+        let reported = |messages: &[&str]| SessionOutcome::ExecutionError {
+            messages: messages.iter().map(|&text| text.to_owned()).collect(),
+        };
+        let quota = SessionOutcome::QuotaExceeded {
+            message: format!("{long}."),
+            resets_at: None,
+        };
+
+        assert_eq!(texts(reported(&["one", "two"])), ["one", "two"]);
+        assert_eq!(texts(reported(&[&long])), [long.as_str()]);
+        for cut in [texts(quota), texts(reported(&["one", &long, "two"]))] {
+            assert_eq!(cut.len(), 1);
+            assert!(cut[0].len() <= LONGEST_TEXT && cut[0].contains("left out"));
+        }
+    }
 
     #[test]
     fn an_end_follows_the_name_of_its_session() {

@@ -203,7 +203,7 @@ impl Session {
                     if let StreamEvent::End { outcome, .. } = event {
                         // What a backend says after `End` is about its
                         // shutdown, not the work.
-                        return SessionEnd::Outcome(outcome);
+                        return SessionEnd::Outcome(outcome.with_short_texts());
                     }
                     if let Some(budget) = tally.spent(&self.limits.budget) {
                         last_words(&mut stream, tally, on_event);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::domain::excerpt::LONGEST_TEXT;
 use crate::domain::{
     Activity, AgentSessionId, Budget, BudgetKind, CostTotal, CostUsd, SessionEnd, SessionResult,
     Spent, StreamEvent, TokenUsage,
@@ -22,7 +23,11 @@ impl SessionTally {
     /// Counts `event`.
     pub(super) fn note(&mut self, event: &StreamEvent) {
         match event {
-            StreamEvent::Started { session, .. } => self.agent_session = Some(session.clone()),
+            StreamEvent::Started { session, .. } => {
+                // A longer one would not fit where the result is kept and sent.
+                let fits = session.as_str().len() <= LONGEST_TEXT;
+                self.agent_session = fits.then(|| session.clone());
+            }
             StreamEvent::Text { text, .. } => self.active |= !text.trim().is_empty(),
             StreamEvent::ToolInvocation { .. } => self.active = true,
             StreamEvent::Usage { tokens, cost, .. } => {

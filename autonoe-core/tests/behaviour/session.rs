@@ -115,6 +115,34 @@ async fn an_error_and_a_panic_are_failures_and_the_client_is_disposed_of() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_session_is_told_in_few_bytes_whatever_its_agent_had_to_say() {
+    let long = "an error of great length, ".repeat(100_000);
+    let reports = SessionOutcome::ExecutionError {
+        messages: vec![long.clone(), long.clone()],
+    };
+    let quota = SessionOutcome::QuotaExceeded {
+        message: long.clone(),
+        resets_at: None,
+    };
+    let begins = || {
+        let name = AgentSessionId::new(long.clone());
+        SessionScript::new("says much").sends(StreamEvent::started(name, None))
+    };
+
+    for script in [
+        begins().fails(AgentErrorKind::Crashed, long.clone()),
+        begins().ends_with(reports),
+        begins().ends_with(quota),
+    ] {
+        let (result, _) = play(script).await;
+
+        let told = serde_json::to_string(&result).expect("JSON");
+        assert!(told.len() < 20_000, "{}", told.len());
+        assert!(told.contains("bytes were left out"), "{told}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_comes_after_the_end_is_not_part_of_the_session() {
     let script = SessionScript::new("ends twice")
         .says("x")
