@@ -23,7 +23,8 @@ pub enum EngineError {
         /// Why, for people.
         reason: String,
     },
-    /// The engine could not be reached, or what it keeps could not be read or written.
+    /// The engine could not be reached, or what it keeps could not be read or written. Who asks again
+    /// may be answered. Nobody knows whether what was asked for was done.
     #[error("the engine failed: {reason}")]
     Failed {
         /// What it was doing, for people.
@@ -32,4 +33,27 @@ pub enum EngineError {
         #[source]
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
+    /// Who would ask the engine is gone for good: who asks again here is told the same. Nobody knows
+    /// whether what was asked for was done, and runs may go on.
+    #[error("the engine cannot be asked any more: {reason}")]
+    Gone {
+        /// What became of who asked it, for people.
+        reason: String,
+        /// What went wrong there.
+        #[source]
+        source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    },
+}
+
+impl EngineError {
+    /// Tells whether nobody answered, so that nobody knows whether what was asked for was done.
+    ///
+    /// ```
+    /// use autonoe_core::{EngineError, RunId};
+    ///
+    /// assert!(!EngineError::Unknown(RunId::new("shop-1")).is_no_answer());
+    /// ```
+    pub fn is_no_answer(&self) -> bool {
+        matches!(self, Self::Failed { .. } | Self::Gone { .. })
+    }
 }

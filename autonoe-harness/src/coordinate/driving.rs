@@ -6,7 +6,7 @@ mod finding;
 
 use std::time::Duration;
 
-use autonoe_core::{EngineError, Placement, RunControl, RunDesk, RunId, RunSpec};
+use autonoe_core::{Placement, RunControl, RunDesk, RunId, RunSpec};
 use jiff::Timestamp;
 
 use super::coordinator::Coordinator;
@@ -72,7 +72,7 @@ impl<'c> Driving<'c> {
                 self.watch.add(member, id);
             }
             Err(error) => {
-                if let EngineError::Failed { .. } = error {
+                if error.is_no_answer() {
                     // Nobody knows whether it was taken; if it was, it is not wanted any more.
                     let cancelled = plan.engine.cancel(&id, "it was given up");
                     let cancelled = plan.answered(cancelled).await;

@@ -11,6 +11,7 @@ use autonoe_core::{
 pub(super) struct Away {
     times: Mutex<u32>,
     tells_status: bool,
+    is_gone: bool,
 }
 
 impl Away {
@@ -18,6 +19,7 @@ impl Away {
         Self {
             times: Mutex::new(times),
             tells_status: false,
+            is_gone: false,
         }
     }
 
@@ -33,9 +35,21 @@ impl Away {
         Self::for_times(u32::MAX)
     }
 
+    /// The one who would ask has died.
+    pub(super) fn for_good() -> Self {
+        Self {
+            is_gone: true,
+            ..Self::for_ever()
+        }
+    }
+
     fn is_there(&self) -> Result<(), EngineError> {
         match *self.times.lock().expect("not poisoned") {
             0 => Ok(()),
+            _ if self.is_gone => Err(EngineError::Gone {
+                reason: "the program has died".to_owned(),
+                source: None,
+            }),
             _ => Err(EngineError::Failed {
                 reason: "the server is away".to_owned(),
                 source: None,

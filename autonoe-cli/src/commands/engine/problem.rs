@@ -15,6 +15,9 @@ impl From<EngineError> for CliError {
             EngineError::Conflict(_) => Self::usage(words).with_hint(
                 "say the same as before to find that run, or leave --run out for another one",
             ),
+            EngineError::Gone { .. } => Self::failure(words).with_hint(
+                "a run that was taken goes on without it; `autonoe engine status` asks anew",
+            ),
             _ => Self::failure(words),
         }
     }

@@ -24,6 +24,7 @@ impl From<EngineError> for Trouble {
     fn from(error: EngineError) -> Self {
         match error {
             EngineError::Failed { .. } => Self::Passing(error.into()),
+            // Also that who would ask is gone for good: there is no other one to ask.
             error => Self::Lasting(error.into()),
         }
     }

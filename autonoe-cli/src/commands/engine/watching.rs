@@ -126,6 +126,16 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn an_engine_that_is_gone_for_good_is_given_up_at_once() {
+        let (ended, took, troubles) = watched(&Away::for_good(), "shop-1").await;
+
+        let error = ended.expect_err("it does not come back");
+        let words = error.to_string();
+        assert!(words.contains("the program has died"), "{words}");
+        assert_eq!((took, troubles), (Duration::ZERO, 0));
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn who_answers_that_there_is_no_such_run_is_not_asked_again() {
         let (ended, took, _) = watched(&Away::for_ever(), "nobody").await;
 

@@ -65,11 +65,11 @@ fn a_program_that_is_none_of_ours_is_told_as_that() {
         ),
         (
             r#"echo '{"hello":{"protocol":"autonoe-engine","version":1}}'; read a; read b; echo '{"id":1}'"#,
-            "the engine failed",
+            "the engine cannot be asked any more",
         ),
         (
             r#"echo '{"hello":{"protocol":"autonoe-engine","version":1}}'; read a; read b; exit 7"#,
-            "the engine failed",
+            "the engine cannot be asked any more",
         ),
     ] {
         let setting = Setting::new().program("autonoe-worker", script);
@@ -78,6 +78,25 @@ fn a_program_that_is_none_of_ours_is_told_as_that() {
 
         assert_eq!((said.code, said.stdout.as_str()), (1, ""), "{script}");
         assert!(said.stderr.contains(told), "{script}: {}", said.screen());
+    }
+}
+
+#[test]
+fn who_waits_is_told_at_once_that_the_program_has_died() {
+    let script = r#"echo '{"hello":{"protocol":"autonoe-engine","version":1}}'
+        read hello; read submit; echo '{"id":1,"tell":{"submitted":"shop-1"}}'
+        read question; echo 'out of memory' >&2; exit 7"#;
+    let setting = Setting::new().program("autonoe-worker", script);
+
+    let said = setting.autonoe_in_time(&["submit", "shop", "--run=shop-1", "--wait"]);
+
+    assert_eq!((said.code, said.stdout.as_str()), (1, ""));
+    let screen = said.screen();
+    for word in [
+        "answers no more; it ended with code 7; it complained: out of memory",
+        "hint: the run shop-1 may go on; `autonoe engine logs shop-1 --follow` tells it",
+    ] {
+        assert!(screen.contains(word), "{screen}");
     }
 }
 

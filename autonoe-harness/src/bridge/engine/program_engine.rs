@@ -29,9 +29,9 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 /// An [`Engine`] in another program, which serves it with [`serve_engine`](crate::serve_engine).
 ///
 /// Many can ask at once. When the program ends, says what nobody understands or answers what nobody
-/// asked, all that wait and all that come later are told that the engine failed, with the end of
-/// what it complained of; no answer is never a success. It ends with all that it has started when
-/// this is dropped, and when this process dies.
+/// asked, all that wait and all that come later are told that it is gone ([`EngineError::Gone`]), with
+/// the end of what it complained of; no answer is never a success. It ends with all that it has
+/// started when this is dropped, and when this process dies.
 ///
 /// ```no_run
 /// use autonoe_core::{Engine, RunId};
@@ -138,7 +138,10 @@ impl ProgramEngine {
     /// Tells why nothing is answered any more.
     async fn is_over(&self, why: String) -> EngineError {
         let Some(Program { path, process }) = &self.program else {
-            return failed(why);
+            return EngineError::Gone {
+                reason: why,
+                source: None,
+            };
         };
         let exited = process.exited();
         let exit = tokio::select! {
@@ -149,7 +152,7 @@ impl ProgramEngine {
         let complaint = complaint(&process.stderr_tail());
         let path = path.display();
         let reason = format!("the program {path} answers no more; {exit}{complaint}");
-        EngineError::Failed {
+        EngineError::Gone {
             reason,
             source: Cause::of([why]).map(Into::into),
         }
@@ -160,7 +163,7 @@ impl ProgramEngine {
     fn beside_the_point(&self, told: &EngineTell) -> EngineError {
         let error = BridgeError::out_of_turn(format!("{told:?} is no answer to what was asked"));
         self.questions.end(&error.to_string());
-        EngineError::Failed {
+        EngineError::Gone {
             reason: "the answer of the program".to_owned(),
             source: Some(error.into()),
         }

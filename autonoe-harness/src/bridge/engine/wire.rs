@@ -77,6 +77,11 @@ pub(super) enum ToldError {
         #[serde(default)]
         causes: Vec<String>,
     },
+    Gone {
+        reason: String,
+        #[serde(default)]
+        causes: Vec<String>,
+    },
 }
 
 impl From<EngineError> for ToldError {
@@ -87,6 +92,10 @@ impl From<EngineError> for ToldError {
             EngineError::Ended(run) => Self::Ended { run },
             EngineError::Refused { run, reason } => Self::Refused { run, reason },
             EngineError::Failed { reason, source } => Self::Failed {
+                reason,
+                causes: source.map(|source| causes(&*source)).unwrap_or_default(),
+            },
+            EngineError::Gone { reason, source } => Self::Gone {
                 reason,
                 causes: source.map(|source| causes(&*source)).unwrap_or_default(),
             },
@@ -106,6 +115,10 @@ impl From<ToldError> for EngineError {
             ToldError::Ended { run } => Self::Ended(run),
             ToldError::Refused { run, reason } => Self::Refused { run, reason },
             ToldError::Failed { reason, causes } => Self::Failed {
+                reason,
+                source: Cause::of(causes).map(Into::into),
+            },
+            ToldError::Gone { reason, causes } => Self::Gone {
                 reason,
                 source: Cause::of(causes).map(Into::into),
             },
@@ -220,6 +233,17 @@ mod tests {
                 EngineTell::Error(EngineError::Conflict(run()).into()),
                 json!({"error": {"kind": "conflict", "run": "shop"}}),
             ),
+            (
+                EngineTell::Error(ToldError::Gone {
+                    reason: "it died".to_owned(),
+                    causes: vec!["out of memory".to_owned()],
+                }),
+                json!({"error": {
+                    "kind": "gone",
+                    "reason": "it died",
+                    "causes": ["out of memory"],
+                }}),
+            ),
         ] {
             let line = Told { id: 7, tell };
 
@@ -245,6 +269,10 @@ mod tests {
             },
             EngineError::Failed {
                 reason: "asking".to_owned(),
+                source: cause().map(Into::into),
+            },
+            EngineError::Gone {
+                reason: "it died".to_owned(),
                 source: cause().map(Into::into),
             },
         ] {

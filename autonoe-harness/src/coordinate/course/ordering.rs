@@ -27,9 +27,9 @@ impl FleetCourse {
     /// may spend does not return.
     pub fn not_started(&mut self, now: Timestamp, member: &HarnessId, error: &EngineError) {
         let (run, allowance) = self.account(member);
-        match error {
-            EngineError::Failed { .. } => self.purse.write_off(&run, allowance),
-            _ => self.purse.give_back(&run),
+        match error.is_no_answer() {
+            true => self.purse.write_off(&run, allowance),
+            false => self.purse.give_back(&run),
         }
         let why = format!("it could not be started: {error}");
         self.end(now, HarnessResult::failure(member.clone(), why));
