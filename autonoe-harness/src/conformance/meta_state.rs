@@ -176,6 +176,7 @@ fn plan(id: &str) -> FleetPlan {
 fn ended(id: &HarnessId, progress: f64) -> MemberState {
     let mut result = HarnessResult::failure(id.clone(), "no \u{2014} \"really\"");
     result.progress = progress;
+    let result = Box::new(result);
     MemberState::Ended { place: 0, result }
 }
 

@@ -34,6 +34,7 @@ pub(super) fn result_of(id: &HarnessId, outcome: &RunOutcome) -> HarnessResult {
             ..HarnessResult::failure(id.clone(), error)
         },
     };
+    result.tokens = outcome.spent.tokens;
     if let Some(error) = error {
         result.success = false;
         result.error.get_or_insert(error);
@@ -41,11 +42,13 @@ pub(super) fn result_of(id: &HarnessId, outcome: &RunOutcome) -> HarnessResult {
     result
 }
 
-/// Returns what members spent together. The time is that of each, one after another.
+/// Returns what members spent together, as far as it is known. The time is that of each, one after
+/// another.
 pub(super) fn spent_by<'r>(results: impl IntoIterator<Item = &'r HarnessResult>) -> Spent {
     let mut spent = Spent::default();
     for result in results {
         spent.cost.merge(result.cost);
+        spent.tokens += result.tokens;
         spent.time = spent.time.saturating_add(result.duration);
     }
     spent
@@ -61,7 +64,7 @@ fn text(output: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::Failure;
+    use autonoe_core::{CostTotal, CostUsd, Failure, TokenUsage};
     use serde_json::json;
 
     use super::*;
@@ -111,6 +114,49 @@ mod tests {
         let outcome = RunOutcome::succeeded(serde_json::to_value(&told).expect("data"));
 
         assert_eq!(result_of(&id(), &outcome), told);
+    }
+
+    #[test]
+    fn tokens_are_those_of_the_run_whatever_it_gave() {
+        let told = serde_json::to_value(HarnessResult::success(id(), "done")).expect("data");
+        let spent = Spent {
+            tokens: used(7),
+            ..Spent::default()
+        };
+        for outcome in [
+            RunOutcome::succeeded(told),
+            RunOutcome::succeeded(json!("done")),
+            RunOutcome::cancelled("enough"),
+        ] {
+            let result = result_of(&id(), &outcome.with_spent(spent));
+
+            assert_eq!(result.tokens, used(7));
+        }
+    }
+
+    #[test]
+    fn members_spend_what_each_told_and_what_nobody_knows() {
+        let cents = CostTotal::known(CostUsd::from_cents(30));
+        let told = HarnessResult {
+            cost: cents,
+            tokens: used(7),
+            ..HarnessResult::success(id(), "done")
+        };
+
+        let all = spent_by([&told, &told]);
+        let with_one_lost = spent_by([&told, &HarnessResult::lost(id(), "gone")]);
+
+        assert_eq!(all.cost, CostTotal::known(CostUsd::from_cents(60)));
+        assert_eq!(all.tokens, used(14));
+        assert_eq!(with_one_lost.cost, CostTotal::at_least(cents.known_usd));
+        assert_eq!(with_one_lost.tokens, used(7));
+    }
+
+    fn used(input: u64) -> TokenUsage {
+        TokenUsage {
+            input,
+            ..TokenUsage::default()
+        }
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl Books {
                 let place = self.members.iter().filter(ended).count();
                 let state = MemberState::Ended {
                     place,
-                    result: result.clone(),
+                    result: Box::new(result.clone()),
                 };
                 self.becomes(&result.id, state, event.at).await?
             }

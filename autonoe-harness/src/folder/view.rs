@@ -98,6 +98,7 @@ impl HarnessView {
                         }
                     };
                     result.cost = outcome.spent.cost;
+                    result.tokens = outcome.spent.tokens;
                     result.duration = outcome.spent.time;
                     result
                 }),

@@ -60,7 +60,7 @@ pub enum MemberState {
         /// How many members had ended before it.
         place: usize,
         /// What it came to.
-        result: HarnessResult,
+        result: Box<HarnessResult>,
     },
 }
 
@@ -156,6 +156,7 @@ impl Fleet {
     pub fn ended(&mut self, result: HarnessResult) {
         let place = self.results().count();
         let id = result.id.clone();
+        let result = Box::new(result);
         self.change(&id, MemberState::Ended { place, result }, |state| {
             !matches!(state, MemberState::Ended { .. })
         });
@@ -196,7 +197,7 @@ impl Member {
 
     fn ending(&self) -> Option<(usize, &HarnessResult)> {
         match &self.state {
-            MemberState::Ended { place, result } => Some((*place, result)),
+            MemberState::Ended { place, result } => Some((*place, result.as_ref())),
             MemberState::Waiting | MemberState::Running | MemberState::Stopping => None,
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use autonoe_core::CostTotal;
+use autonoe_core::{CostTotal, TokenUsage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +59,9 @@ pub struct HarnessResult {
     pub duration: Duration,
     /// What it cost.
     pub cost: CostTotal,
+    /// The tokens that it used, as far as they were told.
+    #[serde(default)]
+    pub tokens: TokenUsage,
     /// What of its allowance was spent to the last when it failed; `None` if nothing was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exhausted: Option<BudgetedKind>,
@@ -80,6 +83,7 @@ impl HarnessResult {
             failures: 0,
             duration: Duration::ZERO,
             cost: CostTotal::default(),
+            tokens: TokenUsage::default(),
             exhausted: None,
             kept: Vec::new(),
         }
@@ -92,6 +96,15 @@ impl HarnessResult {
             error: Some(error.into()),
             progress: 0.0,
             ..Self::success(id, String::new())
+        }
+    }
+
+    /// Makes the result of an agent that nobody hears of any more. What it cost is not known, which
+    /// is not the same as nothing.
+    pub(crate) fn lost(id: HarnessId, error: impl Into<String>) -> Self {
+        Self {
+            cost: CostTotal::unknown(),
+            ..Self::failure(id, error)
         }
     }
 }

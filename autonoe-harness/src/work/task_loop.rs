@@ -431,6 +431,7 @@ impl Work<'_> {
         result.failures = self.failures;
         result.tests_passed = self.tests_passed;
         result.cost = spent.cost;
+        result.tokens = spent.tokens;
         if let Ok(End::Failed(_)) = &end {
             result.exhausted = self.account.exhausted();
         }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use autonoe_core::{
     Budget, CostTotal, CostUsd, EngineError, Failure, RunId, RunInstruction, RunOutcome, Spent,
+    TokenUsage,
 };
 use autonoe_harness::{
     Accounts, Allowance, FleetCourse, FleetReport, FleetStep, HarnessId, MemberSpec, Parallel,
@@ -32,6 +33,7 @@ struct World {
     is_cancelled: bool,
     /// What members said that they spent.
     spent: CostTotal,
+    tokens: TokenUsage,
 }
 
 const MEMBERS: usize = 5;
@@ -66,6 +68,7 @@ impl World {
             most_at_once: 0,
             is_cancelled: false,
             spent: CostTotal::default(),
+            tokens: TokenUsage::default(),
         }
     }
 
@@ -77,6 +80,10 @@ impl World {
         let cents = u64::from(self.roll(50));
         let spent = Spent {
             cost: CostTotal::known(CostUsd::from_cents(cents)),
+            tokens: TokenUsage {
+                output: 3 * cents,
+                ..TokenUsage::default()
+            },
             ..Spent::default()
         };
         match self.roll(4) {
@@ -90,9 +97,11 @@ impl World {
         let found = self.course.fleet().member(member).expect("it is there");
         // What is said by those that were left behind is not heard.
         if found.result().is_none() {
-            let said = outcome.as_ref().map(|outcome| outcome.spent.cost);
+            let said = outcome.as_ref().map(|outcome| outcome.spent);
+            let cost = said.as_ref().map(|spent| spent.cost);
             self.spent
-                .merge(said.unwrap_or_else(|_| CostTotal::unknown()));
+                .merge(cost.unwrap_or_else(|_| CostTotal::unknown()));
+            self.tokens += said.map(|spent| spent.tokens).unwrap_or_default();
         }
     }
 
@@ -201,6 +210,11 @@ proptest! {
         );
         prop_assert!(world.at_work.iter().all(|member| report.left_behind.contains(member)));
         prop_assert!(!report.result.success || report.cut_short.is_none());
+        // What is unknown of a member is unknown of the fleet, and nothing else is.
+        let told = report.outcome().spent;
+        prop_assert_eq!(told.cost.known_usd, world.spent.known_usd);
+        prop_assert_eq!(told.cost.exact().is_none(), world.spent.exact().is_none() || behind > 0);
+        prop_assert_eq!(told.tokens, world.tokens);
         if let (Some(spent), 0) = (world.spent.exact(), behind) {
             let mut accounts = Accounts::new("f", cents(100));
             accounts

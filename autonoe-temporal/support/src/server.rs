@@ -56,6 +56,17 @@ impl DevServer {
         child.wait().expect("it ends");
     }
 
+    /// Ends the workflow of a run without a word to it, as an operator can.
+    pub fn terminate(&self, run: &RunId) {
+        let mut command = Command::new(program());
+        command.args(["workflow", "terminate", "--workflow-id", run.as_str()]);
+        command.args(["--address", &format!("127.0.0.1:{}", self.port)]);
+        command.env("HOME", self.folder.path());
+        let ended = command.stdin(Stdio::null()).output();
+        let ended = ended.expect("it can be started");
+        assert!(ended.status.success(), "{ended:?}");
+    }
+
     /// Returns its port on loopback.
     pub fn port(&self) -> u16 {
         self.port

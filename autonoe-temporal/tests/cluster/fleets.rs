@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Engine, Failure, JobRunner, LocalEngine, Placement, RunDesk, RunEnding, RunId, RunInstruction,
-    RunOutcome, RunPhase, RunRequest, RunSpec,
+    CostTotal, CostUsd, Engine, Failure, JobRunner, LocalEngine, Placement, RunDesk, RunEnding,
+    RunId, RunInstruction, RunOutcome, RunPhase, RunRequest, RunSpec, Spent, TokenUsage,
 };
 use autonoe_harness::{
     FleetReport, HarnessId, HarnessResult, MemberJob, MemberSpec, Parallel, Pipeline, Race,
@@ -54,9 +54,23 @@ impl JobRunner for Acts {
                 }
                 RunOutcome::succeeded(json!(heard.join(", ")))
             }
+            Some("spends") => RunOutcome::succeeded(json!("done")).with_spent(spent()),
+            // Nobody knows what it cost.
+            Some("panics") => panic!("as it is to"),
             Some("talks") => RunOutcome::succeeded(json!("x".repeat(700 * 1024))),
             said => RunOutcome::succeeded(json!(format!("{given}{}", said.unwrap_or_default()))),
         }
+    }
+}
+
+fn spent() -> Spent {
+    Spent {
+        cost: CostTotal::known(CostUsd::from_cents(25)),
+        tokens: TokenUsage {
+            output: 1000,
+            ..TokenUsage::default()
+        },
+        ..Spent::default()
     }
 }
 
@@ -148,6 +162,16 @@ async fn each_strategy_comes_to_the_same_as_in_one_process() {
             fleet(best, [("a", json!(3)), ("b", json!("fails"))]),
             false,
         ),
+        (
+            "spending",
+            fleet(Parallel {}, [("a", "spends"), ("b", "spends")]),
+            true,
+        ),
+        (
+            "spending-failing",
+            fleet(Parallel {}, [("a", "spends"), ("b", "panics")]),
+            false,
+        ),
         ("nobody", fleet(Parallel {}, [("", ""); 0]), false),
     ] {
         let run = named(&fleet, name);
@@ -158,6 +182,31 @@ async fn each_strategy_comes_to_the_same_as_in_one_process() {
         assert_eq!(outcome.is_success(), succeeds, "{name}: {outcome:?}");
         assert_eq!(outcome, locally(&run).await, "{name}");
     }
+    drop(worker);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fleet_spends_what_its_members_told_and_what_nobody_knows_of_those_that_were_lost() {
+    let server = DevServer::start().await;
+    let settings = server.settings().pace(hasty());
+    let worker = worker(&settings);
+    let engine = engine(&settings).await;
+    let run = named(
+        &fleet(Parallel {}, [("a", "spends"), ("b", "waits")]),
+        "shop",
+    );
+    submit(&settings, &run).await;
+    let lost = RunId::new("shop.b");
+    seen(&engine, &lost, |view| view.phase == RunPhase::Running).await;
+    server.terminate(&lost);
+
+    let outcome = outcome(&settings, &run).await;
+
+    assert!(!outcome.is_success(), "{outcome:?}");
+    let told = spent();
+    assert_eq!(outcome.spent.tokens, told.tokens);
+    let at_least = CostTotal::at_least(told.cost.known_usd);
+    assert_eq!(outcome.spent.cost, at_least);
     drop(worker);
 }
 

@@ -129,7 +129,7 @@ impl FleetCourse {
         let (run, allowance) = self.account(&member);
         self.purse.write_off(&run, allowance);
         let error = format!("what became of it is not known: {error}");
-        self.end(now, HarnessResult::failure(member, error));
+        self.end(now, HarnessResult::lost(member, error));
     }
 
     pub(super) fn end(&mut self, now: Timestamp, result: HarnessResult) {

@@ -27,12 +27,18 @@ impl FleetCourse {
     /// may spend does not return.
     pub fn not_started(&mut self, now: Timestamp, member: &HarnessId, error: &EngineError) {
         let (run, allowance) = self.account(member);
-        match error.is_no_answer() {
-            true => self.purse.write_off(&run, allowance),
-            false => self.purse.give_back(&run),
-        }
         let why = format!("it could not be started: {error}");
-        self.end(now, HarnessResult::failure(member.clone(), why));
+        let result = match error.is_no_answer() {
+            true => {
+                self.purse.write_off(&run, allowance);
+                HarnessResult::lost(member.clone(), why)
+            }
+            false => {
+                self.purse.give_back(&run);
+                HarnessResult::failure(member.clone(), why)
+            }
+        };
+        self.end(now, result);
         // What was ordered was ordered without knowing that.
         self.orders.clear();
         self.phase = Phase::Asking;

@@ -48,7 +48,7 @@ impl FleetCourse {
         self.left_behind.push(member.clone());
         let patience = format_duration(self.what.patience);
         let error = format!("it was told to stop and had not ended after {patience}");
-        self.end(now, HarnessResult::failure(member, error));
+        self.end(now, HarnessResult::lost(member, error));
     }
 }
 
