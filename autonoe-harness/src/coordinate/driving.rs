@@ -68,8 +68,11 @@ impl<'c> Driving<'c> {
         let submit = || plan.engine.submit(run.clone(), place.clone());
         match plan.tried(submit).await {
             Ok(_) => {
-                self.course.began(self.now(), &member);
-                self.watch.add(member, id);
+                let untold = self.course.began(self.now(), &member);
+                self.watch.add(member, id.clone());
+                for instruction in untold {
+                    plan.tell_run(&id, instruction).await;
+                }
             }
             Err(error) => {
                 if error.is_no_answer() {

@@ -1,6 +1,6 @@
 //! The course of a fleet as a value, whatever is told in whatever order.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,6 +34,8 @@ struct World {
     /// What members said that they spent.
     spent: CostTotal,
     tokens: TokenUsage,
+    /// Runs that were told to hold or to go on, and which of them was last.
+    held: BTreeMap<RunId, bool>,
 }
 
 const MEMBERS: usize = 5;
@@ -69,6 +71,7 @@ impl World {
             is_cancelled: false,
             spent: CostTotal::default(),
             tokens: TokenUsage::default(),
+            held: BTreeMap::new(),
         }
     }
 
@@ -105,6 +108,35 @@ impl World {
         }
     }
 
+    /// Lets the run of a member begin, and tells it what it is to know.
+    fn began(&mut self, member: &HarnessId) {
+        let run = self.course.run_of(member);
+        for told in self.course.began(self.now, member) {
+            self.held.insert(run.clone(), told == RunInstruction::Pause);
+        }
+    }
+
+    /// Tells the fleet something, and those runs that are to be told.
+    fn tell(&mut self, told: &RunInstruction) {
+        for run in self.course.told(self.now, told) {
+            let mut starting = self.starting.iter();
+            let is_starting = starting.any(|member| self.course.run_of(member) == run);
+            assert!(!is_starting, "{run} is told before it is there");
+            self.held.insert(run, *told == RunInstruction::Pause);
+        }
+    }
+
+    /// Sees that runs that are there are held if the fleet is, and only then.
+    fn look(&self) {
+        for member in self.course.fleet().running() {
+            let is_held = self.held.get(&self.course.run_of(member));
+            let is_held = is_held.copied().unwrap_or_default();
+            let is_there = !self.starting.contains(member);
+            let ought = is_there && self.course.is_paused();
+            assert_eq!(is_held, ought, "{member}");
+        }
+    }
+
     /// Lets something happen, or time pass until `until`.
     fn happen(&mut self, until: Option<Timestamp>) {
         let now = self.now;
@@ -120,7 +152,7 @@ impl World {
                         self.at_work.remove(&member);
                         self.course.not_started(now, &member, &error);
                     }
-                    _ => self.course.began(now, &member),
+                    _ => self.began(&member),
                 }
             }
             2 | 3 if !self.at_work.is_empty() => {
@@ -128,7 +160,7 @@ impl World {
                 let member = self.at_work.iter().nth(place).expect("it is there").clone();
                 if let Some(place) = self.starting.iter().position(|it| *it == member) {
                     self.starting.remove(place);
-                    self.course.began(now, &member);
+                    self.began(&member);
                 }
                 self.at_work.remove(&member);
                 let outcome = self.outcome();
@@ -138,15 +170,15 @@ impl World {
                 let outcome = self.outcome();
                 self.course.ended(now, [(member, outcome)]);
             }
-            4 => drop(self.course.told(now, &RunInstruction::Pause)),
-            5 => drop(self.course.told(now, &RunInstruction::Resume)),
+            4 => self.tell(&RunInstruction::Pause),
+            5 => self.tell(&RunInstruction::Resume),
             6 if self.roll(8) == 0 => {
                 self.is_cancelled = true;
                 self.course.cancel(now);
             }
             _ => match until {
                 Some(until) => self.now = self.now.max(until),
-                None => drop(self.course.told(now, &RunInstruction::Resume)),
+                None => self.tell(&RunInstruction::Resume),
             },
         }
     }
@@ -167,7 +199,10 @@ impl World {
                     assert!(self.stopped.insert(member.clone()), "{member} stops twice");
                     self.course.stopped(self.now, &member);
                 }
-                FleetStep::Wait { until } => self.happen(until),
+                FleetStep::Wait { until } => {
+                    self.look();
+                    self.happen(until);
+                }
                 FleetStep::Finish(report) => return (*report, self),
             }
         }
@@ -255,10 +290,39 @@ fn who_began_after_it_was_told_to_stop_has_no_more_time_for_that() {
     assert!(matches!(course.next(now), FleetStep::Stop { .. }));
     course.stopped(now, &member);
 
-    course.began(now, &member);
+    assert_eq!(course.began(now, &member), []);
 
     let until = Timestamp::from_second(20).ok();
     assert_eq!(course.next(now), FleetStep::Wait { until });
+}
+
+#[test]
+fn what_a_fleet_is_told_reaches_each_member_once_when_its_run_is_there() {
+    use RunInstruction::{Pause, Resume};
+    let now = Timestamp::UNIX_EPOCH;
+    let say = || RunInstruction::Say("hello".to_owned());
+    // What is told while the member starts, and what of it the run hears when it is there.
+    for (told, heard) in [
+        (vec![], vec![]),
+        (vec![Pause], vec![Pause]),
+        (vec![Pause, Pause], vec![Pause]),
+        (vec![Resume], vec![]),
+        (vec![Pause, say(), Resume], vec![Pause, say(), Resume]),
+    ] {
+        let member = MemberSpec::new(id("a"), "act", json!(null));
+        let what = StrategyRun::new(Arc::new(Race {})).members([member]);
+        let mut course = FleetCourse::new("f", what, now).expect("it begins");
+        let FleetStep::Start { member, .. } = course.next(now) else {
+            panic!("nobody starts");
+        };
+
+        for told in &told {
+            assert_eq!(course.told(now, told), [], "its run may not be there");
+        }
+
+        assert_eq!(course.began(now, &member), heard, "{told:?}");
+        assert_eq!(course.told(now, &say()), [RunId::new("f.a")]);
+    }
 }
 
 #[test]

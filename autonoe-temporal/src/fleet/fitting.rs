@@ -48,7 +48,7 @@ mod tests {
         loop {
             match course.next(now) {
                 FleetStep::Start { member, .. } => {
-                    course.began(now, &member);
+                    let _ = course.began(now, &member);
                     started.push(member);
                 }
                 FleetStep::Stop { member, .. } => {

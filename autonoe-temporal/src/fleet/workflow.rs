@@ -3,7 +3,7 @@
 use std::future::pending;
 use std::time::{Duration, SystemTime};
 
-use autonoe_core::{Failure, RunEnding, RunInstruction, RunOutcome};
+use autonoe_core::{Failure, RunEnding, RunId, RunInstruction, RunOutcome};
 use autonoe_harness::{FleetCourse, FleetReport, FleetStep};
 use futures::FutureExt;
 use jiff::Timestamp;
@@ -96,19 +96,21 @@ async fn take_note(ctx: &Fleet) {
     }
     for told in ctx.state_mut(|it| std::mem::take(&mut it.inbox)) {
         for run in tell(ctx, |course, now| course.told(now, &told)) {
-            let options = SignalWorkflowOptions::builder()
-                .cancellation_token(WorkflowCancellationToken::new())
-                .build();
-            // Members of each kind are told by the same name. It may just have ended.
-            let signalled = ctx.external_workflow(run.as_str(), None).signal(
-                JobWorkflow::instruct,
-                told.clone(),
-                options,
-            );
-            if let Err(error) = signalled.await {
-                tracing::debug!(%run, %error, "a member could not be told something");
-            }
+            tell_member(ctx, &run, told.clone()).await;
         }
+    }
+}
+
+/// Tells a member something whose workflow is there.
+async fn tell_member(ctx: &Fleet, run: &RunId, told: RunInstruction) {
+    let options = SignalWorkflowOptions::builder()
+        .cancellation_token(WorkflowCancellationToken::new())
+        .build();
+    // Members of each kind are told by the same name. It may just have ended.
+    let member = ctx.external_workflow(run.as_str(), None);
+    let signalled = member.signal(JobWorkflow::instruct, told, options);
+    if let Err(error) = signalled.await {
+        tracing::debug!(%run, %error, "a member could not be told something");
     }
 }
 
@@ -156,7 +158,16 @@ async fn wait(ctx: &Fleet, members: &mut Members, until: Option<Timestamp>) {
     let mut ends = Vec::new();
     for heard in heard {
         match heard {
-            Heard::Began(member) => tell(ctx, |course, now| course.began(now, &member)),
+            Heard::Began(member) => {
+                let untold: Vec<_> = tell(ctx, |course, now| {
+                    let run = course.run_of(&member);
+                    let untold = course.began(now, &member).into_iter();
+                    untold.map(|told| (run.clone(), told)).collect()
+                });
+                for (run, told) in untold {
+                    tell_member(ctx, &run, told).await;
+                }
+            }
             Heard::NotStarted(member, error) => {
                 tell(ctx, |course, now| course.not_started(now, &member, &error));
             }

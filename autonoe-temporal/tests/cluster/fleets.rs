@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    CostTotal, CostUsd, Engine, Failure, JobRunner, LocalEngine, Placement, RunDesk, RunEnding,
-    RunId, RunInstruction, RunOutcome, RunPhase, RunRequest, RunSpec, Spent, TokenUsage,
+    CostTotal, CostUsd, Engine, EngineError, Failure, JobRunner, LocalEngine, Placement, RunDesk,
+    RunEnding, RunId, RunInstruction, RunOutcome, RunPhase, RunRequest, RunSpec, Spent, TokenUsage,
 };
 use autonoe_harness::{
     FleetReport, HarnessId, HarnessResult, MemberJob, MemberSpec, Parallel, Pipeline, Race,
@@ -277,6 +277,40 @@ async fn what_a_fleet_is_told_its_members_are_told() {
     let results = report(&outcome).result.results;
     let heard: Vec<_> = results.iter().map(|it| it.output.as_str()).collect();
     assert_eq!(heard, ["pause, the tests come first, resume"; 2]);
+    drop(worker);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fleet_that_is_paused_begins_no_further_member() {
+    let server = DevServer::start().await;
+    let settings = server.settings().pace(hasty());
+    let worker = worker(&settings);
+    let engine = engine(&settings).await;
+    let run = named(
+        &fleet(Pipeline {}, [("a", "listens"), ("b", " and more")]),
+        "shop",
+    );
+    submit(&settings, &run).await;
+    let (first, second) = (RunId::new("shop.a"), RunId::new("shop.b"));
+    seen(&engine, &first, |view| view.phase == RunPhase::Running).await;
+    let told = ["one", "two"].map(|text| RunInstruction::Say(text.to_owned()));
+    for told in [RunInstruction::Pause].into_iter().chain(told) {
+        engine.instruct(&run.id, told).await.expect("it is told");
+    }
+    let half = seen(&engine, &run.id, |view| view.at.progress == 0.5).await;
+    assert_eq!(half.phase, RunPhase::Paused);
+    let waiting = engine.status(&second).await;
+    assert!(
+        matches!(waiting, Err(EngineError::Unknown(_))),
+        "{waiting:?}"
+    );
+
+    let resumed = engine.instruct(&run.id, RunInstruction::Resume).await;
+    resumed.expect("it is told");
+    let outcome = outcome(&settings, &run).await;
+
+    let said = report(&outcome).result.aggregated_output;
+    assert_eq!(said.as_deref(), Some("pause, one, two and more"));
     drop(worker);
 }
 

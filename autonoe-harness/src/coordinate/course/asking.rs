@@ -10,7 +10,8 @@ use crate::HarnessId;
 use crate::coordinate::FleetEventKind;
 
 impl FleetCourse {
-    /// Notes what the fleet is told, and returns the runs that are to be told the same now.
+    /// Notes what the fleet is told, and returns the runs that are to be told the same now. Those that
+    /// have not begun are told when they have: see [`began`](Self::began).
     pub fn told(&mut self, now: Timestamp, instruction: &RunInstruction) -> Vec<RunId> {
         match instruction {
             RunInstruction::Pause if self.is_paused() => return Vec::new(),
@@ -26,8 +27,14 @@ impl FleetCourse {
             RunInstruction::Say(_) => {}
         }
         self.phase = Phase::Asking;
-        let running = self.fleet.running();
-        running.map(|member| self.run_of(member)).collect()
+        let mut now_told = Vec::new();
+        for member in self.fleet.running() {
+            match self.starting.get_mut(member) {
+                Some(later) => later.push(instruction.clone()),
+                None => now_told.push(self.run_of(member)),
+            }
+        }
+        now_told
     }
 
     /// Notes a run of a member that somebody before had started. All that are there must be told

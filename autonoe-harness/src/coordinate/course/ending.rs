@@ -134,6 +134,7 @@ impl FleetCourse {
 
     pub(super) fn end(&mut self, now: Timestamp, result: HarnessResult) {
         self.deadlines.forget(&result.id);
+        self.starting.remove(&result.id);
         let ended = FleetEventKind::Ended {
             result: result.clone(),
         };

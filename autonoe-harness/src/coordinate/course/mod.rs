@@ -10,7 +10,7 @@ mod timing;
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use autonoe_core::{RunId, RunProgress};
+use autonoe_core::{RunId, RunInstruction, RunProgress};
 use jiff::Timestamp;
 
 use self::deadlines::Deadlines;
@@ -42,7 +42,7 @@ use crate::{Accounts, Allowance, Fleet, HarnessId, Order};
 ///
 /// let FleetStep::Start { member, run, .. } = course.next(now) else { panic!() };
 /// assert_eq!(run.id.as_str(), "login-page.claude");
-/// course.began(now, &member);
+/// assert_eq!(course.began(now, &member), []);
 /// assert!(matches!(course.next(now), FleetStep::Wait { .. }));
 /// course.ended(now, [(member, Ok(RunOutcome::succeeded(json!("done"))))]);
 ///
@@ -62,6 +62,8 @@ pub struct FleetCourse {
     /// When the time of the fleet is up.
     deadline: Timestamp,
     phase: Phase,
+    /// Members whose runs may not be there yet, and what they are to be told as soon as they are.
+    starting: HashMap<HarnessId, Vec<RunInstruction>>,
     /// What the strategy ordered and was not looked at yet.
     orders: VecDeque<Order>,
     /// The first order since the strategy was asked that cannot be paid.
@@ -134,6 +136,7 @@ impl FleetCourse {
             deadlines: Deadlines::default(),
             deadline: after(now, what.time),
             phase: Phase::Asking,
+            starting: HashMap::new(),
             orders: VecDeque::new(),
             unpaid_now: None,
             stops: VecDeque::new(),

@@ -2,7 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 
-use autonoe_core::EngineError;
+use autonoe_core::{EngineError, RunInstruction};
 use jiff::Timestamp;
 
 use super::{FleetCourse, FleetStep, Phase, after};
@@ -10,8 +10,10 @@ use crate::coordinate::{CutShort, FleetEventKind};
 use crate::{HarnessId, HarnessResult, MemberState, Order};
 
 impl FleetCourse {
-    /// Notes that the run of a member was taken.
-    pub fn began(&mut self, now: Timestamp, member: &HarnessId) {
+    /// Notes that the run of a member was taken, and returns what that run is to be told now: what the
+    /// fleet was told since the member was to start.
+    #[must_use = "the run does not know of it"]
+    pub fn began(&mut self, now: Timestamp, member: &HarnessId) -> Vec<RunInstruction> {
         let timeout = self.spec(member).and_then(|spec| spec.timeout);
         // One that was told to stop meanwhile has its time for that.
         let is_running = self.state(member) == Some(&MemberState::Running);
@@ -19,8 +21,10 @@ impl FleetCourse {
             self.deadlines.set(member, after(now, timeout));
         }
         let run = self.run_of(member);
+        let untold = self.starting.remove(member).unwrap_or_default();
         let member = member.clone();
         self.tell(now, FleetEventKind::Started { member, run });
+        untold
     }
 
     /// Notes that the run of a member was not taken. If nobody knows whether it was, what the member
@@ -98,7 +102,10 @@ impl FleetCourse {
         let order = spec.run(run.clone(), given);
         self.fleet.began(&member);
         match order {
-            Ok(run) => Some(FleetStep::Start { member, run, place }),
+            Ok(run) => {
+                self.starting.insert(member.clone(), Vec::new());
+                Some(FleetStep::Start { member, run, place })
+            }
             Err(reason) => {
                 self.not_started(now, &member, &EngineError::Refused { run, reason });
                 None

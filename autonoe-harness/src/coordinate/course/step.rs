@@ -10,8 +10,8 @@ use crate::{FleetReport, HarnessId};
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub enum FleetStep {
-    /// Submit the run of a member. Answer with [`began`](super::FleetCourse::began) or
-    /// [`not_started`](super::FleetCourse::not_started).
+    /// Submit the run of a member. Answer with [`began`](super::FleetCourse::began), and tell the run
+    /// what that returns, or with [`not_started`](super::FleetCourse::not_started).
     Start {
         /// Who.
         member: HarnessId,

@@ -1,8 +1,9 @@
 //! What a fleet is asked for while it works.
 
-use autonoe_core::{RunInstruction, RunRequest};
+use autonoe_core::{RunId, RunInstruction, RunRequest};
 
 use super::Driving;
+use crate::coordinate::coordinator::Coordinator;
 
 impl Driving<'_> {
     /// Does what was asked for. What members are told goes to those at work.
@@ -22,11 +23,17 @@ impl Driving<'_> {
         let runs = self.course.told(self.now(), &instruction);
         self.tell();
         for run in runs {
-            let told = self.plan.engine.instruct(&run, instruction.clone()).await;
-            if let Err(error) = told {
-                // It may just have ended.
-                tracing::warn!(%run, %error, "a run could not be told something");
-            }
+            self.plan.tell_run(&run, instruction.clone()).await;
+        }
+    }
+}
+
+impl Coordinator {
+    /// Tells a run something.
+    pub(super) async fn tell_run(&self, run: &RunId, instruction: RunInstruction) {
+        if let Err(error) = self.engine.instruct(run, instruction).await {
+            // It may just have ended.
+            tracing::warn!(%run, %error, "a run could not be told something");
         }
     }
 }
