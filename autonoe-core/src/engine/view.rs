@@ -29,9 +29,9 @@ pub struct RunView {
     /// What it is to do, as far as the engine tells it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<RunSpec>,
-    /// How far it is.
+    /// How far it is; `None` if nobody can say now, because who knows does not answer.
     #[serde(flatten)]
-    pub at: RunProgress,
+    pub at: Option<RunProgress>,
     /// What it came to, once it has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<RunOutcome>,
@@ -47,7 +47,7 @@ impl RunView {
             trouble: None,
             wait: None,
             spec: None,
-            at: RunProgress::default(),
+            at: Some(RunProgress::default()),
             outcome: None,
         }
     }
@@ -85,4 +85,35 @@ pub enum RunPhase {
     Stopping,
     /// It has ended.
     Ended,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_nobody_knows_is_left_out_and_read_as_that() {
+        let mut view = RunView::new(RunId::new("shop-1"));
+        view.at = None;
+
+        let written = serde_json::to_value(&view).expect("JSON");
+
+        assert_eq!(written, json!({"id": "shop-1", "phase": "waiting"}));
+        let read: RunView = serde_json::from_value(written).expect("a view");
+        assert_eq!(read, view);
+    }
+
+    #[test]
+    fn how_far_a_run_is_stands_beside_the_rest() {
+        let mut view = RunView::new(RunId::new("shop-1"));
+        view.at = Some(RunProgress::of(0.5));
+
+        let written = serde_json::to_value(&view).expect("JSON");
+
+        assert_eq!(written["progress"], 0.5);
+        let read: RunView = serde_json::from_value(written).expect("a view");
+        assert_eq!(read, view);
+    }
 }

@@ -69,7 +69,7 @@ impl Engine for HarnessManager {
         let phase = phase_of(&view);
         let mut told = RunView::new(run.clone());
         told.phase = phase;
-        told.at = view.at;
+        told.at = Some(view.at);
         told.outcome = view.outcome;
         Ok(told)
     }

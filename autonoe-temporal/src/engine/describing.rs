@@ -2,9 +2,11 @@
 
 use autonoe_core::{RunPhase, RunProgress};
 use temporalio_client::{WorkflowExecutionDescription, WorkflowExecutionStatus};
+use temporalio_common::WorkflowDefinition;
 
 use crate::failure::reason;
-use crate::wire::Beat;
+use crate::job::JobWorkflow;
+use crate::wire::{Beat, Look};
 
 /// The number that the server gives an activity that is under way.
 const STARTED: i32 = 2;
@@ -15,6 +17,8 @@ pub(super) struct Known {
     pub(super) has_ended: bool,
     pub(super) is_stopping: bool,
     pub(super) has_begun: bool,
+    /// Whether all that is known of how far it is is what workers say of what is under way.
+    pub(super) is_one_job: bool,
     /// The last thing that a worker said of what is under way.
     pub(super) at: Option<RunProgress>,
     /// Why what is tried again failed the last time.
@@ -42,6 +46,7 @@ impl Known {
                 || activities
                     .iter()
                     .any(|activity| has_begun(activity.state, activity.attempt)),
+            is_one_job: description.workflow_type() == JobWorkflow::run.name(),
             at: beats.map(|beat| beat.at).next_back(),
             trouble: activities
                 .iter()
@@ -52,15 +57,23 @@ impl Known {
         }
     }
 
-    /// Returns how far a run is, given what its workflow knows.
-    pub(super) fn at_with(self, workflow: Option<RunProgress>) -> RunProgress {
-        match (workflow, self.at) {
+    /// Returns how far a run is, given what its workflow says, which says nothing while no worker
+    /// looks after it. `None` if that is not known: nothing is not the same.
+    pub(super) fn at_with(self, look: Option<Look>) -> Option<RunProgress> {
+        let answers = look.is_some();
+        match (look.and_then(|look| look.at), self.at) {
             (Some(mut at), Some(beat)) => {
                 // A session tells of the ledger; what was spent before it only the workflow knows.
                 at.progress = beat.progress;
-                at
+                Some(at)
             }
-            (workflow, beat) => workflow.or(beat).unwrap_or_default(),
+            (Some(at), None) => Some(at),
+            (None, beat) if self.is_one_job => {
+                // One that has not begun, or has not said anything yet, is at its beginning.
+                let is_at_its_beginning = answers || !self.has_begun;
+                beat.or_else(|| is_at_its_beginning.then(RunProgress::default))
+            }
+            (None, _) => None,
         }
     }
 
@@ -75,6 +88,55 @@ impl Known {
                 has_begun: true, ..
             } => RunPhase::Running,
             _ => RunPhase::Waiting,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(is_one_job: bool, has_begun: bool, beat: Option<f64>) -> Known {
+        Known {
+            has_ended: false,
+            is_stopping: false,
+            has_begun,
+            is_one_job,
+            at: beat.map(RunProgress::of),
+            trouble: None,
+        }
+    }
+
+    #[test]
+    fn how_far_a_run_is_is_told_by_who_knows_it_or_by_nobody() {
+        let silent = || Some(Look::default());
+        let says = || {
+            let mut at = RunProgress::of(0.25);
+            at.iteration = 3;
+            Some(Look {
+                at: Some(at),
+                ..Look::default()
+            })
+        };
+        let (one_job, sessions, begun, not_begun) = (true, false, true, false);
+        // What is known, what the workflow says, and what is told: how far it is and the session.
+        for (known, look, told) in [
+            (known(one_job, not_begun, None), None, Some((0.0, 0))),
+            (known(one_job, begun, None), None, None),
+            (known(one_job, begun, None), silent(), Some((0.0, 0))),
+            (known(one_job, begun, Some(0.5)), None, Some((0.5, 0))),
+            (known(one_job, begun, Some(0.5)), silent(), Some((0.5, 0))),
+            (known(sessions, not_begun, None), None, None),
+            (known(sessions, begun, Some(0.5)), None, None),
+            (known(sessions, not_begun, None), says(), Some((0.25, 3))),
+            (known(sessions, begun, Some(0.5)), says(), Some((0.5, 3))),
+        ] {
+            let words = format!("{known:?}, {look:?}");
+
+            let at = known.at_with(look);
+
+            let at = at.map(|at| (at.progress, at.iteration));
+            assert_eq!(at, told, "{words}");
         }
     }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Engine, EngineError, Placement, RunId, RunInstruction, RunOutcome, RunPhase, RunReport,
-    RunSpec, RunView,
+    Engine, EngineError, Placement, RunId, RunInstruction, RunOutcome, RunPhase,
+    RunProgress, RunReport, RunSpec, RunView,
 };
 use serde::Deserialize;
 use temporalio_client::errors::{WorkflowInteractionError, WorkflowStartError};
@@ -241,19 +241,21 @@ impl Engine for TemporalEngine {
         // A run of somebody else says nothing of itself that is understood here.
         view.spec = description.memo().get(SPEC_MEMO).ok().flatten();
         if !known.has_ended {
-            let look = self.look(run).await.unwrap_or_default();
-            view.phase = known.phase(look.is_paused);
+            let look = self.look(run).await;
+            view.phase = known.phase(look.as_ref().is_some_and(|look| look.is_paused));
             view.trouble.clone_from(&known.trouble);
-            view.wait = look.wait;
-            view.at = known.at_with(look.at);
+            view.wait = look.as_ref().and_then(|look| look.wait);
+            view.at = known.at_with(look);
             return Ok(view);
         }
         let outcome = self.wait(run).await?;
         view.phase = RunPhase::Ended;
-        view.at.spent = outcome.spent;
+        let mut at = RunProgress::default();
+        at.spent = outcome.spent;
         if let Ok(report) = RunReport::deserialize(&outcome.output) {
-            view.at = progress(&report);
+            at = progress(&report);
         }
+        view.at = Some(at);
         view.outcome = Some(outcome);
         Ok(view)
     }

@@ -29,7 +29,7 @@ pub use crew::Crew;
 pub use host::{Host, work_if_told_to};
 pub use log::{Entry, Log, What};
 pub use proxy::Proxy;
-pub use runs::{engine, hasty, outcome, seen, submit, submit_to};
+pub use runs::{engine, hasty, is_at, outcome, seen, submit, submit_to};
 pub use server::DevServer;
 pub use site::{Site, Starts, Work};
 pub use tool::BUILDING;

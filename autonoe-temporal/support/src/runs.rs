@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use autonoe_core::{Engine, Placement, RunId, RunOutcome, RunSpec, RunView};
+use autonoe_core::{Engine, Placement, RunId, RunOutcome, RunProgress, RunSpec, RunView};
 use autonoe_temporal::{Pace, TemporalEngine, TemporalSettings};
 
 use crate::waiting::within;
@@ -48,6 +48,11 @@ pub async fn outcome(settings: &TemporalSettings, run: &RunSpec) -> RunOutcome {
         }
     };
     within(&format!("the end of {}", run.id), waiting).await
+}
+
+/// Tells whether somebody says how far a run is, and it is so far.
+pub fn is_at(view: &RunView, is_so: impl Fn(&RunProgress) -> bool) -> bool {
+    view.at.as_ref().is_some_and(is_so)
 }
 
 /// Waits until a run stands in a certain way.

@@ -14,7 +14,7 @@ use autonoe_harness::{
 };
 use autonoe_temporal::{SESSIONS_JOB, TemporalSettings, WorkerSettings};
 use autonoe_temporal_support::{
-    Crew, DevServer, Site, Work, Working, engine, hasty, outcome, seen, submit,
+    Crew, DevServer, Site, Work, Working, engine, hasty, is_at, outcome, seen, submit,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -222,7 +222,10 @@ async fn members_are_runs_of_their_own_and_end_with_the_fleet() {
     let one = seen(&engine, &one, |view| view.outcome.is_some()).await;
     let one = one.outcome.expect("it has ended").output;
     assert_eq!(one, json!("one"));
-    let half = seen(&engine, &run.id, |view| view.at.progress == 0.5).await;
+    let half = seen(&engine, &run.id, |view| {
+        is_at(view, |at| at.progress == 0.5)
+    })
+    .await;
     assert_eq!((half.phase, half.outcome), (RunPhase::Running, None));
 
     engine.cancel(&run.id, "enough").await.expect("it is told");
@@ -297,7 +300,10 @@ async fn a_fleet_that_is_paused_begins_no_further_member() {
     for told in [RunInstruction::Pause].into_iter().chain(told) {
         engine.instruct(&run.id, told).await.expect("it is told");
     }
-    let half = seen(&engine, &run.id, |view| view.at.progress == 0.5).await;
+    let half = seen(&engine, &run.id, |view| {
+        is_at(view, |at| at.progress == 0.5)
+    })
+    .await;
     assert_eq!(half.phase, RunPhase::Paused);
     let waiting = engine.status(&second).await;
     assert!(

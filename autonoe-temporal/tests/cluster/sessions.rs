@@ -7,7 +7,7 @@ use autonoe_core::{
     Engine, Placement, RunEnding, RunId, RunInstruction, RunPhase, RunSpec, RunView,
 };
 use autonoe_temporal::{Pace, TemporalEngine, TemporalSettings, WorkerSettings};
-use autonoe_temporal_support::{DevServer, Working};
+use autonoe_temporal_support::{DevServer, Working, is_at};
 use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject};
 use jiff::Timestamp;
 
@@ -136,14 +136,14 @@ async fn a_pause_holds_the_next_session_and_what_is_said_reaches_it() {
     let run = run("shop");
     stand.submit(&run).await;
     stand
-        .look_until(&run.id, |view| view.at.iteration == 2)
+        .look_until(&run.id, |view| is_at(view, |at| at.iteration == 2))
         .await;
 
     stand.tell(&run.id, RunInstruction::Pause).await;
     let say = RunInstruction::Say("The tests come first.".to_owned());
     stand.tell(&run.id, say).await;
     stand
-        .look_until(&run.id, |view| view.at.progress == 0.5)
+        .look_until(&run.id, |view| is_at(view, |at| at.progress == 0.5))
         .await;
     stand
         .look_until(&run.id, |view| view.phase == RunPhase::Paused)

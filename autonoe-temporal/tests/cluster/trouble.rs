@@ -8,7 +8,7 @@ use autonoe_core::{
 };
 use autonoe_temporal::{SessionHosts, SessionsRun, WorkerSettings};
 use autonoe_temporal_support::{
-    Crew, DevServer, Site, Work, Working, engine, hasty, outcome, seen, submit,
+    Crew, DevServer, Site, Work, Working, engine, hasty, is_at, outcome, seen, submit,
 };
 
 use crate::afterwards::all_is_done_once;
@@ -65,10 +65,32 @@ async fn why_a_run_does_not_come_on_is_told_and_it_goes_on_when_it_can() {
     let trouble = view.trouble.expect("there is some");
     assert!(trouble.contains("it is not on this host"), "{trouble}");
     let ended = engine.status(&run.id).await.expect("it is known");
+    assert!(is_at(&ended, |at| (at.progress, at.iteration) == (1.0, 2)));
     assert_eq!((ended.phase, ended.trouble), (RunPhase::Ended, None));
-    assert_eq!((ended.at.progress, ended.at.iteration), (1.0, 2));
     drop(worker);
     all_is_done_once(&site, &run, &work, &outcome).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn numbers_that_nobody_can_tell_are_not_told_as_zero() {
+    let server = DevServer::start().await;
+    let settings = server.settings().pace(hasty());
+    let (site, work) = (Site::make(), Work::new(1));
+    let run = site.run("shop", &work);
+    submit(&settings, &run).await;
+    let engine = engine(&settings).await;
+
+    let unanswered = engine.status(&run.id).await.expect("it is known");
+    let crew = Crew::of(&site, "here");
+    let worker = Working::start(settings.clone(), WorkerSettings::on("here"), |worker| {
+        worker.sessions(crew)
+    });
+    outcome(&settings, &run).await;
+    let ended = engine.status(&run.id).await.expect("it is known");
+
+    assert_eq!((unanswered.phase, unanswered.at), (RunPhase::Waiting, None));
+    assert!(is_at(&ended, |at| at.progress == 1.0), "{ended:?}");
+    drop(worker);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -146,7 +146,7 @@ impl Engine for FaultyEngine {
         };
         match self.fault {
             Fault::HidesPauses if view.phase == RunPhase::Paused => view.phase = RunPhase::Running,
-            Fault::HidesProgress => view.at = RunProgress::default(),
+            Fault::HidesProgress => view.at = Some(RunProgress::default()),
             Fault::HidesOutcomes => view.outcome = None,
             Fault::CancelsWhatHasEnded if self.was_cancelled(run) => {
                 view.outcome = Some(RunOutcome::cancelled("too late"));

@@ -38,16 +38,22 @@ fn shown(view: &RunView) -> String {
     if let Some(host) = &view.host {
         add("host", host);
     }
-    if let Some(task) = &view.at.task {
+    if let Some(task) = view.at.as_ref().and_then(|at| at.task.as_ref()) {
         add("task", task);
     }
+    let unknown = || "unknown: nobody who knows it answers".to_owned();
     if view.phase != RunPhase::Ended {
-        let passed = (view.at.progress * 100.0).floor();
-        let sessions = view.at.iteration;
-        add("progress", &format!("{passed}%, session {sessions}"));
+        let so_far = view.at.as_ref().map(|at| {
+            let passed = (at.progress * 100.0).floor();
+            format!("{passed}%, session {}", at.iteration)
+        });
+        add("progress", &so_far.unwrap_or_else(unknown));
     }
-    let (cost, time) = (view.at.spent.cost, format_duration(view.at.spent.time));
-    add("spent", &format!("{cost}, {time}"));
+    let spent = view.at.as_ref().map(|at| {
+        let (cost, time) = (at.spent.cost, format_duration(at.spent.time));
+        format!("{cost}, {time}")
+    });
+    add("spent", &spent.unwrap_or_else(unknown));
     if let Some(wait) = &view.wait {
         let until = format_time(wait.until);
         let what = match wait.reason {
@@ -139,14 +145,29 @@ mod tests {
         let mut view = view();
         view.phase = RunPhase::Running;
         view.host = Some("build-1".to_owned());
-        view.at = RunProgress::of(0.666);
-        view.at.iteration = 3;
-        view.at.spent.time = std::time::Duration::from_secs(90);
+        let mut at = RunProgress::of(0.666);
+        at.iteration = 3;
+        at.spent.time = std::time::Duration::from_secs(90);
+        view.at = Some(at);
 
         let shown = shown(&view);
 
         let expected = "Run shop-1: running\n  project   shop (sync)\n  host      build-1\n  \
             progress  66%, session 3\n  spent     $0.00, 1m 30s\n";
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn numbers_that_nobody_knows_are_not_shown_as_zero() {
+        let mut view = view();
+        view.phase = RunPhase::Running;
+        view.at = None;
+
+        let shown = shown(&view);
+
+        let expected = "Run shop-1: running\n  project   shop (sync)\n  \
+            progress  unknown: nobody who knows it answers\n  \
+            spent     unknown: nobody who knows it answers\n";
         assert_eq!(shown, expected);
     }
 

@@ -91,7 +91,7 @@ impl Standing {
         };
         RunView {
             phase,
-            at: self.at.clone(),
+            at: Some(self.at.clone()),
             outcome: self.outcome.clone(),
             ..RunView::new(id.clone())
         }

@@ -64,8 +64,12 @@ impl FleetCourse {
                 self.fleet.stopping(&member);
                 Some(after(now, self.what.patience))
             }
-            // It has worked for a while.
-            _ => timeout.map(|timeout| after(now, timeout.saturating_sub(view.at.spent.time))),
+            // It has worked for a while; who does not say for how long has all of its time again.
+            _ => {
+                let worked = view.at.as_ref().map(|at| at.spent.time);
+                let worked = worked.unwrap_or_default();
+                timeout.map(|timeout| after(now, timeout.saturating_sub(worked)))
+            }
         };
         if let Some(until) = until {
             self.deadlines.set(&member, until);

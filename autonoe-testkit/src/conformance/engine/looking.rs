@@ -9,7 +9,8 @@ use crate::conformance::checks::Finding;
 pub(super) async fn progress_shows(it: Stand) -> Finding {
     let (run, seen) = it.begin().await?;
 
-    it.look_until(&run.id, |view| view.at == halfway()).await?;
+    it.look_until(&run.id, |view| view.at == Some(halfway()))
+        .await?;
 
     seen.release();
     it.wait(&run.id).await?;
