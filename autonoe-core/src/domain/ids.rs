@@ -13,9 +13,42 @@ use serde::{Deserialize, Serialize};
 pub struct RunId(String);
 
 impl RunId {
-    /// Takes `text` as the id of a run.
+    /// As many characters as an id of a person's may have: it becomes part of the names of branches
+    /// and files.
+    pub const LONGEST: usize = 200;
+
+    /// Takes `text` as the id of a run. For ids that somebody else has made up see
+    /// [`checked`](Self::checked).
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
+    }
+
+    /// Makes an id of a text that a person has given, so that it leads nowhere as a part of a name and
+    /// hides nothing.
+    ///
+    /// # Errors
+    ///
+    /// The text has something else than letters, digits, `-`, `_` and `.`, does not begin with a
+    /// letter or a digit, or has `..` or too many characters.
+    ///
+    /// ```
+    /// use autonoe_core::RunId;
+    ///
+    /// assert_eq!(RunId::checked("night.shop-1")?.as_str(), "night.shop-1");
+    /// assert!(RunId::checked("../shop").is_err());
+    /// # Ok::<(), autonoe_core::InvalidRunId>(())
+    /// ```
+    pub fn checked(text: impl Into<String>) -> Result<Self, InvalidRunId> {
+        let text = text.into();
+        let is_known = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        let is_valid = text.len() <= Self::LONGEST
+            && text.starts_with(|first: char| first.is_ascii_alphanumeric())
+            && text.chars().all(is_known)
+            && !text.contains("..");
+        match is_valid {
+            true => Ok(Self(text)),
+            false => Err(InvalidRunId),
+        }
     }
 
     /// Returns the id as text.
@@ -29,6 +62,16 @@ impl fmt::Display for RunId {
         f.write_str(&self.0)
     }
 }
+
+/// A text that cannot be the id of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "an id of a run has letters, digits, `-`, `_` and `.`, begins with a letter or a digit, and has \
+     no `..` and at most {} characters",
+    RunId::LONGEST
+)]
+#[non_exhaustive]
+pub struct InvalidRunId;
 
 /// Names one session: the run, and the number of the session in it, from 1.
 #[derive(
@@ -101,5 +144,37 @@ impl AgentSessionId {
 impl fmt::Display for AgentSessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_that_a_person_gives_leads_nowhere_and_hides_nothing() {
+        let longest = "x".repeat(RunId::LONGEST);
+        for id in ["shop-1", "night.shop_1", "7", &longest] {
+            assert_eq!(RunId::checked(id), Ok(RunId::new(id)));
+        }
+
+        let too_long = "x".repeat(RunId::LONGEST + 1);
+        for id in [
+            "",
+            "../x",
+            "a/b",
+            "a..b",
+            "..",
+            ".a",
+            "-a",
+            "_a",
+            "a b",
+            "a\nb",
+            "a\u{1b}[2J",
+            "é",
+            &too_long,
+        ] {
+            assert_eq!(RunId::checked(id), Err(InvalidRunId), "{id:?}");
+        }
     }
 }

@@ -37,7 +37,7 @@ pub use event::{RateLimit, RateLimitStatus, StreamEvent, ToolStatus};
 pub use exit_reason::ExitReason;
 pub use failure::{Failure, Retry};
 pub use flow_report::{FlowExit, FlowReport};
-pub use ids::{AgentSessionId, Epoch, RunId, SessionKey};
+pub use ids::{AgentSessionId, Epoch, InvalidRunId, RunId, SessionKey};
 pub use ledger::{Ledger, StatusChange};
 pub use ledger_counts::LedgerCounts;
 pub use ledger_error::LedgerError;
