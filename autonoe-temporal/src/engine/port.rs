@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Engine, EngineError, Placement, RunId, RunInstruction, RunOutcome, RunPhase,
-    RunProgress, RunReport, RunSpec, RunView,
+    Engine, EngineError, Placement, RunId, RunInstruction, RunOutcome, RunPhase, RunProgress,
+    RunReport, RunSpec, RunView,
 };
 use serde::Deserialize;
 use temporalio_client::errors::{WorkflowInteractionError, WorkflowStartError};
