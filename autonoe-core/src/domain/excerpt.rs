@@ -12,10 +12,15 @@ const WORDS: usize = 64;
 ///
 /// What comes back has at most that many bytes, so that to cut it again changes nothing.
 pub(crate) fn excerpt(text: String) -> String {
-    if text.len() <= LONGEST_TEXT {
+    excerpt_to(text, LONGEST_TEXT)
+}
+
+/// Does the same with another limit, which leaves room for the words.
+pub(crate) fn excerpt_to(text: String, longest: usize) -> String {
+    if text.len() <= longest {
         return text;
     }
-    let each = (LONGEST_TEXT - WORDS) / 2;
+    let each = (longest - WORDS) / 2;
     let beginning = &text[..text.floor_char_boundary(each)];
     let end = &text[text.ceil_char_boundary(text.len() - each)..];
     let left_out = text.len() - beginning.len() - end.len();

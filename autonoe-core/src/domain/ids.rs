@@ -84,6 +84,22 @@ pub struct SessionKey {
     pub number: u32,
 }
 
+impl SessionKey {
+    /// Names a run where a session is to be named, in an error for example. No session has this key.
+    ///
+    /// ```
+    /// use autonoe_core::{RunId, SessionKey};
+    ///
+    /// assert_eq!(SessionKey::of_run(&RunId::new("shop")).number, 0);
+    /// ```
+    pub fn of_run(run: &RunId) -> Self {
+        Self {
+            run: run.clone(),
+            number: 0,
+        }
+    }
+}
+
 impl fmt::Display for SessionKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.run, self.number)

@@ -190,7 +190,7 @@ proptest! {
         for (message, length) in messages.iter().zip(&lengths) {
             let whole = "ü".repeat(*length / 2);
             let is_whole = *message == whole;
-            let is_cut = message.ends_with("bytes more)") && message.len() < whole.len();
+            let is_cut = message.contains("bytes were left out") && message.len() < whole.len();
             prop_assert!(is_whole || is_cut, "{} of {}", message.len(), length);
         }
     }

@@ -218,7 +218,7 @@ impl TravellingHost {
 impl SessionHost for TravellingHost {
     async fn claim(&self, run: &RunId) -> Result<Epoch, SessionHostError> {
         let failed = |failure| SessionHostError::Failed {
-            key: of_run(run),
+            key: SessionKey::of_run(run),
             failure,
         };
         self.is_ours(run).map_err(failed)?;
@@ -284,7 +284,7 @@ impl SessionHost for TravellingHost {
     }
 
     async fn conclude(&self, epoch: Epoch, report: &RunReport) -> Result<(), SessionHostError> {
-        let key = of_run(&report.run);
+        let key = SessionKey::of_run(&report.run);
         let failed = |error: TravelError| error.of_session(&key, epoch);
         self.is_ours(&report.run)
             .map_err(|failure| SessionHostError::Failed {
@@ -298,14 +298,6 @@ impl SessionHost for TravellingHost {
         self.take_for_the_end(epoch).await.map_err(failed)?;
         self.inner.conclude(epoch, report).await?;
         self.publish(epoch, None).await.map_err(failed)
-    }
-}
-
-/// Names a run where a session is to be named: none has this number.
-fn of_run(run: &RunId) -> SessionKey {
-    SessionKey {
-        run: run.clone(),
-        number: 0,
     }
 }
 

@@ -3,6 +3,8 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::domain::excerpt::excerpt_to;
+
 /// How long a line may be.
 pub(super) const LONGEST: usize = 128 * 1024;
 
@@ -30,7 +32,7 @@ fn ended(mut line: Vec<u8>) -> Vec<u8> {
 
 fn cut(value: Value, most: usize) -> Value {
     match value {
-        Value::String(text) => json!(cut_text(text, most)),
+        Value::String(text) => json!(excerpt_to(text, most)),
         Value::Array(values) => values.into_iter().map(|value| cut(value, most)).collect(),
         Value::Object(fields) => fields
             .into_iter()
@@ -38,14 +40,6 @@ fn cut(value: Value, most: usize) -> Value {
             .collect(),
         value => value,
     }
-}
-
-fn cut_text(text: String, most: usize) -> String {
-    if text.len() <= most {
-        return text;
-    }
-    let kept = text.floor_char_boundary(most);
-    format!("{}… ({} bytes more)", &text[..kept], text.len() - kept)
 }
 
 #[cfg(test)]
@@ -60,14 +54,16 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_cut_at_a_character_and_says_so() {
+    fn a_long_text_is_cut_and_says_so() {
         let text = format!("a{}", "ü".repeat(40_000));
 
         let line = bounded_line(&json!({"text": text, "number": 7})).expect("it can be cut");
 
         let read: Value = serde_json::from_slice(&line).expect("JSON");
         let kept = read["text"].as_str().expect("a text");
-        assert!(kept.ends_with("… (47234 bytes more)"), "{}", kept.len());
+        assert!(kept.len() <= TEXTS[0], "{}", kept.len());
+        assert!(kept.starts_with("aü") && kept.ends_with("üü"));
+        assert!(kept.contains("bytes were left out"));
         assert_eq!(read["number"], 7);
     }
 

@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::fencing::of_run;
 use super::host::{LOOK_AGAIN, ProjectSessionHost};
 use crate::domain::quota::between;
-use crate::domain::{Epoch, Failure, Retry, RunReport};
+use crate::domain::{Epoch, Failure, Retry, RunReport, SessionKey};
 use crate::engine::SessionHostError;
 use crate::port::RepositoryErrorKind;
 use crate::project::{
@@ -29,7 +28,7 @@ pub(super) struct Concluding<'a> {
 impl Concluding<'_> {
     /// Writes the end down, unless it is there or nothing is there that needs one.
     pub(super) async fn conclude(&self) -> Result<(), SessionHostError> {
-        let key = of_run(&self.report.run);
+        let key = SessionKey::of_run(&self.report.run);
         let failed = |failure| SessionHostError::Failed {
             key: key.clone(),
             failure,

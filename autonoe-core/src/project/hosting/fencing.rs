@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::host::ProjectSessionHost;
-use crate::domain::{Epoch, Failure, RunId, SessionKey};
+use crate::domain::{Epoch, Failure, SessionKey};
 use crate::engine::SessionHostError;
 use crate::port::DeliverableRepository;
 use crate::run::take_over_at;
@@ -49,13 +49,5 @@ impl ProjectSessionHost {
             raised = taken.map(|_| ());
         }
         Ok(())
-    }
-}
-
-/// Names a run where a session is to be named: none has this number.
-pub(super) fn of_run(run: &RunId) -> SessionKey {
-    SessionKey {
-        run: run.clone(),
-        number: 0,
     }
 }

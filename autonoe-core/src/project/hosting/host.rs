@@ -9,7 +9,6 @@ use autonoe_security::Destructive;
 use tokio_util::sync::CancellationToken;
 
 use super::concluding::Concluding;
-use super::fencing::of_run;
 use super::known::Known;
 use super::performing::Performing;
 use crate::domain::{
@@ -203,7 +202,7 @@ impl ProjectSessionHost {
 #[async_trait]
 impl SessionHost for ProjectSessionHost {
     async fn claim(&self, run: &RunId) -> Result<Epoch, SessionHostError> {
-        let key = of_run(run);
+        let key = SessionKey::of_run(run);
         let failed = |failure| SessionHostError::Failed {
             key: key.clone(),
             failure,

@@ -109,7 +109,7 @@ impl SessionHost for ProgramSessionHost {
         let ask = SessionAsk::Claim { run: run.clone() };
         match self.ask(ask, &|_| {}, &CancellationToken::new()).await {
             Ok(SessionTell::Claimed(epoch)) => Ok(epoch),
-            told => Err(refused(of_run(run), told)),
+            told => Err(refused(SessionKey::of_run(run), told)),
         }
     }
 
@@ -149,16 +149,8 @@ impl SessionHost for ProgramSessionHost {
         };
         match self.ask(ask, &|_| {}, &CancellationToken::new()).await {
             Ok(SessionTell::Concluded) => Ok(()),
-            told => Err(refused(of_run(&report.run), told)),
+            told => Err(refused(SessionKey::of_run(&report.run), told)),
         }
-    }
-}
-
-/// Names a run where a session is to be named: none has this number.
-fn of_run(run: &RunId) -> SessionKey {
-    SessionKey {
-        run: run.clone(),
-        number: 0,
     }
 }
 
