@@ -125,6 +125,46 @@ fn who_knows_more_than_there_is_begins_anew() {
 }
 
 #[test]
+fn a_kill_while_a_file_is_put_aside_loses_nothing_and_tells_nothing_twice() {
+    let project = TempProject::new();
+    warn(&events(&project, "shop"), "one");
+    let (_, place) = read(&project, "shop", 0);
+    let earlier = project.project().events_dir().join("events.1.jsonl");
+    fs::rename(path(&project), earlier).expect("ours");
+
+    let (nothing, still) = read(&project, "shop", place);
+    fs::write(path(&project), "").expect("writable");
+    let (nothing_yet, _) = read(&project, "shop", place);
+    warn(&events(&project, "shop"), "two");
+    let (more, _) = read(&project, "shop", place);
+    let (all, _) = read(&project, "shop", 0);
+
+    assert_eq!((nothing.len(), still, nothing_yet.len()), (0, place, 0));
+    assert_eq!(
+        (more, all),
+        (vec!["two".into()], vec!["one".into(), "two".into()])
+    );
+}
+
+#[test]
+fn a_session_does_not_fill_the_disk_with_what_it_says() {
+    let project = TempProject::new();
+    let shop = events(&project, "shop");
+    let long = "x".repeat(30_000);
+    for _ in 0..3_000 {
+        warn(&shop, &long);
+    }
+
+    let (messages, _) = read(&project, "shop", 0);
+
+    let size = fs::metadata(path(&project)).expect("there").len();
+    assert!(size < 65 * 1024 * 1024, "{size}");
+    let last = messages.last().expect("many");
+    assert!(last.ends_with("it is too much"), "{last}");
+    assert!(messages.len() > 2_000, "{}", messages.len());
+}
+
+#[test]
 fn a_file_of_somebody_else_is_put_aside() {
     let project = TempProject::new();
     warn(&events(&project, "shop"), "one");
@@ -152,7 +192,7 @@ fn only_its_owner_reads_it_and_git_never_sees_it() {
 
 #[test]
 fn nothing_is_written_to_where_a_link_leads() {
-    for name in ["", "events.jsonl"] {
+    for name in ["", "events.jsonl", ".gitignore"] {
         let (project, elsewhere) = (TempProject::new(), tempfile::tempdir().expect("a folder"));
         let folder = project.project().events_dir();
         let link = match name {
@@ -163,7 +203,12 @@ fn nothing_is_written_to_where_a_link_leads() {
             }
         };
         fs::create_dir_all(link.parent().expect("it has one")).expect("writable");
-        symlink(elsewhere.path(), &link).expect("writable");
+        // A file that is not there would be made.
+        let target = match name {
+            "" => elsewhere.path().to_owned(),
+            name => elsewhere.path().join(name),
+        };
+        symlink(target, &link).expect("writable");
 
         let opened = EventsFile::open(project.project(), RunId::new("shop"));
 

@@ -17,8 +17,9 @@ const ALWAYS: [&str; 5] = [
     ".autonoe/journal.3.jsonl",
 ];
 
-/// What never travels: locks and what is being written.
-const NEVER: [&str; 3] = [
+/// What never travels: locks, what is being written, and what happened on one host.
+const NEVER: [&str; 4] = [
+    ":(glob).autonoe/events/**",
     ":(glob).autonoe/**/*.lock",
     ":(glob).autonoe/**/*.tmp",
     ":(glob)**/.autonoe-try-*",

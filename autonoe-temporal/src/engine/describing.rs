@@ -3,9 +3,11 @@
 use autonoe_core::{RunPhase, RunProgress};
 use temporalio_client::{WorkflowExecutionDescription, WorkflowExecutionStatus};
 use temporalio_common::WorkflowDefinition;
+use temporalio_common::protos::temporal::api::common::v1::ActivityType;
 
 use crate::failure::reason;
 use crate::job::JobWorkflow;
+use crate::sessions::SessionActivities;
 use crate::wire::{Beat, Look};
 
 /// The number that the server gives an activity that is under way.
@@ -52,6 +54,8 @@ impl Known {
                 .iter()
                 // What is under way may be all right now.
                 .filter(|activity| activity.state != STARTED)
+                // That the end is not written down yet is no trouble of the run.
+                .filter(|activity| !is_end(activity.activity_type.as_ref()))
                 .find_map(|activity| activity.last_failure.as_ref())
                 .map(reason),
         }
@@ -90,6 +94,11 @@ impl Known {
             _ => RunPhase::Waiting,
         }
     }
+}
+
+/// Tells whether an activity writes down the end of a run.
+fn is_end(kind: Option<&ActivityType>) -> bool {
+    kind.is_some_and(|kind| kind.name == SessionActivities::conclude.name())
 }
 
 #[cfg(test)]

@@ -33,10 +33,16 @@ impl Pages for Happened {
         let known = self.read.insert(self.host.clone(), page.next);
         // Less than is known: the events are others, and are read from their beginning.
         let is_last = page.is_last && known.unwrap_or_default() <= page.next;
-        let events = page.events.into_iter().map(serde_json::from_value);
-        let items = events.collect::<Result<_, _>>()?;
+        let items = page.events.into_iter().filter_map(understood).collect();
         Ok(Heard { items, is_last })
     }
+}
+
+/// Reads an event. One that is not understood is of a later version, and the others are told.
+fn understood(event: Value) -> Option<RecordedEvent> {
+    serde_json::from_value(event)
+        .inspect_err(|error| tracing::warn!(%error, "something that happened is not understood"))
+        .ok()
 }
 
 #[cfg(test)]
@@ -62,6 +68,22 @@ mod tests {
         happened.hear(page(3, "b")).expect("a page");
 
         assert_eq!(happened.known("one"), 7);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_passed_over_and_the_rest_is_told() {
+        let mut happened = Happened::default();
+        happened.known("one");
+        let mut page = page(7, "a");
+        let strange = json!({"event": "warning"});
+        page["events"]
+            .as_array_mut()
+            .expect("a list")
+            .insert(0, strange);
+
+        let heard = happened.hear(page).expect("a page");
+
+        assert_eq!(heard.items.len(), 1);
     }
 
     #[test]

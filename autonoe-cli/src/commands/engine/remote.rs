@@ -56,6 +56,8 @@ pub(super) struct Remote<'e, P: Pages> {
     fresh: Vec<P::Item>,
     /// The job that was not waited for to its end.
     open: Option<RunId>,
+    /// Whether there was nothing more when it was read last.
+    is_at_end: bool,
 }
 
 /// How a run stands, and what it has written down that was not told, if its host tells it.
@@ -79,20 +81,24 @@ impl<'e, P: Pages + Default> Remote<'e, P> {
             pages: P::default(),
             fresh: Vec::new(),
             open: None,
+            is_at_end: false,
         })
     }
 
     /// Waits a while for what is new. Who drops it loses nothing.
     pub(super) async fn news(&mut self) -> Result<News<P::Item>, Trouble> {
-        let view = self.engine.status(&self.run).await?;
-        let read = match &view.host {
-            Some(host) => self.page(host, WAIT).await.map(drop),
-            None => Ok(()),
-        };
-        if read.is_ok() && self.fresh.is_empty() {
-            // A host may not have waited.
+        if self.is_at_end {
+            // Each page costs the engine something, and an agent at work always has something to say.
             tokio::time::sleep(PAUSE).await;
         }
+        let view = self.engine.status(&self.run).await?;
+        let read = match &view.host {
+            Some(host) => self.next(host).await,
+            None => {
+                self.is_at_end = true;
+                Ok(())
+            }
+        };
         Ok(self.news_of(view, read))
     }
 
@@ -117,6 +123,21 @@ impl<'e, P: Pages + Default> Remote<'e, P> {
         if let Some(open) = self.open.take() {
             let cancelling = self.engine.cancel(&open, "nobody waits for it any more");
             let _ = tokio::time::timeout(PATIENCE, cancelling).await;
+        }
+    }
+
+    /// Returns what was read before there was trouble and not told.
+    pub(super) fn left(&mut self) -> Vec<P::Item> {
+        std::mem::take(&mut self.fresh)
+    }
+
+    /// Reads pages until there is something new, or nothing more.
+    async fn next(&mut self, host: &str) -> Result<(), Trouble> {
+        loop {
+            self.is_at_end = self.page(host, WAIT).await?;
+            if self.is_at_end || !self.fresh.is_empty() {
+                return Ok(());
+            }
         }
     }
 

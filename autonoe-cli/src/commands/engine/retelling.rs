@@ -59,22 +59,34 @@ impl Retelling {
     /// Tells that a run is held, waits, goes on, or does not come on. What has happened before that
     /// is told before.
     pub(super) fn stands(&mut self, view: &RunView) {
-        match (self.phase, view.phase) {
-            (RunPhase::Paused, RunPhase::Paused) => {}
-            (_, RunPhase::Paused) => self.events.emit(RunEventKind::Paused),
-            (RunPhase::Paused, _) => self.events.emit(RunEventKind::Resumed),
-            _ => {}
+        // Else nobody answers who knows what it does: no answer is no news.
+        if view.at.is_some() {
+            self.does(view.phase);
+            self.waits(view.wait);
         }
-        self.phase = view.phase;
-        self.waits(view.wait);
         // It comes and goes with each try, and is told once.
         if let Some(trouble) = &view.trouble
             && self.trouble.as_ref() != Some(trouble)
         {
             let message = format!("The run does not come on: {trouble}");
+            self.begin();
             self.events
                 .emit(RunEventKind::Warning { message: &message });
             self.trouble = Some(trouble.clone());
+        }
+    }
+
+    fn does(&mut self, phase: RunPhase) {
+        let change = match (self.phase, phase) {
+            (RunPhase::Paused, RunPhase::Paused) => None,
+            (_, RunPhase::Paused) => Some(RunEventKind::Paused),
+            (RunPhase::Paused, _) => Some(RunEventKind::Resumed),
+            _ => None,
+        };
+        self.phase = phase;
+        if let Some(change) = change {
+            self.begin();
+            self.events.emit(change);
         }
     }
 
@@ -85,6 +97,7 @@ impl Retelling {
         if self.wait != wait {
             self.end_wait();
             if let Some(RunWait { reason, until, .. }) = wait {
+                self.begin();
                 self.events
                     .emit(RunEventKind::WaitStarted { reason, until });
             }
@@ -264,9 +277,28 @@ mod tests {
             }
         });
 
-        let told: Vec<_> = told.iter().map(|event| &event["message"]).collect();
+        assert_eq!(told[0]["event"], "run_started");
+        let told: Vec<_> = told[1..].iter().map(|event| &event["message"]).collect();
         let expected = ["The run does not come on: a", "The run does not come on: b"];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn that_nobody_answers_changes_nothing() {
+        let mut paused = RunView::new(RunId::new("shop-1"));
+        paused.phase = RunPhase::Paused;
+        let waits = waiting(WaitReason::RetryAfter, "2026-01-01T00:05:00Z");
+        let mut silent = RunView::new(RunId::new("shop-1"));
+        silent.at = None;
+
+        let told = told(|retelling| {
+            for view in [&paused, &silent, &paused, &waits, &silent, &waits] {
+                retelling.stands(view);
+            }
+        });
+
+        let expected = ["run_started", "paused", "resumed", "wait_started"];
+        assert_eq!(kinds(&told), expected);
     }
 
     #[test]

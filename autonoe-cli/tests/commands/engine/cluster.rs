@@ -123,17 +123,18 @@ impl Cluster {
         let ask: JournalAsk = serde_json::from_value(run.spec.input.clone()).ok()?;
         let project = Project::find(&ask.project.below(&host), None).ok()?;
         if run.spec.job == EVENTS_JOB {
-            let page = EventsPage::read(&project, &ask.run, ask.after).ok()?;
-            return Some(RunOutcome::succeeded(
-                serde_json::to_value(page).expect("JSON"),
-            ));
+            let page = EventsPage::read(&project, &ask.run, ask.after);
+            return Some(told(page));
         }
-        Some(match JournalPage::read(&project, &ask.run, ask.after) {
-            Ok(page) => RunOutcome::succeeded(serde_json::to_value(page).expect("JSON")),
-            Err(error) => {
-                RunOutcome::failed(Failure::from_error("journal", &error, Retry::Useless))
-            }
-        })
+        Some(told(JournalPage::read(&project, &ask.run, ask.after)))
+    }
+}
+
+/// Makes an outcome of a page.
+fn told<E: std::error::Error + 'static>(page: Result<impl Serialize, E>) -> RunOutcome {
+    match page {
+        Ok(page) => RunOutcome::succeeded(serde_json::to_value(page).expect("JSON")),
+        Err(error) => RunOutcome::failed(Failure::from_error("journal", &error, Retry::Useless)),
     }
 }
 

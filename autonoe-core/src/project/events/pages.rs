@@ -65,10 +65,14 @@ impl EventsPage {
 
     fn find(project: &Project, run: &RunId, after: u64, most: usize) -> io::Result<Self> {
         let Some((file, head)) = open(&current(project))? else {
-            return Ok(Self {
-                is_last: true,
-                ..Self::default()
-            });
+            // It may just have been put aside.
+            return match open(&earlier(project))? {
+                Some((file, earlier)) => Self::of(file, earlier, run, after, most),
+                None => Ok(Self {
+                    is_last: true,
+                    ..Self::default()
+                }),
+            };
         };
         if after < head.base
             && let Some((file, earlier)) = open(&earlier(project))?

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::Serialize;
 
 use super::bounded::bounded_line;
-use super::stream::{Head, current, earlier};
+use super::stream::{self, Head, current, earlier};
 use crate::domain::RunId;
 use crate::port::{RunEvent, RunEventKind, RunObserver};
 use crate::project::journal::end_of_last_line;
@@ -17,6 +17,9 @@ use crate::project::{FileKind, Project, ProjectError};
 
 /// How large a file may be before the next session puts it aside.
 const LARGE: u64 = 16 * 1024 * 1024;
+
+/// How much one session may write.
+const MOST: usize = 64 * 1024 * 1024;
 
 /// Keeps git from all that is in the folder, so that no agent commits it and it does not travel.
 const IGNORED: &str = "*\n";
@@ -26,7 +29,8 @@ const IGNORED: &str = "*\n";
 ///
 /// It is no record: nothing is synced, long texts are cut, and what was written long ago goes. One
 /// process writes at a time: hold the [`RunLock`](crate::RunLock). A session is not kept from its
-/// work by a disk that is full: from the first line that cannot be written on, none is.
+/// work by a disk that is full: from the first line that cannot be written on, none is. Two files of
+/// 16 MiB are kept, and what one session writes beyond that, 64 MiB at most.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -47,8 +51,14 @@ const IGNORED: &str = "*\n";
 /// ```
 pub struct EventsFile {
     run: RunId,
-    /// `None` after a line that could not be written.
-    file: Mutex<Option<File>>,
+    /// `None` after the last line that is written.
+    open: Mutex<Option<Open>>,
+}
+
+struct Open {
+    file: File,
+    /// How many bytes may still be written.
+    room: usize,
 }
 
 #[derive(Serialize)]
@@ -69,41 +79,57 @@ impl EventsFile {
         let unwritable = |source| ProjectError::unwritable(&folder, source);
         make_folder(&folder).map_err(unwritable)?;
         check(&folder, Kind::Folder)?;
-        ignore_all(&folder).map_err(unwritable)?;
+        ignore_all(&folder)?;
         let path = current(project);
         check(&path, Kind::File)?;
         let file = open(&path, &earlier(project));
         let file = file.map_err(|source| ProjectError::unwritable(&path, source))?;
         Ok(Self {
             run,
-            file: Mutex::new(Some(file)),
+            open: Mutex::new(Some(Open { file, room: MOST })),
         })
     }
 
+    /// Writes an event, or else that it is too long.
     fn line(&self, event: &RunEvent<'_>) -> Option<Vec<u8>> {
         let run = &self.run;
-        bounded_line(&Line { run, event }).or_else(|| {
-            let message = "Something happened that is too long to be told here";
-            let kind = RunEventKind::Warning { message };
-            let event = &RunEvent {
-                kind,
-                ..event.clone()
-            };
-            bounded_line(&Line { run, event })
-        })
+        let message = "Something happened that is too long to be told here";
+        bounded_line(&Line { run, event }).or_else(|| self.instead(event, message))
+    }
+
+    /// Writes a warning in the place of an event.
+    fn instead(&self, event: &RunEvent<'_>, message: &str) -> Option<Vec<u8>> {
+        let event = &RunEvent {
+            kind: RunEventKind::Warning { message },
+            ..event.clone()
+        };
+        let run = &self.run;
+        bounded_line(&Line { run, event })
     }
 }
 
 impl RunObserver for EventsFile {
     fn on_event(&self, event: &RunEvent<'_>) {
-        let mut open = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let (Some(file), Some(line)) = (open.as_mut(), self.line(event)) else {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(Open { file, room }) = open.as_mut() else {
             return;
         };
+        let Some(mut line) = self.line(event) else {
+            return;
+        };
+        let left = room.checked_sub(line.len());
+        if left.is_none() {
+            let message = "What else happens in this session is not told here: it is too much";
+            line = self.instead(event, message).unwrap_or_default();
+        }
         // In one call, so that readers see whole lines.
-        if let Err(error) = file.write_all(&line) {
+        let written = file.write_all(&line);
+        match (left, &written) {
+            (Some(left), Ok(())) => *room = left,
+            _ => *open = None,
+        }
+        if let Err(error) = written {
             tracing::warn!(%error, "what happens is not written down for who watches from elsewhere");
-            *open = None;
         }
     }
 }
@@ -123,13 +149,12 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-fn ignore_all(folder: &Path) -> io::Result<()> {
+fn ignore_all(folder: &Path) -> Result<(), ProjectError> {
     let file = folder.join(".gitignore");
-    let made = OpenOptions::new().write(true).create_new(true).open(file);
-    match made {
-        Ok(mut file) => file.write_all(IGNORED.as_bytes()),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error),
+    check(&file, Kind::File)?;
+    match fs::read(&file) {
+        Ok(found) if found == IGNORED.as_bytes() => Ok(()),
+        _ => fs::write(&file, IGNORED).map_err(|source| ProjectError::unwritable(&file, source)),
     }
 }
 
@@ -159,8 +184,7 @@ fn check(path: &Path, kind: Kind) -> Result<(), ProjectError> {
 fn open(path: &Path, earlier: &Path) -> io::Result<File> {
     let mut file = options().open(path)?;
     let length = file.metadata()?.len();
-    let head = Head::of(&mut file)?;
-    let base = match head {
+    let base = match Head::of(&mut file)? {
         Some(_) if length < LARGE => {
             // What a kill left of a line would be the beginning of the next.
             let whole = end_of_last_line(&mut file)?;
@@ -168,7 +192,11 @@ fn open(path: &Path, earlier: &Path) -> io::Result<File> {
             return Ok(file);
         }
         Some(head) => head.base + length,
-        None => 0,
+        // Begun a moment before a kill, or not ours.
+        None => match stream::open(earlier)? {
+            Some((file, head)) => head.base + file.metadata()?.len(),
+            None => 0,
+        },
     };
     if length > 0 {
         fs::rename(path, earlier)?;
