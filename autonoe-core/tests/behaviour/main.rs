@@ -15,6 +15,7 @@ mod limits;
 mod messages;
 mod observers;
 mod own_backend;
+mod recorded_events;
 mod resume;
 mod run;
 mod session;
