@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::TravelError;
 use super::courier::Courier;
+use super::seeing::fetch;
 use super::steps::AGENTS;
 use crate::IsolationError;
 use crate::isolation::{Repository, words};
@@ -92,18 +93,10 @@ impl Courier<'_> {
         repository: &str,
         names: &str,
     ) -> Result<bool, TravelError> {
-        let fetch = [
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-recurse-submodules",
-            "--no-write-fetch-head",
-            "--no-auto-maintenance",
-            repository,
-            names,
-        ];
         let git = self.git.clone().reaching("file").within(ONE_MINUTE);
-        let said = git.attempt(self.folder(), &fetch).await?;
+        let said = git
+            .attempt(self.folder(), &fetch(repository, names))
+            .await?;
         if !said.is_success() {
             tracing::warn!(said = words(&said), "what agents have cannot be got");
         }

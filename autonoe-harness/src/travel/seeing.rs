@@ -63,6 +63,20 @@ impl TravellingProject {
     }
 }
 
+/// Says to git that it gets names of a repository, and nothing that follows from them.
+pub(super) fn fetch<'a>(repository: &'a str, names: &'a str) -> [&'a str; 8] {
+    [
+        "fetch",
+        "--quiet",
+        "--no-tags",
+        "--no-recurse-submodules",
+        "--no-write-fetch-head",
+        "--no-auto-maintenance",
+        repository,
+        names,
+    ]
+}
+
 impl Courier<'_> {
     /// Looks at the remote, and gets what is new there.
     pub(super) async fn see(&self) -> Result<Seen, TravelError> {
@@ -92,16 +106,8 @@ impl Courier<'_> {
         if known.as_deref() == Some(commit) {
             return Ok(commit.to_owned());
         }
-        let fetch = [
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-recurse-submodules",
-            "--no-write-fetch-head",
-            "--no-auto-maintenance",
-            NAME,
-            &format!("+{name}:{here}"),
-        ];
+        let names = format!("+{name}:{here}");
+        let fetch = fetch(NAME, &names);
         let git = self.travels.reaching(&self.git);
         let said = git.attempt(self.folder(), &fetch).await?;
         if !said.is_success() {
