@@ -1,6 +1,6 @@
 //! One outcome for a session.
 
-use autonoe_core::InstructionName;
+use autonoe_core::{HostedOutcome, InstructionName};
 use tokio_util::sync::CancellationToken;
 
 use super::agents::{MESSAGE, does};
@@ -21,6 +21,11 @@ pub(super) async fn outcome_is_told(it: Stand) -> Finding {
 pub(super) async fn recorded_is_not_run_again(it: Stand) -> Finding {
     let first = it.give(1, 1).await?;
 
+    told_as_before(&it, &first).await
+}
+
+/// Asks again for the first session, also with a higher epoch: it is told as it was, and nothing runs.
+pub(super) async fn told_as_before(it: &Stand, first: &HostedOutcome) -> Finding {
     let again = it.give(1, 1).await?;
     let later = it.give(1, 2).await?;
 
