@@ -17,6 +17,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How long to wait before somebody is asked again who had nothing to tell.
 pub(super) const PAUSE: Duration = Duration::from_secs(1);
 
+/// How often a host is asked for the last that it has to tell.
+const TRIES: u32 = 3;
+
 /// How long a host waits for something to tell.
 const WAIT: Duration = Duration::from_secs(10);
 
@@ -112,6 +115,21 @@ impl<'e, P: Pages + Default> Remote<'e, P> {
         Ok(self.news_of(view, read))
     }
 
+    /// Returns all that is new when nothing more comes. Trouble that may pass is waited for, for a
+    /// moment: there is no other time.
+    pub(super) async fn last(&mut self) -> Result<News<P::Item>, Trouble> {
+        let mut tries = 1;
+        loop {
+            let rest = self.rest().await;
+            let is_told = rest.as_ref().is_ok_and(|news| news.items.is_ok());
+            if is_told || tries == TRIES {
+                return rest;
+            }
+            tries += 1;
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
     fn news_of(&mut self, view: RunView, read: Result<(), Trouble>) -> News<P::Item> {
         let items = read.map(|()| std::mem::take(&mut self.fresh));
         News { view, items }
@@ -201,13 +219,17 @@ fn page_of(outcome: RunOutcome, host: &str) -> Result<Value, Trouble> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
     use std::sync::{Arc, Mutex};
 
     use async_trait::async_trait;
     use autonoe_core::{
-        EngineError, JobRunner, LocalEngine, RunDesk, RunInstruction, RunPhase, RunSpec,
+        EngineError, Failure, JobRunner, LocalEngine, RunDesk, RunInstruction, RunPhase, RunSpec,
     };
+    use serde_json::json;
+    use tokio::time::Instant;
 
+    use super::super::happened::Happened;
     use super::super::told::Told;
     use super::*;
 
@@ -253,16 +275,105 @@ mod tests {
         }
     }
 
+    impl OnHost {
+        fn with(runner: Arc<dyn JobRunner>) -> Self {
+            Self(LocalEngine::new(runner).on_host("build-1"))
+        }
+
+        /// Reads there what a run has written down.
+        fn read<P: Pages + Default>(&self) -> Remote<'_, P> {
+            let shop = ProjectName::new("shop").expect("a name");
+            Remote::of(self, shop, RunId::new("shop-1")).expect("random numbers")
+        }
+    }
+
+    /// Gives these pages, one after the other; a page that is `None` fails.
+    struct Gives(Mutex<VecDeque<Option<Value>>>);
+
+    impl Gives {
+        fn pages(pages: impl IntoIterator<Item = Option<Value>>) -> OnHost {
+            OnHost::with(Arc::new(Self(Mutex::new(pages.into_iter().collect()))))
+        }
+    }
+
+    #[async_trait]
+    impl JobRunner for Gives {
+        async fn carry_out(&self, _: &RunSpec, _: &RunDesk) -> RunOutcome {
+            let page = self.0.lock().expect("not poisoned").pop_front();
+            match page.expect("nobody asks so often") {
+                Some(page) => RunOutcome::succeeded(page),
+                None => RunOutcome::failed(Failure::retryable("busy", "later")),
+            }
+        }
+    }
+
+    /// A page of events that ends at `next`, with so many of them.
+    fn page(count: usize, next: u64, is_last: bool) -> Option<Value> {
+        let event = json!({"at": "2026-01-01T00:00:00Z", "event": "progress_hidden",
+            "traceId": format!("{:032x}", 1), "spanId": format!("{:016x}", 1)});
+        Some(json!({"events": vec![event; count], "next": next, "isLast": is_last}))
+    }
+
+    fn told<T>(news: Result<News<T>, Trouble>) -> usize {
+        let news = news.expect("the engine answers");
+        news.items.expect("the host answers").len()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_others_have_written_is_passed_over_at_once() {
+        let others = (1..=100).map(|next| page(0, next, false));
+        let engine = Gives::pages(others.chain([page(2, 101, true)]));
+        let mut remote = engine.read::<Happened>();
+        let began = Instant::now();
+
+        let count = told(remote.news().await);
+
+        assert_eq!((count, began.elapsed()), (2, Duration::ZERO));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_has_read_all_rests_before_it_asks_again() {
+        let engine = Gives::pages([page(1, 1, false), page(1, 2, true), page(1, 3, true)]);
+        let mut remote = engine.read::<Happened>();
+        let began = Instant::now();
+        let mut times = Vec::new();
+
+        for _ in 0..3 {
+            assert_eq!(told(remote.news().await), 1);
+            times.push(began.elapsed().as_secs());
+        }
+
+        assert_eq!(times, [0, 0, 1]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_last_is_asked_for_again_when_there_is_trouble() {
+        let engine = Gives::pages([page(1, 1, false), None, None, page(2, 3, true)]);
+
+        let count = told(engine.read::<Happened>().last().await);
+
+        assert_eq!(count, 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_read_before_trouble_is_left_to_be_told() {
+        let engine = Gives::pages([page(1, 1, false), None, None, None]);
+        let mut remote = engine.read::<Happened>();
+
+        let last = remote.last().await.expect("the engine answers");
+
+        assert!(last.items.is_err());
+        assert_eq!(remote.left().len(), 1);
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_host_that_does_not_answer_is_named_and_its_job_cancelled() {
         let deaf = Arc::new(Deaf::default());
-        let engine = OnHost(LocalEngine::new(deaf.clone()).on_host("build-1"));
-        let shop = ProjectName::new("shop").expect("a name");
-        let journal = Remote::<Told>::of(&engine, shop, RunId::new("shop-1"));
-        let mut journal = journal.expect("random numbers");
+        let engine = OnHost::with(deaf.clone());
 
-        let news = journal.rest().await.expect("the engine answers");
-        let error: CliError = news.items.map(drop).expect_err("nobody answers").into();
+        let news = engine.read::<Told>().rest().await;
+        let items = news.expect("the engine answers").items;
+        let error: CliError = items.map(drop).expect_err("nobody answers").into();
         tokio::task::yield_now().await;
 
         assert!(error.to_string().contains("build-1"), "{error}");
@@ -273,10 +384,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_question_that_was_dropped_is_called_back() {
         let deaf = Arc::new(Deaf::default());
-        let engine = OnHost(LocalEngine::new(deaf.clone()).on_host("build-1"));
-        let shop = ProjectName::new("shop").expect("a name");
-        let journal = Remote::<Told>::of(&engine, shop, RunId::new("shop-1"));
-        let mut journal = journal.expect("random numbers");
+        let engine = OnHost::with(deaf.clone());
+        let mut journal = engine.read::<Told>();
         let dropped = tokio::time::timeout(Duration::from_secs(1), journal.news()).await;
         assert!(dropped.is_err());
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::again::again;
 use super::happened::Happened;
 use super::place;
-use super::remote::{News, PAUSE, Remote};
+use super::remote::{News, Remote};
 use super::retelling::Retelling;
 use super::status::{ended, report};
 use super::trouble::Trouble;
@@ -26,9 +26,6 @@ use crate::exit_code;
 use crate::present::{Presenter, harmless_line};
 use crate::results::Reader;
 use crate::surroundings::Surroundings;
-
-/// How often a host is asked for the last that happened there.
-const TRIES: u32 = 3;
 
 /// What `autonoe submit --output json` prints.
 #[derive(Serialize)]
@@ -204,15 +201,7 @@ impl Watching<'_> {
             () = interrupted => None,
             watched = async {
                 let ended = watch(engine, run, &mut remote, &mut hear).await?;
-                for _ in 0..TRIES {
-                    let rest = remote.rest().await;
-                    let is_told = rest.as_ref().is_ok_and(|news| news.items.is_ok());
-                    hear(rest)?;
-                    if is_told {
-                        break;
-                    }
-                    tokio::time::sleep(PAUSE).await;
-                }
+                hear(remote.last().await)?;
                 Ok::<_, CliError>(ended)
             } => Some(watched),
         };
