@@ -6,7 +6,7 @@ use autonoe_core::RunPhase;
 use serde_json::json;
 
 use super::cluster::{Cluster, done, journal, session_ended, with_runs, written};
-use super::waiting::Lines;
+use super::lines::Lines;
 use crate::setting::Setting;
 
 #[test]

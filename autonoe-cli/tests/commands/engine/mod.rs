@@ -2,6 +2,7 @@
 
 mod cluster;
 mod leading;
+mod lines;
 mod logs;
 mod mistakes;
 mod submitting;

@@ -1,10 +1,8 @@
 //! Runs that are waited for.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,82 +14,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::cluster::{cluster, done, events, with_cluster};
+use super::lines::{DEADLINE, Lines};
 use crate::setting::{Said, Setting};
-
-/// Far longer than anything takes here.
-const DEADLINE: Duration = Duration::from_secs(60);
-
-/// The lines of a program as they come. It is killed at the latest with this.
-pub(crate) struct Lines {
-    child: Child,
-    come: Receiver<String>,
-    told: String,
-}
-
-impl Lines {
-    /// Reads what a program writes to whichever of its outputs is a pipe.
-    pub(crate) fn of(mut child: Child) -> Self {
-        let stdout = child
-            .stdout
-            .take()
-            .map(|it| Box::new(it) as Box<dyn Read + Send>);
-        let stderr = child
-            .stderr
-            .take()
-            .map(|it| Box::new(it) as Box<dyn Read + Send>);
-        let output = stdout.or(stderr).expect("a pipe");
-        let (tell, come) = channel();
-        thread::spawn(move || {
-            for line in BufReader::new(output).lines().map_while(Result::ok) {
-                // Nobody may listen any more.
-                let _ = tell.send(line);
-            }
-        });
-        let told = String::new();
-        Self { child, come, told }
-    }
-
-    /// Waits for a line that contains something.
-    pub(crate) fn until(&mut self, what: &str) {
-        while let Ok(line) = self.come.recv_timeout(DEADLINE) {
-            self.told.push_str(&line);
-            self.told.push('\n');
-            if line.contains(what) {
-                return;
-            }
-        }
-        panic!("waited in vain for {what:?}: {}", self.told);
-    }
-
-    /// Waits for the end, and returns the exit code and all that was told.
-    pub(crate) fn end(mut self) -> (Option<i32>, String) {
-        let deadline = Instant::now() + DEADLINE;
-        while self.child.try_wait().expect("ours").is_none() {
-            assert!(Instant::now() < deadline, "it does not end: {}", self.told);
-            thread::sleep(Duration::from_millis(5));
-        }
-        while let Ok(line) = self.come.recv_timeout(DEADLINE) {
-            self.told.push_str(&line);
-            self.told.push('\n');
-        }
-        let code = self.child.wait().expect("ours").code();
-        (code, std::mem::take(&mut self.told))
-    }
-
-    fn signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
-        let sent = Command::new("kill").args([name, &pid]).status();
-        assert!(sent.expect("kill").success());
-    }
-}
-
-impl Drop for Lines {
-    fn drop(&mut self) {
-        // It may have ended.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 /// A run here on scripted agents, and its report as its journal has it.
 fn local_run(script: &Value, more: &[&str]) -> (Said, Value) {
@@ -111,13 +35,22 @@ fn sessions(sessions: &[Value]) -> Value {
     json!({"sessions": sessions.iter().map(session).collect::<Vec<_>>()})
 }
 
-#[test]
-fn the_report_and_the_exit_code_are_those_of_a_run_here() {
+/// The call that creates a deliverable.
+fn create() -> Value {
     let deliverable =
         json!({"id": "DL-001", "description": "x", "acceptanceCriteria": ["it is there"]});
-    let create = json!({"tool": "mcp__autonoe__create", "input": {"deliverables": [deliverable]}});
+    json!({"tool": "mcp__autonoe__create", "input": {"deliverables": [deliverable]}})
+}
+
+/// The call that has it pass.
+fn passed() -> Value {
     let passed = json!({"deliverableId": "DL-001", "status": "passed"});
-    let passed = json!({"tool": "mcp__autonoe__set_status", "input": passed});
+    json!({"tool": "mcp__autonoe__set_status", "input": passed})
+}
+
+#[test]
+fn the_report_and_the_exit_code_are_those_of_a_run_here() {
+    let (create, passed) = (create(), passed());
     let plans = json!([{"uses": create}, "ends"]);
     let passes = json!([{"uses": passed}, "ends"]);
     let fails = json!([{"endsWithError": "it broke"}]);
@@ -198,11 +131,7 @@ fn comparable(events: &str, run: &str, folder: &str) -> Vec<Value> {
 
 #[test]
 fn programs_are_told_the_same_events_as_of_a_run_here() {
-    let deliverable =
-        json!({"id": "DL-001", "description": "x", "acceptanceCriteria": ["it is there"]});
-    let create = json!({"tool": "mcp__autonoe__create", "input": {"deliverables": [deliverable]}});
-    let passed = json!({"deliverableId": "DL-001", "status": "passed"});
-    let passed = json!({"tool": "mcp__autonoe__set_status", "input": passed});
+    let (create, passed) = (create(), passed());
     let denied = json!({"tool": "Bash", "input": {"command": "rm -rf /"}});
     let script = sessions(&[
         json!([{"says": "I plan."}, {"uses": create}, "ends"]),
