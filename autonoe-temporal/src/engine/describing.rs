@@ -3,7 +3,7 @@
 use autonoe_core::{RunPhase, RunProgress};
 use temporalio_client::{WorkflowExecutionDescription, WorkflowExecutionStatus};
 use temporalio_common::WorkflowDefinition;
-use temporalio_common::protos::temporal::api::common::v1::ActivityType;
+use temporalio_common::protos::temporal::api::workflow::v1::PendingActivityInfo;
 
 use crate::failure::reason;
 use crate::job::JobWorkflow;
@@ -50,14 +50,7 @@ impl Known {
                     .any(|activity| has_begun(activity.state, activity.attempt)),
             is_one_job: description.workflow_type() == JobWorkflow::run.name(),
             at: beats.map(|beat| beat.at).next_back(),
-            trouble: activities
-                .iter()
-                // What is under way may be all right now.
-                .filter(|activity| activity.state != STARTED)
-                // That the end is not written down yet is no trouble of the run.
-                .filter(|activity| !is_end(activity.activity_type.as_ref()))
-                .find_map(|activity| activity.last_failure.as_ref())
-                .map(reason),
+            trouble: trouble(activities),
         }
     }
 
@@ -96,14 +89,59 @@ impl Known {
     }
 }
 
+/// Returns why what is tried again failed the last time.
+fn trouble(activities: &[PendingActivityInfo]) -> Option<String> {
+    let waiting = activities.iter().filter(|activity| {
+        // What is under way may be all right now, and that the end is not written down yet is no
+        // trouble of the run.
+        activity.state != STARTED && !is_end(activity)
+    });
+    let mut failures = waiting.filter_map(|activity| activity.last_failure.as_ref());
+    failures.next().map(reason)
+}
+
 /// Tells whether an activity writes down the end of a run.
-fn is_end(kind: Option<&ActivityType>) -> bool {
+fn is_end(activity: &PendingActivityInfo) -> bool {
+    let kind = activity.activity_type.as_ref();
     kind.is_some_and(|kind| kind.name == SessionActivities::conclude.name())
 }
 
 #[cfg(test)]
 mod tests {
+    use temporalio_common::protos::temporal::api::common::v1::ActivityType;
+    use temporalio_common::protos::temporal::api::failure::v1::Failure;
+
     use super::*;
+
+    /// The number that the server gives an activity that waits to be tried again.
+    const WAITING: i32 = 1;
+
+    fn failed(kind: &str, state: i32) -> PendingActivityInfo {
+        PendingActivityInfo {
+            activity_type: Some(ActivityType {
+                name: kind.to_owned(),
+            }),
+            state,
+            last_failure: Some(Failure {
+                message: format!("{kind} failed"),
+                ..Failure::default()
+            }),
+            ..PendingActivityInfo::default()
+        }
+    }
+
+    #[test]
+    fn only_what_keeps_a_run_from_coming_on_is_trouble() {
+        let (claim, end) = ("autonoe-claim", "autonoe-conclude");
+        for (activities, told) in [
+            (vec![], None),
+            (vec![failed(claim, WAITING)], Some("autonoe-claim failed")),
+            (vec![failed(claim, STARTED)], None),
+            (vec![failed(end, WAITING)], None),
+        ] {
+            assert_eq!(trouble(&activities).as_deref(), told, "{activities:?}");
+        }
+    }
 
     fn known(is_one_job: bool, has_begun: bool, beat: Option<f64>) -> Known {
         Known {
