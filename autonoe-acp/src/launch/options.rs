@@ -61,6 +61,10 @@ pub struct AcpOptions {
     pub start_limit: Duration,
     /// How long it may say nothing while it works. Most agents are silent while a tool runs.
     pub silence_limit: Duration,
+    /// How long the agent must be silent after `session/load` before a session sends its first
+    /// prompt. Some agents send the messages of the loaded conversation after their answer to
+    /// `session/load`. The default is 500 milliseconds.
+    pub history_limit: Duration,
     pub(crate) preset: Preset,
 }
 
@@ -104,6 +108,7 @@ impl AcpOptions {
             answer_limit: Duration::from_secs(60),
             start_limit: Duration::from_secs(120),
             silence_limit: Duration::from_secs(20 * 60),
+            history_limit: Duration::from_millis(500),
             preset: Preset::Plain,
             environment,
         }

@@ -23,10 +23,6 @@ use crate::wire::{Permission, mcp_servers};
 /// How long a program that closed its output may take to end.
 const LAST_BREATH: Duration = Duration::from_secs(5);
 
-/// How long an agent must be silent after a conversation was loaded. Some tell of it later than
-/// they say that it is loaded.
-const HISTORY_IS_OVER: Duration = Duration::from_millis(500);
-
 /// An agent that lives, and all that belongs to the talk with it.
 pub(crate) struct Live {
     pub(super) process: Process,
@@ -165,7 +161,7 @@ impl Live {
             }
         };
         if spec.resume.is_some() {
-            self.hear_history().await;
+            self.hear_history(options.history_limit).await;
             self.spending = Spending::SinceLongAgo;
         }
         let model = begun["models"]["currentModelId"].as_str();
@@ -175,10 +171,10 @@ impl Live {
         Ok(())
     }
 
-    /// Listens until the agent has told all of a conversation that was loaded. None of it is news,
-    /// and nothing is allowed that is asked in it.
-    async fn hear_history(&mut self) {
-        while let Ok(Some(incoming)) = timeout(HISTORY_IS_OVER, self.connection.next()).await {
+    /// Discards the updates of a loaded conversation and refuses its permission requests, until the
+    /// agent is silent for `limit`.
+    async fn hear_history(&mut self, limit: Duration) {
+        while let Ok(Some(incoming)) = timeout(limit, self.connection.next()).await {
             match incoming {
                 Incoming::Update(_) => {}
                 Incoming::Permission(asked, responder) => {

@@ -10,7 +10,7 @@ use crate::launch::{ClaudeOptions, SettingSources};
 use crate::outcome::LOG_IN;
 
 /// How long the program may take to say whether it is logged in. Without an answer, the run begins.
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// Whether the program has credentials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -13,7 +13,7 @@ use opentelemetry_otlp::{
     ExporterBuildError, MetricExporter, RetryPolicy, SpanExporter, WithExportConfig, WithHttpConfig,
 };
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanExporter as _};
 
@@ -25,9 +25,6 @@ use super::span_fields::Common;
 use super::span_layer::SpanLayer;
 use super::troubles::{Troubles, Watched};
 use crate::surroundings::Surroundings;
-
-/// How long the end of a run may be held up by what is still to be exported.
-const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// How often a request is repeated. Not more, so that nobody at the end of a run waits for a
 /// receiver that is not there.
@@ -42,6 +39,8 @@ pub(crate) struct Telemetry {
     metrics: Option<SdkMeterProvider>,
     content: TraceContent,
     announced: Vec<String>,
+    /// How long the end of a run waits for the last exports.
+    end_limit: Duration,
     troubles: Arc<Troubles>,
 }
 
@@ -88,6 +87,7 @@ impl Telemetry {
             metrics: metrics.transpose().map_err(said)?,
             content: settings.content,
             announced: settings.announced,
+            end_limit: settings.end_limit,
             troubles,
         })
     }
@@ -114,25 +114,31 @@ impl Telemetry {
         self.content
     }
 
-    /// Exports the rest in a short time, and says what was not exported, if anything was not.
+    /// Exports the rest within the time limit, and says what was not exported, if anything was not.
     pub(crate) fn finish(self) -> Option<String> {
+        let limit = self.end_limit;
         let mut ends: Vec<Box<dyn FnOnce() -> OTelSdkResult + Send>> = Vec::new();
         if let Some(spans) = self.spans {
             ends.push(Box::new(move || {
-                spans.processor.shutdown_with_timeout(LAST_WORDS)
+                spans.processor.shutdown_with_timeout(limit)
             }));
         }
         if let Some(metrics) = self.metrics {
-            ends.push(Box::new(move || metrics.shutdown_with_timeout(LAST_WORDS)));
+            ends.push(Box::new(move || {
+                let flushed = metrics.force_flush();
+                // `shutdown` gives up after five seconds, and a drop would export again.
+                std::mem::forget(metrics);
+                flushed
+            }));
         }
-        let ended = at_once(ends, LAST_WORDS);
+        let ended = at_once(ends, limit);
         let told = self.troubles.told();
         match ended {
             Ended::InTime => told,
             Ended::Failed => told.or_else(|| Some("telemetry: not all was exported".to_owned())),
             Ended::Late => told.or_else(|| {
                 Some(format!(
-                    "telemetry: not all was exported: the receiver took longer than {LAST_WORDS:?}"
+                    "telemetry: not all was exported: the receiver took longer than {limit:?}"
                 ))
             }),
         }
@@ -146,7 +152,7 @@ enum Ended {
     Late,
 }
 
-/// Does all of them at once, and waits no longer than `limit`: one for metrics keeps none itself.
+/// Does all of them at once, and waits no longer than `limit`: a flush of metrics has no limit.
 fn at_once(ends: Vec<Box<dyn FnOnce() -> OTelSdkResult + Send>>, limit: Duration) -> Ended {
     let deadline = Instant::now() + limit;
     let (done, all_done) = mpsc::channel();
@@ -154,16 +160,18 @@ fn at_once(ends: Vec<Box<dyn FnOnce() -> OTelSdkResult + Send>>, limit: Duration
     for end in ends {
         let done = done.clone();
         // One that cannot be started is missing below.
-        let _ = std::thread::Builder::new().spawn(move || done.send(end().is_ok()));
+        let _ = std::thread::Builder::new().spawn(move || done.send(end()));
     }
     drop(done);
     let mut result = Ended::InTime;
     for _ in 0..count {
         let left = deadline.saturating_duration_since(Instant::now());
         match all_done.recv_timeout(left) {
-            Ok(true) => {}
-            Ok(false) | Err(RecvTimeoutError::Disconnected) => result = Ended::Failed,
-            Err(RecvTimeoutError::Timeout) => return Ended::Late,
+            Ok(Ok(())) => {}
+            Ok(Err(OTelSdkError::Timeout(_))) | Err(RecvTimeoutError::Timeout) => {
+                return Ended::Late;
+            }
+            Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => result = Ended::Failed,
         }
     }
     result

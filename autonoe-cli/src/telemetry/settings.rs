@@ -19,6 +19,12 @@ const USUAL_RECEIVER: &str = "http://localhost:4318";
 /// How long an export may take, unless a variable says otherwise.
 const USUAL_LIMIT: Duration = Duration::from_secs(10);
 
+/// How long the end of a run waits for the last exports, unless a variable says otherwise.
+const USUAL_END_LIMIT: Duration = Duration::from_secs(2);
+
+/// The time limit of requests of all signals, in milliseconds.
+const TIMEOUT: &str = "OTEL_EXPORTER_OTLP_TIMEOUT";
+
 /// The variable that says whether content is exported, as other programs know it.
 const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
@@ -28,6 +34,8 @@ pub(super) struct Settings {
     pub(super) traces: Option<Receiver>,
     pub(super) metrics: Option<Receiver>,
     pub(super) content: TraceContent,
+    /// How long the end of a run waits for the last exports.
+    pub(super) end_limit: Duration,
     /// The name of the service; `None` where variables say it.
     pub(super) service_name: Option<String>,
     /// What the file of the project sends away, for people.
@@ -74,19 +82,23 @@ impl Settings {
         if is_true(said.variable("OTEL_SDK_DISABLED")) {
             return Ok(None);
         }
+        let traces = said.receiver(Signal::Traces)?;
+        let metrics = said.receiver(Signal::Metrics)?;
+        if traces.is_none() && metrics.is_none() {
+            return Ok(None);
+        }
         let settings = Self {
-            traces: said.receiver(Signal::Traces)?,
-            metrics: said.receiver(Signal::Metrics)?,
+            traces,
+            metrics,
             content: said.content(),
+            end_limit: said.end_limit()?,
             service_name: said.service_name(),
             announced: Vec::new(),
         };
-        let settings = Self {
+        Ok(Some(Self {
             announced: said.announced(&settings),
             ..settings
-        };
-        let is_something = settings.receivers().next().is_some();
-        Ok(is_something.then_some(settings))
+        }))
     }
 
     fn receivers(&self) -> impl Iterator<Item = &Receiver> {
@@ -132,10 +144,7 @@ impl Said<'_> {
         };
         let limit = match self.first_of(signal.variables("TIMEOUT")) {
             None => USUAL_LIMIT,
-            Some((name, value)) => value
-                .parse()
-                .map(Duration::from_millis)
-                .map_err(|_| format!("{name} is no number of milliseconds"))?,
+            Some((name, value)) => milliseconds(&name, value)?,
         };
         Ok(Some(Receiver {
             endpoint: place.endpoint,
@@ -183,6 +192,15 @@ impl Said<'_> {
             headers.extend(value.map(|value| (name.clone(), value)));
         }
         Ok(headers)
+    }
+
+    /// Returns how long the end of a run waits: as long as a request may take, and no less than
+    /// by default.
+    fn end_limit(&self) -> Result<Duration, String> {
+        match self.variable(TIMEOUT) {
+            None => Ok(USUAL_END_LIMIT),
+            Some(value) => Ok(milliseconds(TIMEOUT, value)?.max(USUAL_END_LIMIT)),
+        }
     }
 
     fn content(&self) -> TraceContent {
@@ -233,6 +251,11 @@ impl Said<'_> {
         let name = || self.section.service_name.as_deref().unwrap_or("autonoe");
         (!is_named).then(|| name().to_owned())
     }
+}
+
+fn milliseconds(name: &str, value: &str) -> Result<Duration, String> {
+    let parsed = value.parse().map(Duration::from_millis);
+    parsed.map_err(|_| format!("{name} is no number of milliseconds"))
 }
 
 fn is_true(value: Option<&str>) -> bool {

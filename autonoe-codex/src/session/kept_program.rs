@@ -14,7 +14,7 @@ use super::talk::Talk;
 use crate::launch::{Fit, Furnishing};
 
 /// How long it may take to end all that a session left running.
-const KILLING: Duration = Duration::from_secs(5);
+const KILLING: Duration = Duration::from_secs(30);
 
 /// What a program stands in, from its start to its end.
 pub(super) struct Standing {

@@ -19,7 +19,7 @@ use crate::wire::{Addressed, Outgoing, RequestId, Session};
 const END_OF_TURN: Duration = Duration::from_secs(10);
 
 /// How long the program may take to end the commands that still run.
-const CLEANING: Duration = Duration::from_secs(5);
+const CLEANING: Duration = Duration::from_secs(30);
 
 /// A query under way.
 pub(super) struct Turn<'l> {

@@ -12,7 +12,7 @@ use crate::launch::{Changing, CodexHome, CodexOptions, Furnishing};
 use crate::wire::Outgoing;
 
 /// How long the program may take to close a conversation.
-const LIMIT: Duration = Duration::from_secs(5);
+const LIMIT: Duration = Duration::from_secs(30);
 
 /// How long it is waited before it is looked again.
 const PAUSE: Duration = Duration::from_millis(10);

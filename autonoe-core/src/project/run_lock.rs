@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -210,16 +210,33 @@ impl Drop for RunLock {
     }
 }
 
-/// Takes the lock if nobody has it but those who look who does, which they do in no time.
+/// Takes the lock unless a run holds it.
+///
+/// A run holds the lock exclusively. [`RunLock::held`] holds it shared and only for a moment, so
+/// this waits until all callers of that function have released it.
 fn try_lock(file: &File) -> Result<(), TryLockError> {
+    const PAUSE: Duration = Duration::from_millis(2);
+    /// How often the lock is tried while a run holds it: that run may be about to end.
     const TRIES: u32 = 20;
-    for _ in 1..TRIES {
+    /// How long the lock is tried while only callers of `held` hold it.
+    const LIMIT: Duration = Duration::from_secs(10);
+    let deadline = Instant::now() + LIMIT;
+    let mut refusals = 0;
+    loop {
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
+            Err(TryLockError::WouldBlock) => {}
             done => return done,
         }
+        match file.try_lock_shared() {
+            Ok(()) => file.unlock().map_err(TryLockError::Error)?,
+            Err(TryLockError::WouldBlock) => refusals += 1,
+            Err(error) => return Err(error),
+        }
+        if refusals == TRIES || Instant::now() >= deadline {
+            return Err(TryLockError::WouldBlock);
+        }
+        std::thread::sleep(PAUSE);
     }
-    file.try_lock()
 }
 
 /// Reads who holds the lock. It may not have written it down yet.

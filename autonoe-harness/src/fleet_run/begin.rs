@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// How often the lock of a leader who is gone is tried.
-const LOOKS: u32 = 100;
+const LOOKS: u32 = 500;
 
 /// Between two tries.
 const LOOK: Duration = Duration::from_millis(20);

@@ -12,12 +12,19 @@ const COMPARISON: Duration = Duration::from_millis(200);
 
 /// Returns how much two outputs differ, word by word: 0 is the same, 1 wholly another.
 pub(super) fn difference(before: &str, now: &str) -> f64 {
+    difference_until(before, now, Some(Instant::now() + COMPARISON))
+}
+
+/// Returns what a comparison has found by the `deadline`, or at its end if there is none.
+fn difference_until(before: &str, now: &str, deadline: Option<Instant>) -> f64 {
     if before == now {
         return 0.0;
     }
     let (before, now) = (end_of(before), end_of(now));
     let mut comparison = TextDiff::configure();
-    comparison.deadline(Instant::now() + COMPARISON);
+    if let Some(deadline) = deadline {
+        comparison.deadline(deadline);
+    }
     1.0 - f64::from(comparison.diff_words(before, now).ratio())
 }
 
@@ -92,7 +99,7 @@ mod tests {
         let before = "ä word ".repeat(200_000);
         let now = format!("{before} and more");
 
-        let found = difference(&before, &now);
+        let found = difference_until(&before, &now, None);
 
         assert!(found < 0.2, "{found}");
     }

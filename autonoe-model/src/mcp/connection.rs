@@ -10,6 +10,7 @@ use rmcp::{Peer, RoleClient};
 
 use super::failure::said_last;
 use super::lines::Fault;
+use super::refusal::EXIT_LIMIT;
 use super::sifted::Progress;
 
 /// A server that is there, as its tools see it.
@@ -64,10 +65,14 @@ impl Connection {
 
     /// Says how the server ended.
     async fn gone(&self) -> ToolError {
-        // Its output ends a moment before it does.
-        let exited = self.process().as_ref().map(Process::exited);
+        // A server exits a moment after it has closed its output. After a fatal fault it may still
+        // run, and the error reports the fault.
+        let exited = match self.fault.fatal() {
+            Some(_) => None,
+            None => self.process().as_ref().map(Process::exited),
+        };
         if let Some(exited) = exited {
-            let _ = tokio::time::timeout(std::time::Duration::from_millis(500), exited).await;
+            let _ = tokio::time::timeout(EXIT_LIMIT, exited).await;
         }
         let server = &self.server;
         let guard = self.process();

@@ -7,8 +7,12 @@ use autonoe_core::AgentErrorKind;
 use autonoe_process::{Action, Ladder, Process, ShutDown};
 use tokio::time::timeout;
 
-/// How long a server that broke off has to end by itself, so that it is known how it did.
-const LAST_BREATH: Duration = Duration::from_millis(500);
+/// How long a server may take to exit after it has closed its output. The error reports the exit
+/// status.
+pub(super) const EXIT_LIMIT: Duration = Duration::from_secs(5);
+
+/// How long a server that still runs may take to exit before it is killed.
+const KILL_DELAY: Duration = Duration::from_millis(500);
 
 /// Why a server that is there is of no use.
 #[derive(Debug)]
@@ -55,9 +59,12 @@ impl fmt::Display for Refusal {
 
 /// Ends a server that is of no use.
 pub(super) async fn break_off(process: Process, refusal: &Refusal) -> ShutDown {
-    if matches!(refusal, Refusal::Ended(_) | Refusal::Said(_)) {
-        let _ = timeout(LAST_BREATH, process.exited()).await;
-    }
-    let brief = Ladder::kill_at_once().then(Action::CloseStdin, LAST_BREATH);
+    let limit = match refusal {
+        Refusal::Ended(_) => EXIT_LIMIT,
+        Refusal::Said(_) => KILL_DELAY,
+        Refusal::Stopped | Refusal::Late(_) => Duration::ZERO,
+    };
+    let _ = timeout(limit, process.exited()).await;
+    let brief = Ladder::kill_at_once().then(Action::CloseStdin, KILL_DELAY);
     process.shut_down(brief).await
 }

@@ -177,6 +177,23 @@ fn protocol_and_time_limit_are_those_of_the_signal_first() {
 }
 
 #[test]
+fn the_end_of_a_run_waits_as_long_as_a_request_may_take() {
+    for (variable, expected) in [
+        (None, 2000),
+        (Some(("OTEL_EXPORTER_OTLP_TIMEOUT", "60000")), 60_000),
+        (Some(("OTEL_EXPORTER_OTLP_TIMEOUT", "500")), 2000),
+        // Not a limit of all signals.
+        (Some(("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "60000")), 2000),
+    ] {
+        let mut variables = vec![(ENDPOINT, "http://a")];
+        variables.extend(variable);
+        let settings = settings(&variables, json!({})).expect("they can be done");
+        let limit = settings.expect("something").end_limit;
+        assert_eq!(limit.as_millis(), expected, "{variable:?}");
+    }
+}
+
+#[test]
 fn content_is_exported_only_if_somebody_says_so() {
     for (variable, content, expected) in [
         (None, false, TraceContent::LeftOut),

@@ -19,6 +19,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// In which many steps of work are done.
 const A_WHILE: Duration = Duration::from_millis(300);
 
+/// How often a run that is paused is looked at until it stands still.
+const LOOKS: u32 = 20;
+
 pub(super) fn all() -> Vec<Check> {
     let hold = json!({"does": "hold"});
     let give = json!({"does": "give", "value": "an answer"});
@@ -196,9 +199,17 @@ async fn pausing(it: Handle) -> Finding {
     until(&it, |view| view.at.iteration > halfway().iteration).await?;
     it.pause().await.map_err(|error| told(&error))?;
     until(&it, |view| view.status == HarnessStatus::Paused).await?;
-    // A step may be under way.
-    tokio::time::sleep(A_WHILE).await;
-    let before = it.refresh().await.map_err(|error| told(&error))?;
+    // A step may be under way, and a slow machine needs longer to show it.
+    let mut before = it.refresh().await.map_err(|error| told(&error))?;
+    for _ in 0..LOOKS {
+        tokio::time::sleep(A_WHILE).await;
+        let now = it.refresh().await.map_err(|error| told(&error))?;
+        let is_still = now.at == before.at;
+        before = now;
+        if is_still {
+            break;
+        }
+    }
     tokio::time::sleep(A_WHILE).await;
     let after = it.refresh().await.map_err(|error| told(&error))?;
     ensure(before.at == after.at, || {
