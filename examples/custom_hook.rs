@@ -15,7 +15,7 @@ use autonoe_core::{
     FixedInstructions, HookDecision, InstructionName, MemoryRepository, PreToolUseHook, RunControl,
     SessionKey, SessionRunner, ToolCall, ToolKind,
 };
-use autonoe_testkit::{ScriptedAgents, SessionScript};
+use autonoe_scripted::{ScriptedAgents, SessionScript};
 use serde_json::json;
 
 /// Keeps the changes of a session small enough to review.

@@ -15,7 +15,7 @@ use autonoe_core::{
     SessionRunner, StreamEvent, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput,
     TypedTool,
 };
-use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject};
+use autonoe_scripted::{ScriptedAgents, SessionScript};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -62,7 +62,9 @@ impl TypedTool for LineCounter {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let project = TempProject::new().spec("# Shop\n\nA user can log in.\n");
+    let project = tempfile::tempdir()?;
+    let spec = project.path().join("SPEC.md");
+    fs::write(spec, "# Shop\n\nA user can log in.\n")?;
 
     let plan = json!({"deliverables": [
         {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["a user can log in"]},

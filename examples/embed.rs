@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 use autonoe_core::{
     FixedInstructions, InstructionName, MemoryRepository, RunControl, SessionRunner,
 };
-use autonoe_testkit::{ScriptedAgents, SessionScript};
+use autonoe_scripted::{ScriptedAgents, SessionScript};
 use serde_json::json;
 
 #[tokio::main(flavor = "current_thread")]

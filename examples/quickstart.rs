@@ -19,7 +19,7 @@ use autonoe_core::{
     HookDecision, InstructionName, Layer, MemoryRepository, PreToolUseHook, RunControl, RunEvent,
     RunEventKind, SessionRunner, StreamEvent, ToolCall, ToolKind, Verdict, hook_fn,
 };
-use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject};
+use autonoe_scripted::{ScriptedAgents, SessionScript};
 use serde_json::json;
 
 const SPEC: &str = "\
@@ -35,7 +35,8 @@ const MOMENT: Duration = Duration::from_millis(50);
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let project = TempProject::new().spec(SPEC);
+    let project = tempfile::tempdir()?;
+    fs::write(project.path().join("SPEC.md"), SPEC)?;
     let ledger = Arc::new(MemoryRepository::new());
 
     let runner = SessionRunner::builder(project.path())

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::{Journal, Project, ProjectRun, RunControl};
-use autonoe_testkit::{ScriptedAgents, SessionScript};
+use autonoe_scripted::{ScriptedAgents, SessionScript};
 use serde_json::json;
 
 #[tokio::main(flavor = "current_thread")]

@@ -9,13 +9,14 @@
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use autonoe_core::{Project, ProjectRun, RunControl, WhyStopped};
-use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject};
+use autonoe_core::{Journal, JournalReadError, Project, ProjectRun, RunControl, WhyStopped};
+use autonoe_scripted::{ScriptedAgents, SessionScript};
 use serde_json::json;
 
 #[tokio::main(flavor = "current_thread")]
@@ -24,36 +25,38 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let hanging = ScriptedAgents::new([plans(), SessionScript::new("hangs").says("x").hangs()]);
         return run(Path::new(&folder), hanging).await;
     }
-    let project = TempProject::new().spec("# A shop\n");
+    let folder = tempfile::tempdir()?;
+    fs::write(folder.path().join("SPEC.md"), "# A shop\n")?;
+    let project = Project::find(folder.path(), None)?;
 
     let mut first = Command::new(std::env::current_exe()?)
-        .arg(project.path())
+        .arg(folder.path())
         .spawn()?;
-    let begun = Instant::now();
-    while !is_in_session_2(&project) {
-        if begun.elapsed() > Duration::from_secs(60) {
+    let started = Instant::now();
+    while !is_in_session_2(&project)? {
+        if started.elapsed() > Duration::from_secs(60) {
             first.kill()?;
-            return Err("session 2 did not begin".into());
+            return Err("session 2 did not start".into());
         }
         std::thread::sleep(Duration::from_millis(20));
     }
     first.kill()?;
     first.wait()?;
-    let stories = project.journal().stories();
+    let stories = Journal::read(&project.journal_path())?.stories();
     println!("killed: {}", stories[0].why_did_it_stop());
 
     run(
-        project.path(),
+        folder.path(),
         ScriptedAgents::resuming_at(2, [plans(), builds()]),
     )
     .await
 }
 
-fn is_in_session_2(project: &TempProject) -> bool {
-    let stories = project.journal().stories();
-    stories.first().is_some_and(|story| {
+fn is_in_session_2(project: &Project) -> Result<bool, JournalReadError> {
+    let stories = Journal::read(&project.journal_path())?.stories();
+    Ok(stories.first().is_some_and(|story| {
         matches!(story.why_did_it_stop(), WhyStopped::BrokeOff(_)) && story.sessions.len() == 2
-    })
+    }))
 }
 
 async fn run(folder: &Path, agents: ScriptedAgents) -> Result<(), Box<dyn Error>> {

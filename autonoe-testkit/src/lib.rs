@@ -78,11 +78,13 @@ pub mod fake_claude;
 pub mod model_server;
 #[cfg(feature = "programs")]
 pub mod program;
-mod script;
 #[cfg(feature = "simulation")]
 pub mod simulation;
 mod temp_project;
 
+pub use autonoe_scripted::{
+    Expectation, ModelUse, ReceivedSession, ScriptedAgents, ScriptedBackend, SessionScript, ToolUse,
+};
 pub use captured_logs::{CapturedLog, CapturedLogs};
 pub use captured_spans::{CapturedSpan, CapturedSpans};
 pub use cassette::{
@@ -93,7 +95,4 @@ pub use chaos::{Fault, FaultHit, FaultyAgents};
 pub use clock::VirtualClock;
 pub use crash::{CrashPoint, CrashPoints, CrashReport, RunAttempt, Totals};
 pub use event_log::EventLog;
-pub use script::{
-    Expectation, ModelUse, ReceivedSession, ScriptedAgents, ScriptedBackend, SessionScript, ToolUse,
-};
 pub use temp_project::TempProject;

@@ -1,128 +1,17 @@
-//! Examples of using Autonoe as a library.
+//! Examples that need only `autonoe-core` and scripted agents: no key, no network.
 //!
-//! The examples stand beside this directory. The code in the README and in the
-//! guides is compiled and run by `cargo test --doc -p autonoe-examples`.
-
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-mod readme {}
-
-/// The guides, as doctests.
-#[cfg(doctest)]
-mod guides {
-    #[doc = include_str!("../../docs/guides/embedding.md")]
-    mod embedding {}
-
-    #[doc = include_str!("../../docs/guides/backends.md")]
-    mod backends {}
-
-    #[doc = include_str!("../../docs/guides/hooks.md")]
-    mod hooks {}
-
-    #[doc = include_str!("../../docs/guides/bash-security.md")]
-    mod bash_security {}
-
-    #[doc = include_str!("../../docs/guides/bash-policy.md")]
-    mod bash_policy {}
-
-    #[doc = include_str!("../../docs/guides/what-a-policy-can-stop.md")]
-    mod what_a_policy_can_stop {}
-
-    #[doc = include_str!("../../docs/guides/repositories.md")]
-    mod repositories {}
-
-    #[doc = include_str!("../../docs/guides/instructions.md")]
-    mod instructions {}
-
-    #[doc = include_str!("../../docs/guides/tools.md")]
-    mod tools {}
-
-    #[doc = include_str!("../../docs/guides/tool-server.md")]
-    mod tool_server {}
-
-    #[doc = include_str!("../../docs/guides/observers.md")]
-    mod observers {}
-
-    #[doc = include_str!("../../docs/guides/time-and-ids.md")]
-    mod time_and_ids {}
-
-    #[doc = include_str!("../../docs/guides/specs.md")]
-    mod specs {}
-
-    #[doc = include_str!("../../docs/guides/testing.md")]
-    mod testing {}
-
-    #[doc = include_str!("../../docs/guides/cassettes-and-chaos.md")]
-    mod cassettes_and_chaos {}
-
-    #[doc = include_str!("../../docs/guides/fleets.md")]
-    mod fleets {}
-
-    #[doc = include_str!("../../docs/guides/configuration.md")]
-    mod configuration {}
-
-    #[cfg(target_os = "linux")]
-    #[doc = include_str!("../../docs/guides/processes.md")]
-    mod processes {}
-
-    #[doc = include_str!("../../docs/guides/project.md")]
-    mod project {}
-
-    #[doc = include_str!("../../docs/guides/claude-code.md")]
-    mod claude_code {}
-
-    #[doc = include_str!("../../docs/guides/codex.md")]
-    mod codex {}
-
-    #[doc = include_str!("../../docs/guides/acp.md")]
-    mod acp {}
-
-    #[doc = include_str!("../../docs/guides/models.md")]
-    mod models {}
-
-    #[doc = include_str!("../../docs/guides/model-servers.md")]
-    mod model_servers {}
-
-    #[doc = include_str!("../../docs/guides/report.md")]
-    mod report {}
-
-    #[doc = include_str!("../../docs/guides/browser.md")]
-    mod browser {}
-
-    #[cfg(target_os = "linux")]
-    #[doc = include_str!("../../docs/guides/fake-claude.md")]
-    mod fake_claude {}
-
-    #[doc = include_str!("../../docs/guides/flows.md")]
-    mod flows {}
-
-    #[cfg(target_os = "linux")]
-    #[doc = include_str!("../../docs/guides/executors.md")]
-    mod executors {}
-
-    #[doc = include_str!("../../docs/guides/dashboard.md")]
-    mod dashboard {}
-
-    #[doc = include_str!("../../docs/guides/run-machine.md")]
-    mod run_machine {}
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_readme_shows_the_whole_of_the_example_that_it_names() {
-        let readme = include_str!("../../README.md");
-        let example = include_str!("../embed.rs");
-        let block = readme
-            .split("```rust\n")
-            .nth(1)
-            .and_then(|rest| rest.split("```").next())
-            .expect("the README has a block of Rust");
-
-        assert!(
-            example.ends_with(block),
-            "README.md and examples/embed.rs differ"
-        );
-        assert!(block.lines().count() <= 30, "the promise is thirty lines");
-    }
-}
+//! | example | shows |
+//! | --- | --- |
+//! | `quickstart` | a whole run, from `SPEC.md` to the report |
+//! | `embed` | the smallest program that embeds a run |
+//! | `custom_hook` | a hook with state that blocks tool calls |
+//! | `custom_tool` | a typed tool that reports its progress |
+//! | `own_backend` | a backend for an agent of your own |
+//! | `hooks_from_json` | hooks as plugins that a file names |
+//! | `real_folder` | a run that keeps its ledger and journal in a project directory |
+//! | `resume_killed_run` | a run that is killed with `kill -9` and resumed |
+//!
+//! Start one with `cargo run --example NAME`. Examples with further dependencies are in the
+//! crates that they show: `autonoe-testkit`, `autonoe-claude`, `autonoe-model`, `autonoe-harness`,
+//! `autonoe-dashboard` and `autonoe-security`. Start those with
+//! `cargo run -p CRATE --all-features --example NAME`.

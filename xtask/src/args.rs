@@ -15,8 +15,11 @@ Commands:
                   compare our client of Claude Code with the SDKs of the vendor, which are
                   installed, pinned, into target/sdks; needs node, npm and python3
   bench temporal  measure autonoe-temporal on a real server, which is installed as for its tests
-  test-temporal   run every check of autonoe-temporal, which is a workspace of its own, on a real
-                  server, which is installed, pinned, into target/temporal; needs python3 with pip
+  test-install    install the autonoe command with `cargo install` and run it
+  test-temporal [--smoke]
+                  run every check of autonoe-temporal, a separate workspace, on a Temporal
+                  development server, which is installed, pinned, into target/temporal;
+                  needs python3 with pip; --smoke runs one test: a run on the server
   torture         stop writers by kills, takeovers and power cuts, thousands of times, and
                   count what is lost; run 100,000 allowed commands in a jail; needs root
   help            print this text
@@ -32,7 +35,8 @@ pub(crate) enum Request {
     Bench,
     BenchSdk { rounds: usize },
     BenchTemporal,
-    TestTemporal,
+    TestInstall,
+    TestTemporal(TemporalScope),
     Torture,
     Help,
 }
@@ -47,6 +51,15 @@ pub(crate) enum Scope {
     Full,
     /// Only what is worth running after each edit.
     Quick,
+}
+
+/// How much `test-temporal` runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TemporalScope {
+    /// Every check.
+    Full,
+    /// One run on the server.
+    Smoke,
 }
 
 /// Understands the arguments after the program name, or says what is wrong.
@@ -68,7 +81,13 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Request, F
             Some((first, rest)) if first == "temporal" => (Request::BenchTemporal, rest),
             _ => (Request::Bench, rest),
         },
-        "test-temporal" => (Request::TestTemporal, rest),
+        "test-install" => (Request::TestInstall, rest),
+        "test-temporal" => match rest.split_first() {
+            Some((first, rest)) if first == "--smoke" => {
+                (Request::TestTemporal(TemporalScope::Smoke), rest)
+            }
+            _ => (Request::TestTemporal(TemporalScope::Full), rest),
+        },
         "torture" => (Request::Torture, rest),
         "help" | "--help" | "-h" => (Request::Help, rest),
         other => return Err(Failure::new(format!("there is no command `{other}`"))),
@@ -113,7 +132,12 @@ mod tests {
             ("bench sdk", Request::BenchSdk { rounds: ROUNDS }),
             ("bench sdk --rounds 3", Request::BenchSdk { rounds: 3 }),
             ("bench temporal", Request::BenchTemporal),
-            ("test-temporal", Request::TestTemporal),
+            ("test-install", Request::TestInstall),
+            ("test-temporal", Request::TestTemporal(TemporalScope::Full)),
+            (
+                "test-temporal --smoke",
+                Request::TestTemporal(TemporalScope::Smoke),
+            ),
             ("torture", Request::Torture),
             ("help", Request::Help),
         ] {

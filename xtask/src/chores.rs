@@ -1,5 +1,7 @@
 //! Commands that change or measure the workspace rather than check it.
 
+use std::process::Command;
+
 use crate::cargo::{self, Cargo};
 use crate::clis;
 use crate::failure::Failure;
@@ -10,17 +12,34 @@ pub(crate) const UPDATE_SCHEMAS: &str = "AUTONOE_UPDATE_SCHEMAS";
 /// Regenerates the committed JSON Schemas.
 pub(crate) fn update_schemas(cargo: &Cargo) -> Result<(), Failure> {
     for test in [
-        &["-p", "autonoe-core", "--test", "schemas"][..],
-        &["-p", "autonoe-cli", "--test", "commands", "schema"],
-        &["-p", "autonoe-dashboard", "--test", "web", "schemas"],
+        &["-p", "autonoe-core", "--test", "all", "schemas::"][..],
+        &["-p", "autonoe-cli", "--test", "all", "commands::schema"],
+        &["-p", "autonoe-dashboard", "--test", "all", "web::schemas"],
         &["-p", "autonoe-flow", "--test", "flow", "schemas"],
-        &["-p", "autonoe-harness", "--test", "executor", "schemas"],
+        &[
+            "-p",
+            "autonoe-harness",
+            "--test",
+            "all",
+            "executor::schemas",
+        ],
     ] {
         let mut command = cargo.command(["test"].iter().chain(test).copied());
         command.env(UPDATE_SCHEMAS, "1");
         cargo::run(command)?;
     }
     Ok(())
+}
+
+/// Installs the command the way the guides say, and runs it.
+pub(crate) fn test_install(cargo: &Cargo) -> Result<(), Failure> {
+    let root = cargo.root().join("target/installed");
+    let mut install = cargo.command(["install", "--locked", "--path", "autonoe-cli", "--force"]);
+    install.arg("--root").arg(&root);
+    cargo::run(install)?;
+    let mut autonoe = Command::new(root.join("bin/autonoe"));
+    autonoe.arg("--version");
+    cargo::run(autonoe)
 }
 
 /// Runs the benchmarks, one of which drives the programs of vendors.

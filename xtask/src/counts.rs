@@ -9,6 +9,7 @@ use std::ops::AddAssign;
 
 use crate::failure::Failure;
 
+pub(crate) use ansi::without_colours;
 pub(crate) use libtest::read as read_libtest;
 pub(crate) use nextest::read as read_nextest;
 

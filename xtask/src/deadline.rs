@@ -1,6 +1,6 @@
 //! A child that has a limited time to finish.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -23,14 +23,23 @@ pub(crate) enum Ending {
     LeftOutputOpen,
 }
 
-/// Runs `command` for at most `limit`, with no input and its standard error on
-/// the terminal.
-pub(crate) fn run(command: &mut Command, limit: Duration) -> io::Result<Ending> {
+/// Runs `command` for at most `limit`, with `input` on its standard input and its standard error
+/// on the terminal.
+///
+/// `input` must fit into a pipe, or a child that does not read it is waited for.
+pub(crate) fn run(command: &mut Command, input: &str, limit: Duration) -> io::Result<Ending> {
     let started = Instant::now();
     let mut child = command
-        .stdin(Stdio::null())
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A child that reads nothing may be gone already.
+        match stdin.write_all(input.as_bytes()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
+            _ => {}
+        }
+    }
     let output = read_aside(&mut child);
 
     let status = loop {
@@ -79,7 +88,7 @@ mod tests {
     fn a_child_that_finishes_hands_over_its_output() {
         let mut echo = Command::new("echo");
 
-        let ending = run(echo.arg("done"), Duration::from_secs(60)).unwrap();
+        let ending = run(echo.arg("done"), "", Duration::from_secs(60)).unwrap();
 
         let Ending::Exited { status, stdout } = ending else {
             panic!("{ending:?}");
@@ -89,10 +98,20 @@ mod tests {
     }
 
     #[test]
+    fn a_child_reads_its_input() {
+        let ending = run(&mut Command::new("cat"), "hello", Duration::from_secs(60)).unwrap();
+
+        let Ending::Exited { stdout, .. } = ending else {
+            panic!("{ending:?}");
+        };
+        assert_eq!(stdout, b"hello");
+    }
+
+    #[test]
     fn a_child_that_hangs_is_killed() {
         let mut sleep = Command::new("sleep");
 
-        let ending = run(sleep.arg("600"), Duration::ZERO).unwrap();
+        let ending = run(sleep.arg("600"), "", Duration::ZERO).unwrap();
 
         assert!(matches!(ending, Ending::TimedOut), "{ending:?}");
     }

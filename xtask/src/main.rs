@@ -4,16 +4,14 @@
 //! go in; the other commands regenerate files or measure. `cargo xtask help`
 //! lists them.
 //!
-//! Reading what other programs print is done by pure functions (`counts`,
-//! `metadata`, `tree`, `spdx`, `allow_list`); the modules under `steps` call
-//! cargo and hand its output to them.
+//! Pure functions read what other programs print (`counts`, `slowest`, `metadata`, `tree`);
+//! the modules under `steps` call cargo and pass its output to them.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
     reason = "a command-line program prints"
 )]
 
-mod allow_list;
 mod args;
 mod bench_sdk;
 mod cargo;
@@ -24,10 +22,11 @@ mod deadline;
 mod failure;
 mod metadata;
 mod pipeline;
-mod spdx;
+mod slowest;
 mod steps;
 mod stream;
 mod temporal;
+mod tools;
 mod torture;
 mod tree;
 
@@ -66,7 +65,8 @@ fn carry_out(request: Request) -> Result<ExitCode, Failure> {
         Request::Bench => chores::bench(&Cargo::from_env()?)?,
         Request::BenchSdk { rounds } => bench_sdk::run(&Cargo::from_env()?, rounds)?,
         Request::BenchTemporal => temporal::bench(&Cargo::from_env()?)?,
-        Request::TestTemporal => temporal::test(&Cargo::from_env()?)?,
+        Request::TestInstall => chores::test_install(&Cargo::from_env()?)?,
+        Request::TestTemporal(scope) => temporal::test(&Cargo::from_env()?, scope)?,
         Request::Torture => torture::run(&Cargo::from_env()?)?,
         Request::Test(scope) => return Ok(test(&Cargo::from_env()?, scope)),
     }
@@ -78,7 +78,7 @@ fn test(cargo: &Cargo, scope: Scope) -> ExitCode {
 
     println!("\n{report}");
     // The totals are the last line whatever happened: programs read them there.
-    println!("{}", report.tests);
+    println!("{}", report.tests.counts);
     if report.passed() {
         ExitCode::SUCCESS
     } else {

@@ -6,14 +6,21 @@ use std::time::{Duration, Instant};
 use crate::cargo::Cargo;
 use crate::counts::TestCounts;
 use crate::failure::Failure;
+use crate::slowest::SlowestTests;
 
 /// One named check of the workspace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     pub(crate) name: &'static str,
-    /// Carries the check out, adding the tests it ran to the totals even when
-    /// it fails.
-    pub(crate) check: fn(&Cargo, &mut TestCounts) -> Result<(), Failure>,
+    /// Runs the check. Tests are added to the results even when the check fails.
+    pub(crate) check: fn(&Cargo, &mut TestResults) -> Result<(), Failure>,
+}
+
+/// The tests that the steps have run.
+#[derive(Debug, Default)]
+pub(crate) struct TestResults {
+    pub(crate) counts: TestCounts,
+    pub(crate) slowest: SlowestTests,
 }
 
 /// What became of all steps.
@@ -21,7 +28,7 @@ pub(crate) struct Step {
 /// Displays as a table with the failure, if any, below it.
 #[derive(Debug)]
 pub(crate) struct Report {
-    pub(crate) tests: TestCounts,
+    pub(crate) tests: TestResults,
     outcomes: Vec<(&'static str, Outcome)>,
 }
 
@@ -35,7 +42,7 @@ enum Outcome {
 /// Carries the steps out, announcing each.
 pub(crate) fn run(cargo: &Cargo, steps: &[Step]) -> Report {
     let mut report = Report {
-        tests: TestCounts::default(),
+        tests: TestResults::default(),
         outcomes: Vec::with_capacity(steps.len()),
     };
     for step in steps {
@@ -46,9 +53,11 @@ pub(crate) fn run(cargo: &Cargo, steps: &[Step]) -> Report {
         };
         report.outcomes.push((step.name, outcome));
     }
+    let passed = report.passed();
     // The closing line must not read as success when a check other than a test failed.
-    if !report.passed() && report.tests.failed + report.tests.skipped == 0 {
-        report.tests.failed = 1;
+    let counts = &mut report.tests.counts;
+    if !passed && counts.failed + counts.skipped == 0 {
+        counts.failed = 1;
     }
     report
 }
@@ -80,6 +89,9 @@ impl fmt::Display for Report {
         for (name, outcome) in &self.outcomes {
             writeln!(f, "{name:<18} {outcome}")?;
         }
+        if !self.tests.slowest.is_empty() {
+            write!(f, "\nThe slowest tests:\n{}", self.tests.slowest)?;
+        }
         for (name, outcome) in &self.outcomes {
             if let Outcome::Failed(_, failure) = outcome {
                 writeln!(f, "\nThe step `{name}` failed: {failure}")?;
@@ -105,7 +117,7 @@ mod tests {
 
     fn report(outcomes: Vec<(&'static str, Outcome)>) -> Report {
         Report {
-            tests: TestCounts::default(),
+            tests: TestResults::default(),
             outcomes,
         }
     }

@@ -1,34 +1,31 @@
 //! The checks of `cargo xtask test`, in order.
 
+mod deny;
 mod dependencies;
 mod examples;
 mod features;
-mod licences;
 mod tests;
 
+use std::thread;
+
 use crate::args::Scope;
-use crate::cargo;
+use crate::cargo::{self, Cargo};
 use crate::clis;
+use crate::failure::Failure;
 use crate::pipeline::Step;
+use crate::tools;
 
 /// How many of the first steps make up the quick run.
-const QUICK: usize = 5;
+const QUICK: usize = 4;
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 9] = [
     Step {
         name: "format",
         check: |cargo, _| cargo.run(["fmt", "--all", "--check"]),
     },
     Step {
-        name: "clippy",
-        check: |cargo, _| {
-            let scope = ["clippy", "--workspace", "--all-targets", "--all-features"];
-            cargo.run(scope.into_iter().chain(["--", "-D", "warnings"]))
-        },
-    },
-    Step {
-        name: "clis",
-        check: |cargo, _| clis::install(cargo),
+        name: "clippy and tools",
+        check: |cargo, _| clippy_while_installing(cargo),
     },
     Step {
         name: "tests",
@@ -60,9 +57,24 @@ const STEPS: [Step; 10] = [
     },
     Step {
         name: "licences",
-        check: |cargo, _| licences::check(cargo),
+        check: |cargo, _| deny::check(cargo),
     },
 ];
+
+/// Lints the workspace while the programs that later steps run are installed.
+fn clippy_while_installing(cargo: &Cargo) -> Result<(), Failure> {
+    thread::scope(|scope| {
+        let installed = scope.spawn(|| {
+            clis::install(cargo)?;
+            tools::cargo_deny(cargo).map(drop)
+        });
+        let clippy = ["clippy", "--workspace", "--all-targets", "--all-features"];
+        let linted = cargo.run(clippy.into_iter().chain(["--", "-D", "warnings"]));
+        let installed = installed.join();
+        linted?;
+        installed.map_err(|_| Failure::new("the installation of programs panicked"))?
+    })
+}
 
 /// Returns the steps of a run.
 pub(crate) fn of(scope: Scope) -> &'static [Step] {
@@ -80,6 +92,6 @@ mod order {
     fn the_quick_run_ends_with_the_doctests() {
         let names: Vec<_> = of(Scope::Quick).iter().map(|step| step.name).collect();
 
-        assert_eq!(names, ["format", "clippy", "clis", "tests", "doctests"]);
+        assert_eq!(names, ["format", "clippy and tools", "tests", "doctests"]);
     }
 }

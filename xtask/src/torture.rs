@@ -15,63 +15,64 @@ const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
 /// The beginning of every call of cargo.
 const TEST: [&str; 2] = ["test", "--release"];
 
-/// One test and how long it goes on.
+/// The test binary that every torture is in.
+const TARGET: &str = "all";
+
+/// One test and its number of rounds.
 struct Torture {
     what: &'static str,
     package: &'static str,
-    target: &'static str,
     test: &'static str,
     rounds: u32,
 }
 
-const TORTURES: [Torture; 7] = [
+const TORTURES: [Torture; 8] = [
     Torture {
         what: "kills: eight writers of a ledger are killed at random",
         package: "autonoe-core",
-        target: "project",
-        test: "kill::eight_writers_that_are_killed_at_random_lose_nothing",
+        test: "project::kill::eight_writers_that_are_killed_at_random_lose_nothing",
         rounds: 10_000,
     },
     Torture {
         what: "takeovers: a writer is stopped, overtaken and continued",
         package: "autonoe-core",
-        target: "takeover",
-        test: "who_was_overtaken_while_it_was_stopped_writes_nothing_more_and_ends",
+        test: "takeover::who_was_overtaken_while_it_was_stopped_writes_nothing_more_and_ends",
         rounds: 1000,
     },
     Torture {
         what: "power cuts: a file system is shut down under eight writers",
         package: "autonoe-core",
-        target: "project",
-        test: "power_cut::what_was_acknowledged_survives_power_cuts",
+        test: "project::power_cut::what_was_acknowledged_survives_power_cuts",
         rounds: 200,
     },
     Torture {
         what: "fleets: sub-harnesses and coordinators are killed at random",
         package: "autonoe-harness",
-        target: "fleets",
-        test: "chaos::whoever_is_killed_every_task_ends_once_and_nothing_is_lost_or_left",
+        test: "fleets::chaos::whoever_is_killed_every_task_ends_once_and_nothing_is_lost_or_left",
         rounds: 500,
     },
     Torture {
         what: "worktrees: who makes, merges and removes them is killed",
         package: "autonoe-harness",
-        target: "isolation",
-        test: "killed::nothing_that_was_committed_is_lost_by_a_kill",
+        test: "isolation::killed::nothing_that_was_committed_is_lost_by_a_kill",
         rounds: 200,
+    },
+    Torture {
+        what: "git sync: a host is killed at any of its git commands",
+        package: "autonoe-harness",
+        test: "travel::killed::whatever_a_host_is_killed_at_another_goes_on",
+        rounds: 100,
     },
     Torture {
         what: "the oracle: commands that the validator allows are run in a jail",
         package: "autonoe-security",
-        target: "oracle",
-        test: "nothing_runs_that_the_validator_has_not_seen",
+        test: "oracle::nothing_runs_that_the_validator_has_not_seen",
         rounds: 100_000,
     },
     Torture {
         what: "noise: texts that nobody writes are parsed and judged",
         package: "autonoe-security",
-        target: "fuzz",
-        test: "no_text_makes_the_parser_or_the_validator_panic",
+        test: "fuzz::no_text_makes_the_parser_or_the_validator_panic",
         rounds: 10_000_000,
     },
 ];
@@ -80,7 +81,7 @@ const TORTURES: [Torture; 7] = [
 pub(crate) fn run(cargo: &Cargo) -> Result<(), Failure> {
     // Beforehand, so that the times below are those of the rounds.
     for torture in &TORTURES {
-        let target = ["-p", torture.package, "--test", torture.target, "--no-run"];
+        let target = ["-p", torture.package, "--test", TARGET, "--no-run"];
         cargo.run(TEST.into_iter().chain(target))?;
     }
     for torture in &TORTURES {
@@ -103,7 +104,7 @@ impl Torture {
 
     fn command(&self, cargo: &Cargo) -> Command {
         let mut command = cargo.command(TEST);
-        command.args(["-p", self.package, "--test", self.target, self.test]);
+        command.args(["-p", self.package, "--test", TARGET, self.test]);
         command.args(["--", "--exact", "--nocapture"]);
         command.env(ROUNDS, self.rounds.to_string());
         command

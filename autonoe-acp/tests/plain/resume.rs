@@ -1,6 +1,9 @@
 //! Conversations that go on.
 
-use autonoe_core::{AgentSessionId, StreamEvent};
+use std::time::Duration;
+
+use autonoe_acp::AcpAgents;
+use autonoe_core::{AgentClientFactory, AgentSessionId, StreamEvent};
 
 use crate::agent::{Agent, Heard, Talk};
 
@@ -8,7 +11,10 @@ async fn resumed(agent: Agent) -> (Talk, Heard) {
     let talk = agent.start();
     let mut spec = talk.spec();
     spec.resume = Some(AgentSessionId::new("s"));
-    let mut client = talk.client_of(spec);
+    let mut options = talk.options();
+    options.history_limit = Duration::from_secs(10);
+    let agents = AcpAgents::new(options);
+    let mut client = agents.create(spec).expect("it can be made");
     let heard = Heard::of(client.as_mut()).await;
     talk.end(client).await;
     (talk, heard)

@@ -1,8 +1,6 @@
 //! The outer sandbox, tried with the real program.
 
-use std::time::Duration;
-
-use autonoe_acp::{AcpAgents, AcpOptions};
+use autonoe_acp::{AcpAgents, AcpOptions, HomeFolder};
 use autonoe_backend::{SandboxNetwork, Walls};
 use autonoe_core::{
     AgentClientFactory, AgentErrorKind, Grants, OuterSandbox, Sandbox, SessionSpec, StreamEvent,
@@ -127,7 +125,12 @@ async fn what_is_allowed_writes_the_project_and_nothing_else() {
 #[tokio::test]
 async fn without_a_network_nobody_is_reached() {
     let setting = Setting::new(Script::by(|_| Turn::text("I am here."))).unverified();
-    let mut options = setting.options().with_silence_limit(Duration::from_secs(8));
+    // With more than one attempt, the program retries for minutes before it reports the failure.
+    let home = setting.folder.join("home");
+    let settings = json!({"general": {"maxAttempts": 1}});
+    std::fs::create_dir_all(home.join(".gemini")).expect("it can be made");
+    std::fs::write(home.join(".gemini/settings.json"), settings.to_string()).expect("writable");
+    let mut options = setting.options().with_home(HomeFolder::Kept(home));
     options.walls.network = SandboxNetwork::Off;
     let agents = AcpAgents::new(options);
     let mut client = agents
@@ -137,7 +140,8 @@ async fn without_a_network_nobody_is_reached() {
     let (events, error) = events_of(client.as_mut(), "Are you there?").await;
     within(client.dispose()).await.expect("it ends");
 
-    assert!(error.is_some(), "{events:?}");
+    let error = error.unwrap_or_else(|| panic!("{events:?}"));
+    assert!(error.to_string().contains("fetch failed"), "{error}");
     assert!(setting.server.log().main_requests().is_empty());
     setting.assert_nothing_is_left();
 }

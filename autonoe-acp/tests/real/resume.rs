@@ -1,6 +1,7 @@
 //! A conversation that goes on in another session.
 
 use std::fs;
+use std::time::Duration;
 
 use autonoe_acp::{AcpAgents, HomeFolder};
 use autonoe_core::{AgentClientFactory, AgentErrorKind, SessionOutcome, StreamEvent};
@@ -12,7 +13,9 @@ use crate::setting::{Setting, events_of, within};
 async fn a_conversation_goes_on_and_its_history_is_no_news() {
     let setting = Setting::new(Script::new([Turn::text("First."), Turn::text("Second.")]));
     let home = setting.folder.join("home");
-    let agents = AcpAgents::new(setting.options().with_home(HomeFolder::Kept(home.clone())));
+    let mut options = setting.options().with_home(HomeFolder::Kept(home.clone()));
+    options.history_limit = Duration::from_secs(10);
+    let agents = AcpAgents::new(options);
     let mut client = agents.create(setting.spec()).expect("it can be made");
     let (events, _) = events_of(client.as_mut(), "Remember the sunflower.").await;
     within(client.dispose()).await.expect("it ends");

@@ -10,6 +10,8 @@ use autonoe_core::{
 use autonoe_testkit::model_server::gemini::GeminiServer;
 use autonoe_testkit::model_server::{Script, Turn};
 use serde_json::json;
+use tokio::io::AsyncReadExt;
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::setting::{Setting, events_of, shell, within};
 
@@ -30,8 +32,24 @@ async fn one_session(setting: &Setting, options: AcpOptions, grants: Grants) -> 
     events
 }
 
+/// Accepts connections to an HTTP proxy until the program requests a tunnel to the real service,
+/// and returns that connection.
+async fn model_request(proxy: &TcpListener) -> TcpStream {
+    loop {
+        let (mut connection, _) = proxy.accept().await.expect("a connection");
+        let mut request = [0; 1024];
+        let length = connection.read(&mut request).await.unwrap_or_default();
+        let request = String::from_utf8_lossy(&request[..length]);
+        if request.starts_with("CONNECT generativelanguage.googleapis.com") {
+            return connection;
+        }
+    }
+}
+
 #[tokio::test]
 async fn an_env_file_does_not_choose_who_is_sent_the_key() {
+    let proxy = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let proxy_address = proxy.local_addr().expect("it is bound");
     let other = GeminiServer::start(Script::by(|_| Turn::text("Thank you."))).unverified();
     let setting = Setting::new(Script::new::<Turn>([]));
     let line = format!("GOOGLE_GEMINI_BASE_URL={}\n", other.url());
@@ -39,15 +57,30 @@ async fn an_env_file_does_not_choose_who_is_sent_the_key() {
     let mut options = setting.options();
     let name = OsStr::new("GOOGLE_GEMINI_BASE_URL");
     options.environment.remove(name).expect("it was set");
-    // Without the file the program would ask the real service, which nobody may reach from here.
+    // If the program ignores the file, it sends its request to the real service. The proxy holds
+    // that request back.
     options.environment.extend([
-        ("HTTPS_PROXY".into(), "http://127.0.0.1:9".into()),
+        (
+            "HTTPS_PROXY".into(),
+            format!("http://{proxy_address}").into(),
+        ),
         ("NO_PROXY".into(), "127.0.0.1".into()),
     ]);
-    let options = options.with_silence_limit(std::time::Duration::from_secs(8));
+    let spec = sandboxed(setting.spec_with(Grants::none()));
+    let agents = AcpAgents::new(options);
+    let mut client = agents.create(spec).expect("it can be made");
+    let control = client.control();
 
-    one_session(&setting, options, Grants::none()).await;
+    let interrupted = async {
+        let connection = model_request(&proxy).await;
+        control.interrupt().await.expect("the turn runs");
+        connection
+    };
+    let turn = events_of(client.as_mut(), "Go on.");
+    within(async { tokio::join!(turn, interrupted) }).await;
+    within(client.dispose()).await.expect("it ends");
 
+    setting.assert_nothing_is_left();
     assert!(other.log().main_requests().is_empty());
 }
 

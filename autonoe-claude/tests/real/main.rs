@@ -1,11 +1,11 @@
 //! The backend on both pinned builds of the real program, offline: the model is scripted.
 
-#[path = "../../../autonoe-testkit/tests/model_server_with_claude/build.rs"]
 mod build;
 mod conformance;
 mod endings;
 mod hook_answers;
 mod lifecycle;
+mod model_server;
 mod outer_sandbox;
 mod resume;
 mod run_lock;

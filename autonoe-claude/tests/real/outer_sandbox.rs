@@ -206,7 +206,8 @@ async fn its_own_sandbox_is_refused_inside_of_ours(build: Build) {
 }
 
 on_both_builds![
-    what_is_allowed_writes_the_project_and_nothing_else,
+    what_is_allowed_writes_the_project_and_nothing_else;
+    newer_only:
     a_command_reaches_the_network_that_the_program_has,
     without_a_network_nobody_is_reached,
     what_is_hidden_is_not_seen,

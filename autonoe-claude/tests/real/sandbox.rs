@@ -106,6 +106,7 @@ async fn the_same_commands_get_everywhere_without_the_sandbox(build: Build) {
 }
 
 on_both_builds![
-    a_command_does_not_get_out_of_the_sandbox_even_if_the_model_asks_for_it,
+    a_command_does_not_get_out_of_the_sandbox_even_if_the_model_asks_for_it;
+    newer_only:
     the_same_commands_get_everywhere_without_the_sandbox,
 ];

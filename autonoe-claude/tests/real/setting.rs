@@ -20,7 +20,7 @@ use tempfile::TempDir;
 use crate::build::Build;
 
 /// A variable that everything inherits which a test starts.
-const MARKER: &str = "AUTONOE_TEST_SETTING";
+pub(crate) const MARKER: &str = "AUTONOE_TEST_SETTING";
 
 /// A project, and a model that follows a script.
 pub(crate) struct Setting {

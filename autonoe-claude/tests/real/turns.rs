@@ -3,7 +3,7 @@ use autonoe_core::{SessionOutcome, StreamEvent, ToolStatus, hook_fn};
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use serde_json::json;
 
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::setting::{Setting, events_of};
 
 async fn an_agent_says_something(build: Build) {
@@ -74,7 +74,7 @@ async fn an_allowed_command_runs_and_a_denied_one_leaves_no_trace(build: Build) 
     assert!(!setting.project().join("denied.txt").exists());
 }
 
-on_both_builds![
+on_newer_build![
     an_agent_says_something,
     an_allowed_command_runs_and_a_denied_one_leaves_no_trace,
 ];

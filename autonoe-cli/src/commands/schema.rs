@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use autonoe_core::{plain_output_schema, plain_schema, schemas};
-use autonoe_testkit::ScriptedBackend;
+use autonoe_scripted::ScriptedBackend;
 use schemars::Schema;
 use serde_json::Value;
 

@@ -10,7 +10,7 @@ use autonoe_core::{
     json_complaint, read_text_file,
 };
 use autonoe_model::{McpOptions, ModelAgents};
-use autonoe_testkit::ScriptedBackend;
+use autonoe_scripted::ScriptedBackend;
 use serde_json::Value;
 
 use super::backend_choice::fields_of;

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use autonoe_testkit::ScriptedAgents;
 use autonoe_testkit::model_server::{MainRequests, Refusal};
 
-use crate::dialect::Dialect;
-use crate::on_models::Api;
-use crate::on_programs::{claude, codex, gemini, quota_of_claude, quota_of_codex};
-use crate::outcome::Outcome;
-use crate::place::Place;
-use crate::run::{Agents, run};
-use crate::scripted;
-use crate::served::{self, Server, Vendor};
-use crate::story::Story;
+use crate::backends::dialect::Dialect;
+use crate::backends::on_models::Api;
+use crate::backends::on_programs::{claude, codex, gemini, quota_of_claude, quota_of_codex};
+use crate::backends::outcome::Outcome;
+use crate::backends::place::Place;
+use crate::backends::run::{Agents, run};
+use crate::backends::scripted;
+use crate::backends::served::{self, Server, Vendor};
+use crate::backends::story::Story;
 
 /// A backend that a story is played on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use autonoe_testkit::model_server::{Message, Turn};
 use serde_json::{Value, json};
 
-use crate::story::{Call, What};
+use crate::backends::story::{Call, What};
 
 /// Whose names of tools a model uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use autonoe_core::{BackendSpec, Places, SpecContext};
 use autonoe_model::{ModelBackend, provider_spec};
 use serde_json::json;
 
-use crate::place::Place;
-use crate::run::Agents;
-use crate::served::Vendor;
+use crate::backends::place::Place;
+use crate::backends::run::Agents;
+use crate::backends::served::Vendor;
 
 /// An API that models are asked by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,9 +11,9 @@ use autonoe_testkit::model_server::Refusal;
 use autonoe_testkit::model_server::anthropic::{Claim, RateLimits};
 use jiff::Timestamp;
 
-use crate::place::Place;
-use crate::programs;
-use crate::run::Agents;
+use crate::backends::place::Place;
+use crate::backends::programs;
+use crate::backends::run::Agents;
 
 /// Returns Claude Code of this version, with the login of a subscription.
 pub(crate) fn claude(version: &str, place: &Place, url: String) -> Agents {

@@ -7,7 +7,7 @@ use autonoe_core::RunReport;
 use autonoe_testkit::EventLog;
 use serde_json::{Value, json};
 
-use crate::place::Place;
+use crate::backends::place::Place;
 
 /// What must be the same on all backends.
 ///

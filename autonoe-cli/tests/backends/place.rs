@@ -12,7 +12,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 /// How long anything may take on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A variable that everything inherits which a run here starts.
 const MARKER: &str = "AUTONOE_TEST_PLACE";

@@ -8,9 +8,9 @@ use autonoe_mcp::HttpToolServer;
 use autonoe_testkit::{EventLog, VirtualClock};
 use tokio::time::timeout;
 
-use crate::outcome::Outcome;
-use crate::place::{PATIENCE, Place};
-use crate::story::Story;
+use crate::backends::outcome::Outcome;
+use crate::backends::place::{PATIENCE, Place};
+use crate::backends::story::Story;
 
 /// A backend, and the sandbox that a run on it needs.
 pub(crate) struct Agents {

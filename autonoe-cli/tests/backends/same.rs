@@ -1,10 +1,10 @@
 //! The tests: what comes of each story is written down, for scripted agents, and it is the same
 //! on every other backend.
 
-use crate::backend::Backend;
-use crate::on_models::Api;
-use crate::stories;
-use crate::story::Story;
+use crate::backends::backend::Backend;
+use crate::backends::on_models::Api;
+use crate::backends::stories;
+use crate::backends::story::Story;
 
 async fn is_as_on_scripted_agents(backend: Backend, story: Story) {
     let expected = Backend::Scripted.play(&story).await;

@@ -9,7 +9,7 @@ use autonoe_core::AgentErrorKind;
 use autonoe_testkit::{Expectation, SessionScript, ToolUse};
 use serde_json::json;
 
-use crate::story::{Call, End, Session, What};
+use crate::backends::story::{Call, End, Session, What};
 
 /// Returns what a scripted agent does in a session in the project `root`.
 pub(crate) fn script(session: &Session, root: &Path) -> SessionScript {

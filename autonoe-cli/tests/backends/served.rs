@@ -7,8 +7,8 @@ use autonoe_testkit::model_server::gemini::GeminiServer;
 use autonoe_testkit::model_server::openai::OpenAiServer;
 use autonoe_testkit::model_server::{MainRequests, ModelServer, Refusal, Script, Turn};
 
-use crate::dialect::Dialect;
-use crate::story::{End, Story};
+use crate::backends::dialect::Dialect;
+use crate::backends::story::{End, Story};
 
 /// A service that models are asked through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,9 @@
 
 use autonoe_core::Mode;
 
-use crate::story::{End, Session, Story, deprecates, lists, plans, runs, sets, verifies, writes};
+use crate::backends::story::{
+    End, Session, Story, deprecates, lists, plans, runs, sets, verifies, writes,
+};
 
 const PLANNED: End = End::Says("It is planned.");
 const DONE: End = End::Says("That is all for now.");

@@ -2,11 +2,11 @@
 
 use autonoe_testkit::model_server::{MainRequests, Script};
 
+use crate::browser::chromium;
+use crate::browser::runs::{ledger, looks_at, saw_the_page};
+use crate::browser::setting::Setting;
+use crate::browser::site::Site;
 use crate::build::Build;
-use crate::chromium;
-use crate::runs::{ledger, looks_at, saw_the_page};
-use crate::setting::Setting;
-use crate::site::Site;
 
 const ON_MODEL: &str = "--backend=model:scripted/claude-sonnet-4-5";
 

@@ -6,10 +6,10 @@ use std::process::Output;
 use autonoe_testkit::model_server::anthropic::Turn;
 use serde_json::{Value, json};
 
+use crate::browser::chromium;
+use crate::browser::setting::Setting;
+use crate::browser::site::{Site, TEXT};
 use crate::build::{Build, on_both_builds};
-use crate::chromium;
-use crate::setting::Setting;
-use crate::site::{Site, TEXT};
 
 pub(crate) fn ledger(passed: bool) -> Value {
     json!({"deliverables": [{

@@ -11,8 +11,8 @@ use autonoe_testkit::model_server::anthropic::{AnthropicServer, Script};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::browser::playwright;
 use crate::build::Build;
-use crate::playwright;
 
 /// A variable that everything inherits which a test starts.
 const MARKER: &str = "AUTONOE_TEST_SETTING";

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use autonoe_core::PLAYWRIGHT_MCP_TOOLS;
 use serde_json::{Value, json};
 
-use crate::playwright;
+use crate::browser::playwright;
 
 /// Asks the real server which tools it has.
 fn offered(arguments: &[&str]) -> BTreeSet<String> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::setting::{Setting, passed, plan};
+use crate::choosing::setting::{Setting, passed, plan};
 
 /// Returns the setting `backend` of a dry run: its value and where it comes from.
 fn shown(setting: &Setting, arguments: &[&str]) -> (String, String, Vec<String>) {
@@ -166,7 +166,7 @@ fn agents_on_a_model_can_be_described_in_the_file() {
     let mut command = setting.command(&["doctor", "--json"]);
     command.env("TEAM_KEY", "nobody asks");
 
-    let said = crate::setting::said(command);
+    let said = crate::choosing::setting::said(command);
 
     let found = said.json();
     assert_eq!(found["backend"], "model", "{found:#}");

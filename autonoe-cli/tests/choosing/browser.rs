@@ -10,10 +10,10 @@ use autonoe_testkit::model_server::openai::OpenAiServer;
 use autonoe_testkit::model_server::{Script, Turn};
 use serde_json::{Value, json};
 
-use crate::chromium;
-use crate::codex::{in_namespace, ours};
-use crate::setting::{Said, Setting, passed, pinned, plan, said};
-use crate::site::{Site, TEXT};
+use crate::browser::chromium;
+use crate::browser::site::{Site, TEXT};
+use crate::choosing::codex::{in_namespace, ours};
+use crate::choosing::setting::{Said, Setting, passed, pinned, plan, said};
 
 /// The program would give a server 10 seconds of itself.
 const LONGER_THAN_CODEX_WAITS: u32 = 12;

@@ -7,7 +7,7 @@ use autonoe_testkit::model_server::openai::OpenAiServer;
 use autonoe_testkit::model_server::{Message, Script, Turn};
 use serde_json::{Value, json};
 
-use crate::setting::{Said, Setting, passed, plan, said};
+use crate::choosing::setting::{Said, Setting, passed, plan, said};
 
 /// The model calls a tool of ours.
 pub(crate) fn ours(tool: &str, input: &Value) -> Turn {

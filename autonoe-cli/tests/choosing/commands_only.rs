@@ -1,6 +1,6 @@
 //! A run on an agent that knows MCP servers by commands only: it starts `autonoe mcp`.
 
-use crate::setting::{Setting, passed, plan};
+use crate::choosing::setting::{Setting, passed, plan};
 
 /// An agent that speaks no HTTP to servers, and says so by saying nothing. It plans in its first
 /// session, and is done in the next.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::setting::{Setting, said};
+use crate::choosing::setting::{Setting, said};
 
 /// Returns what is told of the backend with a tag.
 fn of<'a>(found: &'a Value, tag: &str) -> &'a Value {

@@ -4,7 +4,7 @@ use autonoe_testkit::model_server::gemini::GeminiServer;
 use autonoe_testkit::model_server::{Script, Turn};
 use serde_json::json;
 
-use crate::setting::{Setting, passed, plan, said};
+use crate::choosing::setting::{Setting, passed, plan, said};
 
 #[test]
 fn a_project_is_planned_and_built_and_what_is_blocked_leaves_no_trace() {

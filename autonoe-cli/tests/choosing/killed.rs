@@ -8,8 +8,8 @@ use autonoe_testkit::model_server::openai::OpenAiServer;
 use autonoe_testkit::model_server::{Script, Turn};
 use serde_json::{Value, json};
 
-use crate::codex::{ours, shell};
-use crate::setting::{PATIENCE, Said, Setting, passed, plan, said};
+use crate::choosing::codex::{ours, shell};
+use crate::choosing::setting::{PATIENCE, Said, Setting, passed, plan, said};
 
 /// A command that does not end by itself.
 const ENDLESS: &str = "echo 1 > begun.txt && sleep 600";

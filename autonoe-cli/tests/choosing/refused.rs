@@ -1,6 +1,6 @@
 //! What a backend cannot give is said before a run.
 
-use crate::setting::Setting;
+use crate::choosing::setting::Setting;
 
 #[test]
 fn what_a_backend_cannot_give_is_refused_before_anything_begins() {
@@ -60,7 +60,7 @@ fn a_variable_that_switches_the_sandbox_off_is_refused_too() {
     let mut command = setting.command(&["run", "--backend=codex"]);
     command.env("AUTONOE_NO_SANDBOX", "1");
 
-    let said = crate::setting::said(command);
+    let said = crate::choosing::setting::said(command);
 
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.stderr.contains("AUTONOE_NO_SANDBOX out"), "{said:?}");
@@ -72,7 +72,7 @@ fn money_is_not_limited_where_nobody_tells_what_it_costs() {
     let mut command = setting.command(&["run", "--backend=codex", "--max-cost=1"]);
     command.env("OPENAI_API_KEY", "nobody asks");
 
-    let said = crate::setting::said(command);
+    let said = crate::choosing::setting::said(command);
 
     assert_eq!(said.code, Some(1), "{said:?}");
     let told = "codex does not report what it costs";
@@ -87,7 +87,8 @@ fn a_program_that_is_not_there_is_told_before_a_run() {
         ("gemini", "is in no folder of PATH"),
         ("acp:nobody", "the program nobody is in no folder of PATH"),
     ] {
-        let said = crate::setting::said(setting.bare_command(&["run", "--backend", backend]));
+        let said =
+            crate::choosing::setting::said(setting.bare_command(&["run", "--backend", backend]));
 
         assert_eq!(said.code, Some(1), "{backend}: {said:?}");
         assert!(said.stderr.contains(told), "{backend}: {said:?}");

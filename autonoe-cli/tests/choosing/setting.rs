@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// How long anything may take on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A variable that everything inherits which the command starts.
 const MARKER: &str = "AUTONOE_TEST_SETTING";

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
 
-use crate::setting::{Said, Setting};
+use crate::commands::setting::{Said, Setting};
 
 /// A script of agents that plan one deliverable and pass it.
 const SCRIPT: &str = r#"{"sessions": [

@@ -4,7 +4,7 @@ use std::fs::File;
 
 use serde_json::{Value, json};
 
-use crate::setting::Setting;
+use crate::commands::setting::Setting;
 
 fn json_lines(text: &str) -> Vec<Value> {
     let parse = |line| serde_json::from_str(line).expect("JSON");

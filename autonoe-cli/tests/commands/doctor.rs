@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::setting::Setting;
+use crate::commands::setting::Setting;
 
 /// A machine on which a run could start.
 fn healthy() -> Setting {

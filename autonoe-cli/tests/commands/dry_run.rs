@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::setting::Setting;
+use crate::commands::setting::Setting;
 
 const ONE_PENDING: &str = r#"{"deliverables": [{"id": "A", "description": "x",
     "acceptanceCriteria": ["y"], "passed": false, "blocked": false}]}"#;

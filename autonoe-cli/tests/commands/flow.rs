@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::setting::{Said, Setting};
+use crate::commands::setting::{Said, Setting};
 
 const AGENT: &str = r#"{
   "version": "1.0.0",

@@ -8,8 +8,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::console::Console;
-use crate::setting::Setting;
+use crate::commands::console::Console;
+use crate::commands::setting::Setting;
 
 const GUIDE: &str = include_str!("../../../docs/guides/flows.md");
 

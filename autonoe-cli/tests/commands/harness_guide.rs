@@ -4,8 +4,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use crate::console::Console;
-use crate::setting::Setting;
+use crate::commands::console::Console;
+use crate::commands::setting::Setting;
 
 const GUIDE: &str = include_str!("../../../docs/guides/harness.md");
 

@@ -1,6 +1,6 @@
 //! Help that a person can act upon.
 
-use crate::setting::Setting;
+use crate::commands::setting::Setting;
 
 #[test]
 fn the_help_of_a_run_names_bounds_defaults_units_and_exit_codes() {

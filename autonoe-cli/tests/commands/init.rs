@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::setting::Setting;
+use crate::commands::setting::Setting;
 
 #[test]
 fn a_project_begins_with_a_specification_and_a_configuration_that_are_understood() {

@@ -8,20 +8,24 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::setting::Setting;
+use crate::commands::setting::Setting;
 
 const FINISHED: &str = include_str!("fixtures/finished_run.jsonl");
 const BROKEN_OFF: &str = include_str!("fixtures/broken_off_sync.jsonl");
 const FLOWS: &str = include_str!("fixtures/flows.jsonl");
 const JOURNAL: &str = ".autonoe/journal.jsonl";
 
-/// Agents that plan one deliverable, are denied a command, work a moment and pass.
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// An agent that plans a deliverable, is denied a command, waits until it is released, and plans
+/// another one.
 const AGENTS: &str = r#"{"sessions": [
   {"name": "plans", "costUsd": "0.25", "steps": [
     {"uses": {"tool": "mcp__autonoe__create", "input": {"deliverables": [
       {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["it works"]}]}}},
     {"isDenied": {"tool": "Bash", "input": {"command": "curl https://login.example.com"}}},
-    {"waitsMs": 3000},
+    {"waitsForFile": "released"},
     {"uses": {"tool": "mcp__autonoe__create", "input": {"deliverables": [
       {"id": "DL-002", "description": "Logout", "acceptanceCriteria": ["it works"]}]}}},
     {"hitsQuota": null}]}
@@ -171,7 +175,7 @@ fn options_that_contradict_each_other_are_wrong_usage() {
 
 /// Waits for a process, but not forever.
 fn ends(mut child: Child) -> std::process::Output {
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + PATIENCE;
     while child.try_wait().expect("it is ours").is_none() {
         if Instant::now() > deadline {
             let _ = child.kill();
@@ -183,7 +187,7 @@ fn ends(mut child: Child) -> std::process::Output {
 }
 
 fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + PATIENCE;
     while !holds() {
         assert!(Instant::now() < deadline, "{what}");
         std::thread::sleep(Duration::from_millis(10));
@@ -221,17 +225,32 @@ fn under_way() -> (Setting, Child) {
     (setting, run)
 }
 
+fn release(setting: &Setting) {
+    fs::write(setting.project().join("released"), "").expect("writable");
+}
+
+/// Starts to follow the run, and returns the first byte that is told of it.
+fn follow(setting: &Setting) -> (Child, [u8; 1]) {
+    let mut follow = start(setting, &["log", "--follow"]);
+    let mut first = [0];
+    let stdout = follow.stdout.as_mut().expect("piped");
+    stdout.read_exact(&mut first).expect("it tells the run");
+    (follow, first)
+}
+
 #[test]
 fn a_run_that_is_under_way_is_followed_to_its_end() {
     let (setting, run) = under_way();
     let status = setting.autonoe(&["status"]).stdout;
 
-    let told = ends(start(&setting, &["log", "--follow"]));
+    let (follow, first) = follow(&setting);
+    release(&setting);
+    let rest = ends(follow).stdout;
     let code = ends(run).status.code();
 
     assert_eq!(code, Some(5));
     assert!(status.contains("A run is under way (process "), "{status}");
-    let told = String::from_utf8(told.stdout).expect("UTF-8");
+    let told = String::from_utf8([&first[..], &rest[..]].concat()).expect("UTF-8");
     let story = setting.autonoe(&["log"]).stdout;
     assert!(
         !told.is_empty() && story.starts_with(&told),
@@ -264,15 +283,12 @@ fn a_run_that_is_killed_ends_the_story_too() {
 #[test]
 fn an_interrupt_ends_the_following_and_not_the_run() {
     let (setting, run) = under_way();
-    let mut follow = start(&setting, &["log", "--follow"]);
-    // It has begun to follow when it has told something.
-    let mut told = [0];
-    let stdout = follow.stdout.as_mut().expect("piped");
-    stdout.read_exact(&mut told).expect("it tells the run");
+    let (follow, _) = follow(&setting);
 
     let interrupt = format!("kill -INT {}", follow.id());
     let sent = Command::new("/bin/sh").args(["-c", &interrupt]).status();
     let ended = ends(follow);
+    release(&setting);
     let code = ends(run).status.code();
 
     assert!(sent.expect("it starts").success());
@@ -286,6 +302,7 @@ fn nobody_reading_ends_the_following() {
     let mut follow = start(&setting, &["log", "--follow"]);
 
     drop(follow.stdout.take());
+    release(&setting);
     let output = ends(follow);
 
     assert_eq!(output.status.code(), Some(0), "{output:?}");

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-use crate::setting::Setting;
+use crate::commands::setting::Setting;
 
 const SOON: Duration = Duration::from_secs(60);
 

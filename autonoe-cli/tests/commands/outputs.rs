@@ -3,7 +3,7 @@
 use jsonschema::Validator;
 use serde_json::Value;
 
-use crate::setting::Setting;
+use crate::commands::setting::Setting;
 
 const LEDGER: &str = r#"{
   "createdAt": "2026-01-02",

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::setting::{Said, Setting};
+use crate::commands::setting::{Said, Setting};
 
 fn with(value: &[u8], args: &[&str]) -> Said {
     let setting = Setting::new().file("SPEC.md", "# Shop\n");

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::setting::Setting;
+use crate::commands::setting::Setting;
 
 #[test]
 fn the_names_are_listed_with_what_they_are() {

@@ -88,7 +88,7 @@ impl Setting {
             .stderr(Stdio::piped())
             .spawn()
             .expect("it starts");
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_secs(300);
         while child.try_wait().expect("ours").is_none() {
             if Instant::now() > deadline {
                 child.kill().expect("ours");

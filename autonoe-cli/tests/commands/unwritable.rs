@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::process::{Output, Stdio};
 
-use crate::engine::with_runs;
-use crate::setting::Setting;
+use crate::commands::engine::with_runs;
+use crate::commands::setting::Setting;
 
 /// Every command, in as many ways as it writes results; and what it reads from standard input.
 const COMMANDS: &[(&[&str], &str)] = &[

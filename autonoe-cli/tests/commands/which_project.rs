@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use crate::setting::Setting;
+use crate::commands::setting::Setting;
 
 #[test]
 fn what_is_no_project_directory_is_told_once_and_with_what_it_is() {

@@ -1,6 +1,6 @@
 //! `--run` of `autonoe log` and `autonoe report`: the same words for both.
 
-use crate::setting::{Said, Setting};
+use crate::commands::setting::{Said, Setting};
 
 /// Two runs that were started.
 fn two_runs() -> Setting {

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::setting::{Said, Setting};
+use crate::commands::setting::{Said, Setting};
 
 /// Returns what `autonoe doctor --json` found out about the project: state, words, remedy.
 fn finding(said: &Said) -> [String; 3] {

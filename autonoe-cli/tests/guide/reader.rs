@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::world::World;
+use crate::guide::world::World;
 
 /// A shell that goes on from one command to the next: in the same folder.
 pub(crate) struct Shell<'w> {

@@ -9,8 +9,8 @@ use autonoe_testkit::model_server::anthropic::{AnthropicServer, MessagesRequest,
 use serde_json::json;
 use tempfile::TempDir;
 
+use crate::browser::playwright;
 use crate::build::Build;
-use crate::playwright;
 
 /// A home, a checkout, the real Claude Code, and a model that does what the guide tells.
 pub(crate) struct World {
@@ -25,7 +25,7 @@ impl World {
             folder,
             model: AnthropicServer::start(Script::by(answer)),
         };
-        for name in ["home", "bin", "cargo"] {
+        for name in ["home", "bin", "installed"] {
             fs::create_dir(world.path(name)).expect("writable");
         }
         symlink(Build::NEWER.program(), world.path("bin/claude")).expect("writable");
@@ -36,9 +36,24 @@ impl World {
             server.display()
         );
         fs::write(world.path("bin/npx"), npx).expect("writable");
-        let mode = fs::Permissions::from_mode(0o755);
-        fs::set_permissions(world.path("bin/npx"), mode).expect("ours");
+        world.make_executable("bin/npx");
+        // The command is built already. `cargo xtask test-install` runs the real installation.
+        let cargo = format!(
+            "#!/bin/sh\n\
+             if [ \"$*\" != 'install --locked --path autonoe-cli' ] || [ ! -e autonoe-cli/Cargo.toml ]; then\n\
+             echo \"unexpected in $PWD: cargo $*\" >&2; exit 2\n\
+             fi\n\
+             exec ln -s '{}' \"$CARGO_INSTALL_ROOT/autonoe\"\n",
+            env!("CARGO_BIN_EXE_autonoe")
+        );
+        fs::write(world.path("bin/cargo"), cargo).expect("writable");
+        world.make_executable("bin/cargo");
         world
+    }
+
+    fn make_executable(&self, name: &str) {
+        let mode = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(self.path(name), mode).expect("ours");
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -53,31 +68,16 @@ impl World {
 
     pub(crate) fn environment(&self) -> Vec<(&'static str, OsString)> {
         let own = std::env::var_os("PATH").unwrap_or_default();
-        let mut path = vec![self.path("bin"), self.path("cargo/bin")];
+        let mut path = vec![self.path("bin"), self.path("installed")];
         path.extend(std::env::split_paths(&own));
         let path = std::env::join_paths(path).expect("plain names");
-        let kept = ["CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"]
-            .into_iter()
-            .filter_map(|name| Some((name, std::env::var_os(name)?)));
-        let home = std::env::var_os("HOME").unwrap_or_default();
-        let of_cargo = [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")]
-            .map(|(name, folder)| (name, Path::new(&home).join(folder).into()));
-        of_cargo
-            .into_iter()
-            .chain(kept)
-            .chain([
-                ("PATH", path),
-                ("HOME", self.path("home").into()),
-                ("ANTHROPIC_BASE_URL", self.model.url().into()),
-                ("ANTHROPIC_API_KEY", "nobody checks it".into()),
-                // The command of the guide, in less time.
-                ("CARGO_INSTALL_ROOT", self.path("cargo").into()),
-                ("CARGO_TARGET_DIR", self.start().join("target/guide").into()),
-                ("CARGO_PROFILE_RELEASE_LTO", "off".into()),
-                ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0".into()),
-                ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16".into()),
-            ])
-            .collect()
+        vec![
+            ("PATH", path),
+            ("HOME", self.path("home").into()),
+            ("ANTHROPIC_BASE_URL", self.model.url().into()),
+            ("ANTHROPIC_API_KEY", "nobody checks it".into()),
+            ("CARGO_INSTALL_ROOT", self.path("installed").into()),
+        ]
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::setting::{Setting, ends, eventually, says, session, waits_for, writes};
+use crate::harness::setting::{Setting, ends, eventually, says, session, waits_for, writes};
 
 #[test]
 fn tasks_are_done_in_the_order_in_which_they_depend_and_merged() {
@@ -43,15 +43,15 @@ fn tasks_are_done_in_the_order_in_which_they_depend_and_merged() {
 fn a_project_in_a_folder_of_a_repository_is_worked_on_in_that_folder() {
     let setting = Setting::new();
     setting.git(&["rm", "-q", "ROADMAP.md"]);
-    setting.write("sub/ROADMAP.md", crate::setting::ROADMAP);
+    setting.write("sub/ROADMAP.md", crate::harness::setting::ROADMAP);
     setting.write("other/kept.txt", "of somebody else\n");
     setting.git(&["add", "."]);
     setting.git(&["commit", "-q", "-m", "A folder for the project"]);
     let agents = setting.usual_agents(&[]);
-    let mut command = setting.command(&crate::setting::run(&["--backend", &agents]));
+    let mut command = setting.command(&crate::harness::setting::run(&["--backend", &agents]));
     command.current_dir(setting.project().join("sub"));
 
-    let ended = crate::setting::UnderWay::start(command).end();
+    let ended = crate::harness::setting::UnderWay::start(command).end();
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let files = setting.git(&["ls-files"]);
@@ -292,11 +292,11 @@ fn a_budget_that_pays_nobody_is_refused_before_anything_begins() {
 fn secrets_are_neither_in_files_nor_in_arguments_nor_with_those_who_need_them_not() {
     let setting = Setting::new();
     let agents = setting.usual_agents(&[("parser", "go")]);
-    let mut command = setting.command(&crate::setting::run(&["--backend", &agents]));
+    let mut command = setting.command(&crate::harness::setting::run(&["--backend", &agents]));
     command.env("AUTONOE_SIGNING_KEY_OPS", "whsec_c2VjcmV0");
     command.env("ANTHROPIC_API_KEY", "sk-secret");
 
-    let run = crate::setting::UnderWay::start(command);
+    let run = crate::harness::setting::UnderWay::start(command);
     setting.until_log_has("parser", "Session 1 started");
     let status = setting.read(".harness/roadmap.parser/status.json");
     let status: serde_json::Value = serde_json::from_str(&status).expect("JSON");

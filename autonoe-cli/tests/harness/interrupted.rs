@@ -1,6 +1,6 @@
 //! Fleets that are interrupted or killed, and go on.
 
-use crate::setting::{Setting, UnderWay, eventually, run as run_with};
+use crate::harness::setting::{Setting, UnderWay, eventually, run as run_with};
 
 #[test]
 fn a_fleet_whose_command_was_killed_goes_on_by_the_same_command() {

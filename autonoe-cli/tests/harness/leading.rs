@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::setting::{Setting, ends, eventually, says, session, waits_for, writes};
+use crate::harness::setting::{Setting, ends, eventually, says, session, waits_for, writes};
 
 #[test]
 fn a_fleet_at_work_is_shown_with_all_of_its_members() {
@@ -243,8 +243,9 @@ fn logs_are_followed_until_the_end() {
     let agents = setting.usual_agents(&[("parser", "go")]);
     let run = setting.run(&["--backend", &agents]);
     setting.until_log_has("parser", "Session 1 started");
-    let all = crate::setting::UnderWay::start(setting.command(&["logs", "--follow"]));
-    let one = crate::setting::UnderWay::start(setting.command(&["logs", "parser", "--follow"]));
+    let all = crate::harness::setting::UnderWay::start(setting.command(&["logs", "--follow"]));
+    let one =
+        crate::harness::setting::UnderWay::start(setting.command(&["logs", "parser", "--follow"]));
 
     setting.release("go");
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::setting::Setting;
+use crate::harness::setting::Setting;
 
 #[test]
 fn every_mistake_of_a_roadmap_is_told_with_its_line() {
@@ -52,7 +52,10 @@ fn a_check_that_cannot_be_run_is_told_before_anything_begins() {
     roadmap("made-by-an-agent");
     let agents = setting.agents(
         "agents",
-        &[crate::setting::session("a", [crate::setting::ends()])],
+        &[crate::harness::setting::session(
+            "a",
+            [crate::harness::setting::ends()],
+        )],
     );
     let odd = setting
         .run(&["--backend", &agents, "--max-iterations", "1"])
@@ -141,7 +144,8 @@ fn a_member_whose_name_is_not_that_of_its_task_is_told() {
         &format!("## Objective\nX.\n## Tasks\n{tasks}"),
     );
     setting.git(&["commit", "-qam", "A roadmap"]);
-    let session = |name: &str| crate::setting::session(name, [crate::setting::ends()]);
+    let session =
+        |name: &str| crate::harness::setting::session(name, [crate::harness::setting::ends()]);
     let agents = setting.agents("agents", &[session("../x"), session("plain")]);
 
     let ended = setting.run(&["--backend", &agents]).end();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::setting::{Setting, UnderWay};
+use crate::harness::setting::{Setting, UnderWay};
 
 fn is_valid(name: &str, value: &Value) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/schemas");

@@ -4,8 +4,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Stdio;
 
-use crate::chromium::Chromium;
-use crate::setting::Setting;
+use crate::harness::chromium::Chromium;
+use crate::harness::setting::Setting;
 
 #[test]
 fn a_browser_sees_the_fleet_live_and_pauses_a_member() {

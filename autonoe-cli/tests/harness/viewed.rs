@@ -1,7 +1,7 @@
 //! The live view, in a terminal.
 
-use crate::setting::{Setting, run};
-use crate::window::Terminal;
+use crate::harness::setting::{Setting, run};
+use crate::runs::terminal::window::Terminal;
 
 #[test]
 fn a_fleet_in_a_terminal_is_shown_live_and_its_result_stays() {

@@ -6,8 +6,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;
 use sha2::Sha256;
 
-use crate::receiver::Receiver;
-use crate::setting::{Setting, UnderWay, run};
+use crate::harness::setting::{Setting, UnderWay, run};
+use crate::runs::telemetry::receiver::Receiver;
 
 const BYTES: [u8; 32] = [7; 32];
 
@@ -66,7 +66,7 @@ fn a_service_is_told_of_alerts_with_a_signature_that_it_can_verify() {
 fn a_service_that_takes_nothing_is_warned_of_and_holds_up_nobody() {
     let setting = Setting::new();
     let agents = setting.usual_agents(&[]);
-    let service = Receiver::answering(crate::receiver::Answer::Status(410));
+    let service = Receiver::answering(crate::runs::telemetry::receiver::Answer::Status(410));
 
     let ended = setting
         .run(&["--backend", &agents, "--webhook", &service.url()])

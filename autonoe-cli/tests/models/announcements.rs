@@ -3,8 +3,8 @@
 use autonoe_testkit::model_server::Turn;
 use serde_json::{Value, json};
 
-use crate::setting::{KEY, Said, Setting, passes, plans, shortest_run};
-use crate::vendor::Vendor;
+use crate::models::setting::{KEY, Said, Setting, passes, plans, shortest_run};
+use crate::models::vendor::Vendor;
 
 const VENDOR: Vendor = Vendor::Chat;
 

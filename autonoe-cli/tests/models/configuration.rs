@@ -3,8 +3,8 @@
 use autonoe_testkit::model_server::Turn;
 use serde_json::{Value, json};
 
-use crate::setting::{KEY, Setting, shortest_run};
-use crate::vendor::Vendor;
+use crate::models::setting::{KEY, Setting, shortest_run};
+use crate::models::vendor::Vendor;
 
 const ON_CLAUDE: &str = "--backend=model:anthropic/claude-sonnet-4-5";
 

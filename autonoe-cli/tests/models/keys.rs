@@ -3,8 +3,8 @@
 use autonoe_testkit::model_server::{Refusal, Turn};
 use serde_json::json;
 
-use crate::setting::{KEY, Said, Setting, passes, plans};
-use crate::vendor::Vendor;
+use crate::models::setting::{KEY, Said, Setting, passes, plans};
+use crate::models::vendor::Vendor;
 
 /// Fails if the key stands in a file, or was said.
 fn is_nowhere(setting: &Setting, said: &[&Said]) {

@@ -5,8 +5,8 @@ use std::net::TcpListener;
 use autonoe_testkit::model_server::Turn;
 use serde_json::json;
 
-use crate::setting::{Setting, passes, plans};
-use crate::vendor::Vendor;
+use crate::models::setting::{Setting, passes, plans};
+use crate::models::vendor::Vendor;
 
 /// Stands in for bubblewrap on a machine that forbids namespaces.
 const FORBIDDEN: &str = "echo 'bwrap: No permissions to create new namespace' >&2; exit 1";

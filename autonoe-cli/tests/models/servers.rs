@@ -8,8 +8,8 @@ use autonoe_process::{Marker, find_program};
 use autonoe_testkit::model_server::{Prompt, Turn};
 use serde_json::{Value, json};
 
-use crate::setting::{KEY, Said, Setting, passes, plans, shortest_run};
-use crate::vendor::Vendor;
+use crate::models::setting::{KEY, Said, Setting, passes, plans, shortest_run};
+use crate::models::vendor::Vendor;
 
 /// A server that is scripted, but real otherwise.
 const SCRIPT: &str = concat!(

@@ -9,7 +9,7 @@ use autonoe_testkit::model_server::Turn;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::vendor::{Server, Vendor};
+use crate::models::vendor::{Server, Vendor};
 
 /// The key that must be nowhere but in a header.
 pub(crate) const KEY: &str = "sk-test-Zq7x0123456789abcdef";

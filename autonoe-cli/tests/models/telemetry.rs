@@ -1,19 +1,13 @@
 //! Runs on models, exported to a receiver of OpenTelemetry that the file names.
 
-#[path = "../runs/telemetry/receiver.rs"]
-#[expect(dead_code, reason = "here a receiver always takes what comes")]
-mod receiver;
-#[path = "../runs/telemetry/spans.rs"]
-#[expect(dead_code, reason = "here only some of it is looked at")]
-mod spans;
-
 use autonoe_testkit::model_server::Turn;
 use serde_json::json;
 
-use self::receiver::Receiver;
-use self::spans::{Span, spans};
-use crate::setting::{KEY, Said, Setting, passes, plans};
-use crate::vendor::Vendor;
+use crate::models::setting::{KEY, Said, Setting, passes, plans};
+use crate::models::vendor::Vendor;
+use crate::runs::telemetry::EXPORT_LIMIT;
+use crate::runs::telemetry::receiver::Receiver;
+use crate::runs::telemetry::spans::{Span, spans};
 
 /// Runs a model that plans, is blocked once and passes, exported as the file says.
 fn exported(vendor: Vendor, receiver: &Receiver, content: bool) -> (Said, Vec<Span>) {
@@ -34,7 +28,7 @@ fn exported(vendor: Vendor, receiver: &Receiver, content: bool) -> (Said, Vec<Sp
         },
     }));
     let mut command = setting.run_command(vendor, &[]);
-    command.env("THE_TOKEN", "Bearer it");
+    command.env("THE_TOKEN", "Bearer it").envs([EXPORT_LIMIT]);
     let said = Said::from(command.output().expect("it starts"));
     (said, spans(receiver))
 }
@@ -133,7 +127,7 @@ fn the_file_can_ask_for_content_but_never_for_keys() {
 #[test]
 fn a_header_whose_secret_is_missing_is_told_and_the_run_goes_on() {
     let (vendor, receiver) = (Vendor::Chat, Receiver::start());
-    let server = vendor.serve(crate::setting::shortest_run());
+    let server = vendor.serve(crate::models::setting::shortest_run());
     let setting = Setting::with_file(&json!({
         "providers": {"scripted": vendor.spec(&server)},
         "telemetry": {"endpoint": receiver.url(), "headers": {"a": {"env": "NOT_SET"}}},

@@ -3,8 +3,8 @@
 use autonoe_testkit::model_server::{Prompt, Turn};
 use serde_json::{Value, json};
 
-use crate::setting::{KEY, Setting, passes, plans};
-use crate::vendor::Vendor;
+use crate::models::setting::{KEY, Setting, passes, plans};
+use crate::models::vendor::Vendor;
 
 /// The turns of a model that does all that a run is about.
 fn turns(root: &str) -> Vec<Turn> {

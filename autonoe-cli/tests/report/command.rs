@@ -5,7 +5,7 @@ use std::fs;
 use autonoe_core::RunControl;
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 
-use crate::sample::{Sample, create, deliverable, sets};
+use crate::report::sample::{Sample, create, deliverable, sets};
 
 /// Runs twice: the first one plans and stops, the second one finishes.
 async fn two_runs() -> (Sample, Vec<String>) {

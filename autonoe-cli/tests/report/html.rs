@@ -5,7 +5,7 @@ use std::fs;
 use autonoe_core::{CostUsd, RunControl};
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 
-use crate::sample::{Sample, create, deliverable, sets};
+use crate::report::sample::{Sample, create, deliverable, sets};
 
 #[tokio::test(start_paused = true)]
 async fn the_same_run_gives_the_same_page() {

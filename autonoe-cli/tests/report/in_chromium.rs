@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::chromium::{Chromium, Scheme};
-use crate::sample::Sample;
-use crate::scale::large;
+use crate::report::chromium::{Chromium, Scheme};
+use crate::report::sample::Sample;
+use crate::report::scale::large;
 
 /// The windows that a page is looked at in: a telephone and a desk.
 const WIDTHS: [u32; 2] = [360, 1280];
@@ -139,12 +139,13 @@ async fn a_large_run_is_readable_too() {
 async fn nothing_that_an_agent_wrote_runs_in_the_browser() {
     let sample = Sample::new();
     let evil = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>";
-    let plan = crate::sample::create(&[crate::sample::deliverable("DL-001", evil)]).ends();
+    let plan =
+        crate::report::sample::create(&[crate::report::sample::deliverable("DL-001", evil)]).ends();
     let passes = autonoe_testkit::SessionScript::new("passes");
     sample
         .run(vec![
             plan,
-            crate::sample::sets(passes, "DL-001", "passed").ends(),
+            crate::report::sample::sets(passes, "DL-001", "passed").ends(),
         ])
         .await;
 

@@ -8,7 +8,7 @@ use autonoe_core::{
 use jiff::Timestamp;
 use jiff::civil::{Date, date};
 
-use crate::sample::Sample;
+use crate::report::sample::Sample;
 
 const SESSIONS: usize = 200;
 const DELIVERABLES: usize = 1000;

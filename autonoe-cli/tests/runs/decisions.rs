@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::support::autonoe::{Ended, autonoe, scripted};
-use crate::support::project::Project;
-use crate::support::script::{Script, ends, is_denied, says, sets, uses};
+use crate::runs::support::autonoe::{Ended, autonoe, scripted};
+use crate::runs::support::project::Project;
+use crate::runs::support::script::{Script, ends, hits_short_quota, is_denied, says, sets, uses};
 
 mod project_directory {
     use super::*;
@@ -191,9 +191,8 @@ mod session_loop {
     #[test]
     fn a_quota_that_comes_back_is_waited_for() {
         let project = Project::new();
-        let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(2);
         let script = Script::new()
-            .session([json!({"hitsQuota": soon})])
+            .session([hits_short_quota()])
             .plans(&["DL-001"])
             .passes(&["DL-001"]);
 

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use crate::support::autonoe::scripted_command;
-use crate::support::killed::UnderWay;
-use crate::support::project::Project;
-use crate::support::script::{Script, ends, says, waits};
+use crate::runs::support::autonoe::scripted_command;
+use crate::runs::support::killed::UnderWay;
+use crate::runs::support::project::Project;
+use crate::runs::support::script::{Script, ends, says, waits_for_file};
 
 #[test]
 fn a_project_that_is_moved_away_ends_the_run_with_a_clear_word() {
@@ -26,15 +26,17 @@ fn a_project_that_is_moved_away_ends_the_run_with_a_clear_word() {
         ),
     ] {
         let project = Project::new();
+        let released = project.beside("released");
         let script = Script::new().plans(&["DL-001", "DL-002"]).session([
             says("working"),
-            waits(2000),
+            waits_for_file(&released),
             ends(),
         ]);
         let command = scripted_command(&project, &script, &["run"]);
         let run = UnderWay::until_journal_has(command, &project, "\"number\":2,\"instruction\"");
 
         mishap(&project);
+        fs::write(released, "").expect("writable");
         let (code, written) = run.end();
 
         assert_eq!(code, Some(1), "{written}");

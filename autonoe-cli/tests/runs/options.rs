@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::support::autonoe::{Ended, autonoe, scripted, scripted_command};
-use crate::support::project::Project;
-use crate::support::script::{Script, ends, is_denied, sets, uses};
+use crate::runs::support::autonoe::{Ended, autonoe, scripted, scripted_command};
+use crate::runs::support::project::Project;
+use crate::runs::support::script::{Script, ends, is_denied, sets, uses};
 
 #[test]
 fn without_a_command_there_is_help() {

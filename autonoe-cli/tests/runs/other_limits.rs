@@ -1,9 +1,9 @@
 //! A run that was killed is gone on with under the limits that are given now.
 
-use crate::support::autonoe::{Ended, autonoe, scripted, scripted_command};
-use crate::support::killed::UnderWay;
-use crate::support::project::Project;
-use crate::support::script::{Script, ends, hangs, says, sets};
+use crate::runs::support::autonoe::{Ended, autonoe, scripted, scripted_command};
+use crate::runs::support::killed::UnderWay;
+use crate::runs::support::project::Project;
+use crate::runs::support::script::{Script, ends, hangs, says, sets};
 
 const IDS: [&str; 3] = ["DL-001", "DL-002", "DL-003"];
 
@@ -167,7 +167,7 @@ fn a_sync_does_not_go_on_with_a_run_and_says_so() {
     let project = killed_in_session_3(&["run"]);
     let verify = |id: &str| {
         let input = serde_json::json!({"deliverableId": id});
-        crate::support::script::uses("mcp__autonoe__verify", input)
+        crate::runs::support::script::uses("mcp__autonoe__verify", input)
     };
     let script = Script::new()
         .session([says("nothing to change"), ends()])

@@ -8,12 +8,12 @@ use autonoe_testkit::model_server::anthropic::{AnthropicServer, Script, Turn};
 use serde_json::{Value, json};
 
 use crate::build::Build;
-use crate::support::autonoe::{Ended, autonoe};
-use crate::support::project::Project;
-use crate::terminal::window::Terminal;
+use crate::runs::support::autonoe::{Ended, autonoe};
+use crate::runs::support::project::Project;
+use crate::runs::terminal::window::Terminal;
 
 /// How long anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 const BUILDS: [Build; 2] = [Build::OLDER, Build::NEWER];
 

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::support::autonoe::{Ended, autonoe};
-use crate::support::project::Project;
+use crate::runs::support::autonoe::{Ended, autonoe};
+use crate::runs::support::project::Project;
 
 /// Runs with `program` in the place of Claude Code.
 fn run_with(project: &Project, program: &Path) -> Ended {

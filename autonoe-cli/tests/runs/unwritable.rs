@@ -5,9 +5,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::autonoe::{Ended, scripted, scripted_command};
-use crate::support::project::Project;
-use crate::support::script::{Script, ends, sets};
+use crate::runs::support::autonoe::{Ended, scripted, scripted_command};
+use crate::runs::support::project::Project;
+use crate::runs::support::script::{Script, ends, sets};
 
 const COMPLAINT: &str = "standard output cannot be written to: No space left on device";
 

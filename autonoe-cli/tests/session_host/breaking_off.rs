@@ -5,8 +5,8 @@ use autonoe_testkit::model_server::Turn;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::roles::Asker;
-use crate::setting::{Setting, attach, endless, it_runs, on_model};
+use crate::session_host::roles::Asker;
+use crate::session_host::setting::{Setting, attach, endless, it_runs, on_model};
 
 fn runs(command: &str) -> Turn {
     Turn::tool("Bash", json!({ "command": command }))

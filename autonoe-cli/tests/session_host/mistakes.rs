@@ -6,7 +6,7 @@ use autonoe_core::{InstructionName, Retry, SessionHost, SessionHostError};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::setting::{Setting, attach, key};
+use crate::session_host::setting::{Setting, attach, key};
 
 fn never_played() -> Value {
     json!({"name": "nobody comes to this", "steps": ["ends"]})

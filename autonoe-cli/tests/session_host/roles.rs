@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use autonoe_core::InstructionName;
 use tokio_util::sync::CancellationToken;
 
-use crate::setting::{Setting, attach, on_model};
+use crate::session_host::setting::{Setting, attach, on_model};
 
 /// Says to this program that it asks for a session, and in which folder.
 const ASKER: &str = "AUTONOE_TEST_ASKER";
@@ -17,7 +17,7 @@ pub(crate) struct Asker(Child);
 impl Asker {
     pub(crate) fn start(setting: &Setting) -> Self {
         let child = Command::new(std::env::current_exe().expect("this program"))
-            .args(["roles::asker", "--exact", "--nocapture"])
+            .args(["session_host::roles::asker", "--exact", "--nocapture"])
             .env(ASKER, setting.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())

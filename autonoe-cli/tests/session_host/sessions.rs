@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::setting::{Setting, attach, key};
+use crate::session_host::setting::{Setting, attach, key};
 
 fn uses(tool: &str, input: &Value) -> Value {
     json!({"uses": {"tool": format!("mcp__autonoe__{tool}"), "input": input}})

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::odd_program::{OddProgram, command, ended, notice, question};
 use crate::odd_questions::ASKS;
-use crate::setting::{events_of, within};
+use crate::setting::{PATIENCE, events_of, within};
 
 pub(crate) async fn play(odd: &OddProgram) -> (Vec<StreamEvent>, Option<autonoe_core::AgentError>) {
     let mut client = odd
@@ -60,11 +60,15 @@ async fn a_program_that_breaks_off_has_crashed_wherever_it_was() {
 
 #[tokio::test]
 async fn a_program_that_never_answers_is_not_waited_for() {
-    for method in ["initialize", "thread/start", "turn/start"] {
+    let times_out = |method: &'static str| async move {
         let odd = OddProgram::new().says(method, "no JSON");
+        let limit = Duration::from_secs(10);
         let mut options = odd.options();
-        options.start_limit = Duration::from_millis(500);
-        options.silence_limit = Duration::from_millis(500);
+        options.start_limit = match method {
+            "turn/start" => PATIENCE,
+            _ => limit,
+        };
+        options.silence_limit = limit;
         let agents = autonoe_codex::CodexAgents::new(options);
         let mut client = agents.create(odd.setting.spec([])).expect("it can be");
 
@@ -73,8 +77,13 @@ async fn a_program_that_never_answers_is_not_waited_for() {
 
         let kind = error.map(|error| error.kind());
         assert_eq!(kind, Some(AgentErrorKind::Timeout), "{method} {events:?}");
+        let heard = odd.heard();
+        let is_heard = heard.iter().any(|line| line["method"] == method);
+        assert!(is_heard, "{method} {heard:?}");
         odd.setting.assert_nothing_is_left();
-    }
+    };
+
+    futures::future::join_all(["initialize", "thread/start", "turn/start"].map(times_out)).await;
 }
 
 /// It could have been a question, for which the program would wait forever.

@@ -1,8 +1,8 @@
 //! The configuration, `.autonoe/agent.json`.
 
-use crate::attempt::Attempt::{self, Config, Run};
-use crate::case::Case;
-use crate::other_process::Limits;
+use crate::bad_input::attempt::Attempt::{self, Config, Run};
+use crate::bad_input::case::Case;
+use crate::bad_input::other_process::Limits;
 
 const FILE: &str = ".autonoe/agent.json";
 const WHO: [Attempt; 2] = [Config, Run];

@@ -15,7 +15,7 @@ use autonoe_testkit::{ScriptedAgents, VirtualClock};
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::folder::runtime;
+use crate::bad_input::folder::runtime;
 
 type Tried = Result<(), Box<dyn Error>>;
 

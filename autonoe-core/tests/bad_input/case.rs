@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use crate::attempt::Attempt;
-use crate::folder::Folder;
-use crate::other_process::{Limits, OrdinaryUser};
-use crate::tree::{Tree, differences, tree};
+use crate::bad_input::attempt::Attempt;
+use crate::bad_input::folder::Folder;
+use crate::bad_input::other_process::{Limits, OrdinaryUser};
+use crate::bad_input::tree::{Tree, differences, tree};
 
 /// Files that say who holds a lock. They are made and written by whoever wants one, also in vain.
 const LOCKS: [&str; 2] = [".autonoe/run.lock", ".autonoe/status.lock"];

@@ -1,8 +1,10 @@
 //! A full disk.
 
-use crate::attempt::Attempt::{AppendToJournal, CheckWritable, Lock, OpenJournal, Run, Save};
-use crate::case::Case;
-use crate::other_process::Limits;
+use crate::bad_input::attempt::Attempt::{
+    AppendToJournal, CheckWritable, Lock, OpenJournal, Run, Save,
+};
+use crate::bad_input::case::Case;
+use crate::bad_input::other_process::Limits;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![

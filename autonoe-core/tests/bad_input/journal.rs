@@ -1,9 +1,9 @@
 //! The journal, `.autonoe/journal.jsonl`.
 
-use crate::attempt::Attempt::{self, AppendToJournal, OpenJournal, ReadJournal, Run};
-use crate::case::Case;
-use crate::folder::Folder;
-use crate::other_process::Limits;
+use crate::bad_input::attempt::Attempt::{self, AppendToJournal, OpenJournal, ReadJournal, Run};
+use crate::bad_input::case::Case;
+use crate::bad_input::folder::Folder;
+use crate::bad_input::other_process::Limits;
 
 const FILE: &str = ".autonoe/journal.jsonl";
 /// Who reads what stands there.

@@ -2,8 +2,8 @@
 
 use autonoe_core::{Project, RunLock};
 
-use crate::attempt::Attempt::{self, CheckWritable, Lock, Run, Save};
-use crate::case::Case;
+use crate::bad_input::attempt::Attempt::{self, CheckWritable, Lock, Run, Save};
+use crate::bad_input::case::Case;
 
 pub(crate) fn cases() -> Vec<Case> {
     let files = [

@@ -5,8 +5,8 @@ use std::fs;
 use autonoe_core::{InstructionName, JournalTail, ProjectInstructions};
 use serde_json::{Value, json};
 
-use crate::attempt::Attempt;
-use crate::folder::Folder;
+use crate::bad_input::attempt::Attempt;
+use crate::bad_input::folder::Folder;
 
 #[test]
 fn unknown_fields_of_the_ledger_are_kept() {

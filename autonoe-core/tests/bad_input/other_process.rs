@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::attempt::Attempt;
+use crate::bad_input::attempt::Attempt;
 
 /// The environment variables that turn this test program into one that tries something.
 const DIR: &str = "AUTONOE_TEST_TRY_DIR";
@@ -61,7 +61,7 @@ impl OrdinaryUser {
         }
         words.extend(["bash", "-c", &script]);
         words.push(self.program.to_str().expect("text"));
-        words.push("other_process::tries_what_it_is_told_to");
+        words.push("bad_input::other_process::tries_what_it_is_told_to");
         words.extend(["--exact", "--nocapture"]);
         let output = Command::new(words[0])
             .args(&words[1..])

@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use crate::attempt::Attempt::{
+use crate::bad_input::attempt::Attempt::{
     CheckWritable, Config, Find, Load, Lock, OpenJournal, ReadJournal, Run, Save, Specification,
 };
-use crate::case::Case;
-use crate::other_process::Limits;
+use crate::bad_input::case::Case;
+use crate::bad_input::other_process::Limits;
 
 pub(crate) fn cases() -> Vec<Case> {
     [project(), specification(), state_folder()]

@@ -6,10 +6,10 @@ use autonoe_core::{
 };
 use jiff::civil::date;
 
-use crate::attempt::Attempt::{self, Load, Run, Save};
-use crate::case::Case;
-use crate::folder::{Folder, runtime};
-use crate::other_process::Limits;
+use crate::bad_input::attempt::Attempt::{self, Load, Run, Save};
+use crate::bad_input::case::Case;
+use crate::bad_input::folder::{Folder, runtime};
+use crate::bad_input::other_process::Limits;
 
 const FILE: &str = ".autonoe/status.json";
 const WHO: [Attempt; 3] = [Load, Save, Run];

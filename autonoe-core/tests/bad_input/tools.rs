@@ -1,7 +1,7 @@
 //! What an agent asks of the tools.
 
-use crate::attempt::Attempt::{CreateTaken, CreateTwice};
-use crate::case::Case;
+use crate::bad_input::attempt::Attempt::{CreateTaken, CreateTwice};
+use crate::bad_input::case::Case;
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![

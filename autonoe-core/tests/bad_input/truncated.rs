@@ -6,7 +6,7 @@ use autonoe_core::{
     AgentConfig, DeliverableRepository, FileDeliverableRepository, Journal, RepositoryErrorKind,
 };
 
-use crate::folder::{Folder, runtime};
+use crate::bad_input::folder::{Folder, runtime};
 
 #[test]
 fn a_ledger_that_was_cut_off_anywhere_is_corrupt_and_never_a_smaller_one() {

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::tools::context;
+use crate::behaviour::tools::context;
 
 #[derive(Deserialize, JsonSchema)]
 struct Text {

@@ -10,7 +10,7 @@ use autonoe_core::{
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 
-use crate::support::{Bench, create, idles, plans};
+use crate::behaviour::support::{Bench, create, idles, plans};
 
 fn tokens(output: u64) -> TokenUsage {
     TokenUsage {

@@ -14,7 +14,7 @@ use autonoe_core::{
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 use serde_json::json;
 
-use crate::support::{Bench, create, passes, plans, status};
+use crate::behaviour::support::{Bench, create, passes, plans, status};
 
 fn server(url: &str) -> McpServer {
     serde_json::from_value(json!({"type": "http", "url": url})).expect("a server")

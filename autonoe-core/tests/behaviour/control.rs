@@ -5,7 +5,7 @@ use std::time::Duration;
 use autonoe_core::{ExitReason, RunControl, Support};
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 
-use crate::support::{Bench, create, passes, plans};
+use crate::behaviour::support::{Bench, create, passes, plans};
 
 /// Runs while `person` acts, and returns the report.
 async fn run_with(bench: &Bench, person: impl AsyncFnOnce(RunControl)) -> autonoe_core::RunReport {

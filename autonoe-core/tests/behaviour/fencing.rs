@@ -13,8 +13,8 @@ use autonoe_testkit::SessionScript;
 use futures::{StreamExt, stream};
 use serde_json::json;
 
-use crate::own_backend::{MINUTE, OwnBackend, done, planner, run_with, says_after};
-use crate::support::{Bench, create, passes, plans, status};
+use crate::behaviour::own_backend::{MINUTE, OwnBackend, done, planner, run_with, says_after};
+use crate::behaviour::support::{Bench, create, passes, plans, status};
 
 #[tokio::test(start_paused = true)]
 async fn a_session_that_is_over_can_do_nothing_any_more() {

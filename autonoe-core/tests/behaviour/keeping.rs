@@ -10,8 +10,8 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use serde_json::json;
 
-use crate::own_backend::{Item, MINUTE, OwnBackend, call, done, run_with, says_after};
-use crate::support::{Bench, create, status};
+use crate::behaviour::own_backend::{Item, MINUTE, OwnBackend, call, done, run_with, says_after};
+use crate::behaviour::support::{Bench, create, status};
 
 /// How often something was ended, and dropped.
 #[derive(Clone, Default)]

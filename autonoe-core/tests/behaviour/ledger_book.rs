@@ -12,8 +12,8 @@ use autonoe_testkit::{SessionScript, ToolUse};
 use jiff::civil::date;
 use serde_json::json;
 
-use crate::support::{Bench, create, passes, plans, status};
-use crate::tools::{Tools, book, code, context};
+use crate::behaviour::support::{Bench, create, passes, plans, status};
+use crate::behaviour::tools::{Tools, book, code, context};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn parallel_calls_lose_nothing() {

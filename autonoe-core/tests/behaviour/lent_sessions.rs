@@ -14,7 +14,7 @@ use autonoe_core::{HookCoverage, HookDecision, OuterSandbox};
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 use serde_json::{Value, json};
 
-use crate::support::{Bench, create, idles};
+use crate::behaviour::support::{Bench, create, idles};
 
 const MINUTE: Duration = Duration::from_secs(60);
 

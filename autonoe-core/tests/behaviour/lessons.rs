@@ -9,7 +9,7 @@ use autonoe_core::{AgentErrorKind, ExitReason, Mode, RunControl, SessionOutcome}
 use autonoe_testkit::SessionScript;
 use serde_json::json;
 
-use crate::support::{Bench, passes, plans};
+use crate::behaviour::support::{Bench, passes, plans};
 
 fn ends_badly(outcome: SessionOutcome) -> SessionScript {
     SessionScript::new("ends badly")
@@ -42,7 +42,7 @@ async fn lesson_2_a_stream_without_an_end_is_an_error_of_unknown_cost() {
         plans(&["A"]),
         SessionScript::new("breaks off").uses_tool(
             "mcp__autonoe__set_status",
-            crate::support::status("A", "pending"),
+            crate::behaviour::support::status("A", "pending"),
         ),
     ]);
 
@@ -110,7 +110,10 @@ async fn lesson_5_waiting_without_a_known_reset_does_not_exit() {
 async fn lesson_7_verification_progress_survives_a_restart() {
     let bench = Bench::new([
         SessionScript::new("syncs")
-            .uses_tool("mcp__autonoe__create", crate::support::create(&["A", "B"]))
+            .uses_tool(
+                "mcp__autonoe__create",
+                crate::behaviour::support::create(&["A", "B"]),
+            )
             .ends(),
         SessionScript::new("verifies one")
             .uses_tool("mcp__autonoe__verify", json!({"deliverableId": "A"}))
@@ -133,7 +136,7 @@ async fn lesson_8_responses_carry_the_ids_of_their_calls() {
             .uses_tool("Bash", json!({"command": "ls"}))
             .uses_tool(
                 "mcp__autonoe__set_status",
-                crate::support::status("A", "passed"),
+                crate::behaviour::support::status("A", "passed"),
             )
             .ends(),
     ]);
@@ -165,7 +168,7 @@ async fn lesson_10_the_autonoe_guard_watches_every_tool_that_can_write() {
             .is_denied("Bash", json!({"command": "cp x .autonoe/status.json"}))
             .uses_tool(
                 "mcp__autonoe__set_status",
-                crate::support::status("A", "passed"),
+                crate::behaviour::support::status("A", "passed"),
             )
             .ends(),
     ]);
@@ -202,7 +205,7 @@ async fn lesson_12_a_denied_call_does_not_end_the_session() {
             .is_denied("Write", json!({"file_path": "/etc/passwd", "content": ""}))
             .uses_tool(
                 "mcp__autonoe__set_status",
-                crate::support::status("A", "passed"),
+                crate::behaviour::support::status("A", "passed"),
             )
             .ends(),
     ]);

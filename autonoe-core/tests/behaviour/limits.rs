@@ -16,8 +16,8 @@ use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use crate::own_backend::{MINUTE, OwnBackend, client_of, done, planner, says_after};
-use crate::support::{Bench, plans};
+use crate::behaviour::own_backend::{MINUTE, OwnBackend, client_of, done, planner, says_after};
+use crate::behaviour::support::{Bench, plans};
 
 #[tokio::test(start_paused = true)]
 async fn the_time_budget_counts_from_the_start_of_the_run() {
@@ -292,8 +292,12 @@ async fn what_a_backend_tells_observers_shows_that_it_lives() {
     for (show, minutes) in shows.into_iter().zip([100, 100, 30]) {
         let backend = OwnBackend::new(move |spec| {
             let work = async move {
-                crate::own_backend::call(spec.clone(), "create", crate::support::create(&["A"]))
-                    .await;
+                crate::behaviour::own_backend::call(
+                    spec.clone(),
+                    "create",
+                    crate::behaviour::support::create(&["A"]),
+                )
+                .await;
                 for _ in 0..5 {
                     tokio::time::sleep(20 * MINUTE).await;
                     show(&spec.events.child());

@@ -9,8 +9,8 @@ use autonoe_core::{
 };
 use autonoe_testkit::SessionScript;
 
-use crate::own_backend::{Item, MINUTE, done, planner, run_with};
-use crate::support::{Bench, plans, status};
+use crate::behaviour::own_backend::{Item, MINUTE, done, planner, run_with};
+use crate::behaviour::support::{Bench, plans, status};
 
 /// Runs while a person tells it something, a second after its start.
 async fn run_told_to_use_tabs(runner: SessionRunnerBuilder) -> RunReport {

@@ -10,7 +10,7 @@ use autonoe_core::{
 use autonoe_testkit::SessionScript;
 use serde_json::{Map, Value, json};
 
-use crate::support::{Bench, create, passes, plans, status};
+use crate::behaviour::support::{Bench, create, passes, plans, status};
 
 #[tokio::test(start_paused = true)]
 async fn status_changes_are_told_with_the_status_before() {

@@ -13,7 +13,7 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use serde_json::Value;
 
-use crate::support::create;
+use crate::behaviour::support::create;
 
 pub(crate) type Item = Result<StreamEvent, AgentError>;
 type Script = Arc<dyn Fn(SessionSpec) -> BoxStream<'static, Item> + Send + Sync>;

@@ -11,7 +11,7 @@ use autonoe_core::{
 use autonoe_testkit::ScriptedAgents;
 use jiff::Timestamp;
 
-use crate::support::Bench;
+use crate::behaviour::support::Bench;
 
 /// Backend during whose probe somebody loses patience.
 struct CancelledMeanwhile {

@@ -7,7 +7,7 @@ use autonoe_core::{
 };
 use autonoe_testkit::SessionScript;
 
-use crate::support::{Bench, idles, passes, plans, status};
+use crate::behaviour::support::{Bench, idles, passes, plans, status};
 
 #[tokio::test(start_paused = true)]
 async fn plans_codes_and_ends_when_all_have_passed() {
@@ -41,7 +41,7 @@ async fn the_log_of_a_run_reads_as_a_story() {
             .thinks("what is there to do?")
             .uses_tool(
                 "mcp__autonoe__create",
-                crate::support::create(&["DL-001", "DL-002"]),
+                crate::behaviour::support::create(&["DL-001", "DL-002"]),
             )
             .says("planned")
             .ends(),
@@ -128,7 +128,10 @@ async fn costs_and_tokens_add_up_and_unknown_is_not_zero() {
         SessionScript::new("plans")
             .costs("0.1".parse().expect("an amount"))
             .uses_tokens(tokens, None)
-            .uses_tool("mcp__autonoe__create", crate::support::create(&["DL-001"]))
+            .uses_tool(
+                "mcp__autonoe__create",
+                crate::behaviour::support::create(&["DL-001"]),
+            )
             .ends(),
         SessionScript::new("is unknown")
             .costs_unknown()

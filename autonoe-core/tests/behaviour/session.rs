@@ -13,7 +13,7 @@ use autonoe_testkit::{CapturedLogs, ScriptedAgents, SessionScript, VirtualClock}
 use futures::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{Bench, passes, plans};
+use crate::behaviour::support::{Bench, passes, plans};
 
 fn spec() -> SessionSpec {
     let key = SessionKey {

@@ -9,7 +9,7 @@ use autonoe_core::{
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 use serde_json::json;
 
-use crate::support::{Bench, create, passes, status};
+use crate::behaviour::support::{Bench, create, passes, status};
 
 #[tokio::test(start_paused = true)]
 async fn hooks_from_json_guard_a_run() {

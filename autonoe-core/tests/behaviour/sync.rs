@@ -4,7 +4,7 @@ use autonoe_core::{ExitReason, Mode};
 use autonoe_testkit::SessionScript;
 use serde_json::json;
 
-use crate::support::{Bench, create, passes, plans, status};
+use crate::behaviour::support::{Bench, create, passes, plans, status};
 
 fn verifies(ids: &[&str]) -> SessionScript {
     let script = SessionScript::new("verifies");

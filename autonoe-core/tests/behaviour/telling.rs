@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::support::{Bench, create, passes, plans};
+use crate::behaviour::support::{Bench, create, passes, plans};
 
 /// What was told under these names, in order.
 fn told(bench: &Bench, names: &[&str]) -> Vec<Value> {

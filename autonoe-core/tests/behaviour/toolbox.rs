@@ -11,8 +11,8 @@ use autonoe_testkit::SessionScript;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{Bench, create, passes};
-use crate::tools::{code, context};
+use crate::behaviour::support::{Bench, create, passes};
+use crate::behaviour::tools::{code, context};
 
 struct Panicking;
 

@@ -9,7 +9,7 @@ use autonoe_core::{
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::support::{create, status};
+use crate::behaviour::support::{create, status};
 
 pub(crate) fn book(repository: Arc<dyn DeliverableRepository>) -> LedgerBook {
     LedgerBook::new(repository, Arc::new(SystemClock), Epoch(1))

@@ -4,7 +4,7 @@ use autonoe_core::{AgentErrorKind, CostUsd, Failure, SPAN_TARGET, TokenUsage, Tr
 use autonoe_testkit::{CapturedSpan, CapturedSpans, ModelUse, SessionScript};
 use serde_json::{Value, json};
 
-use crate::support::{Bench, create, passes};
+use crate::behaviour::support::{Bench, create, passes};
 
 fn script() -> SessionScript {
     let used = TokenUsage {

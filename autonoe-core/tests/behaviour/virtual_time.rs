@@ -5,7 +5,7 @@ use std::time::Duration;
 use autonoe_core::{ExitReason, OnQuota, QuotaBackoff, RunControl};
 use autonoe_testkit::SessionScript;
 
-use crate::support::{Bench, passes, plans};
+use crate::behaviour::support::{Bench, passes, plans};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -198,7 +198,10 @@ async fn a_session_that_speaks_now_and_then_is_not_idle() {
             .waits(minutes)
             .says("still here")
             .waits(minutes)
-            .uses_tool("mcp__autonoe__create", crate::support::create(&["A"]))
+            .uses_tool(
+                "mcp__autonoe__create",
+                crate::behaviour::support::create(&["A"]),
+            )
             .waits(minutes)
             .ends(),
         passes("A"),

@@ -11,7 +11,7 @@ use autonoe_core::{
 use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
 use serde_json::json;
 
-use crate::support::{merged, parse, rules};
+use crate::config::support::{merged, parse, rules};
 
 const PROJECT: &str = "/srv/project";
 

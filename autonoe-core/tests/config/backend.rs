@@ -3,7 +3,7 @@
 use autonoe_core::{ConfigErrorKind, Mode, NamedBackend, plain_schema};
 use autonoe_testkit as _;
 
-use crate::support::{error, merged, parse};
+use crate::config::support::{error, merged, parse};
 
 const SPEC: &str = r#"{"type": "scripted", "sessions": []}"#;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use autonoe_core::{AgentConfig, ConfigErrorKind};
 
-use crate::support::{error, parse};
+use crate::config::support::{error, parse};
 
 /// Loads `bytes` as a file and returns the message, with the folder left out.
 fn loaded(bytes: &[u8]) -> String {

@@ -2,7 +2,7 @@
 
 use autonoe_core::ConfigErrorKind;
 
-use crate::support::{error, parse};
+use crate::config::support::{error, parse};
 
 /// The messages of several texts, one per line.
 fn errors(texts: &[&str]) -> String {

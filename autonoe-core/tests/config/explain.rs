@@ -2,7 +2,7 @@
 
 use autonoe_core::{EffectiveConfig, Mode, Sandbox, SandboxSwitch};
 
-use crate::support::{bare, merged, parse, rules};
+use crate::config::support::{bare, merged, parse, rules};
 
 const EXAMPLE: &str = r#"{
   "profile": ["node", "python"],

@@ -13,8 +13,8 @@ use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::hostile_config::{any_mode, disturbed, valid};
-use crate::support::FILE;
+use crate::config::hostile_config::{any_mode, disturbed, valid};
+use crate::config::support::FILE;
 
 const PROJECT: &str = "/srv/project";
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use autonoe_core::{BashSecurity, BashValidator, Mode, Profile};
 
-use crate::support::{bare, merged};
+use crate::config::support::{bare, merged};
 
 fn profiles(text: &str) -> Vec<Profile> {
     let config = merged(text, Mode::Run);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use autonoe_core::{Grants, Mode, PLAYWRIGHT_MCP_TOOLS, Profile};
 use serde_json::json;
 
-use crate::support::{merged, rules};
+use crate::config::support::{merged, rules};
 
 /// The example, as it stands in the specification.
 const EXAMPLE: &str = r#"{

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use autonoe_core::{EffectiveConfig, McpServer, Mode, PLAYWRIGHT_MCP_TOOLS, SandboxSwitch};
 use serde_json::json;
 
-use crate::support::{bare, merged, rules};
+use crate::config::support::{bare, merged, rules};
 
 fn stdio(command: &str, args: &[&str]) -> McpServer {
     serde_json::from_value(json!({"command": command, "args": args})).expect("a server")

@@ -10,8 +10,8 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-use crate::hostile_config::{any_mode, any_switch, anything, disturbed, valid};
-use crate::support::{FILE, rules};
+use crate::config::hostile_config::{any_mode, any_switch, anything, disturbed, valid};
+use crate::config::support::{FILE, rules};
 
 /// Returns the guards that a configuration is left with.
 fn guards(config: &EffectiveConfig) -> Vec<&str> {

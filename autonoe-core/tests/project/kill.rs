@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use autonoe_core::{DeliverableRepository, FileDeliverableRepository, Project};
 
-use crate::aftermath::assert_nothing_is_lost;
-use crate::rounds;
-use crate::writer::{CREATES_DELIVERABLES, Writer, wait_for_updates};
+use crate::project::aftermath::assert_nothing_is_lost;
+use crate::project::rounds;
+use crate::project::writer::{CREATES_DELIVERABLES, Writer, wait_for_updates};
 
 /// The writers of one folder, and what was acknowledged to them.
 struct Generation {
@@ -62,7 +62,7 @@ impl Generation {
 async fn eight_writers_that_are_killed_at_random_lose_nothing() {
     const WRITERS: usize = 8;
     const ROUNDS_PER_FOLDER: usize = 100;
-    let rounds = rounds().unwrap_or(200);
+    let rounds = rounds().unwrap_or(50);
     let (mut done, mut updates) = (0, 0);
 
     while done < rounds {

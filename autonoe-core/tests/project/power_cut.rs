@@ -10,10 +10,12 @@ use std::time::Duration;
 
 use autonoe_core::{FileJournal, Journal, JournalLine, Project};
 
-use crate::aftermath::assert_nothing_is_lost;
-use crate::file_system::FileSystem;
-use crate::rounds;
-use crate::writer::{APPENDS_TO_THE_JOURNAL, CREATES_DELIVERABLES, Writer, wait_for_updates};
+use crate::project::aftermath::assert_nothing_is_lost;
+use crate::project::file_system::FileSystem;
+use crate::project::rounds;
+use crate::project::writer::{
+    APPENDS_TO_THE_JOURNAL, CREATES_DELIVERABLES, Writer, wait_for_updates,
+};
 
 /// The environment variable that says that this process has mounts of its own.
 const OWN_MOUNTS: &str = "AUTONOE_TEST_OWN_MOUNTS";
@@ -149,7 +151,7 @@ async fn cuts_the_power_when_it_is_told_to() {
     if std::env::var_os(OWN_MOUNTS).is_none() {
         return;
     }
-    let rounds = rounds().unwrap_or(6);
+    let rounds = rounds().unwrap_or(2);
     let (mut done, mut deliverables, mut lines, mut unsynced_lost) = (0, 0, 0, 0);
 
     while done < rounds {
@@ -176,7 +178,9 @@ async fn cuts_the_power_when_it_is_told_to() {
 
 #[test]
 fn what_was_acknowledged_survives_power_cuts() {
-    if let Err(reason) = with_own_mounts("power_cut::cuts_the_power_once_when_it_is_told_to") {
+    if let Err(reason) =
+        with_own_mounts("project::power_cut::cuts_the_power_once_when_it_is_told_to")
+    {
         let sentence =
             format!("power cuts need root, a loop device, mkfs.ext4 and python3: {reason}");
         assert!(rounds().is_none(), "{sentence}");
@@ -185,7 +189,7 @@ fn what_was_acknowledged_survives_power_cuts() {
         return;
     }
 
-    let told = with_own_mounts("power_cut::cuts_the_power_when_it_is_told_to");
+    let told = with_own_mounts("project::power_cut::cuts_the_power_when_it_is_told_to");
 
     let told = told.unwrap_or_else(|reason| panic!("{reason}"));
     let figures = told.lines().find(|line| line.starts_with(FIGURES));

@@ -19,8 +19,10 @@ const DIR: &str = "AUTONOE_TEST_WRITER_DIR";
 const NAME: &str = "AUTONOE_TEST_WRITER_NAME";
 
 /// What a writer does, by the name of the test that does it.
-pub(crate) const CREATES_DELIVERABLES: &str = "writer::creates_deliverables_when_it_is_told_to";
-pub(crate) const APPENDS_TO_THE_JOURNAL: &str = "writer::appends_to_the_journal_when_it_is_told_to";
+pub(crate) const CREATES_DELIVERABLES: &str =
+    "project::writer::creates_deliverables_when_it_is_told_to";
+pub(crate) const APPENDS_TO_THE_JOURNAL: &str =
+    "project::writer::appends_to_the_journal_when_it_is_told_to";
 
 /// Returns the project and the name, in a process that is to write.
 fn told() -> Option<(Project, String)> {

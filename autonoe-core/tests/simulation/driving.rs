@@ -5,8 +5,8 @@ use std::time::Duration;
 use autonoe_core::{Epoch, GivenLimits, JournalLine, RecordedRun, RunAction, RunFact, RunMachine};
 use autonoe_testkit::simulation::{Fenced, Script};
 
-use crate::local::{Drive, Event, Hosts};
-use crate::{facts, sessions};
+use crate::simulation::local::{Drive, Event, Hosts};
+use crate::simulation::{facts, sessions};
 
 /// How long a lock is kept without a beat.
 const LEASE: u64 = 12_000;

@@ -3,7 +3,7 @@
 use autonoe_core::{ExitReason, JournalLine, RunAction, RunFact, SessionEnd};
 use autonoe_testkit::simulation::{Fenced, HOSTS};
 
-use crate::local::{Event, Hosts};
+use crate::simulation::local::{Event, Hosts};
 
 /// Sends a fact on its way. It may come late, twice, not at all, or to another host as well.
 pub(crate) fn tell(world: &mut Hosts, host: usize, fact: &RunFact) {

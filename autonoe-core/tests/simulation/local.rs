@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use autonoe_core::{Epoch, JournalLine, RunFact, RunMachine};
 use autonoe_testkit::simulation::{Driver, Host, Random, Rules, Store, Tally, Violation, World};
 
-use crate::persons::{self, Wish};
-use crate::{driving, facts, sessions};
+use crate::simulation::persons::{self, Wish};
+use crate::simulation::{driving, facts, sessions};
 
 /// Plays the schedule of `seed` with hosts that drive the run themselves.
 pub(crate) fn simulate(seed: u64, rules: Rules) -> Result<Tally, Violation> {

@@ -3,8 +3,8 @@
 use autonoe_core::RunFact;
 use autonoe_testkit::simulation::{FAULTS_END, Random};
 
-use crate::facts;
-use crate::local::{Event, Hosts};
+use crate::simulation::facts;
+use crate::simulation::local::{Event, Hosts};
 
 /// What a person wants of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

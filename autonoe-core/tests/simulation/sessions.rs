@@ -6,8 +6,8 @@ use autonoe_core::{
 use autonoe_testkit::simulation::{Fenced, Script};
 use jiff::Timestamp;
 
-use crate::facts;
-use crate::local::{Event, Hosts, Session};
+use crate::simulation::facts;
+use crate::simulation::local::{Event, Hosts, Session};
 
 /// Starts the session of `plan`, unless it is under way or over.
 pub(crate) fn start_session(world: &mut Hosts, host: usize, epoch: Epoch, plan: &SessionPlan) {

@@ -3,8 +3,8 @@
 use autonoe_dashboard::{FleetAction, FleetIntent, MemberStatus};
 use serde_json::{Value, json};
 
-use crate::sample::fleet;
-use crate::setting::Setting;
+use crate::browser::sample::fleet;
+use crate::browser::setting::Setting;
 
 fn intent(member: &str, action: FleetAction) -> FleetIntent {
     FleetIntent {

@@ -5,8 +5,8 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use crate::sample::{EVIL, fleet};
-use crate::setting::Setting;
+use crate::browser::sample::{EVIL, fleet};
+use crate::browser::setting::Setting;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_that_an_agent_wrote_runs() {

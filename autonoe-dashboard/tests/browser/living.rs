@@ -1,11 +1,9 @@
 //! The page changes with the fleet, and with the server.
 
-use std::time::Instant;
-
 use autonoe_dashboard::{Dashboard, FleetPhase, Member, MemberStatus, Progress};
 
-use crate::sample::{fleet, member};
-use crate::setting::{Setting, serve_at};
+use crate::browser::sample::{fleet, member};
+use crate::browser::setting::{Setting, serve_at};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_shows_the_fleet_and_changes_without_being_loaded_again() {
@@ -149,7 +147,6 @@ async fn hundreds_of_members_are_shown_and_found() {
     let rows = "document.querySelectorAll('#members tr').length";
     assert_eq!(setting.browser.evaluate(rows), 600);
 
-    let began = Instant::now();
     setting.feed.update(|fleet| {
         for member in &mut fleet.members {
             member.progress = Progress::of(0.9);
@@ -158,8 +155,6 @@ async fn hundreds_of_members_are_shown_and_found() {
     setting.browser.until(
         "[...document.querySelectorAll('#members progress')].every(bar => bar.value === 0.9)",
     );
-    let took = began.elapsed();
-    assert!(took.as_secs() < 30, "{took:?}");
 
     setting
         .browser

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use base64::Engine as _;
 use serde_json::{Value, json};
 
-use crate::sample::fleet;
-use crate::setting::Setting;
+use crate::browser::sample::fleet;
+use crate::browser::setting::Setting;
 
 /// Finds elements that stick out of the window and cannot be scrolled to where they are.
 const OVERFLOW: &str = r#"

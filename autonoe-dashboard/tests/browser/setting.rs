@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::chromium::Chromium;
+use crate::browser::chromium::Chromium;
 
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
 

@@ -3,8 +3,8 @@
 use autonoe_dashboard::terminal::{Key, Reaction, ViewState, press};
 use autonoe_dashboard::{Dashboard, FleetAction, FleetIntent, MemberStatus};
 
-use crate::pictures::picture;
 use crate::sample::{fleet, member};
+use crate::terminal::pictures::picture;
 
 /// Presses keys one after the other, and returns what followed from the last.
 fn after(fleet: &Dashboard, keys: &[Key]) -> Reaction {

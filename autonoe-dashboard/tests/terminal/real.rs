@@ -45,7 +45,7 @@ impl Window {
             .expect("a terminal");
         let mut command = CommandBuilder::new(std::env::current_exe().expect("this program"));
         command.args([
-            "real::shows_a_fleet_when_it_is_told_to",
+            "terminal::real::shows_a_fleet_when_it_is_told_to",
             "--exact",
             "--nocapture",
         ]);

@@ -2,7 +2,7 @@
 
 use autonoe_dashboard::{FleetAction, FleetIntent};
 
-use crate::setting::Setting;
+use crate::web::setting::Setting;
 
 #[tokio::test]
 async fn what_is_asked_for_arrives_and_is_confirmed_as_taken() {

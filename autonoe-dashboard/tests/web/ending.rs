@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
-use crate::setting::{PATIENCE, SECRET, Setting};
+use crate::web::setting::{PATIENCE, SECRET, Setting};
 
 #[tokio::test]
 async fn a_shutdown_ends_streams_and_closes_the_port() {

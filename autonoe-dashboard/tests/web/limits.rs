@@ -6,7 +6,7 @@ use autonoe_dashboard::web::ServeLimits;
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 
-use crate::setting::{PATIENCE, Setting};
+use crate::web::setting::{PATIENCE, Setting};
 
 #[tokio::test]
 async fn only_so_many_pages_watch_at_a_time() {

@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use crate::sample::fleet;
-use crate::setting::Setting;
+use crate::web::setting::Setting;
 
 #[tokio::test]
 async fn a_port_that_other_machines_reach_is_not_served() {

@@ -6,7 +6,7 @@ use autonoe_dashboard::Dashboard;
 use autonoe_dashboard::web::ServeLimits;
 
 use crate::sample::EVIL;
-use crate::setting::{FOLDER, SECRET, Setting};
+use crate::web::setting::{FOLDER, SECRET, Setting};
 
 #[tokio::test]
 async fn the_first_visit_brings_the_page_and_a_cookie() {

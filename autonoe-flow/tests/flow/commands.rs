@@ -10,7 +10,7 @@ use autonoe_process::{OsSandbox, find_program};
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// More than any command of these tests needs.
-const AMPLE: Duration = Duration::from_secs(30);
+const AMPLE: Duration = Duration::from_secs(120);
 
 fn commands(folder: &Path) -> ProcessCommands {
     ProcessCommands::unconfined(folder).env("PATH", PATH)
@@ -61,23 +61,27 @@ async fn a_command_ends_with_its_code_or_its_signal() {
 
 #[tokio::test]
 async fn a_command_that_takes_too_long_is_killed_with_all_that_it_started() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let pids = folder.path().join("pids");
     // The second is in a session of its own, where a signal to the group does not reach it.
     let script = "sleep 600 & echo $! > one; setsid sh -c 'echo $$ > two; exec sleep 600' & \
                   while [ ! -s two ]; do :; done; cat one two > written; mv written pids; wait";
-    let runner = commands(folder.path());
-    let begun = Instant::now();
+    // A slow machine may need longer than the first limit to start both.
+    for after in [3, 10, 60].map(Duration::from_secs) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let begun = Instant::now();
 
-    let end = runner.run(&shell(script), Duration::from_secs(3)).await;
+        let end = commands(folder.path()).run(&shell(script), after).await;
 
-    let after = Duration::from_secs(3);
-    assert_eq!(end.expect("it was run"), CommandEnd::TimedOut { after });
-    assert!(begun.elapsed() < AMPLE, "{:?}", begun.elapsed());
-    let text = fs::read_to_string(pids).expect("both were started");
-    let alive: Vec<&str> = text.lines().filter(|pid| is_alive(pid)).collect();
-    assert_eq!(text.lines().count(), 2);
-    assert_eq!(alive, Vec::<&str>::new());
+        assert_eq!(end.expect("it was run"), CommandEnd::TimedOut { after });
+        assert!(begun.elapsed() < after + AMPLE, "{:?}", begun.elapsed());
+        let Ok(text) = fs::read_to_string(folder.path().join("pids")) else {
+            continue;
+        };
+        let alive: Vec<&str> = text.lines().filter(|pid| is_alive(pid)).collect();
+        assert_eq!(text.lines().count(), 2);
+        assert_eq!(alive, Vec::<&str>::new());
+        return;
+    }
+    panic!("the command did not start both in a minute");
 }
 
 #[tokio::test]

@@ -233,8 +233,9 @@ async fn a_command_says_by_its_exit_code_whether_a_state_is_reached() {
         ("kill -9 $$", None),
         ("sleep 600", None),
     ] {
+        let seconds = if script == "sleep 600" { 2 } else { 60 };
         let source =
-            json!({"type": "command", "command": ["sh", "-c", script], "timeoutSeconds": 2});
+            json!({"type": "command", "command": ["sh", "-c", script], "timeoutSeconds": seconds});
         let state = completion("externalState", json!({"source": source}));
         let mut handler = build_completion(&state, &needed).expect("it is there");
 

@@ -243,14 +243,23 @@ async fn a_service_that_does_not_answer_in_time_has_not_taken_it() {
 async fn a_service_that_is_slow_once_is_told_again() {
     let server = HookServer::start([Reply::Silence, Reply::Status(200)]).await;
     let clock = Waits::new();
-    let notifier = notifier(&clock).with_policy(DeliveryPolicy {
-        try_time: Duration::from_secs(2),
+    let policy = DeliveryPolicy {
+        try_time: Duration::from_secs(600),
         ..DeliveryPolicy::default()
-    });
+    };
+    let notifier = notifier(&clock).with_policy(policy);
+    let (to, notice) = (escalation(&server.url("/"), Some("ops")), notice(4));
+    let timing_out = async {
+        while server.received().is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        // The first try waits for an answer; the second begins after its time is over.
+        tokio::time::pause();
+        tokio::time::advance(policy.try_time * 2).await;
+        tokio::time::resume();
+    };
 
-    let told = notifier
-        .notify(&escalation(&server.url("/"), Some("ops")), &notice(4))
-        .await;
+    let (told, ()) = tokio::join!(notifier.notify(&to, &notice), timing_out);
 
     told.expect("taken");
     let ids: Vec<String> = server.received().iter().map(|it| verified(it).0).collect();

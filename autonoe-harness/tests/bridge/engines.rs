@@ -9,7 +9,7 @@ use autonoe_harness::{ProgramEngine, serve_engine};
 use autonoe_testkit::conformance::engine;
 use serde_json::json;
 
-use crate::stage::{Stage, within};
+use crate::bridge::stage::{Stage, within};
 
 async fn at_the_other_end(runner: Arc<dyn JobRunner>) -> Arc<dyn Engine> {
     let (here, there) = tokio::io::duplex(256);
@@ -35,7 +35,7 @@ async fn an_engine_at_the_other_end_of_a_pipe_conforms() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_engine_in_another_process_drives_runs() {
     let stage = Stage::new();
-    let program = stage.role("roles::engine", stage.path());
+    let program = stage.role("bridge::roles::engine", stage.path());
     let engine = within(ProgramEngine::start(&program)).await;
     let engine = engine.expect("it has an engine");
     let run = RunSpec::new(RunId::new("greeting"), "echo", json!("hello"));

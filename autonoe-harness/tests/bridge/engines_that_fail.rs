@@ -7,7 +7,7 @@ use autonoe_core::{Engine, EngineError, Placement, RunId, RunSpec};
 use autonoe_harness::{PipedProgram, ProgramEngine};
 use serde_json::json;
 
-use crate::stage::{Stage, within};
+use crate::bridge::stage::{Stage, within};
 
 const GREET: &str = r#"
 echo '{"hello":{"protocol":"autonoe-engine","version":1}}'
@@ -102,7 +102,7 @@ async fn a_program_that_answers_wrongly_is_not_believed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn all_who_wait_are_told_when_the_engine_dies() {
     let stage = Stage::new();
-    let program = stage.role("roles::engine", stage.path());
+    let program = stage.role("bridge::roles::engine", stage.path());
     let engine = within(ProgramEngine::start(&program)).await;
     let engine = engine.expect("it has an engine");
     let submit = async |name: &str, job: &str| {

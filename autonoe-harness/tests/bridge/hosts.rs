@@ -12,11 +12,15 @@ use autonoe_testkit::VirtualClock;
 use autonoe_testkit::conformance::session_host;
 use tokio_util::sync::CancellationToken;
 
-use crate::roles::SIGNS;
-use crate::stage::{Stage, eventually};
+use crate::bridge::roles::SIGNS;
+use crate::bridge::stage::{Stage, eventually};
 
 fn host(stage: &Stage, project: &Path, signs: &Path) -> ProgramSessionHost {
-    ProgramSessionHost::new(stage.role("roles::session_host", project).env(SIGNS, signs))
+    ProgramSessionHost::new(
+        stage
+            .role("bridge::roles::session_host", project)
+            .env(SIGNS, signs),
+    )
 }
 
 #[tokio::test(start_paused = true)]

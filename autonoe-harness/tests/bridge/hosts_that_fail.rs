@@ -5,7 +5,7 @@ use std::time::Duration;
 use autonoe_core::{Failure, Retry, RunId, SessionHost, SessionHostError};
 use autonoe_harness::{PipedProgram, ProgramSessionHost};
 
-use crate::stage::{Stage, within};
+use crate::bridge::stage::{Stage, within};
 
 /// Says what it speaks, and reads what it is asked.
 const GREET: &str = r#"
@@ -13,10 +13,14 @@ echo '{"hello":{"protocol":"autonoe-session-host","version":1}}'
 read hello; read question
 "#;
 
-async fn claimed(program: PipedProgram) -> Failure {
+/// A silence limit that no program reaches, even on a slow machine.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Asks `program`, which may be silent for as long as `silence`, and returns how that failed.
+async fn claimed(program: PipedProgram, silence: Duration) -> Failure {
     let host = ProgramSessionHost::new(program.patience(Duration::ZERO))
-        .greeting(Duration::from_millis(300))
-        .silence(Duration::from_millis(300));
+        .greeting(silence)
+        .silence(silence);
     let claimed = within(host.claim(&RunId::new("shop"))).await;
     match claimed {
         Err(SessionHostError::Failed { key, failure }) => {
@@ -143,8 +147,12 @@ async fn whatever_goes_wrong_with_a_program_is_a_failure_that_says_what() {
         ),
     ] {
         let stage = Stage::new();
+        let silence = match code {
+            "program_silent" => Duration::from_millis(300),
+            _ => LONG,
+        };
 
-        let failure = claimed(stage.shell(&script)).await;
+        let failure = claimed(stage.shell(&script), silence).await;
 
         assert_eq!(
             (&*failure.code, failure.retry),
@@ -175,7 +183,7 @@ async fn an_answer_to_something_else_is_none() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_program_that_is_not_there_is_a_lasting_failure() {
-    let failure = claimed(PipedProgram::new("/nowhere/autonoe", "/")).await;
+    let failure = claimed(PipedProgram::new("/nowhere/autonoe", "/"), LONG).await;
 
     assert_eq!(
         (&*failure.code, failure.retry),

@@ -59,7 +59,7 @@ fn host_in(folder: &Path, signs: &Path) -> ProjectSessionHost {
 
 #[test]
 fn session_host() {
-    if !plays("roles::session_host") {
+    if !plays("bridge::roles::session_host") {
         // Not started as one: nobody asks anything.
         let folder = tempfile::tempdir().expect("a folder");
         let served = nobody_asks(async |input, output| {
@@ -84,7 +84,7 @@ fn session_host() {
 
 #[test]
 fn engine() {
-    if !plays("roles::engine") {
+    if !plays("bridge::roles::engine") {
         let served = nobody_asks(async |input, output| {
             serve_engine(&LocalEngine::new(Arc::new(Echo)), input, output).await
         });

@@ -46,7 +46,7 @@ impl Stage {
             .args(["-c", elsewhere])
             .args([own.into_os_string()])
             .args([role, "--exact", "--nocapture"])
-            .env(crate::roles::ROLE, role)
+            .env(crate::bridge::roles::ROLE, role)
     }
 
     fn program(&self, program: &str, directory: &Path) -> PipedProgram {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use autonoe_core::{Budget, CostUsd};
 use autonoe_harness::{Allowance, CutShort, Parallel, Race};
 
-use crate::lessons::{fleet, run};
-use crate::scripted::{Act, End, Stage, Told, id};
+use crate::coordinate::lessons::{fleet, run};
+use crate::coordinate::scripted::{Act, End, Stage, Told, id};
 
 fn money(cents: u64) -> Allowance {
     Allowance::new(Budget::default().with_cost(CostUsd::from_cents(cents)))

@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::scripted::id;
+use crate::coordinate::scripted::id;
 
 /// Who carries out a course, and does what dice say.
 struct World {

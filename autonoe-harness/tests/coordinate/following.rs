@@ -11,7 +11,7 @@ use autonoe_harness::{
 use autonoe_testkit::VirtualClock;
 use proptest::prelude::*;
 
-use crate::scripted::{Act, End, Stage, Told, id};
+use crate::coordinate::scripted::{Act, End, Stage, Told, id};
 
 struct Fleet {
     stage: Arc<Stage>,

@@ -9,8 +9,8 @@ use autonoe_harness::{
 };
 use tokio::time::Instant;
 
-use crate::lessons::{fleet, run};
-use crate::scripted::{Act, End, Seen, Stage, Told};
+use crate::coordinate::lessons::{fleet, run};
+use crate::coordinate::scripted::{Act, End, Seen, Stage, Told};
 
 const MEMBERS: usize = 100;
 

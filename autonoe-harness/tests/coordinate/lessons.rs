@@ -11,7 +11,7 @@ use autonoe_harness::{
 use autonoe_testkit::VirtualClock;
 use tokio::time::Instant;
 
-use crate::scripted::{Act, End, Stage, Told, id};
+use crate::coordinate::scripted::{Act, End, Stage, Told, id};
 
 pub(crate) fn fleet(stage: &Arc<Stage>, strategy: impl Strategy + 'static) -> Coordinator {
     let engine: Arc<dyn Engine> = Arc::new(LocalEngine::new(stage.clone()));

@@ -7,7 +7,7 @@ use autonoe_core::{LocalEngine, RunControl};
 use autonoe_harness::{Coordinator, CutShort, Pipeline};
 use autonoe_testkit::VirtualClock;
 
-use crate::scripted::{Act, End, Stage, Told};
+use crate::coordinate::scripted::{Act, End, Stage, Told};
 
 fn pipeline(stage: &Arc<Stage>, told: &Told) -> Coordinator {
     let act = Act::new(10, End::Succeeds);

@@ -17,8 +17,8 @@ use autonoe_testkit::VirtualClock;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::lessons::{fleet, run};
-use crate::scripted::{Act, End, Stage, id};
+use crate::coordinate::lessons::{fleet, run};
+use crate::coordinate::scripted::{Act, End, Stage, id};
 
 /// An engine that fails the first so many times that it is asked.
 struct Shaky {

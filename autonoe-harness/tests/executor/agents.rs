@@ -7,7 +7,7 @@ use autonoe_harness::{Execution, ExecutionEnd, Executor, Verification};
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 use serde_json::json;
 
-use crate::setting::{Stage, asks_sometimes, done, task};
+use crate::executor::setting::{Stage, asks_sometimes, done, task};
 
 #[tokio::test(start_paused = true)]
 async fn an_agent_is_told_the_task_and_its_result_has_all_that_is_known() {

@@ -10,7 +10,7 @@ use autonoe_harness::{
 use autonoe_testkit::conformance;
 use serde_json::json;
 
-use crate::setting::{Stage, commands, done, task};
+use crate::executor::setting::{Stage, commands, done, task};
 
 /// More than any command of these tests needs.
 const AMPLE: Duration = Duration::from_secs(60);

@@ -10,7 +10,7 @@ use autonoe_harness::{
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 use serde_json::json;
 
-use crate::setting::{Stage, asks_sometimes, done, task};
+use crate::executor::setting::{Stage, asks_sometimes, done, task};
 
 const VERDICT: &str = "mcp__autonoe__verdict";
 

@@ -11,7 +11,7 @@ use autonoe_core::{
 use autonoe_harness::{AgentExecutor, Execution, ExecutionEnd, Executor};
 use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
 
-use crate::setting::{Stage, done, task};
+use crate::executor::setting::{Stage, done, task};
 
 #[tokio::test(start_paused = true)]
 async fn a_task_that_takes_too_long_is_stopped_and_keeps_what_was_said() {

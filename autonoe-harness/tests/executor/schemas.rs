@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use autonoe_harness::{ExecutionEnd, ExecutionResult, Task, Verification};
 use serde_json::{Value, json};
 
-use crate::setting::task;
+use crate::executor::setting::task;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/schemas")

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use autonoe_harness::{AgentExecutor, ExecuteError, Execution, Executor, Executors};
 use autonoe_testkit::{ScriptedAgents, VirtualClock};
 
-use crate::setting::{Stage, done, task};
+use crate::executor::setting::{Stage, done, task};
 
 fn executor(name: &str, tasks: usize) -> Arc<dyn Executor> {
     let agents = ScriptedAgents::new(std::iter::repeat_n(done(), tasks)).unverified();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use autonoe_core::RunControl;
 use autonoe_harness::{Arrangement, FleetOrder, FleetRun, FleetRunError};
 
-use crate::setting::{OFTEN, Project, eventually, roadmap, unhurried, within};
+use crate::fleets::setting::{OFTEN, Project, eventually, roadmap, unhurried, within};
 
 fn order(tasks: &[(&str, &[&str])]) -> FleetOrder {
     let order = FleetOrder::of_tasks("f", &roadmap(tasks), Arrangement::AsTheyDepend);

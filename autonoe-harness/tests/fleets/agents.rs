@@ -14,7 +14,7 @@ use autonoe_core::{
 use autonoe_harness::{AgentExecutor, Executors};
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 
-use crate::setting::commands;
+use crate::fleets::setting::commands;
 
 /// Agents that do their tasks: the one of the task `x` writes `x.txt`. The model says how:
 ///

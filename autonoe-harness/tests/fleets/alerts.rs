@@ -7,7 +7,7 @@ use autonoe_harness::{
     AlertLog, Arrangement, FleetOrder, HarnessId, HarnessStatus, Ladder, Severity,
 };
 
-use crate::setting::{Project, eventually, roadmap, unhurried, within};
+use crate::fleets::setting::{Project, eventually, roadmap, unhurried, within};
 
 const PACE: Duration = Duration::from_millis(20);
 

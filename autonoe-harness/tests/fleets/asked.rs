@@ -5,7 +5,7 @@ use std::time::Duration;
 use autonoe_core::RunControl;
 use autonoe_harness::{Arrangement, CutShort, FleetOrder, HarnessStatus};
 
-use crate::setting::{Project, eventually, roadmap, unhurried, within};
+use crate::fleets::setting::{Project, eventually, roadmap, unhurried, within};
 
 const PACE: Duration = Duration::from_millis(20);
 
@@ -26,7 +26,8 @@ fn log(project: &Project) -> String {
 #[tokio::test]
 async fn a_pause_holds_until_it_is_resumed() {
     let project = Project::new();
-    let agents = project.agents(PACE);
+    // The pause must come before the slow agent is done.
+    let agents = project.agents(PACE * 5);
     let home = project.home();
     let person = async {
         eventually("the first turn", || !agents.prompts().is_empty()).await;

@@ -9,7 +9,7 @@ use autonoe_harness::{
     Arrangement, Contender, FleetOrder, HarnessId, Race, Strategy, Voting, VotingCriterion,
 };
 
-use crate::setting::{Project, roadmap, unhurried, within};
+use crate::fleets::setting::{Project, roadmap, unhurried, within};
 
 const PACE: Duration = Duration::from_millis(20);
 

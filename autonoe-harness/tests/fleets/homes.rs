@@ -2,7 +2,7 @@
 
 use autonoe_harness::{FleetHome, HarnessFolder, HarnessId};
 
-use crate::setting::Project;
+use crate::fleets::setting::Project;
 
 #[tokio::test]
 async fn to_look_makes_no_file() {

@@ -11,7 +11,7 @@ use autonoe_harness::{
 };
 use serde_json::json;
 
-use crate::setting::{roadmap, task};
+use crate::fleets::setting::{roadmap, task};
 
 fn ids(order: &FleetOrder) -> Vec<&str> {
     order

@@ -12,8 +12,8 @@ use autonoe_harness::{
 };
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::ledger::Entry;
-use crate::setting::{OFTEN, Project, within};
+use crate::fleets::ledger::Entry;
+use crate::fleets::setting::{OFTEN, Project, within};
 
 /// Says to this program that it is a sub-harness, whose folder is its last argument.
 const SUB_HARNESS: &str = "AUTONOE_TEST_SUB_HARNESS";
@@ -82,7 +82,7 @@ pub(crate) async fn lead(project: &Project, pace: Duration) -> FleetOutcome {
     let order = std::fs::read(project.beside(ORDER)).expect("an order");
     let order: FleetOrder = serde_json::from_slice(&order).expect("an order");
     let program = SubHarnessProgram::new(std::env::current_exe().expect("this program"))
-        .args(["roles::sub_harness", "--exact", "--nocapture"])
+        .args(["fleets::roles::sub_harness", "--exact", "--nocapture"])
         .env(SUB_HARNESS, "yes")
         .env(PACE, pace.as_millis().to_string())
         .env("PATH", std::env::var_os("PATH").expect("set"));
@@ -105,7 +105,7 @@ impl Host {
     pub(crate) fn start(project: &Project, pace: Duration) -> Self {
         let mut command = Command::new(std::env::current_exe().expect("this program"));
         command
-            .args(["roles::coordinator", "--exact", "--nocapture"])
+            .args(["fleets::roles::coordinator", "--exact", "--nocapture"])
             .env(COORDINATOR, project.path())
             .env(PACE, pace.as_millis().to_string())
             .stdin(Stdio::null())

@@ -14,8 +14,8 @@ use autonoe_process::Commands;
 use autonoe_testkit::program::git;
 use tempfile::TempDir;
 
-use crate::agents::{Agents, workshop};
-use crate::ledger::Ledger;
+use crate::fleets::agents::{Agents, workshop};
+use crate::fleets::ledger::Ledger;
 
 /// Far longer than anything takes here.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(120);

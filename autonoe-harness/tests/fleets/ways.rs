@@ -8,11 +8,14 @@ use autonoe_harness::{
     Arrangement, Exploration, FleetOrder, HarnessId, Ladder, WorkEvent, WorkJournal,
 };
 
-use crate::roles::{Host, lead, write_order};
-use crate::setting::{Project, eventually, roadmap, unhurried, within};
+use crate::fleets::roles::{Host, lead, write_order};
+use crate::fleets::setting::{Project, eventually, roadmap, unhurried, within};
 
-/// Long enough to be killed in.
+/// Long enough to be killed in, on a machine that is not busy.
 const PACE: Duration = Duration::from_millis(300);
+
+/// How many fleets a test starts to meet a moment.
+const TRIES: u32 = 10;
 
 /// Two tasks, of which the first is done on the second way only.
 pub(crate) fn order() -> FleetOrder {
@@ -50,17 +53,45 @@ fn began_on(event: &WorkEvent, way: &str) -> bool {
     matches!(event, WorkEvent::IterationBegan { branch: Some(branch), .. } if branch.contains(way))
 }
 
-async fn started(project: &Project, moment: fn(&WorkEvent) -> bool) -> Host {
-    write_order(project, &order());
-    let host = Host::start(project, PACE);
+/// Starts a fleet and calls `kill` at `moment`.
+///
+/// On a busy machine, the moment can pass before this function sees it, or before `kill` finds the
+/// process. Then the function starts over with another fleet, whose turns take longer.
+async fn killed_at(
+    moment: fn(&WorkEvent) -> bool,
+    kill: impl Fn(&Project, &mut Host) -> bool,
+) -> (Project, Host) {
+    for number in 1..=TRIES {
+        let project = Project::with_git();
+        write_order(&project, &order());
+        let mut host = Host::start(&project, PACE * number);
+        let folder = project.home().folder_of("f", &HarnessId::new("a"));
+        let journal = folder.expect("an id").path().join("work.jsonl");
+        let mut is_now = false;
+        eventually("the moment or the end of the fleet", || {
+            let events = WorkJournal::read(&journal).unwrap_or_default();
+            is_now = events.last().is_some_and(moment);
+            is_now || host.ended().is_some()
+        })
+        .await;
+        if is_now && kill(&project, &mut host) {
+            return (project, host);
+        }
+    }
+    panic!("{TRIES} fleets passed the moment before it was seen");
+}
+
+/// Kills the process of the member `a`; returns whether it lived.
+fn kill_member(project: &Project) -> bool {
     let folder = project.home().folder_of("f", &HarnessId::new("a"));
-    let journal = folder.expect("an id").path().join("work.jsonl");
-    let is_now = || {
-        let events = WorkJournal::read(&journal).unwrap_or_default();
-        events.last().is_some_and(moment)
+    let view = folder.expect("an id").view().expect("readable");
+    let Some(pid) = view.pid else {
+        return false;
     };
-    eventually("the moment", is_now).await;
-    host
+    let killed = Command::new("kill")
+        .args(["-KILL", &pid.to_string()])
+        .status();
+    killed.expect("it starts").success()
 }
 
 /// The second way is in the base, and the first is kept.
@@ -77,15 +108,8 @@ async fn ends_well(project: &Project) {
 #[tokio::test]
 async fn a_member_that_is_killed_on_another_way_goes_on_there() {
     for moment in MOMENTS {
-        let project = Project::with_git();
-        let mut host = started(&project, moment).await;
-        let folder = project.home().folder_of("f", &HarnessId::new("a"));
-        let pid = folder.expect("an id").view().expect("readable").pid;
-        let pid = pid.expect("it lives").to_string();
+        let (project, mut host) = killed_at(moment, |project, _| kill_member(project)).await;
 
-        let killed = Command::new("kill").args(["-KILL", &pid]).status();
-
-        assert!(killed.expect("it starts").success());
         eventually("the end of the fleet", || host.ended().is_some()).await;
         ends_well(&project).await;
     }
@@ -123,10 +147,11 @@ async fn other_ways_that_hold_no_work_are_not_kept_when_the_fleet_is_stopped_in_
 #[tokio::test]
 async fn a_member_that_leaves_while_it_is_on_another_way_goes_on_there() {
     for moment in MOMENTS {
-        let project = Project::with_git();
-        let mut host = started(&project, moment).await;
-
-        host.kill();
+        let kill = |_: &Project, host: &mut Host| {
+            host.kill();
+            true
+        };
+        let (project, _host) = killed_at(moment, kill).await;
 
         ends_well(&project).await;
     }

@@ -7,7 +7,7 @@ use autonoe_core::Engine;
 use autonoe_harness::conformance::{self, HandleJob};
 use autonoe_harness::{HarnessHandle, HarnessManager, LocalHandle};
 
-use crate::stage::{OFTEN, Stage};
+use crate::handles::stage::{OFTEN, Stage};
 
 #[tokio::test(start_paused = true)]
 async fn a_sub_harness_in_this_process_is_led_as_one_must_be() {

@@ -9,8 +9,8 @@ use autonoe_harness::conformance::HANDLE_JOB;
 use autonoe_harness::{FolderError, HarnessHandle, Serving};
 use serde_json::json;
 
-use crate::roles::Jobs;
-use crate::stage::{Stage, eventually, order, within};
+use crate::handles::roles::Jobs;
+use crate::handles::stage::{Stage, eventually, order, within};
 
 #[tokio::test]
 async fn nothing_is_run_and_nothing_overwritten_when_a_file_is_corrupt() {
@@ -87,9 +87,10 @@ async fn a_status_that_is_corrupt_keeps_nobody_from_stopping_it() {
         let manager = stage.manager();
         let run = order("a", HANDLE_JOB, json!({"does": "hold"}));
         let handle = manager.spawn(run).await.expect("it starts");
-        eventually("its start", || {
+        // After its only report, it does not write its status until somebody asks it to end.
+        eventually("its report", || {
             let view = stage.folder("a").view();
-            view.is_ok_and(|view| view.pid.is_some())
+            view.is_ok_and(|view| view.pid.is_some() && view.at.iteration == 2)
         })
         .await;
         fs::write(handle.folder().path().join("status.json"), text).expect("writable");
@@ -118,8 +119,9 @@ async fn a_status_that_is_corrupt_keeps_nobody_from_killing_it() {
         .await;
         // It says how far it is again and again; nobody replaces a folder by a file.
         let status = handle.folder().path().join("status.json");
-        fs::remove_file(&status).expect("there");
-        fs::create_dir(&status).expect("writable");
+        while fs::create_dir(&status).is_err() {
+            fs::remove_file(&status).expect("there");
+        }
         fs::write(status.join("text"), text).expect("writable");
 
         let again = manager.handle(handle.id()).expect("it is there");

@@ -11,8 +11,8 @@ use autonoe_harness::{
 use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
 use serde_json::{Value, json};
 
-use crate::roles::recorded;
-use crate::stage::{Stage, eventually, kill_nine, order, within};
+use crate::handles::roles::recorded;
+use crate::handles::stage::{Stage, eventually, kill_nine, order, within};
 
 /// Tries tasks one after the other, whatever comes of each.
 struct Tasks(Vec<AgentExecutor>);

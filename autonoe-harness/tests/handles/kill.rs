@@ -6,7 +6,7 @@ use autonoe_core::{Engine, RunEnding, RunId};
 use autonoe_harness::{HarnessHandle, HarnessStatus};
 use serde_json::json;
 
-use crate::stage::{Stage, eventually, kill_nine, lives, order, signal, within};
+use crate::handles::stage::{Stage, eventually, kill_nine, lives, order, signal, within};
 
 async fn pids(stage: &Stage) -> Vec<u32> {
     let mut pids = Vec::new();

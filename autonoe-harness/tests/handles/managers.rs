@@ -9,7 +9,7 @@ use autonoe_harness::conformance::{HANDLE_JOB, HandleJob};
 use autonoe_harness::{HarnessFact, HarnessHandle, HarnessManager, SubHarnessProgram};
 use serde_json::json;
 
-use crate::stage::{OFTEN, Stage, eventually, kill_nine, order, program, within};
+use crate::handles::stage::{OFTEN, Stage, eventually, kill_nine, order, program, within};
 
 fn a() -> RunId {
     RunId::new("a")
@@ -198,7 +198,7 @@ async fn one_whose_manager_is_gone_waits_until_somebody_starts_it_again() {
     // A manager that is gone starts nothing again.
     drop(first);
     kill_nine_if_it_lives(pid);
-    eventually("its end", || !crate::stage::lives(pid)).await;
+    eventually("its end", || !crate::handles::stage::lives(pid)).await;
     let second = stage.manager().restarts(0);
 
     let listed = second.list().expect("readable");
@@ -322,11 +322,11 @@ fn program_after(bash: &std::path::Path, first: &str) -> SubHarnessProgram {
     let script = format!("{first}; exec \"$@\"");
     let own = std::env::current_exe().expect("this program");
     let own = own.to_str().expect("plain").to_owned();
-    let role = ["roles::sub_harness", "--exact", "--nocapture"].map(str::to_owned);
+    let role = ["handles::roles::sub_harness", "--exact", "--nocapture"].map(str::to_owned);
     SubHarnessProgram::new(bash)
         .args(["-c".to_owned(), script, "bash".to_owned(), own])
         .args(role)
-        .env(crate::roles::SUB_HARNESS, "yes")
+        .env(crate::handles::roles::SUB_HARNESS, "yes")
         .env("PATH", std::env::var_os("PATH").expect("set"))
 }
 

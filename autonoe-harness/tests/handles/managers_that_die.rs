@@ -9,7 +9,7 @@ use autonoe_harness::conformance::HANDLE_JOB;
 use autonoe_harness::{HarnessHandle, HarnessStatus, Survival};
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, eventually, lives, manager, order, within};
+use crate::handles::stage::{Stage, eventually, lives, manager, order, within};
 
 /// Says to this program that it is a manager, and of which folder.
 const MANAGER: &str = "AUTONOE_TEST_MANAGER";
@@ -59,7 +59,7 @@ impl Host {
         let mut command = Command::new(std::env::current_exe().expect("this program"));
         command
             .args([
-                "managers_that_die::manager_that_dies",
+                "handles::managers_that_die::manager_that_dies",
                 "--exact",
                 "--nocapture",
             ])

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::stage::{DEADLINE, OFTEN};
+use crate::handles::stage::{DEADLINE, OFTEN};
 
 /// Says to this program that it is a sub-harness, whose folder is its last argument.
 pub(crate) const SUB_HARNESS: &str = "AUTONOE_TEST_SUB_HARNESS";

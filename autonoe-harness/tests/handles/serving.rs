@@ -14,7 +14,7 @@ use autonoe_testkit::VirtualClock;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, order};
+use crate::handles::stage::{Stage, order};
 
 fn serving(folder: &HarnessFolder) -> Serving {
     Serving::new(folder.clone(), Arc::new(HandleJob)).clock(Arc::new(VirtualClock::new()))

@@ -13,7 +13,7 @@ use autonoe_harness::{
 use autonoe_testkit::VirtualClock;
 use serde_json::json;
 
-use crate::stage::{Stage, order};
+use crate::handles::stage::{Stage, order};
 
 /// What a run does that has told what it spent.
 #[derive(Clone, Copy, Debug)]

@@ -77,8 +77,8 @@ pub(crate) fn manager(root: &Path, survival: Survival) -> HarnessManager {
 
 pub(crate) fn program() -> SubHarnessProgram {
     SubHarnessProgram::new(std::env::current_exe().expect("this program"))
-        .args(["roles::sub_harness", "--exact", "--nocapture"])
-        .env(crate::roles::SUB_HARNESS, "yes")
+        .args(["handles::roles::sub_harness", "--exact", "--nocapture"])
+        .env(crate::handles::roles::SUB_HARNESS, "yes")
         .env("PATH", std::env::var_os("PATH").expect("set"))
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use autonoe_harness::{IsolationError, Worktree};
 
-use crate::setting::{Repo, author, git, pass};
+use crate::isolation::setting::{Repo, author, git, pass};
 
 /// A program that leaves the file `ran` when it is run, and hands on what it is given.
 struct Trap {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use autonoe_harness::{IsolationError, Verification, Worktrees};
 
-use crate::setting::{Repo, author, commands, git};
+use crate::isolation::setting::{Repo, author, commands, git};
 
 #[tokio::test]
 async fn an_agent_works_on_a_branch_of_its_own() {
@@ -192,7 +192,7 @@ async fn no_hook_of_the_repository_runs_and_no_variable_leads_elsewhere() {
         .await
         .expect("it is committed");
     worktree
-        .merge_if(&author(), crate::setting::pass)
+        .merge_if(&author(), crate::isolation::setting::pass)
         .await
         .expect("it is merged");
     worktree.remove().await.expect("nothing is lost");

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use autonoe_harness::Worktrees;
 
-use crate::setting::{Repo, author, commands, pass};
+use crate::isolation::setting::{Repo, author, commands, pass};
 
 /// Tells a process that it is to live and be killed, and where.
 const FOLDER: &str = "AUTONOE_ISOLATION_KILLED";
 /// How often a process is killed; the torture sets it.
 const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
-const THIS: &str = "killed::nothing_that_was_committed_is_lost_by_a_kill";
+const THIS: &str = "isolation::killed::nothing_that_was_committed_is_lost_by_a_kill";
 /// How long a process may take for its first worktree.
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -27,7 +27,7 @@ async fn nothing_that_was_committed_is_lost_by_a_kill() {
         return;
     }
     let rounds = env::var(ROUNDS).ok().and_then(|rounds| rounds.parse().ok());
-    let rounds = rounds.unwrap_or(20_u32);
+    let rounds = rounds.unwrap_or(5_u32);
     let repo = Repo::new();
     let (mut committed, mut told) = (Vec::new(), 0);
     let mut base = repo.git(&["rev-parse", "main"]);

@@ -6,7 +6,7 @@ use std::process::Command;
 use autonoe_harness::{IsolationError, Worktrees};
 use serde_json::json;
 
-use crate::setting::{Repo, author, commands, git, pass};
+use crate::isolation::setting::{Repo, author, commands, git, pass};
 
 #[tokio::test]
 async fn a_worktree_in_which_somebody_works_is_not_taken_up_in_this_process_either() {

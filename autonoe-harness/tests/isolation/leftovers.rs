@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::setting::Repo;
+use crate::isolation::setting::Repo;
 
 #[tokio::test]
 async fn all_that_is_left_of_a_fleet_is_found_and_goes_with_what_is_in_it() {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use autonoe_harness::{IsolationError, Verification, Worktrees};
 use autonoe_process::{Commands, find_program};
 
-use crate::setting::{PATH, Repo, author, git, pass};
+use crate::isolation::setting::{PATH, Repo, author, git, pass};
 
 #[tokio::test]
 async fn work_is_checked_together_with_what_came_to_the_base_and_then_merged() {

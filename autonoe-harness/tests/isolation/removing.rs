@@ -4,7 +4,7 @@ use std::fs;
 
 use autonoe_harness::IsolationError;
 
-use crate::setting::{Repo, author};
+use crate::isolation::setting::{Repo, author};
 
 #[tokio::test]
 async fn work_is_not_removed_unless_it_may_be_discarded() {

@@ -38,6 +38,7 @@ async fn a_task_is_done_and_verified() {
 async fn a_task_that_takes_too_long_is_stopped() {
     let place = Place::new();
     let server = AnthropicServer::start(Script::new([Turn::hang()])).unverified();
+    let agents = agents(&place, &server.url());
 
-    is_stopped_in_time(&place, "claude", agents(&place, &server.url())).await;
+    is_stopped_in_time(&place, "claude", agents, &server).await;
 }

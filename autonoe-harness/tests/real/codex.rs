@@ -38,6 +38,7 @@ async fn a_task_is_done_and_verified() {
 async fn a_task_that_takes_too_long_is_stopped() {
     let place = Place::new();
     let server = OpenAiServer::start(Script::new([Turn::hang()])).unverified();
+    let agents = agents(&place, &server.api_url());
 
-    is_stopped_in_time(&place, "codex", agents(&place, &server.api_url())).await;
+    is_stopped_in_time(&place, "codex", agents, &server).await;
 }

@@ -6,20 +6,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use autonoe_core::{AgentClientFactory, OuterSandbox, Sandbox, Verdict};
+use autonoe_core::{AgentClientFactory, Clock, OuterSandbox, Sandbox, Verdict};
 use autonoe_harness::{
     AgentExecutor, AllOf, CommandCriterion, Execution, ExecutionEnd, ExecutionResult, Executor,
     FileCriterion, Task,
 };
 use autonoe_mcp::HttpToolServer;
 use autonoe_process::{Commands, Marker};
+use autonoe_testkit::model_server::{Answer, ModelServer};
+pub(crate) use autonoe_testkit::program::PATIENCE;
+use futures::future::BoxFuture;
+use jiff::Timestamp;
 use tempfile::TempDir;
-
-/// How long anything may take on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
-
-/// How long a process may take to go that was killed.
-const A_MOMENT: Duration = Duration::from_secs(5);
+use tokio::sync::watch;
 
 /// A variable that everything inherits which a test starts.
 pub(crate) const MARKER: &str = "AUTONOE_TEST_SETTING";
@@ -107,17 +106,21 @@ impl Place {
     }
 
     /// Fails if a process or a folder of a session is left.
-    pub(crate) fn assert_nothing_is_left(&self) {
-        // Who was killed may take a moment to go.
+    pub(crate) async fn assert_nothing_is_left(&self) {
+        // Sessions may still be shutting down: this task must not block the runtime.
         let begun = Instant::now();
-        while !self.marker().processes().is_empty() && begun.elapsed() < A_MOMENT {
-            std::thread::sleep(Duration::from_millis(20));
+        let is_clean = || self.marker().processes().is_empty() && self.temporary_files().is_empty();
+        while !is_clean() && begun.elapsed() < PATIENCE {
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
         assert_eq!(self.marker().processes(), []);
-        let left: Vec<_> = fs::read_dir(self.temporary())
-            .expect("it is there")
-            .collect();
-        assert!(left.is_empty(), "{left:?}");
+        assert_eq!(self.temporary_files(), Vec::<PathBuf>::new());
+    }
+
+    fn temporary_files(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.temporary()).expect("it is there");
+        let entries = entries.map(|entry| entry.expect("readable").path());
+        entries.collect()
     }
 }
 
@@ -126,6 +129,40 @@ impl Drop for Place {
         if self.owned.is_some() {
             self.marker().kill_all(PATIENCE);
         }
+    }
+}
+
+/// A clock that only the test advances.
+struct ManualClock {
+    start: Timestamp,
+    elapsed: watch::Sender<Duration>,
+}
+
+impl ManualClock {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            start: Timestamp::now(),
+            elapsed: watch::Sender::new(Duration::ZERO),
+        })
+    }
+
+    fn advance(&self, by: Duration) {
+        self.elapsed.send_modify(|elapsed| *elapsed += by);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        self.start + *self.elapsed.borrow()
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        let mut elapsed = self.elapsed.subscribe();
+        let end = elapsed.borrow().saturating_add(duration);
+        Box::pin(async move {
+            let slept = elapsed.wait_for(|elapsed| *elapsed >= end).await;
+            slept.expect("the executor holds the clock");
+        })
     }
 }
 
@@ -158,7 +195,7 @@ pub(crate) async fn does_a_task(place: &Place, name: &str, agents: Arc<dyn Agent
     assert!(result.tokens.total() > 0, "{result:?}");
     let verified = executor.verify_success(&task, &result).await;
     assert!(verified.is_success(), "{verified}");
-    place.assert_nothing_is_left();
+    place.assert_nothing_is_left().await;
 }
 
 /// A model that never answers is stopped when the time is up, with its program.
@@ -166,12 +203,20 @@ pub(crate) async fn is_stopped_in_time(
     place: &Place,
     name: &str,
     agents: Arc<dyn AgentClientFactory>,
+    model: &ModelServer,
 ) {
-    let executor = place.executor(name, agents);
-    let task = Task::new("T-2", "Say hello.").expect("an id");
-    let task = task.timeout(Duration::from_secs(8));
+    let clock = ManualClock::new();
+    let executor = place.executor(name, agents).clock(clock.clone());
+    let time = Duration::from_secs(8);
+    let task = Task::new("T-2", "Say hello.").expect("an id").timeout(time);
 
-    let result = execute(&executor, &task).await;
+    let pass_time = async {
+        let log = model.log();
+        let asked = log.wait_for(PATIENCE, |it| matches!(it.answer, Answer::Turn(_)));
+        asked.await.expect("the model is asked");
+        clock.advance(time);
+    };
+    let (result, ()) = tokio::join!(execute(&executor, &task), pass_time);
 
     assert_eq!(
         result.end,
@@ -179,7 +224,7 @@ pub(crate) async fn is_stopped_in_time(
         "{result:?}"
     );
     assert!(!executor.verify_success(&task, &result).await.is_success());
-    place.assert_nothing_is_left();
+    place.assert_nothing_is_left().await;
 }
 
 /// Returns a file of a pinned program, or fails the test if it is not installed.

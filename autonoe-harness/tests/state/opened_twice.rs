@@ -3,9 +3,9 @@
 use autonoe_harness::{NewHarnessEvent, SqliteState, StateStore};
 use jiff::Timestamp;
 
-use crate::worker::{Worker, orders, tell};
+use crate::state::worker::{Worker, orders, tell};
 
-const LOOKS_AT_EVENTS: &str = "opened_twice::looks_at_events_when_it_is_told_to";
+const LOOKS_AT_EVENTS: &str = "state::opened_twice::looks_at_events_when_it_is_told_to";
 
 /// Runs in a process of its own: opens the file, counts what is there, and closes it again.
 #[test]

@@ -7,9 +7,9 @@ use autonoe_harness::{Cursor, HarnessId, NewHarnessEvent, Scope, SharedContext};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::worker::{Worker, orders, tell};
+use crate::state::worker::{Worker, orders, tell};
 
-const SHARES_THINGS: &str = "shared_killed::shares_things_when_it_is_told_to";
+const SHARES_THINGS: &str = "state::shared_killed::shares_things_when_it_is_told_to";
 const WORKERS: usize = 3;
 const KILLS: usize = 20;
 
@@ -60,10 +60,10 @@ async fn what_was_acknowledged_to_who_was_killed_is_there() {
     let start = |number: usize| Worker::start(SHARES_THINGS, &folder, format!("w{number}"));
     let mut workers: Vec<_> = (0..WORKERS).map(start).collect();
     let mut ended = Vec::new();
-    let begun = Instant::now();
+    let mut last_kill = Instant::now();
     while ended.len() < KILLS {
         assert!(
-            begun.elapsed() < Duration::from_secs(120),
+            last_kill.elapsed() < Duration::from_secs(120),
             "nobody shares anything"
         );
         let has_worked = |worker: &Worker| worker.told() > 4 + ended.len() % 5;
@@ -73,6 +73,7 @@ async fn what_was_acknowledged_to_who_was_killed_is_there() {
         };
         let killed = workers.swap_remove(victim);
         ended.push((killed.name.clone(), killed.kill()));
+        last_kill = Instant::now();
         workers.push(start(WORKERS + ended.len()));
     }
     for worker in workers {

@@ -15,10 +15,10 @@ const FILE: &str = "AUTONOE_TEST_STATE_FILE";
 const NAME: &str = "AUTONOE_TEST_STATE_WORKER";
 
 /// How long a worker may be silent.
-const LEASE: Duration = Duration::from_millis(500);
+const LEASE: Duration = Duration::from_secs(2);
 
 /// What a worker does, by the name of the test that does it.
-pub(crate) const WORKS_ON_TASKS: &str = "worker::works_on_tasks_when_it_is_told_to";
+pub(crate) const WORKS_ON_TASKS: &str = "state::worker::works_on_tasks_when_it_is_told_to";
 
 /// Runs in a process of its own: works on tasks until none is left.
 #[test]
@@ -123,7 +123,10 @@ impl Worker {
     pub(crate) fn wait(mut self) -> Vec<String> {
         let begun = Instant::now();
         while self.child.try_wait().expect("ours").is_none() {
-            assert!(begun.elapsed() < Duration::from_secs(60), "it does not end");
+            assert!(
+                begun.elapsed() < Duration::from_secs(120),
+                "it does not end"
+            );
             std::thread::sleep(Duration::from_millis(2));
         }
         self.end()

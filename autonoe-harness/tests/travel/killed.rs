@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use autonoe_core::Epoch;
 use autonoe_process::Commands;
 
-use crate::setting::{Host, PATH, Stage, open, recorded};
+use crate::travel::setting::{Host, PATH, Stage, open, recorded};
 
 /// Tells a process that it is a host, and where.
 const HOME: &str = "AUTONOE_TRAVEL_HOME";
@@ -21,7 +21,7 @@ const EPOCH: &str = "AUTONOE_TRAVEL_EPOCH";
 const KILL: &str = "AUTONOE_TRAVEL_KILL";
 /// How often a host is killed; the torture sets it.
 const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
-const THIS: &str = "killed::whatever_a_host_is_killed_at_another_goes_on";
+const THIS: &str = "travel::killed::whatever_a_host_is_killed_at_another_goes_on";
 
 /// Counts how often git is run, and kills the host before or after the one that is named.
 const KILLING_GIT: &str = r#"#!/bin/sh
@@ -42,7 +42,7 @@ async fn whatever_a_host_is_killed_at_another_goes_on() {
         return;
     }
     let rounds = env::var(ROUNDS).ok().and_then(|rounds| rounds.parse().ok());
-    let rounds = rounds.unwrap_or(24_u32);
+    let rounds = rounds.unwrap_or(8_u32);
     let stage = Stage::new();
     let base = stage.on_remote(&["rev-parse", "main"]);
     killing_git(&stage);
@@ -67,7 +67,7 @@ async fn whatever_a_host_is_killed_at_another_goes_on() {
     let last = Host::on(open(
         &stage.path("four"),
         &stage.remote(),
-        crate::setting::commands(),
+        crate::travel::setting::commands(),
     ));
     last.claim().await;
     let all: Vec<u32> = (1..=number).collect();

@@ -2,7 +2,7 @@
 
 use autonoe_core::{Epoch, Retry, RunId, SessionHost, SessionHostError};
 
-use crate::setting::{BRANCH, Stage, key, recorded};
+use crate::travel::setting::{BRANCH, Stage, key, recorded};
 
 #[tokio::test]
 async fn a_run_goes_back_and_forth_between_two_hosts() {

@@ -8,7 +8,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use autonoe_core::Epoch;
 use autonoe_harness::TravelError;
 
-use crate::setting::{Stage, git};
+use crate::travel::setting::{Stage, git};
 
 #[tokio::test]
 async fn odd_files_come_as_they_were() {

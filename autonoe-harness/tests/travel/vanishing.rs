@@ -5,7 +5,7 @@ use std::fs;
 use autonoe_core::{Epoch, Failure, HostedOutcome, Retry, SessionHostError};
 use autonoe_testkit::SessionScript;
 
-use crate::setting::{Host, Stage, git, recorded};
+use crate::travel::setting::{Host, Stage, git, recorded};
 
 /// A host in whose second session the remote is moved away, after the agent has begun to work.
 fn host(stage: &Stage, name: &str) -> Host {

@@ -6,7 +6,7 @@ use autonoe_core::{Budget, CostUsd};
 use autonoe_harness::{Allowance, Ladder};
 use autonoe_testkit::SessionScript;
 
-use crate::setting::{Stage, Turns, order, says, task};
+use crate::work::setting::{Stage, Turns, order, says, task};
 
 fn costs(text: &str, cents: u64) -> SessionScript {
     says(text).costs(CostUsd::from_cents(cents))

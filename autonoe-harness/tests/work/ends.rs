@@ -10,7 +10,7 @@ use autonoe_harness::{
 use autonoe_testkit::SessionScript;
 use serde::{Deserialize, Serialize};
 
-use crate::setting::{Stage, Turns, does_it, order, says, task};
+use crate::work::setting::{Stage, Turns, does_it, order, says, task};
 
 #[tokio::test(start_paused = true)]
 async fn a_task_is_done_when_it_is_verified() {

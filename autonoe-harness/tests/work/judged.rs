@@ -17,7 +17,7 @@ use autonoe_harness::{
 };
 use autonoe_testkit::VirtualClock;
 
-use crate::setting::Recorder;
+use crate::work::setting::Recorder;
 
 /// Works for 10 cents and is judged for 20; done in the turn of that number.
 struct Judged {

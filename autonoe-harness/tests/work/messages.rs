@@ -8,7 +8,7 @@ use autonoe_core::{AgentErrorKind, RunMessage};
 use autonoe_harness::{Attendance, WorkEvent, WorkJournal};
 use autonoe_testkit::SessionScript;
 
-use crate::setting::{Stage, Turns, does_it, order, says, task};
+use crate::work::setting::{Stage, Turns, does_it, order, says, task};
 
 fn count(prompts: &[String], text: &str) -> Vec<usize> {
     prompts

@@ -7,7 +7,7 @@ use autonoe_core::{Failure, RunEnding};
 use autonoe_harness::{Isolation, Task, WhenDone, WorkEvent, WorkObserver, WorkOrder};
 use serde_json::json;
 
-use crate::setting::{Stage, Turns, order, says, task};
+use crate::work::setting::{Stage, Turns, order, says, task};
 
 #[tokio::test(start_paused = true)]
 async fn a_wrong_order_begins_nothing() {

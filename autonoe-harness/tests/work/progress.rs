@@ -11,7 +11,7 @@ use autonoe_harness::{Ladder, StuckReason, WorkEvent, WorkOrder};
 use autonoe_testkit::SessionScript;
 use serde_json::json;
 
-use crate::setting::{Stage, Turns, does_it, order, says, task};
+use crate::work::setting::{Stage, Turns, does_it, order, says, task};
 
 fn git(folder: &Path, arguments: &[&str]) {
     let done = Command::new("git")

@@ -18,7 +18,7 @@ use autonoe_harness::{
 use autonoe_testkit::VirtualClock;
 use proptest::prelude::*;
 
-use crate::setting::Recorder;
+use crate::work::setting::Recorder;
 
 /// What an agent does in a turn.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use autonoe_harness::{
 };
 use autonoe_testkit::SessionScript;
 
-use crate::setting::{Stage, Turns, does_it, order, says, task};
+use crate::work::setting::{Stage, Turns, does_it, order, says, task};
 
 #[tokio::test(start_paused = true)]
 async fn the_ladder_is_climbed_until_something_helps() {

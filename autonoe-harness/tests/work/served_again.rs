@@ -13,7 +13,7 @@ use autonoe_harness::{
 };
 use proptest::prelude::*;
 
-use crate::lives::{Kill, Lives, Turn, Written};
+use crate::work::lives::{Kill, Lives, Turn, Written};
 
 fn order<const N: usize>(tasks: [&str; N]) -> WorkOrder {
     let tasks = tasks.map(|id| Task::new(id, "Do it.").expect("an id"));

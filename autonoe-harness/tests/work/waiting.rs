@@ -5,7 +5,7 @@ use std::time::Duration;
 use autonoe_core::RunOutcome;
 use autonoe_harness::{HarnessResult, Isolation, Ladder, Task, WorkEvent, WorkOrder};
 
-use crate::lives::{Kill, Lives, Turn};
+use crate::work::lives::{Kill, Lives, Turn};
 
 fn order() -> WorkOrder {
     let task = Task::new("T-1", "Do it.").expect("an id");

@@ -12,7 +12,7 @@ use autonoe_harness::{
 use autonoe_process::Commands;
 use autonoe_testkit::SessionScript;
 
-use crate::setting::{Stage, Turns, task};
+use crate::work::setting::{Stage, Turns, task};
 
 fn git(folder: &Path, arguments: &[&str]) -> String {
     let done = Command::new("git")

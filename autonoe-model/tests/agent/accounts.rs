@@ -7,7 +7,7 @@ use autonoe_model::{
 };
 use serde_json::json;
 
-use crate::setting::{
+use crate::agent::setting::{
     Answer, ScriptedModel, Turn, agents, calls, echo, one_turn, says, spec, turn_of, used,
     with_stop, with_usage,
 };
@@ -154,7 +154,7 @@ async fn an_answer_that_nobody_waited_for_is_not_forgotten() {
 
 #[tokio::test(start_paused = true)]
 async fn a_conversation_is_not_told_in_short_out_of_a_spent_budget() {
-    let look = crate::setting::TestTool::reads("Look", async |_, _| {
+    let look = crate::agent::setting::TestTool::reads("Look", async |_, _| {
         Ok(autonoe_core::ToolOutput::new("y"))
     });
     let model = ScriptedModel::new([

@@ -10,7 +10,7 @@ use autonoe_core::{
 use autonoe_model::{Message, ModelError, ModelErrorCode};
 use serde_json::{Value, json};
 
-use crate::setting::{Answer, ScriptedModel, agents, calls, one_turn, says, spec, turn_of};
+use crate::agent::setting::{Answer, ScriptedModel, agents, calls, one_turn, says, spec, turn_of};
 
 /// A tool that cannot tell a long text in short by itself.
 struct Digest(ToolDefinition);

@@ -12,7 +12,7 @@ use autonoe_testkit::VirtualClock;
 use autonoe_testkit::conformance::{AgentHarness, Conformance, Scenario, agent_client};
 use serde_json::json;
 
-use crate::setting::{Answer, ScriptedModel, TestTool, agents, calls, says};
+use crate::agent::setting::{Answer, ScriptedModel, TestTool, agents, calls, says};
 
 struct Harness;
 

@@ -15,7 +15,7 @@ use autonoe_testkit::VirtualClock;
 use futures::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
-use crate::setting::{spec, used};
+use crate::agent::setting::{spec, used};
 
 /// A model that shows every minute that it lives, for so many minutes, and then answers; or never
 /// does either.

@@ -8,7 +8,7 @@ use autonoe_model::{
 };
 use serde_json::json;
 
-use crate::setting::{
+use crate::agent::setting::{
     Answer, ScriptedModel, TestTool, Turn, agents, calls, one_turn, reply, says, spec, turn_of,
     with_stop,
 };

@@ -11,7 +11,7 @@ use autonoe_model::{Message, ModelReply, Part, StopReason};
 use serde_json::json;
 use tokio::sync::Barrier;
 
-use crate::setting::{
+use crate::agent::setting::{
     Answer, ScriptedModel, TestTool, agents, calls, echo, one_turn, reply, says, spec, turn_of,
 };
 

@@ -8,7 +8,7 @@ use autonoe_core::{
 };
 use serde_json::json;
 
-use crate::setting::{ScriptedModel, TestTool, agents, calls, says, spec, turn_of};
+use crate::agent::setting::{ScriptedModel, TestTool, agents, calls, says, spec, turn_of};
 
 fn says_whose(name: &str, whose: &'static str) -> Arc<dyn Tool> {
     TestTool::reads(name, move |_, _| async move { Ok(ToolOutput::new(whose)) })

@@ -8,7 +8,7 @@ use autonoe_core::{
 use autonoe_model::{ModelError, ModelErrorCode};
 use autonoe_testkit::VirtualClock;
 
-use crate::setting::{Answer, ScriptedModel, agents, says, spec, turn_of, used};
+use crate::agent::setting::{Answer, ScriptedModel, agents, says, spec, turn_of, used};
 
 #[tokio::test(start_paused = true)]
 async fn each_call_of_a_model_has_a_place_below_the_session_and_one_end() {

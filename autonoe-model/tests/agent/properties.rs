@@ -13,7 +13,7 @@ use autonoe_model::{ModelAgentOptions, ModelError, ModelErrorCode, ModelRequest,
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::setting::{
+use crate::agent::setting::{
     Answer, ScriptedModel, TestTool, Turn, agents, reply, says, spec, turn_of, used,
 };
 
@@ -178,7 +178,7 @@ fn model(moves: Vec<Move>, spent: &Arc<AtomicU64>) -> Arc<ScriptedModel> {
         let size = length.len() as u64 / 8;
         let counted = |answer: Answer| {
             uses(size);
-            crate::setting::with_usage(answer, used(size))
+            crate::agent::setting::with_usage(answer, used(size))
         };
         match script.next().unwrap_or(Move::Says) {
             // Questions of tools, and those for a summary, offer no tools.

@@ -6,7 +6,7 @@ use autonoe_core::{SessionOutcome, StreamEvent};
 use autonoe_model::{ModelError, ModelErrorCode};
 use autonoe_testkit::VirtualClock;
 
-use crate::setting::{Answer, ScriptedModel, agents, one_turn, says, used};
+use crate::agent::setting::{Answer, ScriptedModel, agents, one_turn, says, used};
 
 fn fails(code: ModelErrorCode) -> Answer {
     Answer::Fails(ModelError::new(code, "it failed").with_usage(used(3)))

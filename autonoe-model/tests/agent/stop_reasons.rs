@@ -7,7 +7,7 @@ use autonoe_core::{AgentClientFactory, Budget, SessionOutcome, Tool, ToolOutput,
 use autonoe_model::{Message, ModelRequest, Part, StopReason};
 use serde_json::json;
 
-use crate::setting::{
+use crate::agent::setting::{
     Answer, ScriptedModel, TestTool, agents, calls, echo, one_turn, reply, says, spec, turn_of,
     with_stop,
 };

@@ -11,7 +11,9 @@ use futures::StreamExt;
 use serde_json::json;
 use tokio::sync::Notify;
 
-use crate::setting::{Answer, ScriptedModel, TestTool, agents, calls, echo, says, spec, turn_of};
+use crate::agent::setting::{
+    Answer, ScriptedModel, TestTool, agents, calls, echo, says, spec, turn_of,
+};
 
 #[tokio::test(start_paused = true)]
 async fn a_turn_is_stopped_while_the_model_is_silent() {

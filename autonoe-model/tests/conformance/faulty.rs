@@ -10,7 +10,7 @@ use autonoe_model::{
 use futures::{StreamExt, stream};
 use serde_json::json;
 
-use crate::memory::{InMemory, KEY, failure};
+use crate::conformance::memory::{InMemory, KEY, failure};
 
 /// What a client does wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

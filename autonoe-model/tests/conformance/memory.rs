@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, Semaphore};
 
 use self::answer::item;
-use crate::faulty::Fault;
+use crate::conformance::faulty::Fault;
 
 pub(crate) use self::answer::failure;
 

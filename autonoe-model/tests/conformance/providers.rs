@@ -2,7 +2,7 @@
 
 use autonoe_model::conformance::model_client;
 
-use crate::scripted::{Api, ScriptedProvider};
+use crate::conformance::scripted::{Api, ScriptedProvider};
 
 /// Runs the suite, and asserts that nothing was left out but what the provider cannot do.
 async fn conforms(api: Api, cannot: &[&str]) {

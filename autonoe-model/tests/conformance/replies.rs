@@ -3,7 +3,7 @@
 use autonoe_model::{AssistantMessage, PartKind};
 use serde_json::{Map, Value, json};
 
-use crate::scripted::Api;
+use crate::conformance::scripted::Api;
 
 /// What the servers sign with.
 const SIGNATURE: &str = "c2NyaXB0ZWQ=";

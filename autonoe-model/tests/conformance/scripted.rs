@@ -15,8 +15,8 @@ use autonoe_testkit::model_server::openai::OpenAiServer;
 use autonoe_testkit::model_server::{Ending, MainRequests, ModelServer, Script, Turn};
 use serde_json::{Value, json};
 
-use crate::replies;
-use crate::turns::turn;
+use crate::conformance::replies;
+use crate::conformance::turns::turn;
 
 /// The key that must not be seen anywhere.
 pub(crate) const KEY: &str = "sk-nobody-may-see-0123456789";
@@ -127,7 +127,7 @@ impl ModelHarness for ScriptedProvider {
                 }
         );
         let timeouts = match is_impatient {
-            true => json!({"headMs": 1_000, "silenceMs": 500}),
+            true => json!({"headMs": 5_000, "silenceMs": 3_000}),
             false => json!({}),
         };
         let mut spec = self.spec(&server.base_url(), &timeouts);

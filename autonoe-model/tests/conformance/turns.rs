@@ -5,8 +5,8 @@ use autonoe_model::conformance::{AskedWait, BrokenStream, Scenario};
 use autonoe_model::{AssistantMessage, ModelErrorCode, PartKind};
 use autonoe_testkit::model_server::{Message, Place, Refusal, StreamFault, Turn, Usage};
 
-use crate::replies;
-use crate::scripted::{Api, KEY};
+use crate::conformance::replies;
+use crate::conformance::scripted::{Api, KEY};
 
 /// Puts a scenario into a script; `None` if the provider cannot do such a thing.
 pub(crate) fn turn(api: Api, scenario: &Scenario) -> Option<Turn> {

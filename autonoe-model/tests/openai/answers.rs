@@ -7,7 +7,7 @@ use autonoe_testkit::model_server::{
 };
 use serde_json::json;
 
-use crate::setting::{Api, ask, server, told};
+use crate::openai::setting::{Api, ask, server, told};
 
 fn tools() -> Vec<ToolDefinition> {
     ["Read", "Grep"]

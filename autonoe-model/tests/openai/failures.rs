@@ -10,7 +10,7 @@ use autonoe_testkit::model_server::{
 use futures::StreamExt;
 use serde_json::json;
 
-use crate::setting::{Api, KEY, ask, server, told};
+use crate::openai::setting::{Api, KEY, ask, server, told};
 
 #[tokio::test]
 async fn every_refusal_has_its_code() {
@@ -167,7 +167,7 @@ async fn silence_is_not_waited_for_longer_than_agreed() {
         let message = Scripted::new().says("Good morning.").in_pieces_of(3);
         let message = message.breaks(Place::InBlock(0), StreamFault::Hang);
         let server = server([Turn::from(message)]);
-        let model = api.model_with(&server, &json!({"timeouts": {"silenceMs": 50}}));
+        let model = api.model_with(&server, &json!({"timeouts": {"silenceMs": 3_000}}));
 
         let (news, reply) = ask(&*model, &ModelRequest::prompt("?")).await;
 
@@ -193,7 +193,7 @@ async fn a_stream_that_is_dropped_ends_the_call() {
 
         assert!(matches!(first, Some(Ok(ModelEvent::Text(_)))), "{first:?}");
         let log = server.log();
-        let left = log.wait_for(Duration::from_secs(10), |exchange| {
+        let left = log.wait_for(Duration::from_secs(60), |exchange| {
             exchange.ending == Some(Ending::PeerLeft)
         });
         left.await.expect("the server sees that the client left");

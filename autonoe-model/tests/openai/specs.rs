@@ -5,7 +5,7 @@ use autonoe_model::{ModelErrorCode, ModelRequest, PROVIDER_PORT, ProviderContext
 use autonoe_testkit::model_server::Turn;
 use serde_json::json;
 
-use crate::setting::{Api, server};
+use crate::openai::setting::{Api, server};
 
 #[test]
 fn the_example_of_each_can_be_read_and_written_again() {

@@ -8,7 +8,7 @@ use autonoe_testkit::model_server::anthropic::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{anthropic, ask};
+use crate::providers::support::{anthropic, ask};
 
 fn script(turns: impl IntoIterator<Item = Turn>) -> Script {
     Script::new(turns).with_main_requests(MainRequests::All)

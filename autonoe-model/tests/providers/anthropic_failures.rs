@@ -12,7 +12,7 @@ use autonoe_testkit::model_server::anthropic::{
 };
 use serde_json::json;
 
-use crate::support::{anthropic, ask, failure, model, used};
+use crate::providers::support::{anthropic, ask, failure, model, used};
 
 fn start(turn: impl Into<Turn>) -> AnthropicServer {
     AnthropicServer::start(Script::new([turn.into()]).with_main_requests(MainRequests::All))

@@ -10,8 +10,8 @@ use autonoe_testkit::model_server::anthropic::{
 use futures::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 
-use crate::raw_server::{BEGUN, ENDED, RawServer, stream};
-use crate::support::{KEY, anthropic, ask, model};
+use crate::providers::raw_server::{BEGUN, ENDED, RawServer, stream};
+use crate::providers::support::{KEY, anthropic, ask, model};
 
 fn hello() -> ModelRequest {
     ModelRequest::prompt("Hello.")
@@ -165,7 +165,7 @@ async fn to_drop_the_stream_ends_the_call() {
         let mut stream = model.stream(&hello());
 
         // The first says nothing, the second a word.
-        let waited = tokio::time::timeout(Duration::from_secs(5), async {
+        let waited = tokio::time::timeout(Duration::from_secs(60), async {
             match number {
                 0 => loop {
                     assert!(stream.next().now_or_never().is_none(), "it says nothing");
@@ -180,7 +180,7 @@ async fn to_drop_the_stream_ends_the_call() {
         waited.await.expect("the request is under way");
         drop(stream);
 
-        let left = server.log().wait_for(Duration::from_secs(5), |seen| {
+        let left = server.log().wait_for(Duration::from_secs(60), |seen| {
             seen.ending == Some(Ending::PeerLeft)
         });
         left.await.expect("the server sees that nobody listens");

@@ -4,8 +4,8 @@ use autonoe_core::TokenUsage;
 use autonoe_model::{CallUsage, ModelErrorCode, ModelRequest};
 use serde_json::json;
 
-use crate::raw_server::{Act, RawServer, stream, whole};
-use crate::support::{anthropic, ask, failure, model};
+use crate::providers::raw_server::{Act, RawServer, stream, whole};
+use crate::providers::support::{anthropic, ask, failure, model};
 
 const SAID: &str = r#"{"id": "a", "choices": [{"index": 0, "delta": {"content": "Hi."}}]}"#;
 const STOPPED: &str =

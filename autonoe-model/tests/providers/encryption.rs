@@ -12,9 +12,9 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use crate::raw_server::{BEGUN, ENDED, RawServer, stream};
-use crate::support::{KEY, ask, failure, model, tried_twice};
-use crate::tls_front::{Flaw, TlsFront};
+use crate::providers::raw_server::{BEGUN, ENDED, RawServer, stream};
+use crate::providers::support::{KEY, ask, failure, model, tried_twice};
+use crate::providers::tls_front::{Flaw, TlsFront};
 
 async fn answering() -> RawServer {
     RawServer::once([stream(&format!("{BEGUN}{ENDED}"))]).await
@@ -180,7 +180,7 @@ async fn the_environment_of_the_process_is_not_looked_at() {
     let mut child = Command::new(std::env::current_exe().expect("this program"));
     child
         .arg("--exact")
-        .arg("encryption::the_environment_of_the_process_is_not_looked_at")
+        .arg("providers::encryption::the_environment_of_the_process_is_not_looked_at")
         .env(SERVER, front.url())
         .env("SSL_CERT_FILE", file)
         .env("SSL_CERT_DIR", place.path());

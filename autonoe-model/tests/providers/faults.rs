@@ -8,10 +8,10 @@ use autonoe_model::ModelErrorCode::{
 use autonoe_model::{ModelEvent, ModelRequest};
 use serde_json::json;
 
-use crate::raw_server::{
+use crate::providers::raw_server::{
     Act, BEGUN, ENDED, RawServer, STREAM_HEAD, chunk, stream, until_closed, whole,
 };
-use crate::support::{KEY, anthropic, ask, failure, model, used};
+use crate::providers::support::{KEY, anthropic, ask, failure, model, used};
 
 const EVENTS: &str = "text/event-stream";
 
@@ -57,7 +57,7 @@ async fn an_answer_that_breaks_off_fails_with_what_it_used() {
         ("reset between chunks", {
             // The client must have read it before.
             let mut acts = chunked(Act::Reset);
-            acts.insert(1, Act::Wait(Duration::from_millis(100)));
+            acts.insert(1, Act::Wait(Duration::from_secs(1)));
             acts
         }),
         ("closed in a chunk", in_chunk),

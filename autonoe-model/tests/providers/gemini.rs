@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::raw_server::{Act, RawServer, stream, until_closed, whole};
-use crate::support::{KEY, ask, failure, model, used};
+use crate::providers::raw_server::{Act, RawServer, stream, until_closed, whole};
+use crate::providers::support::{KEY, ask, failure, model, used};
 
 fn google(server: &RawServer) -> Arc<dyn ModelClient> {
     model("google", &server.url(), &json!({}))

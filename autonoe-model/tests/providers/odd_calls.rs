@@ -3,8 +3,8 @@
 use autonoe_model::{ModelRequest, StopReason};
 use serde_json::{Value, json};
 
-use crate::raw_server::{Act, RawServer, stream};
-use crate::support::{ask, model};
+use crate::providers::raw_server::{Act, RawServer, stream};
+use crate::providers::support::{ask, model};
 
 /// Plays events to a provider of this kind, and returns its calls and why it stopped.
 async fn calls(kind: &str, events: &[Value]) -> (Vec<(String, Value)>, StopReason) {

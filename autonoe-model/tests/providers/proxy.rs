@@ -7,8 +7,8 @@ use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::raw_server::{Act, BEGUN, ENDED, RawServer, read_request, stream};
-use crate::support::{ask, failure, model, tried_twice};
+use crate::providers::raw_server::{Act, BEGUN, ENDED, RawServer, read_request, stream};
+use crate::providers::support::{ask, failure, model, tried_twice};
 
 /// Opens one tunnel to wherever it is told, and remembers how it was asked.
 async fn tunnel_once(asked: Arc<Mutex<String>>) -> (String, tokio::task::JoinHandle<()>) {

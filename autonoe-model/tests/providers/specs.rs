@@ -5,7 +5,7 @@ use autonoe_model::ModelErrorCode::{ModelNotFound, ProviderNotConfigured, Provid
 use autonoe_model::{PROVIDER_PORT, ProviderContext, ProviderSpec, provider_spec};
 use serde_json::{Value, json};
 
-use crate::support::KEY;
+use crate::providers::support::KEY;
 
 #[test]
 fn every_registered_example_is_a_spec_that_survives_being_written_down() {

@@ -6,8 +6,8 @@ use autonoe_model::ModelErrorCode::Timeout;
 use autonoe_model::{ModelEvent, ModelRequest};
 use serde_json::json;
 
-use crate::raw_server::{Act, BEGUN, ENDED, RawServer, STREAM_HEAD, chunk};
-use crate::support::{ask, failure, model, used};
+use crate::providers::raw_server::{Act, BEGUN, ENDED, RawServer, STREAM_HEAD, chunk};
+use crate::providers::support::{ask, failure, model, used};
 
 #[tokio::test]
 async fn a_provider_that_does_not_begin_is_late() {
@@ -55,7 +55,7 @@ async fn signs_of_life_keep_a_slow_answer_alive() {
     let mut acts = vec![Act::Send(format!("{STREAM_HEAD}{}", chunk(BEGUN)))];
     for _ in 0..6 {
         acts.extend([
-            Act::Wait(Duration::from_millis(200)),
+            Act::Wait(Duration::from_secs(1)),
             Act::Send(chunk(": ping\n\n")),
         ]);
     }
@@ -65,7 +65,7 @@ async fn signs_of_life_keep_a_slow_answer_alive() {
     let model = model(
         "anthropic",
         &server.url(),
-        &json!({"timeouts": {"silenceMs": 1_000}}),
+        &json!({"timeouts": {"silenceMs": 5_000}}),
     );
 
     let (_, end) = ask(&model, &ModelRequest::prompt("Hi.")).await;

@@ -1,13 +1,13 @@
 //! Bash: output, time, and that nothing is left running.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use autonoe_core::{Sandbox, ToolContext, ToolErrorCode};
 use autonoe_model::ToolLimits;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::yard::{DEADLINE, Yard, eventually};
+use crate::tools::yard::{Yard, eventually};
 
 /// With a sandbox and without one.
 const BOTH: [Sandbox; 2] = [Sandbox::Required, Sandbox::Off];
@@ -72,27 +72,27 @@ async fn a_command_that_reads_gets_nothing_and_each_starts_anew() {
 
 #[tokio::test]
 async fn a_command_that_takes_too_long_is_ended_with_all_that_it_started() {
-    for sandbox in BOTH {
+    let times_out = |sandbox: Sandbox| async move {
         let yard = Yard::with(|options| options.sandbox(sandbox));
         let command = format!(
             "{}; trap '' INT TERM; echo begun; sleep 600; sleep 600",
             yard.daemon()
         );
 
-        let begun = Instant::now();
-        let input = json!({"command": command, "timeout": 500});
+        let input = json!({"command": command, "timeout": 10_000});
         let output = yard.call("Bash", input).await.expect("it ran");
 
-        assert!(begun.elapsed() < DEADLINE / 2);
         assert!(
             output
                 .output
-                .starts_with("begun\n[ended after 500 milliseconds"),
+                .starts_with("begun\n[ended after 10000 milliseconds"),
             "{output:?}"
         );
         assert_eq!(output.metadata["error"], ToolErrorCode::TIMEOUT.as_str());
         assert_eq!(yard.processes(), 0);
-    }
+    };
+
+    futures::future::join_all(BOTH.map(times_out)).await;
 }
 
 #[tokio::test]
@@ -153,7 +153,7 @@ async fn a_command_that_is_cancelled_or_dropped_is_ended() {
 async fn a_tool_that_is_called_without_a_toolbox_hears_a_cancellation_too() {
     let yard = Yard::new();
     let options = autonoe_model::BuiltInOptions::new(yard.root());
-    let bash = crate::yard::tool(&options, "Bash");
+    let bash = crate::tools::yard::tool(&options, "Bash");
     let token = CancellationToken::new();
     let context = yard.context().with_cancellation(token.clone());
 
@@ -181,7 +181,7 @@ async fn a_flood_is_kept_to_its_beginning_and_its_end() {
     let yard = Yard::with(|options| options.limits(limits));
     let before = memory();
 
-    let command = "echo first; head -c 300000000 /dev/zero | tr '\\0' x; echo; echo last";
+    let command = "echo first; head -c 90000000 /dev/zero | tr '\\0' x; echo; echo last";
     let output = yard
         .call("Bash", json!({"command": command}))
         .await
@@ -190,9 +190,9 @@ async fn a_flood_is_kept_to_its_beginning_and_its_end() {
     assert!(output.output.starts_with("first\nxxx"));
     assert!(output.output.ends_with("xxx\nlast\n"));
     assert!(output.output.len() < 1_100, "{}", output.output.len());
-    assert_eq!(output.metadata["leftOutBytes"], 300_000_000 + 12 - 1_000);
+    assert_eq!(output.metadata["leftOutBytes"], 90_000_000 + 12 - 1_000);
     let more = memory().saturating_sub(before);
-    assert!(more < 100_000_000, "{more} bytes more");
+    assert!(more < 30_000_000, "{more} bytes more");
 }
 
 #[tokio::test]
@@ -240,7 +240,7 @@ async fn a_sandbox_that_breaks_later_means_no_command() {
     let bwrap = yard.root().with_file_name("bwrap");
     std::os::unix::fs::symlink("/usr/bin/bwrap", &bwrap).expect("writable");
     let options = autonoe_model::BuiltInOptions::new(yard.root()).bubblewrap(&bwrap);
-    let bash = crate::yard::tool(&options, "Bash");
+    let bash = crate::tools::yard::tool(&options, "Bash");
     let input = json!({"command": "touch ran"});
 
     std::fs::remove_file(&bwrap).expect("ours");

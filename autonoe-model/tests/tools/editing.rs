@@ -7,7 +7,7 @@ use autonoe_core::ToolErrorCode;
 use futures::future::join_all;
 use serde_json::json;
 
-use crate::yard::Yard;
+use crate::tools::yard::Yard;
 
 #[tokio::test]
 async fn what_is_there_once_is_replaced_and_the_rest_stays() {

@@ -11,7 +11,7 @@ use autonoe_core::{
 use autonoe_model::BuiltInTools;
 use serde_json::{Value, json};
 
-use crate::yard::{Yard, eventually};
+use crate::tools::yard::{Yard, eventually};
 
 /// Tells the test that plays the host what to do.
 const HOST: &str = "AUTONOE_TEST_BASH_HOST";
@@ -112,7 +112,8 @@ async fn without_a_sandbox_what_survives_a_killed_host_keeps_others_out() {
     }
     let yard = Yard::new();
     let lock = lock_of(&yard);
-    let test = "killed_hosts::without_a_sandbox_what_survives_a_killed_host_keeps_others_out";
+    let test =
+        "tools::killed_hosts::without_a_sandbox_what_survives_a_killed_host_keeps_others_out";
 
     drop(host(test, &yard, &lock, Sandbox::Off));
 
@@ -139,7 +140,7 @@ async fn a_sandbox_dies_with_its_host_and_never_has_the_lock() {
     }
     let yard = Yard::new();
     let lock = lock_of(&yard);
-    let test = "killed_hosts::a_sandbox_dies_with_its_host_and_never_has_the_lock";
+    let test = "tools::killed_hosts::a_sandbox_dies_with_its_host_and_never_has_the_lock";
 
     let host = host(test, &yard, &lock, Sandbox::Required);
     // A command that had it could write to it, and let others in.

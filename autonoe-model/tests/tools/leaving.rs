@@ -9,7 +9,7 @@ use autonoe_core::ToolErrorCode;
 use autonoe_process::Network;
 use serde_json::json;
 
-use crate::yard::Yard;
+use crate::tools::yard::Yard;
 
 #[tokio::test]
 async fn no_path_of_a_file_tool_leads_out() {

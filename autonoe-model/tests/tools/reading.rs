@@ -8,7 +8,7 @@ use autonoe_core::ToolErrorCode;
 use autonoe_model::ToolLimits;
 use serde_json::json;
 
-use crate::yard::{DEADLINE, Yard};
+use crate::tools::yard::{DEADLINE, Yard};
 
 #[tokio::test]
 async fn a_file_is_read_with_line_numbers() {

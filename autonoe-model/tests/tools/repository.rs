@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::yard::Yard;
+use crate::tools::yard::Yard;
 
 const IDENTITY: &str = "git -c user.name=Ada -c user.email=ada@example.com";
 

@@ -8,7 +8,7 @@ use autonoe_core::ToolErrorCode;
 use autonoe_model::ToolLimits;
 use serde_json::json;
 
-use crate::yard::Yard;
+use crate::tools::yard::Yard;
 
 fn aged(yard: &Yard, name: &str, seconds: u64) {
     let path = yard.file(name, format!("needle in {name}\n"));

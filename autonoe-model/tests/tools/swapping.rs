@@ -9,7 +9,7 @@ use std::thread;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
 
-use crate::yard::Yard;
+use crate::tools::yard::Yard;
 
 /// Exchanges `src` and a link to the neighbour, until it is told to stop.
 fn swap(yard: &Yard, stop: Arc<AtomicBool>) -> thread::JoinHandle<u32> {

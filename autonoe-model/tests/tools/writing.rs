@@ -7,7 +7,7 @@ use autonoe_core::ToolErrorCode;
 use autonoe_model::ToolLimits;
 use serde_json::json;
 
-use crate::yard::Yard;
+use crate::tools::yard::Yard;
 
 /// The entries of a directory, those that a writer has left behind too.
 fn names(yard: &Yard, directory: &str) -> Vec<String> {

@@ -1,19 +1,28 @@
 //! Handles that are dropped instead of shut down.
 
-use autonoe_process::{Process, Started};
+use std::time::Duration;
+
+use autonoe_process::{Ladder, Process, Started};
 use futures::FutureExt;
 use tokio::runtime::Builder;
 
 use crate::trial::{
-    CLOSE, DEADLINE, MOMENT, Pipes, STUBBORN, Trial, eventually, is_listed, ladder, ready,
-    short_ladder, within,
+    CLOSE, DEADLINE, INTERRUPT, MOMENT, Pipes, STUBBORN, Trial, eventually, is_listed, ladder,
+    ready, short_ladder, within,
 };
 
+/// A ladder that takes seconds, for a test that looks while a child is being ended.
+fn slow_ladder() -> Ladder {
+    let step = Duration::from_secs(2);
+    let ladder = Ladder::kill_at_once().then(CLOSE, step);
+    ladder.then(INTERRUPT, step).kill_within(DEADLINE)
+}
+
 /// A child with a tool in a session of its own, both of which ignore everything but a kill.
-async fn stubborn(trial: &Trial) -> (Process, Pipes) {
+async fn stubborn(trial: &Trial, when_dropped: Ladder) -> (Process, Pipes) {
     let tool = r#"setsid bash -c 'trap "" HUP INT TERM; echo $$ >tool; exec sleep 600' &"#;
     let launch = trial.bash(&format!("{tool} {STUBBORN}"));
-    let started = launch.when_dropped(short_ladder()).start().await;
+    let started = launch.when_dropped(when_dropped).start().await;
     let Started {
         process,
         stdin,
@@ -27,7 +36,7 @@ async fn stubborn(trial: &Trial) -> (Process, Pipes) {
 #[tokio::test]
 async fn a_child_whose_handle_is_dropped_is_ended_with_its_tools() {
     let trial = Trial::new();
-    let (process, pipes) = stubborn(&trial).await;
+    let (process, pipes) = stubborn(&trial, short_ladder()).await;
     let pid = process.pid();
 
     drop(process);
@@ -44,7 +53,7 @@ fn a_child_whose_handle_is_dropped_after_the_runtime_is_ended() {
         .enable_all()
         .build()
         .expect("a runtime");
-    let (process, pipes) = runtime.block_on(stubborn(&trial));
+    let (process, pipes) = runtime.block_on(stubborn(&trial, short_ladder()));
     let pid = process.pid();
 
     drop(runtime);
@@ -59,7 +68,7 @@ fn a_child_whose_handle_is_dropped_after_the_runtime_is_ended() {
 #[tokio::test]
 async fn a_child_whose_task_panics_is_ended() {
     let trial = Trial::new();
-    let (process, pipes) = stubborn(&trial).await;
+    let (process, pipes) = stubborn(&trial, short_ladder()).await;
 
     let task = tokio::spawn(async move {
         let _held = (process, pipes);
@@ -73,12 +82,11 @@ async fn a_child_whose_task_panics_is_ended() {
 #[tokio::test]
 async fn a_shut_down_goes_on_when_nobody_waits_for_it() {
     let trial = Trial::new();
-    let (process, _pipes) = stubborn(&trial).await;
-    let ladder = short_ladder().then(CLOSE, MOMENT);
+    let (process, _pipes) = stubborn(&trial, short_ladder()).await;
 
-    let waited = tokio::time::timeout(MOMENT, process.shut_down(ladder)).await;
+    let waited = process.shut_down(slow_ladder()).now_or_never();
 
-    assert!(waited.is_err(), "it was faster than its first step");
+    assert!(waited.is_none(), "it was faster than its first step");
     trial.eventually_nothing_is_left();
 }
 
@@ -101,7 +109,8 @@ async fn a_child_whose_start_nobody_waits_for_is_ended() {
 fn the_end_of_a_program_can_wait_for_what_was_dropped() {
     if let Some(trial) = Trial::as_host() {
         let runtime = Builder::new_current_thread().enable_all().build();
-        let (process, _pipes) = runtime.expect("a runtime").block_on(stubborn(&trial));
+        let starting = stubborn(&trial, slow_ladder());
+        let (process, _pipes) = runtime.expect("a runtime").block_on(starting);
 
         drop(process);
 

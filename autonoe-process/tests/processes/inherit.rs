@@ -5,10 +5,10 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use autonoe_process::{Ladder, Started};
+use autonoe_process::Started;
 use futures::future::join_all;
 
-use crate::trial::{DEADLINE, Trial, eventually, ready, within};
+use crate::trial::{Trial, eventually, kill_at_once, ready, within};
 
 /// What a process has open, by number.
 fn open_files(pid: u32) -> BTreeMap<u32, PathBuf> {
@@ -81,12 +81,12 @@ async fn a_lock_is_held_by_the_child_and_its_tools_until_they_are_gone() {
     assert_eq!(Arc::strong_count(&lock), 1);
     drop(lock);
     assert!(is_locked(&path));
-    let end = within(process.shut_down(Ladder::kill_at_once().kill_within(DEADLINE))).await;
+    let end = within(process.shut_down(kill_at_once())).await;
     assert!(end.is_complete(), "{end:?}");
     eventually("the lock to be free", || !is_locked(&path));
 
     trial.assert_nothing_is_left();
-    within(other.process.shut_down(Ladder::kill_at_once())).await;
+    within(other.process.shut_down(kill_at_once())).await;
     without.assert_nothing_is_left();
 }
 
@@ -136,7 +136,7 @@ async fn children_that_start_at_the_same_time_get_nothing_of_each_other() {
         );
     }
     for (process, ..) in children {
-        let end = within(process.shut_down(Ladder::kill_at_once())).await;
+        let end = within(process.shut_down(kill_at_once())).await;
         assert!(end.is_complete(), "{end:?}");
     }
     trials.iter().for_each(Trial::assert_nothing_is_left);

@@ -4,7 +4,8 @@ use autonoe_process::{EndedBy, Exit, Ladder, Signal, Started};
 use std::time::Duration;
 
 use crate::trial::{
-    CLOSE, INTERRUPT, STUBBORN, TERMINATE, Trial, is_listed, ladder, ready, short_ladder, within,
+    CLOSE, INTERRUPT, STUBBORN, TERMINATE, Trial, eventually, is_listed, ladder, ready,
+    short_ladder, state, within,
 };
 
 #[tokio::test]
@@ -98,6 +99,7 @@ async fn a_child_that_is_stopped_is_killed() {
         process, stdout, ..
     } = launch.start().await.expect("it starts");
     let _stdout = ready(stdout).await;
+    eventually("the child to stop", || state(process.pid()) == Some('T'));
 
     let end = within(process.shut_down(short_ladder())).await;
 
@@ -177,5 +179,5 @@ async fn what_lives_when_the_limit_is_over_is_told_and_gone_a_little_later() {
     assert_eq!((end.exit, end.ended_by), (None, EndedBy::Nothing));
     assert_eq!(end.left.len(), 1, "{end:?}");
     trial.eventually_nothing_is_left();
-    crate::trial::eventually("the entry of the child to go", || !is_listed(pid));
+    eventually("the entry of the child to go", || !is_listed(pid));
 }

@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 use std::fs;
 
-use autonoe_process::{EndedBy, Exit, Ladder, Process, ProcessInfo, Started};
+use autonoe_process::{EndedBy, Exit, Process, ProcessInfo, Started};
 
-use crate::trial::{CLOSE, DEADLINE, Pipes, Trial, eventually, ladder, lives, ready, within};
+use crate::trial::{
+    CLOSE, DEADLINE, Pipes, Trial, eventually, kill_at_once, ladder, lives, ready, within,
+};
 
 /// A tool in a session of its own that ignores everything but a kill.
 const TOOL: &str = r#"setsid bash -c 'trap "" HUP INT TERM; echo $$ >tool; exec sleep 600'"#;
@@ -24,8 +26,17 @@ async fn start(trial: &Trial, script: &str) -> (Process, Pipes) {
     (process, (stdin, ready(stdout).await))
 }
 
-fn kill_at_once() -> Ladder {
-    Ladder::kill_at_once().kill_within(DEADLINE)
+/// Waits until the tool of `process` executes `sleep` and is found by its marker.
+///
+/// The environment of a process is empty for a moment while the process executes another program.
+fn wait_for_sleep(process: &Process) {
+    let is_found = || {
+        let found = process.leftovers();
+        found.iter().any(|process| process.name == "sleep")
+    };
+    eventually("a tool that executes sleep", is_found);
+    // The first look may have read the environment before that moment and the name after it.
+    eventually("the marker of the tool", is_found);
 }
 
 #[tokio::test]
@@ -53,6 +64,7 @@ async fn a_tool_that_was_orphaned_by_the_death_of_the_child_is_killed() {
         .expect("it lives");
     assert_eq!(within(process.exited()).await, Exit::Signal(9));
     assert_eq!(pids(&process.descendants()), [].into());
+    wait_for_sleep(&process);
     assert_eq!(pids(&process.leftovers()), [tool].into());
 
     let end = within(process.shut_down(kill_at_once())).await;
@@ -70,10 +82,7 @@ async fn what_was_put_into_the_background_does_not_survive_a_clean_end() {
     let trial = Trial::new();
     let script = "nohup sleep 600 >/dev/null 2>&1 & echo ready; read -r _; exit 0";
     let (process, _pipes) = start(&trial, script).await;
-    eventually("the program in the background", || {
-        let found = process.leftovers();
-        found.iter().any(|process| process.name == "sleep")
-    });
+    wait_for_sleep(&process);
 
     let end = within(process.shut_down(ladder(&[], CLOSE))).await;
 
@@ -156,6 +165,8 @@ async fn only_what_has_the_marker_is_found() {
     let (trial, other) = (Trial::new(), Trial::new());
     let (process, _pipes) = start(&trial, "sleep 600 & echo ready; wait").await;
     let (stranger, _others) = start(&other, "sleep 600 & echo ready; wait").await;
+    wait_for_sleep(&process);
+    wait_for_sleep(&stranger);
 
     let found = pids(&process.leftovers());
 
@@ -179,6 +190,7 @@ async fn all_that_has_a_marker_is_killed_without_a_handle() {
     let trial = Trial::new();
     let (process, _pipes) = start(&trial, &format!("{TOOL} & echo ready; wait")).await;
     let tool = trial.told_in("tool").parse().expect("a number");
+    wait_for_sleep(&process);
 
     let sweep = trial.marker.kill_all(DEADLINE);
 

@@ -201,6 +201,11 @@ pub(crate) fn ladder(without_effect: &[Action], at_last: Action) -> Ladder {
     ladder.then(at_last, DEADLINE).kill_within(DEADLINE)
 }
 
+/// A ladder without steps that has all the time there is to kill.
+pub(crate) fn kill_at_once() -> Ladder {
+    Ladder::kill_at_once().kill_within(DEADLINE)
+}
+
 pub(crate) const CLOSE: Action = Action::CloseStdin;
 pub(crate) const INTERRUPT: Action = Action::Signal(Signal::Interrupt);
 pub(crate) const TERMINATE: Action = Action::Signal(Signal::Terminate);
@@ -221,9 +226,14 @@ pub(crate) fn is_listed(pid: u32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
 
+/// Returns the state of the process as the system shows it, such as `T` for one that is stopped.
+pub(crate) fn state(pid: u32) -> Option<char> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, rest) = stat.rsplit_once(") ")?;
+    rest.chars().next()
+}
+
 /// Tells whether the process lives.
 pub(crate) fn lives(pid: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat.rsplit_once(") ").map(|(_, rest)| &rest[..1]);
-    state.is_some_and(|state| !matches!(state, "Z" | "X"))
+    state(pid).is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use autonoe_security::{BashSecurity, Rule};
 
-use crate::support::{corpus, validator};
+use crate::policy::support::{corpus, validator};
 
 #[test]
 fn every_case_gets_the_verdict_that_its_rules_give() {

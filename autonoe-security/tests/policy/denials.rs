@@ -2,7 +2,7 @@
 
 use autonoe_security::{Layer, Mode, PolicyConfig, Verdict};
 
-use crate::support::{PROJECT, destructive, run, sync, validator};
+use crate::policy::support::{PROJECT, destructive, run, sync, validator};
 
 fn line(verdict: &Verdict) -> String {
     verdict.denial().expect("it is denied").to_string()

@@ -2,7 +2,7 @@
 
 use autonoe_security::BashSecurity;
 
-use crate::support::{corpus, validator};
+use crate::policy::support::{corpus, validator};
 
 /// Judges the case of the corpus with this id, which must be this command.
 fn is_allowed(id: &str, command: &str) -> bool {

@@ -5,7 +5,7 @@ use autonoe_security::{
     TieredCommands,
 };
 
-use crate::support::{PROJECT, validator};
+use crate::policy::support::{PROJECT, validator};
 
 #[test]
 fn a_policy_prints_what_is_open() {

@@ -2,7 +2,7 @@
 
 use autonoe_security::{BashSecurity, Mode, PolicyConfig, Profile};
 
-use crate::support::{PROJECT, corpus, run, sync, validator};
+use crate::policy::support::{PROJECT, corpus, run, sync, validator};
 
 #[test]
 fn the_cases_that_the_specification_names_are_judged_as_it_says() {

@@ -6,7 +6,7 @@ use autonoe_security::{
 };
 use serde_json::Value;
 
-use crate::all_cases;
+use crate::common::corpus;
 
 pub(crate) const PROJECT: &str = "/srv/project";
 
@@ -49,7 +49,7 @@ pub(crate) struct Case {
 
 /// Returns every case of the corpus.
 pub(crate) fn corpus() -> Vec<Case> {
-    all_cases::cases().iter().map(case).collect()
+    corpus::cases().iter().map(case).collect()
 }
 
 fn case(value: &Value) -> Case {
@@ -83,7 +83,7 @@ fn case(value: &Value) -> Case {
     Case {
         id: text("id"),
         config,
-        command: all_cases::command(value),
+        command: corpus::command(value),
         allowed: text("expect") == "allow",
         rules: texts(&value["rules"]),
         spec: texts(&value["spec"]),

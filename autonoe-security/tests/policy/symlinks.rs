@@ -7,7 +7,7 @@ use autonoe_security::{
     BashSecurity, BashValidator, Destructive, Policy, PolicyConfig, ResolveSymlinks,
 };
 
-use crate::support::{PROJECT, corpus, validator};
+use crate::policy::support::{PROJECT, corpus, validator};
 
 /// A file system in which everything is where it seems, but for these links.
 struct Links(HashMap<&'static str, &'static str>);

@@ -1,4 +1,4 @@
-use crate::outline::check;
+use crate::syntax::outline::check;
 
 #[test]
 fn assignments_stand_before_the_name() {

@@ -1,7 +1,7 @@
 use autonoe_security::syntax::parse;
 
-use crate::bash::Bash;
-use crate::corpus::{cases, command};
+use crate::common::corpus::{cases, command};
+use crate::syntax::bash::Bash;
 
 /// The commands of the corpus.
 pub(crate) fn corpus() -> Vec<String> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use autonoe_security::syntax::parse;
 
-use crate::bash::Bash;
+use crate::syntax::bash::Bash;
 
 /// Where scripts lie, and whether all below is searched.
 const PLACES: [(&str, bool); 7] = [

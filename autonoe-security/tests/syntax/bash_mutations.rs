@@ -1,8 +1,8 @@
 use autonoe_security::syntax::parse;
 
-use crate::bash::Bash;
-use crate::bash_corpus::corpus;
-use crate::mutate::{Mutator, number};
+use crate::common::mutate::{Mutator, number};
+use crate::syntax::bash::Bash;
+use crate::syntax::bash_corpus::corpus;
 
 /// How many texts are made; a longer run sets it.
 const TEXTS: &str = "AUTONOE_SYNTAX_TEXTS";

@@ -2,8 +2,8 @@
 
 use autonoe_security::syntax::{ArgWord, Brace, Part, commands, parse};
 
-use crate::bash::Bash;
-use crate::mutate::{Mutator, number};
+use crate::common::mutate::{Mutator, number};
+use crate::syntax::bash::Bash;
 
 /// How many words are made; a longer run sets it.
 const WORDS: &str = "AUTONOE_SYNTAX_WORDS";

@@ -1,4 +1,4 @@
-use crate::outline::check;
+use crate::syntax::outline::check;
 
 #[test]
 fn alternatives_and_sequences_multiply_words() {

@@ -1,6 +1,6 @@
 use autonoe_security::syntax::parse;
 
-use crate::outline::check;
+use crate::syntax::outline::check;
 
 #[test]
 fn a_line_may_continue_between_words() {

@@ -6,9 +6,9 @@ use autonoe_security::syntax::{SyntaxErrorKind, parse};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
-use crate::bash::Bash;
-use crate::mutate::number;
-use crate::probes::names;
+use crate::common::mutate::number;
+use crate::syntax::bash::Bash;
+use crate::syntax::probes::names;
 
 /// How many scripts are made up; a longer run sets it.
 const SCRIPTS: &str = "AUTONOE_SYNTAX_SCRIPTS";

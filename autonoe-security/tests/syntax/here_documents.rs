@@ -1,4 +1,4 @@
-use crate::outline::check;
+use crate::syntax::outline::check;
 
 #[test]
 fn a_body_stands_behind_the_line() {

@@ -1,4 +1,4 @@
-use crate::outline::check;
+use crate::syntax::outline::check;
 
 #[test]
 fn nothing_is_a_script() {

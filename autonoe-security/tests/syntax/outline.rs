@@ -8,7 +8,7 @@ use autonoe_security::syntax::{
     Pipeline, Redirect, RedirectOperator, RedirectTarget, Runs, Script, SimpleCommand, parse,
 };
 
-use crate::outline_words::{arithmetic, parts, subscript, word};
+use crate::syntax::outline_words::{arithmetic, parts, subscript, word};
 
 /// Parses `text` and outlines its tree.
 pub(crate) fn outline(text: &str) -> String {

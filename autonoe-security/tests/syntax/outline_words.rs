@@ -8,7 +8,7 @@ use autonoe_security::syntax::{
     Arithmetic, ArithmeticToken, Brace, Operation, Parameter, Part, Subscript, Substitute, Word,
 };
 
-use crate::outline::{joined, script};
+use crate::syntax::outline::{joined, script};
 
 pub(crate) fn word(word: &Word<'_>) -> String {
     parts(&word.parts)

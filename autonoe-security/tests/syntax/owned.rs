@@ -1,6 +1,6 @@
 use autonoe_security::syntax::{Script, parse};
 
-use crate::bash_corpus::corpus;
+use crate::syntax::bash_corpus::corpus;
 
 #[test]
 fn an_owned_tree_outlives_its_text() {
@@ -10,7 +10,7 @@ fn an_owned_tree_outlives_its_text() {
     };
 
     assert_eq!(
-        crate::outline::script(&owned),
+        crate::syntax::outline::script(&owned),
         "for x in a do [b \"<$([c])>\"] <<E:<$d>'\n' done"
     );
 }

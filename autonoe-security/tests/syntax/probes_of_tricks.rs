@@ -3,7 +3,7 @@
 
 use autonoe_security::syntax::parse;
 
-use crate::probes::names;
+use crate::syntax::probes::names;
 
 const TRICKS: [&str; 54] = [
     // The halves of a token on two lines.

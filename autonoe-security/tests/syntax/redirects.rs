@@ -1,4 +1,4 @@
-use crate::outline::check;
+use crate::syntax::outline::check;
 
 #[test]
 fn redirections_stand_anywhere_in_a_command() {

@@ -2,7 +2,7 @@ use autonoe_security::syntax::{
     ArgWord, CommandKind, Part, RedirectTarget, Script, Word, commands, parse,
 };
 
-use crate::bash_corpus::corpus;
+use crate::syntax::bash_corpus::corpus;
 
 fn words<'t, 'a>(tree: &'t Script<'a>) -> Vec<&'t Word<'a>> {
     commands(tree)

@@ -137,7 +137,7 @@ fn no_text_is_too_long_or_too_deep_for_a_small_stack() {
 
 #[test]
 fn no_text_makes_it_panic() {
-    let mut mutator = crate::mutate::Mutator::new(3, crate::bash_corpus::corpus());
+    let mut mutator = crate::common::mutate::Mutator::new(3, crate::syntax::bash_corpus::corpus());
     for _ in 0..20_000 {
         let text = mutator.text();
         let _ = parse(&text);

@@ -77,7 +77,7 @@ impl RunAttempt {
     pub fn agents(&self, scripts: impl IntoIterator<Item = SessionScript>) -> Arc<ScriptedAgents> {
         let scripts = (1..).zip(scripts).map(|(number, script)| {
             if self.lost_session == Some(number) {
-                script.run_again()
+                script.repeated()
             } else {
                 script
             }

@@ -7,7 +7,7 @@ use futures::StreamExt;
 use tokio::time::timeout;
 
 /// How long anything may take on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Waits until `is_so`.
 ///

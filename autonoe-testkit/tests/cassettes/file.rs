@@ -7,7 +7,7 @@ use autonoe_core::AgentErrorKind;
 use autonoe_testkit::{Cassette, Recorder, ScriptedAgents, SessionScript};
 use serde_json::json;
 
-use crate::recorded_run::{SECRET, recorded, run};
+use crate::cassettes::recorded_run::{SECRET, recorded, run};
 
 #[tokio::test(start_paused = true)]
 async fn secrets_and_the_environment_are_not_in_the_file() {

@@ -7,7 +7,7 @@ use autonoe_core::{ExitReason, HookDecision, hook_fn};
 use autonoe_testkit::{Cassette, Replayer};
 use serde_json::json;
 
-use crate::recorded_run::{recorded, run, run_with};
+use crate::cassettes::recorded_run::{recorded, run, run_with};
 
 #[tokio::test(start_paused = true)]
 async fn another_decision_fails_with_what_was_and_what_is() {

@@ -11,7 +11,7 @@ use autonoe_testkit::{
 };
 use serde_json::json;
 
-use crate::recorded_run::{SECRET, TOKEN, recorded, run, scripts};
+use crate::cassettes::recorded_run::{SECRET, TOKEN, recorded, run, scripts};
 
 /// Returns the lines of a log without the secrets, sorted: calls that were made
 /// at once are replayed one after the other.

@@ -10,7 +10,7 @@ use autonoe_core::{
 };
 use autonoe_testkit::{Fault, FaultHit, FaultyAgents, VirtualClock};
 
-use crate::diligent_backend::Diligent;
+use crate::chaos::diligent_backend::Diligent;
 
 const MAX_ITERATIONS: u32 = 12;
 

@@ -12,7 +12,7 @@ use autonoe_testkit::conformance::{
     deliverable_repository, reopened_repository, stateless_pre_tool_use_hook,
 };
 
-use crate::scripted_harness::ScriptedHarness;
+use crate::conformance::scripted_harness::ScriptedHarness;
 
 #[tokio::test(start_paused = true)]
 async fn the_repository_in_memory_conforms() {

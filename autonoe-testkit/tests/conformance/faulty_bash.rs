@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use autonoe_core::{Denial, Layer, Verdict};
 use autonoe_testkit::conformance::{BashCase, bash_contract, bash_security_cases};
 
-use crate::assert_fails;
+use crate::conformance::assert_fails;
 
 fn denial() -> Denial {
     Denial::new("R1", Layer::Baseline, "nothing may run")

@@ -13,8 +13,8 @@ use autonoe_testkit::conformance::{AgentHarness, Scenario, agent_client};
 use futures::{FutureExt, StreamExt, stream};
 use tokio::sync::Semaphore;
 
-use crate::assert_fails;
-use crate::scripted_harness::{Fault, ScriptedHarness};
+use crate::conformance::assert_fails;
+use crate::conformance::scripted_harness::{Fault, ScriptedHarness};
 
 /// Never gets to the end of its disposal.
 struct HangsInDispose;

@@ -8,8 +8,8 @@ use autonoe_core::{
 };
 use autonoe_testkit::conformance::agent_client;
 
-use crate::assert_fails;
-use crate::scripted_harness::{Fault, ScriptedHarness};
+use crate::conformance::assert_fails;
+use crate::conformance::scripted_harness::{Fault, ScriptedHarness};
 
 /// Has a control of its own.
 struct WithControl<C>(C);

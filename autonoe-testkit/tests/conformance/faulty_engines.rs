@@ -5,7 +5,7 @@ use std::sync::Arc;
 use autonoe_core::LocalEngine;
 use autonoe_testkit::conformance::engine;
 
-use crate::faulty_engine::{Fault, FaultyEngine};
+use crate::conformance::faulty_engine::{Fault, FaultyEngine};
 
 #[tokio::test(start_paused = true)]
 async fn the_engine_in_this_process_conforms() {

@@ -14,8 +14,8 @@ use futures::{StreamExt, stream};
 use serde_json::json;
 use tokio::sync::Semaphore;
 
-use crate::assert_fails;
-use crate::scripted_harness::{Fault, ScriptedHarness};
+use crate::conformance::assert_fails;
+use crate::conformance::scripted_harness::{Fault, ScriptedHarness};
 
 async fn checked(fault: impl Fault) -> Conformance {
     agent_client(&ScriptedHarness::with(fault)).await

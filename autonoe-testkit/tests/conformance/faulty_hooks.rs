@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use autonoe_core::{HookDecision, PreToolUseHook, ToolCall, ToolKind, hook_fn};
 use autonoe_testkit::conformance::{pre_tool_use_hook, stateless_pre_tool_use_hook};
 
-use crate::assert_fails;
+use crate::conformance::assert_fails;
 
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_panics_is_found() {

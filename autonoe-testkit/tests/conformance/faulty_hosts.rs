@@ -2,7 +2,7 @@
 
 use autonoe_testkit::conformance::session_host;
 
-use crate::faulty_host::{Fault, FaultyHost};
+use crate::conformance::faulty_host::{Fault, FaultyHost};
 
 const AGAIN: &str = "a session with an outcome is not run again";
 const RECORDED: &str = "an outcome that is told is recorded";

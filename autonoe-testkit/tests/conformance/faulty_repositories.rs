@@ -11,7 +11,7 @@ use autonoe_core::{
 use autonoe_testkit::conformance::{Conformance, deliverable_repository};
 use tokio::sync::Mutex;
 
-use crate::assert_fails;
+use crate::conformance::assert_fails;
 
 type Loaded = Result<Option<Snapshot>, RepositoryError>;
 type Saved = Result<Revision, RepositoryError>;

@@ -11,8 +11,8 @@ use autonoe_core::{
 use autonoe_testkit::conformance::agent_client;
 use futures::{StreamExt, stream};
 
-use crate::assert_fails;
-use crate::scripted_harness::{Fault, ScriptedHarness};
+use crate::conformance::assert_fails;
+use crate::conformance::scripted_harness::{Fault, ScriptedHarness};
 
 /// Changes the stream of every turn.
 struct InStream(Change);

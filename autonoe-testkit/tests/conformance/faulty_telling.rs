@@ -10,8 +10,8 @@ use autonoe_core::{
 use autonoe_testkit::conformance::agent_client;
 use serde_json::json;
 
-use crate::assert_fails;
-use crate::scripted_harness::{Fault, ScriptedHarness};
+use crate::conformance::assert_fails;
+use crate::conformance::scripted_harness::{Fault, ScriptedHarness};
 
 const CLAIM: &str = "observers are told what the backend claims, and no more";
 const PLACE: &str = "each call of a model has a place of its own and one end";

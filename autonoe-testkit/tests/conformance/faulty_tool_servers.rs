@@ -2,7 +2,7 @@
 
 use autonoe_testkit::conformance::tool_server;
 
-use crate::local_tool_server::{Fault, LocalServer};
+use crate::conformance::local_tool_server::{Fault, LocalServer};
 
 #[tokio::test(start_paused = true)]
 async fn a_server_without_a_fault_passes() {

@@ -11,8 +11,8 @@ use autonoe_testkit::conformance::{Conformance, agent_client};
 use futures::StreamExt;
 use serde_json::{Value, json};
 
-use crate::assert_fails;
-use crate::scripted_harness::{Fault, ScriptedHarness};
+use crate::conformance::assert_fails;
+use crate::conformance::scripted_harness::{Fault, ScriptedHarness};
 
 async fn checked(fault: impl Fault) -> Conformance {
     agent_client(&ScriptedHarness::with(fault)).await

@@ -9,8 +9,8 @@ use autonoe_core::{AgentClientFactory, Support};
 use autonoe_testkit::conformance::{AgentHarness, Scenario, agent_client};
 use tempfile::TempDir;
 
-use crate::assert_fails;
-use crate::scripted_harness::ScriptedHarness;
+use crate::conformance::assert_fails;
+use crate::conformance::scripted_harness::ScriptedHarness;
 
 const ENCLOSED: &str = "an agent in the outer sandbox writes to its project alone";
 

@@ -10,7 +10,7 @@ use autonoe_core::{
 use autonoe_testkit::conformance::{Conformance, deliverable_repository};
 use serde_json::Value;
 
-use crate::assert_fails;
+use crate::conformance::assert_fails;
 
 type Loaded = Result<Option<Snapshot>, RepositoryError>;
 type Saved = Result<Revision, RepositoryError>;

@@ -12,7 +12,7 @@ use autonoe_core::{
 use autonoe_testkit::conformance::{self, AgentHarness, ProbeCall, Scenario};
 use autonoe_testkit::fake_claude::{Build, FakeScript, FakeTurn, ToolUse, TurnEnd};
 
-use crate::setting::{PATIENCE, Setting, on_both_builds};
+use crate::fake_claude::setting::{PATIENCE, Setting, on_both_builds};
 
 /// Plays the scenarios of the suite.
 struct FakeClaude {

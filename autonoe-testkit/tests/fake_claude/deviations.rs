@@ -3,8 +3,8 @@
 use autonoe_core::Sandbox;
 use autonoe_testkit::fake_claude::{Build, Deviation, FakeScript, FakeTurn, Fault, ToolUse};
 
-use crate::setting::{Setting, on_both_builds};
-use crate::turns::SetStatus;
+use crate::fake_claude::setting::{Setting, on_both_builds};
+use crate::fake_claude::turns::SetStatus;
 
 /// A turn that would leave a trace.
 fn script(build: Build, deviation: Deviation) -> FakeScript {

@@ -8,8 +8,8 @@ use futures::StreamExt;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::setting::{PATIENCE, Setting, eventually, on_both_builds};
-use crate::turns::SetStatus;
+use crate::fake_claude::setting::{PATIENCE, Setting, eventually, on_both_builds};
+use crate::fake_claude::turns::SetStatus;
 
 /// A command that does not end by itself, and says when it has begun.
 fn endless() -> ToolUse {
@@ -54,7 +54,7 @@ async fn an_interrupted_command_ends_and_the_session_goes_on(build: Build) {
 
     let begun = setting.project().join("begun");
     let (outcome, _) = interrupted(client.as_mut(), || begun.exists()).await;
-    let next = crate::setting::query(client.as_mut()).await;
+    let next = crate::fake_claude::setting::query(client.as_mut()).await;
     client.dispose().await.expect("it ends");
 
     assert_eq!(outcome, Some(SessionOutcome::Interrupted));

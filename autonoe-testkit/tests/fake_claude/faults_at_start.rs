@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, Mishap, Start};
 
-use crate::setting::{Setting, on_both_builds};
+use crate::fake_claude::setting::{Setting, on_both_builds};
 
 fn script(build: Build, fault: Fault) -> FakeScript {
     FakeScript::says("Hello.").on(build).with_fault(fault)
@@ -103,7 +103,7 @@ async fn what_says_that_it_cannot_start_is_believed(build: Build) {
 async fn a_result_in_the_place_of_an_answer_says_why_there_is_none(build: Build) {
     let recorded = "2.1.197/e02_sandbox_fail_if_unavailable";
     let recorded = recorded.replace("2.1.197", build.version());
-    let path = crate::replay::transcripts().join(format!("{recorded}.jsonl"));
+    let path = crate::fake_claude::replay::transcripts().join(format!("{recorded}.jsonl"));
     let setting = Setting::new(&FakeScript::replay(path).on(build));
 
     let played = setting.played().await;

@@ -9,8 +9,8 @@ use autonoe_core::{
 use autonoe_testkit::fake_claude::{Build, FakeScript, FakeTurn, ToolUse};
 use serde_json::{Value, json};
 
-use crate::replay::transcripts;
-use crate::setting::{Setting, on_both_builds};
+use crate::fake_claude::replay::transcripts;
+use crate::fake_claude::setting::{Setting, on_both_builds};
 
 /// Remembers which answers of the model called it.
 struct Called {

@@ -9,6 +9,9 @@ use autonoe_testkit::fake_claude::{
 };
 use serde_json::{Value, json};
 
+/// How long a test waits for the program at most.
+const DEADLINE: Duration = Duration::from_secs(120);
+
 /// A program on a thread of its own, and a host in the test.
 struct Program {
     stdin: Option<io::PipeWriter>,
@@ -69,7 +72,7 @@ impl Program {
     }
 
     fn next(&self) -> Value {
-        let line = self.said.recv_timeout(Duration::from_secs(30));
+        let line = self.said.recv_timeout(DEADLINE);
         line.expect("it says something")
     }
 
@@ -93,7 +96,7 @@ impl Program {
     }
 
     fn end(&self) -> (u8, String) {
-        let ended = self.ended.recv_timeout(Duration::from_secs(30));
+        let ended = self.ended.recv_timeout(DEADLINE);
         ended.expect("it ends")
     }
 
@@ -247,13 +250,14 @@ fn it_refuses_requests_that_it_does_not_know() {
     );
 }
 
-/// Starts a program whose agent calls a tool about which the host is asked; returns the question.
-fn asking(build: Build, mode: &str, tool: ToolUse) -> (Program, String) {
+/// Starts a program whose agent calls a tool about which the host is asked, and which waits for the
+/// answer for `timeout` seconds; returns the question.
+fn asking(build: Build, mode: &str, tool: ToolUse, timeout: u64) -> (Program, String) {
     let turn = FakeTurn::new().uses(tool).says("Done.");
     let script = FakeScript::new([turn]).on(build);
     let mut program = Program::start(script, &[&format!("--permission-mode={mode}")]);
     let matcher = json!({
-        "matcher": null, "hookCallbackIds": ["gate"], "timeout": 1, "onFailure": "block",
+        "matcher": null, "hookCallbackIds": ["gate"], "timeout": timeout, "onFailure": "block",
     });
     let hooks = json!({"PreToolUse": [matcher]});
     program.ask("1", &json!({"subtype": "initialize", "hooks": hooks}));
@@ -272,7 +276,7 @@ fn a_hook_that_fails_does_to_each_build_what_it_does_to_the_real_one() {
         (Build::V2_1_325, "dontAsk", false),
         (Build::V2_1_325, "bypassPermissions", false),
     ] {
-        let (mut program, id) = asking(build, mode, ToolUse::bash("echo ran"));
+        let (mut program, id) = asking(build, mode, ToolUse::bash("echo ran"), 60);
 
         let failure = json!({"subtype": "error", "request_id": id, "error": "it broke"});
         program.send(&json!({"type": "control_response", "response": failure}));
@@ -291,7 +295,7 @@ fn a_hook_that_fails_does_to_each_build_what_it_does_to_the_real_one() {
 #[test]
 fn a_hook_that_does_not_answer_in_time_refuses_the_call() {
     for build in Build::ALL {
-        let (program, id) = asking(build, "bypassPermissions", ToolUse::bash("echo ran"));
+        let (program, id) = asking(build, "bypassPermissions", ToolUse::bash("echo ran"), 1);
 
         assert_eq!(program.hear("control_cancel_request", "")["request_id"], id);
         let result = program.hear("user", "")["message"]["content"][0].clone();
@@ -302,7 +306,7 @@ fn a_hook_that_does_not_answer_in_time_refuses_the_call() {
 #[test]
 fn without_an_answer_a_hook_refuses_on_the_newer_build_when_the_host_is_gone() {
     for (build, ran) in [(Build::V2_1_197, true), (Build::V2_1_325, false)] {
-        let (mut program, _) = asking(build, "dontAsk", ToolUse::bash("echo ran"));
+        let (mut program, _) = asking(build, "dontAsk", ToolUse::bash("echo ran"), 60);
 
         program.stdin = None;
 

@@ -28,7 +28,8 @@ fn every_pattern_is_a_recorded_line() {
                 "failed_command" => {
                     here.join(format!("tests/fake_claude/recorded/{version}.jsonl"))
                 }
-                _ => crate::replay::transcripts().join(format!("{version}/{scenario}.jsonl")),
+                _ => crate::fake_claude::replay::transcripts()
+                    .join(format!("{version}/{scenario}.jsonl")),
             };
             let text = std::fs::read_to_string(file).expect("it was recorded");
             let mut records = text

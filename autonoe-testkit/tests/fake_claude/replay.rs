@@ -9,8 +9,8 @@ use futures::StreamExt;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::setting::{PATIENCE, Setting, on_both_builds};
-use crate::turns::SetStatus;
+use crate::fake_claude::setting::{PATIENCE, Setting, on_both_builds};
+use crate::fake_claude::turns::SetStatus;
 
 /// Where the recorded conversations are.
 pub(crate) fn transcripts() -> PathBuf {

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 use tokio::time::timeout;
 
 /// How long anything may take on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A variable that everything inherits which a test starts.
 const MARKER: &str = "AUTONOE_TEST_SETTING";

@@ -12,7 +12,7 @@ use autonoe_testkit::fake_claude::{
 };
 use serde_json::{Value, json};
 
-use crate::setting::{Played, Setting, on_both_builds};
+use crate::fake_claude::setting::{Played, Setting, on_both_builds};
 
 /// A tool that says its name back.
 pub(crate) struct SetStatus(ToolDefinition);
@@ -222,9 +222,9 @@ async fn a_session_has_as_many_turns_as_its_script(build: Build) {
     let setting = Setting::new(&script.on(build));
     let mut client = setting.client();
 
-    let first = crate::setting::query(client.as_mut()).await;
-    let second = crate::setting::query(client.as_mut()).await;
-    let third = crate::setting::query(client.as_mut()).await;
+    let first = crate::fake_claude::setting::query(client.as_mut()).await;
+    let second = crate::fake_claude::setting::query(client.as_mut()).await;
+    let third = crate::fake_claude::setting::query(client.as_mut()).await;
     client.dispose().await.expect("it ends");
 
     first.assert_completed(&["One."]);

@@ -6,7 +6,7 @@ use autonoe_testkit::model_server::anthropic::{
 use autonoe_testkit::model_server::{Answer, Ending};
 use serde_json::{Value, json};
 
-use crate::client::{End, ask, prompt, send, streamed};
+use crate::model_server::client::{End, ask, prompt, send, streamed};
 
 fn looks_around() -> Message {
     Message::new()

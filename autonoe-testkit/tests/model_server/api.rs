@@ -9,7 +9,7 @@ use autonoe_testkit::model_server::{Credential, ModelServer, Script};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
-use crate::client::{Heard, hear_all, open_with};
+use crate::model_server::client::{Heard, hear_all, open_with};
 
 /// An API of a vendor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use autonoe_testkit::model_server::anthropic::{
     AnthropicServer, Message, Place, StreamFault, Turn,
 };
 
-use crate::client::{End, PATIENCE, ask, prompt, streamed};
+use crate::model_server::client::{End, PATIENCE, ask, prompt, streamed};
 
 const START: &str = "message_start";
 const BLOCK: &str = "content_block_start";

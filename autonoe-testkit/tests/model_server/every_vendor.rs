@@ -5,8 +5,8 @@ use autonoe_testkit::model_server::{
 };
 use serde_json::json;
 
-use crate::api::{ALL, Api, As};
-use crate::client::send;
+use crate::model_server::api::{ALL, Api, As};
+use crate::model_server::client::send;
 
 #[tokio::test]
 async fn one_script_is_played_by_every_vendor_with_and_without_a_stream() {

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use autonoe_testkit::model_server::{Ending, Message, Place, StreamFault, Turn};
 use serde_json::{Value, json};
 
-use crate::api::{ALL, AnyServer, Api, As};
-use crate::client::{End, PATIENCE};
+use crate::model_server::api::{ALL, AnyServer, Api, As};
+use crate::model_server::client::{End, PATIENCE};
 
 fn two_texts() -> Message {
     Message::new().says("one").says("two")

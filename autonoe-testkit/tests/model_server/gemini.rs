@@ -4,8 +4,8 @@ use autonoe_testkit::model_server::gemini::GeminiServer;
 use autonoe_testkit::model_server::{Answer, Message, Request, StopReason, Turn, Usage};
 use serde_json::{Value, json};
 
-use crate::api::{Api, As};
-use crate::client::{Heard, send, without_server};
+use crate::model_server::api::{Api, As};
+use crate::model_server::client::{Heard, send, without_server};
 
 fn looks_around() -> Message {
     Message::new()

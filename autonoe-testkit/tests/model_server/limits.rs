@@ -5,7 +5,7 @@ use autonoe_testkit::model_server::anthropic::{
 };
 use jiff::Timestamp;
 
-use crate::client::{Heard, ask, streamed};
+use crate::model_server::client::{Heard, ask, streamed};
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(seconds).expect("it is in range")

@@ -6,7 +6,7 @@ use autonoe_testkit::model_server::anthropic::{AnthropicServer, Request, Turn};
 use autonoe_testkit::model_server::{Credential, Exchange};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::client::{PATIENCE, ask, open, prompt, send, streamed};
+use crate::model_server::client::{PATIENCE, ask, open, prompt, send, streamed};
 
 #[tokio::test]
 async fn a_request_is_logged_without_its_secrets() {

@@ -3,8 +3,8 @@
 use autonoe_testkit::model_server::{Refusal, Turn};
 use serde_json::{Value, json};
 
-use crate::api::{ALL, Api, As};
-use crate::client::Heard;
+use crate::model_server::api::{ALL, Api, As};
+use crate::model_server::client::Heard;
 
 /// Returns status, type of error and code, as `429 requests rate_limit_exceeded`.
 fn told(api: Api, heard: &Heard) -> String {

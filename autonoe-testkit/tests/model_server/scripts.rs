@@ -6,7 +6,7 @@ use autonoe_testkit::model_server::anthropic::{
 };
 use serde_json::{Value, json};
 
-use crate::client::{Heard, ask, prompt, send, streamed};
+use crate::model_server::client::{Heard, ask, prompt, send, streamed};
 
 fn text(heard: &Heard) -> String {
     let body = heard.json();

@@ -7,7 +7,7 @@ use autonoe_testkit::model_server::anthropic::{
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
-use crate::client::{PATIENCE, open, streamed};
+use crate::model_server::client::{PATIENCE, open, streamed};
 
 async fn asked(server: &AnthropicServer) -> TcpStream {
     let body = streamed("go").to_string();

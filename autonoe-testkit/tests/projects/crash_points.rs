@@ -6,7 +6,7 @@ use autonoe_core::{CostUsd, Mode, ProjectRun};
 use autonoe_testkit::{CrashPoints, CrashReport, SessionScript, TempProject, Totals};
 use serde_json::json;
 
-use crate::{plans, sets_status};
+use crate::projects::{plans, sets_status};
 
 /// Returns the lines with problems, and what those of the first are.
 fn found(report: &CrashReport) -> (Vec<usize>, Vec<String>) {

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use autonoe_core::ProjectRun;
 use autonoe_testkit::{CrashPoints, TempProject};
 
-use crate::{plans, sets_status};
+use crate::projects::{plans, sets_status};
 
 fn crashes() -> CrashPoints {
     CrashPoints::of(|attempt| {
@@ -16,7 +16,7 @@ fn crashes() -> CrashPoints {
 
 #[test]
 fn a_killed_process_leaves_what_a_dropped_run_leaves() {
-    let test = "killed_processes::a_killed_process_leaves_what_a_dropped_run_leaves";
+    let test = "projects::killed_processes::a_killed_process_leaves_what_a_dropped_run_leaves";
 
     let killed = crashes().kill_processes(test);
 
@@ -26,7 +26,7 @@ fn a_killed_process_leaves_what_a_dropped_run_leaves() {
 
 #[test]
 fn a_test_that_is_not_there_is_no_kill() {
-    let report = crashes().kill_processes("killed_processes::misspelt");
+    let report = crashes().kill_processes("projects::killed_processes::misspelt");
 
     assert_eq!(report.points().len(), 8);
     for point in report.points() {
@@ -40,7 +40,7 @@ fn a_test_that_is_not_there_is_no_kill() {
 
 #[test]
 fn a_process_that_never_gets_to_its_line_says_why() {
-    let test = "killed_processes::a_process_that_never_gets_to_its_line_says_why";
+    let test = "projects::killed_processes::a_process_that_never_gets_to_its_line_says_why";
     let projects = Cell::new(0);
     // Only the undisturbed run, which is the first, has settings that can be read.
     let crashes = crashes().in_project(move || {

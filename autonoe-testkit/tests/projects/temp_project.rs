@@ -6,7 +6,7 @@ use autonoe_core::{InstructionName, ProjectRun, RunControl};
 use autonoe_testkit::{ScriptedAgents, TempProject, VirtualClock};
 use serde_json::json;
 
-use crate::{plans, sets_status};
+use crate::projects::{plans, sets_status};
 
 #[test]
 fn it_is_there_until_it_is_dropped() {

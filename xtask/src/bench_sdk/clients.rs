@@ -79,7 +79,7 @@ pub(super) fn measure(
     let _ = fs::remove_file(report);
 
     let failed = |reason: String| Failure::new(format!("{}: {reason}", client.name()));
-    let ending = deadline::run(&mut command, LIMIT)
+    let ending = deadline::run(&mut command, "", LIMIT)
         .map_err(|source| cargo::cannot_start(&command, &source))?;
     let (status, stdout) = match ending {
         Ending::Exited { status, stdout } => (status, stdout),

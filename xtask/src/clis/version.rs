@@ -29,7 +29,7 @@ pub(super) fn check(pin: &Pin, folder: &Path) -> Result<(), Failure> {
     command.env("HOME", &nowhere);
     command.env("CLAUDE_CONFIG_DIR", &nowhere);
 
-    let ending = deadline::run(&mut command, LIMIT).map_err(|source| {
+    let ending = deadline::run(&mut command, "", LIMIT).map_err(|source| {
         let program = program.display();
         Failure::new(format!("cannot run {program}: {source}"))
     })?;

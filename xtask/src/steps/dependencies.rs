@@ -12,6 +12,9 @@ use crate::tree;
 /// How many crates of others a user of `autonoe-core` has to build at most.
 const CORE_LIMIT: usize = 60;
 
+/// Third-party crates that `cargo run --example quickstart` may build.
+const EXAMPLES_LIMIT: usize = 60;
+
 /// Checks the dependencies among our crates and the weight of the others.
 pub(super) fn check(cargo: &Cargo) -> Result<(), Failure> {
     let packages = metadata::ours(cargo)?;
@@ -24,7 +27,13 @@ pub(super) fn check(cargo: &Cargo) -> Result<(), Failure> {
     )?;
     println!("dependencies among our own crates: as in the table");
 
-    let security = ["-p", "autonoe-security", "--no-default-features"];
+    let security = [
+        "-e",
+        "normal",
+        "-p",
+        "autonoe-security",
+        "--no-default-features",
+    ];
     at_most(
         0,
         "autonoe-security without features",
@@ -33,12 +42,22 @@ pub(super) fn check(cargo: &Cargo) -> Result<(), Failure> {
     at_most(
         CORE_LIMIT,
         "autonoe-core",
-        &tree::third_party(&read_tree(cargo, &["-p", "autonoe-core"])?, &ours)?,
+        &tree::third_party(
+            &read_tree(cargo, &["-e", "normal", "-p", "autonoe-core"])?,
+            &ours,
+        )?,
+    )?;
+    // A newcomer builds these with the first command of the README.
+    let examples = ["-e", "normal,build,dev", "-p", "autonoe-examples"];
+    at_most(
+        EXAMPLES_LIMIT,
+        "the quickstart",
+        &tree::third_party(&read_tree(cargo, &examples)?, &ours)?,
     )
 }
 
-fn read_tree(cargo: &Cargo, package: &[&str]) -> Result<String, Failure> {
-    let args = ["tree", "-e", "normal"].iter().chain(package);
+fn read_tree(cargo: &Cargo, selection: &[&str]) -> Result<String, Failure> {
+    let args = ["tree"].iter().chain(selection);
     cargo.read(args.chain(&tree::FLAT))
 }
 

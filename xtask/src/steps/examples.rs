@@ -1,50 +1,84 @@
-//! Every example runs, finishes in time, and has something to say.
+//! Runs every example: it must finish in time and print something.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
+
+use serde_json::Value;
 
 use crate::cargo::{self, Cargo};
 use crate::deadline::{self, Ending};
 use crate::failure::Failure;
-use crate::metadata;
 
-const PACKAGE: &str = "autonoe-examples";
+/// The first command of the README, word for word.
+const QUICKSTART: [&str; 3] = ["run", "--example", "quickstart"];
 
-/// How long one example may take. They run offline and wait for nothing.
+/// Time limit of one example. Examples run offline and wait for nothing.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Builds and runs the examples one after the other.
-pub(super) fn check(cargo: &Cargo) -> Result<(), Failure> {
-    let examples = names(&metadata::ours(cargo)?)?;
-    // Built beforehand, so that the limit is about running.
-    cargo.run(["build", "--quiet", "-p", PACKAGE, "--examples"])?;
+/// Standard input of the examples that read it.
+const INPUTS: [(&str, &str); 1] = [("verdicts", r#"{"id": 1, "command": "git status"}"#)];
 
+/// An example that has been built.
+#[derive(Debug, PartialEq, Eq)]
+struct Example {
+    name: String,
+    program: PathBuf,
+}
+
+/// Builds and runs all examples, the quickstart as the README says.
+pub(super) fn check(cargo: &Cargo) -> Result<(), Failure> {
+    cargo.run(QUICKSTART)?;
+
+    // The features of the test step, so that nothing is compiled a second time.
+    let built = cargo.read([
+        "build",
+        "--quiet",
+        "--workspace",
+        "--all-features",
+        "--examples",
+        "--message-format=json",
+    ])?;
+    let examples = read_examples(&built);
+    if examples.is_empty() {
+        return Err(Failure::new("cargo has built no examples"));
+    }
     let mut failed = Vec::new();
-    for name in &examples {
+    for example in &examples {
         let started = Instant::now();
-        if let Err(failure) = run(cargo, name) {
+        if let Err(failure) = run(example) {
             failed.push(failure.to_string());
         }
-        println!("{name}: {:.1} s", started.elapsed().as_secs_f64());
+        println!("{}: {:.1} s", example.name, started.elapsed().as_secs_f64());
     }
     Failure::unless_empty("not every example works", &failed)
 }
 
-/// Returns the names of all examples, at least one.
-fn names(packages: &[metadata::Package]) -> Result<Vec<String>, Failure> {
-    let package = packages.iter().find(|package| package.name == PACKAGE);
-    match package {
-        Some(package) if !package.examples.is_empty() => Ok(package.examples.clone()),
-        _ => Err(Failure::new(format!("`{PACKAGE}` has no examples"))),
-    }
+/// Finds the programs of examples in the messages of `cargo build --message-format=json`.
+fn read_examples(messages: &str) -> Vec<Example> {
+    messages
+        .lines()
+        .filter_map(|line| {
+            let message: Value = serde_json::from_str(line).ok()?;
+            let is_example = message["target"]["kind"] == serde_json::json!(["example"]);
+            // An example with tests is built as a test program as well.
+            let is_test = message["profile"]["test"] == true;
+            if !is_example || is_test {
+                return None;
+            }
+            Some(Example {
+                name: message["target"]["name"].as_str()?.to_owned(),
+                program: message["executable"].as_str()?.into(),
+            })
+        })
+        .collect()
 }
 
-fn run(cargo: &Cargo, name: &str) -> Result<(), Failure> {
-    let mut command = cargo.command(["run", "--quiet", "-p", PACKAGE, "--example", name]);
-    cargo::announce(&command);
+fn run(Example { name, program }: &Example) -> Result<(), Failure> {
+    let input = INPUTS.iter().find(|(example, _)| example == name);
+    let input = input.map_or("", |(_, input)| *input);
+    let mut command = std::process::Command::new(program);
 
-    // On Unix `cargo run` becomes the example, and on Windows the example ends
-    // with it, so killing the child ends the example as well.
-    let ending = deadline::run(&mut command, LIMIT)
+    let ending = deadline::run(&mut command, input, LIMIT)
         .map_err(|source| cargo::cannot_start(&command, &source))?;
 
     let (status, stdout) = match ending {
@@ -70,35 +104,20 @@ fn run(cargo: &Cargo, name: &str) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metadata::Package;
 
     #[test]
-    fn the_examples_of_the_examples_package_are_found() {
-        let packages = [
-            Package {
-                name: "autonoe-core".into(),
-                examples: vec!["elsewhere".into()],
-                ..Package::default()
-            },
-            Package {
-                name: PACKAGE.into(),
-                examples: vec!["hello".into(), "quota".into()],
-                ..Package::default()
-            },
-        ];
+    fn finds_the_programs_of_examples() {
+        let messages = r#"
+{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"core"},"executable":null}
+{"reason":"compiler-artifact","target":{"kind":["example"],"name":"hello"},"profile":{"test":false},"executable":"/t/hello"}
+{"reason":"compiler-artifact","target":{"kind":["example"],"name":"hello"},"profile":{"test":true},"executable":"/t/hello-1"}
+{"reason":"build-finished","success":true}
+"#;
 
-        let expected = ["hello", "quota"].map(str::to_owned);
-        assert_eq!(names(&packages), Ok(expected.into()));
-    }
-
-    #[test]
-    fn finding_no_example_is_a_failure() {
-        let empty = Package {
-            name: PACKAGE.into(),
-            ..Package::default()
+        let hello = Example {
+            name: "hello".into(),
+            program: "/t/hello".into(),
         };
-
-        assert!(names(&[]).is_err());
-        assert!(names(&[empty]).is_err());
+        assert_eq!(read_examples(messages), [hello]);
     }
 }

@@ -1,17 +1,24 @@
-//! Every crate compiles with any one of its features.
+//! Compiles every published crate on its own, with each of its features.
+//!
+//! The other steps build the whole workspace, where a crate can use a feature of a dependency that
+//! only another crate asks for. They also build with all features, so that combination is not
+//! repeated here.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cargo::Cargo;
 use crate::failure::Failure;
 use crate::metadata;
 
-/// Compiles each of our crates without features, with each alone, and with all.
+/// Compiles each published crate without features and with each feature alone.
 pub(super) fn check(cargo: &Cargo) -> Result<(), Failure> {
     let mut failed = Vec::new();
-    for package in metadata::ours(cargo)? {
-        for selection in selections(&package.features) {
+    let packages = metadata::ours(cargo)?;
+    for package in packages.iter().filter(|package| package.is_published) {
+        for features in selections(&package.features) {
             let args = ["check", "--quiet", "-p", &package.name];
-            let selection = selection.iter().map(String::as_str);
-            if let Err(failure) = cargo.run(args.into_iter().chain(selection)) {
+            let features = features.iter().map(String::as_str);
+            if let Err(failure) = cargo.run(args.into_iter().chain(features)) {
                 failed.push(failure.to_string());
             }
         }
@@ -19,34 +26,93 @@ pub(super) fn check(cargo: &Cargo) -> Result<(), Failure> {
     Failure::unless_empty("not every combination compiles", &failed)
 }
 
-/// Returns the arguments for each combination worth compiling.
-fn selections(features: &[String]) -> Vec<Vec<String>> {
-    let alone = features.iter().map(|feature| {
-        let selection = ["--no-default-features", "--features", feature];
-        selection.map(str::to_owned).to_vec()
-    });
-    let mut selections = vec![vec!["--no-default-features".to_owned()]];
-    selections.extend(alone);
-    selections.push(vec!["--all-features".to_owned()]);
+/// Returns the arguments for each distinct set of features.
+fn selections(features: &BTreeMap<String, Vec<String>>) -> Vec<Vec<String>> {
+    // Without features there is nothing to select.
+    let mut seen = BTreeSet::from([BTreeSet::new()]);
+    let mut selections = vec![if features.is_empty() {
+        Vec::new()
+    } else {
+        vec!["--no-default-features".to_owned()]
+    }];
+    for feature in features.keys() {
+        if seen.insert(enabled_by(feature, features)) {
+            let selection = ["--no-default-features", "--features", feature];
+            selections.push(selection.map(str::to_owned).to_vec());
+        }
+    }
     selections
+}
+
+/// Returns the features of the crate that `feature` switches on, itself included.
+fn enabled_by<'a>(
+    feature: &'a str,
+    features: &'a BTreeMap<String, Vec<String>>,
+) -> BTreeSet<&'a str> {
+    let mut enabled = BTreeSet::new();
+    let mut pending = vec![feature];
+    while let Some(feature) = pending.pop() {
+        // Entries such as `dep:serde` and `tokio/net` are not features of the crate.
+        if let Some(implied) = features.get(feature)
+            && enabled.insert(feature)
+        {
+            pending.extend(implied.iter().map(String::as_str));
+        }
+    }
+    // `default` has no code of its own.
+    enabled.remove("default");
+    enabled
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn selected(features: &[(&str, &[&str])]) -> Vec<String> {
+        let owned = |texts: &[&str]| texts.iter().copied().map(str::to_owned).collect();
+        let features = features
+            .iter()
+            .map(|(name, implied)| ((*name).to_owned(), owned(implied)))
+            .collect();
+        selections(&features)
+            .iter()
+            .map(|words| words.join(" "))
+            .collect()
+    }
+
     #[test]
-    fn each_feature_is_tried_alone() {
-        let selections = selections(&["default".to_owned(), "serde".to_owned()]);
+    fn tries_each_feature_alone() {
+        let found = selected(&[
+            ("schemars", &["serde", "dep:schemars"]),
+            ("serde", &["dep:serde"]),
+        ]);
 
         assert_eq!(
-            selections,
+            found,
             [
-                vec!["--no-default-features"],
-                vec!["--no-default-features", "--features", "default"],
-                vec!["--no-default-features", "--features", "serde"],
-                vec!["--all-features"],
+                "--no-default-features",
+                "--no-default-features --features schemars",
+                "--no-default-features --features serde",
             ]
         );
+    }
+
+    #[test]
+    fn tries_the_same_features_once() {
+        let found = selected(&[("default", &["project"]), ("project", &[])]);
+
+        assert_eq!(
+            found,
+            [
+                "--no-default-features",
+                "--no-default-features --features default",
+            ]
+        );
+        assert_eq!(selected(&[("default", &[])]), ["--no-default-features"]);
+    }
+
+    #[test]
+    fn compiles_a_crate_without_features_once() {
+        assert_eq!(selected(&[]), [""]);
     }
 }

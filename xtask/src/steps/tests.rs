@@ -1,44 +1,54 @@
 //! Tests and doctests, run and counted.
 
 use std::io::{self, IsTerminal};
+use std::num::NonZero;
 use std::process::Command;
+use std::thread;
 
 use crate::cargo::Cargo;
 use crate::chores::UPDATE_SCHEMAS;
 use crate::counts::{self, TestCounts};
 use crate::failure::Failure;
+use crate::pipeline::TestResults;
+use crate::slowest::SlowestTests;
 use crate::stream;
 
 /// Reads the counts from what a test runner printed.
 type ReadCounts = fn(&str) -> Result<TestCounts, Failure>;
 
 /// Runs every unit and integration test, with nextest if it is installed.
-pub(super) fn unit_and_integration(cargo: &Cargo, total: &mut TestCounts) -> Result<(), Failure> {
+pub(super) fn unit_and_integration(
+    cargo: &Cargo,
+    results: &mut TestResults,
+) -> Result<(), Failure> {
     let all = ["--workspace", "--all-features", "--no-fail-fast"];
     let counts = if cargo.has("nextest") {
-        let nextest = cargo.command(["nextest", "run"].into_iter().chain(all));
-        run(nextest, counts::read_nextest, total)
+        let mut nextest = cargo.command(["nextest", "run"].into_iter().chain(all));
+        // Many tests wait for programs that they have started, so one test per core leaves cores
+        // idle.
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        nextest.args(["--test-threads", &(2 * cores).to_string()]);
+        run(nextest, counts::read_nextest, results)
     } else {
         let targets = ["--lib", "--bins", "--tests"];
         let test = cargo.command(["test"].into_iter().chain(all).chain(targets));
-        run(test, counts::read_libtest, total)
+        run(test, counts::read_libtest, results)
     };
     counts?.check_not_empty()
 }
 
 /// Runs every example in the documentation.
-pub(super) fn doctests(cargo: &Cargo, total: &mut TestCounts) -> Result<(), Failure> {
+pub(super) fn doctests(cargo: &Cargo, results: &mut TestResults) -> Result<(), Failure> {
     let scope = ["--workspace", "--all-features", "--doc", "--no-fail-fast"];
     let test = cargo.command(["test"].into_iter().chain(scope));
-    run(test, counts::read_libtest, total).map(drop)
+    run(test, counts::read_libtest, results).map(drop)
 }
 
-/// Runs a test runner, adds its counts to `total`, and refuses anything but a
-/// clean run.
+/// Runs a test runner, adds its results, and refuses anything but a clean run.
 fn run(
     mut command: Command,
     read: ReadCounts,
-    total: &mut TestCounts,
+    results: &mut TestResults,
 ) -> Result<TestCounts, Failure> {
     // Inherited by accident, it would turn a comparison into an update.
     command.env_remove(UPDATE_SCHEMAS);
@@ -52,7 +62,11 @@ fn run(
     // nextest reports on standard error, `cargo test` on standard output.
     let mut counts = read(&output.stdout)?;
     counts += read(&output.stderr)?;
-    *total += counts;
+    results.counts += counts;
+    let slowest = SlowestTests::read(&output.stderr);
+    if !slowest.is_empty() {
+        results.slowest = slowest;
+    }
     counts.check()?;
     crate::cargo::succeeded(&command, output.status)?;
     Ok(counts)

@@ -178,9 +178,10 @@ fn assert_interrupted(events: &[StreamEvent], error: Option<&AgentError>) {
 }
 
 on_both_builds![
+    a_session_that_is_interrupted_in_a_hook;
+    newer_only:
     a_session_that_ends_by_itself,
     a_session_that_is_interrupted_in_a_tool,
-    a_session_that_is_interrupted_in_a_hook,
     a_session_that_is_disposed_of_in_a_hook,
     a_session_that_is_disposed_of_in_a_tool,
     a_session_that_is_disposed_of_while_it_starts,

@@ -122,7 +122,8 @@ async fn a_host_that_panics(build: Build) {
 }
 
 on_both_builds![
-    a_host_that_is_killed,
+    a_host_that_is_killed;
+    newer_only:
     a_host_that_is_killed_when_a_tool_has_left_something_running,
     a_host_that_panics,
 ];

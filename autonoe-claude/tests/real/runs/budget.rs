@@ -89,7 +89,8 @@ async fn a_run_ends_when_its_tokens_are_spent(build: Build) {
 }
 
 on_both_builds![
-    a_session_ends_when_its_budget_is_spent,
+    a_session_ends_when_its_budget_is_spent;
+    newer_only:
     a_run_ends_when_what_its_sessions_left_of_its_budget_is_spent,
     a_run_ends_when_its_tokens_are_spent,
 ];

@@ -5,7 +5,7 @@ use autonoe_testkit::model_server::anthropic::Script;
 use rustix::process::Signal;
 
 use super::{bash, passing, planning, run_in, status_on_disk};
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::setting::{Setting, send};
 
 /// A command that does not end by itself, and tells that it has begun.
@@ -53,7 +53,7 @@ async fn a_run_goes_on_after_its_program_was_killed_in_a_tool(build: Build) {
     setting.assert_nothing_is_left();
 }
 
-on_both_builds![
+on_newer_build![
     an_interrupted_run_ends_and_leaves_nothing,
     a_run_goes_on_after_its_program_was_killed_in_a_tool,
 ];

@@ -7,7 +7,7 @@ use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use serde_json::json;
 
 use super::{bash, passing, planning, run_in, status_on_disk, told};
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::setting::Setting;
 
 async fn a_sync_verifies_what_is_there_and_writes_nothing(build: Build) {
@@ -39,4 +39,4 @@ async fn a_sync_verifies_what_is_there_and_writes_nothing(build: Build) {
     setting.assert_nothing_is_left();
 }
 
-on_both_builds![a_sync_verifies_what_is_there_and_writes_nothing];
+on_newer_build![a_sync_verifies_what_is_there_and_writes_nothing];

@@ -72,7 +72,8 @@ async fn a_run_does_nothing_where_its_outer_sandbox_cannot_be_made(build: Build)
 }
 
 on_both_builds![
-    a_project_is_planned_and_built,
+    a_project_is_planned_and_built;
+    newer_only:
     a_project_is_planned_and_built_in_the_outer_sandbox,
     a_run_does_nothing_where_its_outer_sandbox_cannot_be_made,
 ];

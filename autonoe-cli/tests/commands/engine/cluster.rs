@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::net::unix::pipe;
 
-use crate::setting::Setting;
+use crate::commands::setting::Setting;
 
 /// Says to this program that it is an engine, and where its cluster is.
 const CLUSTER: &str = "AUTONOE_TEST_CLUSTER";
@@ -230,7 +230,7 @@ pub(crate) fn with_cluster(setting: Setting) -> Setting {
         "/bin/mkdir -p '{cluster}'\n\
          echo \"$@\" >> '{cluster}/asked'\n\
          export {CLUSTER}='{cluster}'\n\
-         exec '{own}' engine::cluster::engine_program --exact --nocapture 3>&1 1>/dev/null",
+         exec '{own}' commands::engine::cluster::engine_program --exact --nocapture 3>&1 1>/dev/null",
         cluster = cluster.display(),
         own = own.display(),
     );

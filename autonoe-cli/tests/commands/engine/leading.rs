@@ -3,7 +3,7 @@
 use autonoe_core::{RunInstruction, RunPhase, RunView};
 
 use super::cluster::{Cluster, with_runs};
-use crate::setting::Setting;
+use crate::commands::setting::Setting;
 
 #[test]
 fn how_a_run_stands_is_told_to_people() {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::cluster::{Cluster, done, journal, session_ended, with_runs, written};
 use super::lines::Lines;
-use crate::setting::Setting;
+use crate::commands::setting::Setting;
 
 #[test]
 fn lines_are_told_as_on_their_host() {

@@ -1,6 +1,6 @@
 //! Engines that are not there, or are none.
 
-use crate::setting::Setting;
+use crate::commands::setting::Setting;
 
 const COMMANDS: [&[&str]; 4] = [
     &["submit", "shop"],

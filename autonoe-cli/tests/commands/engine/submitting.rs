@@ -4,7 +4,7 @@ use autonoe_core::{Placement, SessionsRun};
 use serde_json::Value;
 
 use super::cluster::{cluster, on_shop};
-use crate::setting::Setting;
+use crate::commands::setting::Setting;
 
 #[test]
 fn a_run_is_submitted_and_its_new_id_is_the_result() {

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::cluster::{cluster, done, events, with_cluster};
 use super::lines::{DEADLINE, Lines};
-use crate::setting::{Said, Setting};
+use crate::commands::setting::{Said, Setting};
 
 /// A run here on scripted agents, and its report as its journal has it.
 fn local_run(script: &Value, more: &[&str]) -> (Said, Value) {

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::setting::{calls, npm_fails, project, result, scripted, speaks};
-use crate::support::autonoe::Ended;
-use crate::support::script::Script;
+use crate::runs::support::autonoe::Ended;
+use crate::runs::support::script::Script;
 
 /// Returns the steps in the order in which they were told something.
 pub(super) fn steps(result: &Value) -> Vec<&str> {
@@ -76,7 +76,7 @@ fn a_document_goes_through_fallback_review_escalation_and_approval() {
         ]
     );
     assert_eq!(result["steps"]["review"]["outputs"]["verdict"], "approve");
-    let log = Ended::of(crate::support::autonoe::autonoe(&project, &["log"]));
+    let log = Ended::of(crate::runs::support::autonoe::autonoe(&project, &["log"]));
     for told in [&ended.stderr, &log.stdout] {
         assert_eq!(told.matches("Escalation to settle: ").count(), 1, "{told}");
         assert!(told.contains("Step revise, visit 2"), "{told}");

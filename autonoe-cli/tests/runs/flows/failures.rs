@@ -7,10 +7,10 @@ use std::process::Command;
 use serde_json::json;
 
 use super::setting::{backend, calls, flow, npm, npm_fails, project, result, scripted, speaks};
-use crate::support::autonoe::Ended;
-use crate::support::killed::UnderWay;
-use crate::support::project::Project;
-use crate::support::script::{Script, ends, hangs, says};
+use crate::runs::support::autonoe::Ended;
+use crate::runs::support::killed::UnderWay;
+use crate::runs::support::project::Project;
+use crate::runs::support::script::{Script, ends, hangs, says};
 
 const BUG: [&str; 2] = ["--bug", "it crashes at midnight"];
 
@@ -128,7 +128,7 @@ fn a_flow_that_its_own_agents_could_change_is_not_run() {
     }
     assert!(!project.path(".autonoe/journal.jsonl").exists());
     let validated = ["flow", "validate", "./flows/fix-bug"];
-    let validated = Ended::of(crate::support::autonoe::autonoe(&project, &validated));
+    let validated = Ended::of(crate::runs::support::autonoe::autonoe(&project, &validated));
     assert_eq!(validated.code, Some(0), "{validated:?}");
 
     fs::rename(project.path(open), project.beside("fix-bug")).expect("writable");
@@ -258,7 +258,7 @@ fn the_flow_is_told_by_the_log_and_leaves_the_project_free() {
     let script = Script::new().session(speaks("So?")).session(speaks("So."));
     assert_eq!(Ended::of(fix_bug(&project, &script, &[])).code, Some(0));
 
-    let log = Ended::of(crate::support::autonoe::autonoe(&project, &["log"]));
+    let log = Ended::of(crate::runs::support::autonoe::autonoe(&project, &["log"]));
     let again = scripted(
         &project,
         "prepare-release",
@@ -299,7 +299,7 @@ fn the_log_tells_checks_also_when_the_definition_is_another_one_by_now() {
         .replace("\"maxRetries\": 4", "\"maxRetries\": 8");
     project.write(file, &changed);
 
-    let log = Ended::of(crate::support::autonoe::autonoe(&project, &["log"]));
+    let log = Ended::of(crate::runs::support::autonoe::autonoe(&project, &["log"]));
 
     let told = "[FAIL] the command `npm` ended with exit code 1";
     assert_eq!(log.stdout.matches(told).count(), 5, "{log:?}");

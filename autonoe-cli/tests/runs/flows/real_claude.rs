@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::examples::steps;
 use super::setting::{flow, npm, project, result};
 use crate::build::Build;
-use crate::support::autonoe::Ended;
-use crate::support::project::Project;
+use crate::runs::support::autonoe::Ended;
+use crate::runs::support::project::Project;
 
 /// Prepares a flow on the real program, which asks `model`.
 fn on_claude(

@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::examples::steps;
 use super::setting::{backend, calls, flow, npm_fails, project, result, speaks};
-use crate::support::autonoe::Ended;
-use crate::support::killed::UnderWay;
-use crate::support::project::Project;
-use crate::support::script::{Script, hangs, says};
+use crate::runs::support::autonoe::Ended;
+use crate::runs::support::killed::UnderWay;
+use crate::runs::support::project::Project;
+use crate::runs::support::script::{Script, hangs, says};
 
 const BUG: [&str; 2] = ["--bug", "it crashes at midnight"];
 
@@ -194,7 +194,7 @@ fn what_is_left_behind_is_told() {
     let project = killed();
     let script = Script::new().plans(&["DL-001"]).passes(&["DL-001"]);
 
-    let run = crate::support::autonoe::scripted(&project, &script, &["run"]);
+    let run = crate::runs::support::autonoe::scripted(&project, &script, &["run"]);
     let anew = goes_on(&project, &[]);
 
     assert_eq!(run.code, Some(0), "{run:?}");

@@ -7,9 +7,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::autonoe::{Ended, autonoe};
-use crate::support::project::Project;
-use crate::support::script::{Script, ends, says, uses};
+use crate::runs::support::autonoe::{Ended, autonoe};
+use crate::runs::support::project::Project;
+use crate::runs::support::script::{Script, ends, says, uses};
 
 /// Makes a project with the flows of `examples/flows`.
 pub(super) fn project() -> Project {

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use sha2::Sha256;
 
 use super::setting::{backend, flow, npm_fails, project, speaks};
-use crate::support::autonoe::Ended;
-use crate::support::project::Project;
-use crate::support::script::Script;
-use crate::telemetry::receiver::Receiver;
+use crate::runs::support::autonoe::Ended;
+use crate::runs::support::project::Project;
+use crate::runs::support::script::Script;
+use crate::runs::telemetry::receiver::Receiver;
 
 const BYTES: [u8; 32] = [7; 32];
 const VARIABLE: &str = "AUTONOE_SIGNING_KEY_OPS_HOOK";
@@ -57,7 +57,7 @@ fn a_service_is_told_with_a_signature_that_it_can_verify() {
         ended.stderr.contains("The failure of fix was told"),
         "{ended:?}"
     );
-    let log = Ended::of(crate::support::autonoe::autonoe(&project, &["log"]));
+    let log = Ended::of(crate::runs::support::autonoe::autonoe(&project, &["log"]));
     for told in [&ended.stderr, &log.stdout] {
         assert!(told.contains("Escalation of fix: "), "{told}");
         assert!(told.contains("The failure of fix was told"), "{told}");

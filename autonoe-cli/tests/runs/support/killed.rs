@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::project::Project;
 
 /// How long anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A run under way. It is killed when this is dropped.
 pub(crate) struct UnderWay {

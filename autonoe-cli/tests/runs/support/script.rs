@@ -1,5 +1,7 @@
 //! Scripts of agents, as `--backend scripted:FILE` reads them.
 
+use std::path::Path;
+
 use serde_json::{Map, Value, json};
 
 /// What agents do, session by session.
@@ -81,8 +83,16 @@ pub(crate) fn asks_model(model: &str, answer: &str) -> Value {
     json!({"asksModel": {"model": model, "answer": answer, "tokens": tokens}})
 }
 
-pub(crate) fn waits(milliseconds: u64) -> Value {
-    json!({"waitsMs": milliseconds})
+pub(crate) fn waits_for_file(path: &Path) -> Value {
+    json!({"waitsForFile": path})
+}
+
+/// Ends because the quota is spent, which comes back ten seconds after this step.
+///
+/// A run that reads the reset after it has passed backs off for minutes instead, so a shorter time
+/// would fail on a machine that stalls.
+pub(crate) fn hits_short_quota() -> Value {
+    json!({"hitsQuotaForMs": 10_000})
 }
 
 pub(crate) fn hangs() -> Value {

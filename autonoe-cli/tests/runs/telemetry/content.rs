@@ -3,8 +3,8 @@
 use super::receiver::Receiver;
 use super::spans::{Span, spans};
 use super::{exported, script};
-use crate::support::autonoe::Ended;
-use crate::support::project::Project;
+use crate::runs::support::autonoe::Ended;
+use crate::runs::support::project::Project;
 
 const SWITCH: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 

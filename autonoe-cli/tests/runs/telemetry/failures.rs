@@ -9,13 +9,16 @@ use super::metrics::{metrics, sum};
 use super::receiver::{Answer, Receiver};
 use super::spans::spans;
 use super::{exported, script};
-use crate::support::autonoe::{Ended, scripted_command};
-use crate::support::killed::UnderWay;
-use crate::support::project::Project;
-use crate::support::script::{Script, creates, hangs};
+use crate::runs::support::autonoe::{Ended, scripted_command};
+use crate::runs::support::killed::UnderWay;
+use crate::runs::support::project::Project;
+use crate::runs::support::script::{Script, creates, hangs};
 
-/// Much longer than a run may take that waits for nobody, and shorter than an export may.
-const SOON: Duration = Duration::from_secs(8);
+/// Longer than a run takes on a busy machine, and shorter than the time limit of an export.
+const SOON: Duration = Duration::from_secs(300);
+
+/// The time limit of an export, in milliseconds.
+const LIMIT: &str = "600000";
 
 #[test]
 fn a_receiver_that_does_not_take_it_costs_one_line() {
@@ -25,15 +28,24 @@ fn a_receiver_that_does_not_take_it_costs_one_line() {
     let silent = Receiver::answering(Answer::Nothing);
     let refusing = Receiver::answering(Answer::Status(401));
     let broken = Receiver::answering(Answer::Status(503));
-    for (url, told) in [
-        (format!("http://{nobody}"), "onnection refused"),
-        (silent.url(), "longer than 2s"),
-        (refusing.url(), "the receiver answered 401"),
-        (broken.url(), "the receiver answered 503"),
+    // The time limits of single signals leave the wait at the end of the run at two seconds.
+    let of_signals = &[
+        "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
+        "OTEL_EXPORTER_OTLP_METRICS_TIMEOUT",
+    ][..];
+    // The time limit of all signals extends that wait: the answer comes before its end.
+    let of_all = &["OTEL_EXPORTER_OTLP_TIMEOUT"][..];
+    for (url, limits, told) in [
+        (format!("http://{nobody}"), of_all, "onnection refused"),
+        (silent.url(), of_signals, "longer than 2s"),
+        (refusing.url(), of_all, "the receiver answered 401"),
+        (broken.url(), of_all, "the receiver answered 503"),
     ] {
         let project = Project::new();
         let mut command = scripted_command(&project, &script(), &["run"]);
-        command.env("OTEL_EXPORTER_OTLP_ENDPOINT", url);
+        command
+            .env("OTEL_EXPORTER_OTLP_ENDPOINT", url)
+            .envs(limits.iter().map(|limit| (limit, LIMIT)));
         let begun = Instant::now();
 
         let ended = Ended::of(command);
@@ -98,7 +110,7 @@ fn nothing_is_exported_where_it_is_switched_off() {
 fn other_commands_export_nothing() {
     let (project, receiver) = (Project::new(), Receiver::start());
     for command in ["status", "log"] {
-        let mut command = crate::support::autonoe::autonoe(&project, &[command]);
+        let mut command = crate::runs::support::autonoe::autonoe(&project, &[command]);
         command.env("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.url());
 
         let ended = Ended::of(command);

@@ -8,9 +8,9 @@ use serde_json::json;
 use super::metrics::metrics;
 use super::receiver::Receiver;
 use super::spans::spans;
-use super::{exported, script};
-use crate::support::autonoe::{Ended, autonoe};
-use crate::support::project::Project;
+use super::{EXPORT_LIMIT, exported, script};
+use crate::runs::support::autonoe::{Ended, autonoe};
+use crate::runs::support::project::Project;
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const ABOVE: &str = "b7ad6b7169203331";
@@ -86,6 +86,7 @@ fn a_process_of_an_agent_is_told_the_span_of_its_session() {
     );
     command
         .env("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.url())
+        .envs([EXPORT_LIMIT])
         .env("ANTHROPIC_API_KEY", "nobody checks it");
 
     let ended = Ended::of(command);

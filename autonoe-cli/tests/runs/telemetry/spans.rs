@@ -12,26 +12,26 @@ use super::receiver::{Receiver, Request};
 
 /// A span as it was received.
 #[derive(Clone, Debug)]
-pub(super) struct Span {
-    pub(super) name: String,
-    pub(super) trace: String,
-    pub(super) id: String,
+pub(crate) struct Span {
+    pub(crate) name: String,
+    pub(crate) trace: String,
+    pub(crate) id: String,
     /// Empty for a root.
-    pub(super) parent: String,
-    pub(super) kind: i32,
-    pub(super) is_error: bool,
-    pub(super) state: String,
+    pub(crate) parent: String,
+    pub(crate) kind: i32,
+    pub(crate) is_error: bool,
+    pub(crate) state: String,
     begun: u64,
     ended: u64,
-    pub(super) attributes: Attributes,
+    pub(crate) attributes: Attributes,
     /// Those of the process that exported it.
-    pub(super) resource: Attributes,
+    pub(crate) resource: Attributes,
 }
 
-pub(super) type Attributes = BTreeMap<String, String>;
+pub(crate) type Attributes = BTreeMap<String, String>;
 
 /// Returns the spans that came, by the time at which they began.
-pub(super) fn spans(receiver: &Receiver) -> Vec<Span> {
+pub(crate) fn spans(receiver: &Receiver) -> Vec<Span> {
     let mut spans = Vec::new();
     for request in receiver.at("/v1/traces") {
         for resource_spans in decoded(&request).resource_spans {
@@ -82,7 +82,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Writes attributes as text: strings as they are, the rest as JSON would.
-pub(super) fn attributes(pairs: &[KeyValue]) -> Attributes {
+pub(crate) fn attributes(pairs: &[KeyValue]) -> Attributes {
     let pairs = pairs.iter().map(|pair| {
         let value = pair.value.as_ref().expect("it has a value");
         (pair.key.clone(), text(value))

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::receiver::Receiver;
 use super::spans::{Span, spans};
 use super::{exported, script};
-use crate::support::autonoe::Ended;
-use crate::support::project::Project;
+use crate::runs::support::autonoe::Ended;
+use crate::runs::support::project::Project;
 
 const CLIENT: i32 = 3;
 const INTERNAL: i32 = 1;

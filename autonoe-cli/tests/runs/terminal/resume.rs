@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::window::Terminal;
-use crate::support::autonoe::{scripted, scripted_command};
-use crate::support::project::Project;
-use crate::support::script::{Script, hangs, sets};
+use crate::runs::support::autonoe::{scripted, scripted_command};
+use crate::runs::support::project::Project;
+use crate::runs::support::script::{Script, hangs, sets};
 
 #[test]
 fn a_run_that_was_killed_is_gone_on_with() {

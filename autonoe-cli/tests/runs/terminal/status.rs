@@ -4,8 +4,8 @@ use serde_json::json;
 use unicode_width::UnicodeWidthStr;
 
 use super::window::Terminal;
-use crate::support::autonoe::autonoe;
-use crate::support::project::Project;
+use crate::runs::support::autonoe::autonoe;
+use crate::runs::support::project::Project;
 
 fn project() -> Project {
     let project = Project::new();

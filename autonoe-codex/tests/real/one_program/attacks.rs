@@ -121,7 +121,8 @@ async fn processes_that_go_on_writing_are_ended_before() {
     let writing = format!(
         "mkdir -p $CODEX_HOME/rules; (setsid bash -c 'while :; do printf \"%s\\n\" \"$0\" > \
          $CODEX_HOME/rules/default.rules; echo 1 > going-on; done' '{RULE}' >/dev/null 2>&1 &); \
-         (env -i setsid nohup sleep 603 >/dev/null 2>&1 &); sleep 0.3"
+         (env -i setsid nohup sleep 603 >/dev/null 2>&1 &); \
+         until [ -e going-on ]; do sleep 0.05; done"
     );
     for is_sandboxed in [false, true] {
         let (run, _) = attacked(&[&writing], is_sandboxed).await;

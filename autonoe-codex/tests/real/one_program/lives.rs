@@ -116,7 +116,7 @@ async fn a_program_that_dies_between_sessions_is_replaced_in_silence() {
 async fn a_program_that_does_not_answer_any_more_is_replaced_in_silence() {
     let setting = greeting();
     let mut options = setting.options();
-    options.start_limit = std::time::Duration::from_secs(8);
+    options.start_limit = std::time::Duration::from_secs(30);
     let run = Run::with(setting, options);
     run.play(run.spec()).await;
     let program = run.kept_program();

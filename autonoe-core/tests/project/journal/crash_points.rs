@@ -66,7 +66,8 @@ fn a_run_that_is_dropped_after_any_line_comes_to_the_same_end() {
 
 #[test]
 fn a_run_that_is_killed_after_any_line_comes_to_the_same_end() {
-    let test = "journal::crash_points::a_run_that_is_killed_after_any_line_comes_to_the_same_end";
+    let test =
+        "project::journal::crash_points::a_run_that_is_killed_after_any_line_comes_to_the_same_end";
 
     assert_every_kill_of_the_run_is_survived(&run().kill_processes(test));
 }
@@ -146,7 +147,7 @@ fn a_sync_that_is_dropped_after_any_line_comes_to_the_same_end() {
 
 #[test]
 fn a_sync_that_is_killed_after_any_line_comes_to_the_same_end() {
-    let test = "journal::crash_points::a_sync_that_is_killed_after_any_line_comes_to_the_same_end";
+    let test = "project::journal::crash_points::a_sync_that_is_killed_after_any_line_comes_to_the_same_end";
 
     assert_every_kill_of_the_sync_is_survived(&sync().kill_processes(test));
 }

@@ -9,8 +9,8 @@ use autonoe_harness::{
 
 use super::leftovers::nothing_is_left;
 use super::scene::Scene;
-use crate::ledger::Entry;
-use crate::setting::Project;
+use crate::fleets::ledger::Entry;
+use crate::fleets::setting::Project;
 
 /// A fleet that has ended.
 pub(super) struct Ended<'a> {

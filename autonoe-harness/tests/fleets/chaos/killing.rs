@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use autonoe_harness::FleetOrder;
 
 use super::dice::Dice;
-use crate::ledger::Entry;
-use crate::roles::{Host, write_order};
-use crate::setting::{DEADLINE, Project};
+use crate::fleets::ledger::Entry;
+use crate::fleets::roles::{Host, write_order};
+use crate::fleets::setting::{DEADLINE, Project};
 
 /// How often something is killed in a round at most.
 const MOST_KILLS: u64 = 5;

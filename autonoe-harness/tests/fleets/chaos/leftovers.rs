@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::counting::Ended;
-use crate::setting::{Project, eventually};
+use crate::fleets::setting::{Project, eventually};
 
 /// Fails if anything is left but work that the outcome names.
 pub(super) async fn nothing_is_left(ended: &Ended<'_>) {

@@ -9,8 +9,8 @@ use autonoe_harness::{
 };
 
 use super::dice::Dice;
-use crate::setting::{roadmap, unhurried};
-use crate::ways;
+use crate::fleets::setting::{roadmap, unhurried};
+use crate::fleets::ways;
 
 /// What a fleet does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

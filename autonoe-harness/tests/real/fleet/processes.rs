@@ -85,7 +85,7 @@ async fn processes_that_lose_leave_nothing_of_their_programs() {
     let race = stage.run_on(Arc::new(manager(&stage)), Race {}, check, 1);
     let (outcome, ()) = tokio::join!(race, others);
 
-    stage.assert_won_by(&outcome, winner);
+    stage.assert_won_by(&outcome, winner).await;
     assert_eq!(stage.ended()[0], winner);
     stage.model(winner).verify();
     for cli in Cli::ALL {

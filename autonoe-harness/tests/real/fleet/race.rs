@@ -21,7 +21,7 @@ async fn wins(winner: Cli, in_tool: Cli, in_turn: Cli) {
     };
     let (outcome, ()) = tokio::join!(stage.run(Race {}, check, 1), others);
 
-    stage.assert_won_by(&outcome, winner);
+    stage.assert_won_by(&outcome, winner).await;
     assert_eq!(stage.ended()[0], winner);
     for loser in [in_tool, in_turn] {
         let result = stage.result_of(&outcome, loser);
@@ -64,7 +64,7 @@ async fn the_first_to_end_has_failed_and_does_not_win() {
     };
     let (outcome, ()) = tokio::join!(stage.run(Race {}, check, 1), others);
 
-    stage.assert_won_by(&outcome, winner);
+    stage.assert_won_by(&outcome, winner).await;
     assert_eq!(stage.ended(), [fastest, winner, checked]);
     let failed = stage.result_of(&outcome, fastest);
     let error = failed.error.as_deref().unwrap_or_default();
@@ -83,7 +83,7 @@ async fn nobody_wins_when_all_have_failed() {
 
     let outcome = stage.run(Race {}, check, 1).await;
 
-    stage.assert_nobody_won(&outcome, &Cli::ALL);
+    stage.assert_nobody_won(&outcome, &Cli::ALL).await;
     for cli in Cli::ALL {
         assert!(!stage.result_of(&outcome, cli).success);
         stage.model(cli).verify();

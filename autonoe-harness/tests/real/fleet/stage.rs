@@ -151,7 +151,7 @@ impl Stage {
         let success = success.into();
         let members = self.models.iter();
         let members = members.map(|(cli, _)| member(*cli, success.clone(), iterations));
-        let order = FleetOrder::new(FLEET, Arc::new(strategy), members).time(PATIENCE);
+        let order = FleetOrder::new(FLEET, Arc::new(strategy), members).time(10 * PATIENCE);
         let home = home(&self.place);
         let trees = home.worktrees(FLEET, self.place.commands()).await;
         let events = self.events.clone();
@@ -163,7 +163,7 @@ impl Stage {
                 events.lock().expect("a lock").push(event.clone());
             }));
         let control = RunControl::new();
-        let outcome = tokio::time::timeout(2 * PATIENCE, fleet.run(&control)).await;
+        let outcome = tokio::time::timeout(11 * PATIENCE, fleet.run(&control)).await;
         let outcome = outcome.expect("it does not take as long as that");
         outcome.expect("it comes to its end")
     }
@@ -185,30 +185,30 @@ impl Stage {
     }
 
     /// Fails unless one has won, its work is merged, and nothing else is left.
-    pub(crate) fn assert_won_by(&self, outcome: &FleetOutcome, winner: Cli) {
+    pub(crate) async fn assert_won_by(&self, outcome: &FleetOutcome, winner: Cli) {
         assert!(outcome.result.success, "{outcome:?}");
         let found = outcome.result.winner.as_ref().map(HarnessId::as_str);
         assert_eq!(found, Some(winner.name()), "{outcome:?}");
         assert!(self.result_of(outcome, winner).success, "{outcome:?}");
         assert!(outcome.merged.is_some(), "{outcome:?}");
-        self.assert_the_work_is(outcome, Some(winner), &[]);
+        self.assert_the_work_is(outcome, Some(winner), &[]).await;
     }
 
     /// Fails unless nobody has won, and nothing is left but the work of `kept`, on its branches.
-    pub(crate) fn assert_nobody_won(&self, outcome: &FleetOutcome, kept: &[Cli]) {
+    pub(crate) async fn assert_nobody_won(&self, outcome: &FleetOutcome, kept: &[Cli]) {
         assert!(!outcome.result.success, "{outcome:?}");
         assert_eq!(outcome.result.winner, None);
         assert_eq!(outcome.merged, None);
-        self.assert_the_work_is(outcome, None, kept);
+        self.assert_the_work_is(outcome, None, kept).await;
     }
 
-    fn assert_the_work_is(&self, outcome: &FleetOutcome, merged: Option<Cli>, kept: &[Cli]) {
+    async fn assert_the_work_is(&self, outcome: &FleetOutcome, merged: Option<Cli>, kept: &[Cli]) {
         let project = self.place.project();
         let written = fs::read_to_string(project.join("hello.txt")).ok();
         let by = written.and_then(|text| text.lines().last().map(str::to_owned));
         assert_eq!(by, merged.map(|cli| format!("by {}", cli.name())));
         assert_eq!(outcome.left_behind, []);
-        self.place.assert_nothing_is_left();
+        self.place.assert_nothing_is_left().await;
         let kept: Vec<_> = kept.iter().map(|cli| cli.name()).collect();
         let branches = kept.iter().map(|name| format!("autonoe/{FLEET}/{name}"));
         let branches: Vec<_> = branches.collect();

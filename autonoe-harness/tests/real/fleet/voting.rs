@@ -35,7 +35,7 @@ async fn who_failed_has_no_vote_and_the_fewest_failures_win() {
     let votes = voting(VotingCriterion::LowestFailures);
     let (outcome, ()) = tokio::join!(stage.run(votes, check, 2), others);
 
-    stage.assert_won_by(&outcome, first_try);
+    stage.assert_won_by(&outcome, first_try).await;
     let failures = Cli::ALL.map(|cli| stage.result_of(&outcome, cli).failures);
     assert_eq!(failures, [1, 0, 2]);
     assert!(stage.result_of(&outcome, second_try).success);
@@ -63,7 +63,7 @@ async fn the_most_tests_win_and_who_is_still_at_work_is_stopped() {
     let votes = voting(VotingCriterion::BestTests);
     let (outcome, ()) = tokio::join!(stage.run(votes, check, 1), others);
 
-    stage.assert_won_by(&outcome, more);
+    stage.assert_won_by(&outcome, more).await;
     assert_eq!(stage.ended(), [fewer, more, at_work]);
     let tests = Cli::ALL.map(|cli| stage.result_of(&outcome, cli).tests_passed);
     assert_eq!(tests, [Some(2), None, Some(3)]);
@@ -93,6 +93,6 @@ async fn without_enough_votes_nobody_wins_and_the_last_is_stopped() {
     let votes = voting(VotingCriterion::First);
     let (outcome, ()) = tokio::join!(stage.run(votes, check, 1), others);
 
-    stage.assert_nobody_won(&outcome, &[one, other]);
+    stage.assert_nobody_won(&outcome, &[one, other]).await;
     assert_eq!(stage.ended().last(), Some(&at_work));
 }

@@ -13,7 +13,7 @@ use autonoe_testkit::VirtualClock;
 use serde_json::json;
 
 use super::{Place, client, session, within};
-use crate::setting::{ScriptedModel, calls, echo, says, turn_of};
+use crate::agent::setting::{ScriptedModel, calls, echo, says, turn_of};
 
 #[tokio::test]
 async fn tools_of_servers_are_offered_and_called_by_the_names_that_the_gate_knows() {
@@ -142,7 +142,7 @@ async fn progress_is_told_and_a_call_has_a_limit_of_time_that_the_server_hears_o
     let slow = calls(&[("a", "mcp__web__slow", json!({}))]);
     let model = ScriptedModel::new([slow, says("Done.")]);
     let mut client = client(&model, spec, |options| {
-        options.mcp.call_time = Duration::from_secs(1);
+        options.mcp.call_time = Duration::from_secs(10);
     });
 
     let turn = within(turn_of(client.as_mut(), "Begin.")).await;
@@ -152,7 +152,7 @@ async fn progress_is_told_and_a_call_has_a_limit_of_time_that_the_server_hears_o
     };
     assert_eq!(
         said,
-        "TIMEOUT: the MCP server \"web\" did not answer within 1s"
+        "TIMEOUT: the MCP server \"web\" did not answer within 10s"
     );
     assert_eq!(
         place.told_in("cancelled").await,

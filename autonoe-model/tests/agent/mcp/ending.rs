@@ -8,7 +8,7 @@ use futures::StreamExt;
 use serde_json::json;
 
 use super::{DEADLINE, Place, client, eventually, within};
-use crate::setting::{Answer, ScriptedModel, calls, says, turn_of};
+use crate::agent::setting::{Answer, ScriptedModel, calls, says, turn_of};
 
 #[tokio::test]
 async fn servers_and_what_they_have_started_end_with_the_session() {
@@ -168,7 +168,7 @@ async fn servers_end_when_the_host_is_killed() {
         return;
     }
     let place = Place::new();
-    let test = "mcp::ending::servers_end_when_the_host_is_killed";
+    let test = "agent::mcp::ending::servers_end_when_the_host_is_killed";
 
     kill_host(test, &place, "good", 1).await;
 
@@ -181,7 +181,8 @@ async fn what_a_server_of_a_killed_host_left_is_ended_by_the_next_session() {
         return;
     }
     let place = Place::new();
-    let test = "mcp::ending::what_a_server_of_a_killed_host_left_is_ended_by_the_next_session";
+    let test =
+        "agent::mcp::ending::what_a_server_of_a_killed_host_left_is_ended_by_the_next_session";
     kill_host(test, &place, "family", 2).await;
     eventually("the end of the server", || place.processes() == 1).await;
 

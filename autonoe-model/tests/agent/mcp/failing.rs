@@ -6,7 +6,7 @@ use autonoe_core::{AgentClientFactory, McpServer, SessionOutcome, ToolStatus};
 use serde_json::json;
 
 use super::{Place, client, session, within};
-use crate::setting::{ScriptedModel, agents, calls, says, turn_of};
+use crate::agent::setting::{ScriptedModel, agents, calls, says, turn_of};
 
 /// Begins a session whose servers fail, and returns the code and the words of its error.
 async fn failed(place: &Place, servers: &[(&str, &str)], limit: Duration) -> (String, String) {
@@ -41,11 +41,11 @@ async fn a_session_whose_server_says_nothing_fails_in_time_and_ends_the_others()
     let place = Place::new();
     let servers = [("web", "mute"), ("family", "family")];
 
-    let (code, said) = failed(&place, &servers, Duration::from_secs(3)).await;
+    let (code, said) = failed(&place, &servers, Duration::from_secs(5)).await;
 
     assert_eq!(code, "timeout");
     assert!(
-        said.contains("\"web\" of the session: it was not ready after 3s"),
+        said.contains("\"web\" of the session: it was not ready after 5s"),
         "{said}"
     );
     assert!(place.path("begun").exists(), "it had been started");
@@ -55,7 +55,7 @@ async fn a_session_whose_server_says_nothing_fails_in_time_and_ends_the_others()
 async fn a_session_whose_server_says_nothing_but_garbage_fails_with_it() {
     let place = Place::new();
 
-    let (code, said) = failed(&place, &[("web", "garbage")], Duration::from_secs(2)).await;
+    let (code, said) = failed(&place, &[("web", "garbage")], Duration::from_secs(5)).await;
 
     assert_eq!(code, "timeout");
     assert!(

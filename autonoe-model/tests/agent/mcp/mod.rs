@@ -18,7 +18,7 @@ use autonoe_core::{
 use autonoe_model::ModelAgentOptions;
 use serde_json::{Value, json};
 
-use crate::setting::{ScriptedModel, Turn, agents, calls, says, turn_of};
+use crate::agent::setting::{ScriptedModel, Turn, agents, calls, says, turn_of};
 
 /// How long anything may take that is waited for.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -101,8 +101,17 @@ impl Place {
 }
 
 /// A server that behaves as is said.
+///
+/// `mute` and `garbage` never become ready, and tests let their start time run out. The shell runs
+/// them because it starts faster than Python.
 fn server(how: &str) -> McpServer {
-    let server = json!({"command": "python3", "args": [SCRIPT, how], "env": {"OWN": "1"}});
+    let in_shell = |script: &str| json!({"command": "sh", "args": ["-c", script]});
+    let server = match how {
+        // Without the last command, the shell could replace itself with `sleep`.
+        "mute" => in_shell("setsid sleep 600 & : > begun; sleep 600; true"),
+        "garbage" => in_shell("while :; do echo 'npm warn: nothing works'; sleep 1; done"),
+        _ => json!({"command": "python3", "args": [SCRIPT, how], "env": {"OWN": "1"}}),
+    };
     serde_json::from_value(server).expect("a server")
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use autonoe_core::{McpServer, SessionSpec, ToolStatus};
 use serde_json::json;
 
-use super::{Place, client, session, within};
-use crate::setting::{ScriptedModel, turn_of};
+use super::{DEADLINE, Place, client, session, within};
+use crate::agent::setting::{ScriptedModel, turn_of};
 
 const SCRIPT: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -98,7 +98,10 @@ async fn a_session_whose_server_cannot_be_reached_fails_before_its_first_prompt(
         let _held = (how != "gone").then_some(remote);
         let model = ScriptedModel::new([]);
         let mut client = client(&model, spec, |options| {
-            options.mcp.start_time = Duration::from_secs(3);
+            options.mcp.start_time = match how {
+                "hangs" => Duration::from_secs(3),
+                _ => DEADLINE,
+            };
         });
 
         let turn = within(turn_of(client.as_mut(), "Begin.")).await;
@@ -130,10 +133,7 @@ async fn calls_of_a_server_that_floods_or_is_gone_fail() {
             let (turn, _) = session(
                 spec(&place, &remote.port, "good"),
                 &[("a", &name, json!({}))],
-                |options| {
-                    options.mcp.message_bytes = limit;
-                    options.mcp.call_time = Duration::from_secs(20);
-                },
+                |options| options.mcp.message_bytes = limit,
             )
             .await;
 

@@ -87,14 +87,6 @@ def call(number, params):
 if HOW == "crash":
     print("no browser is installed", file=sys.stderr, flush=True)
     sys.exit(3)
-if HOW == "mute":
-    subprocess.Popen(SLEEP, start_new_session=True)
-    note("begun")
-    time.sleep(600)
-if HOW == "garbage":
-    while True:
-        print("npm warn: nothing works", flush=True)
-        time.sleep(0.01)
 if HOW == "family":
     subprocess.Popen(SLEEP, start_new_session=True)
 if HOW == "stubborn":

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{KEY, Memory, PROTOCOL};
-use crate::faulty::Fault;
+use crate::conformance::faulty::Fault;
 
 /// How long the client waits for a provider that is silent.
 const PATIENCE: Duration = Duration::from_secs(5);

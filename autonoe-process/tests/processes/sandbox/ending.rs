@@ -5,7 +5,8 @@ use tokio::runtime::Builder;
 
 use super::said;
 use crate::trial::{
-    DEADLINE, INTERRUPT, STUBBORN, Trial, eventually, ladder, line, ready, short_ladder, within,
+    DEADLINE, INTERRUPT, STUBBORN, Trial, eventually, kill_at_once, ladder, line, ready,
+    short_ladder, within,
 };
 
 /// A command that goes into the background twice, in a session and with an environment of its
@@ -83,7 +84,7 @@ async fn a_signal_reaches_the_program_and_its_end_by_one_is_told() {
     started.process.signal(Signal::Terminate).expect("it lives");
 
     assert_eq!(within(started.process.exited()).await, Exit::Code(128 + 15));
-    within(started.process.shut_down(Ladder::kill_at_once())).await;
+    within(started.process.shut_down(kill_at_once())).await;
     assert_nothing_is_left(&trial);
 }
 
@@ -113,7 +114,7 @@ async fn what_starts_its_successor_for_ever_ends_with_its_sandbox() {
     let started = launch.start().await.expect("it starts");
     let _stdout = ready(started.stdout).await;
 
-    let end = within(started.process.shut_down(Ladder::kill_at_once())).await;
+    let end = within(started.process.shut_down(kill_at_once())).await;
 
     assert!(end.is_complete(), "{end:?}");
     assert_nothing_is_left(&trial);

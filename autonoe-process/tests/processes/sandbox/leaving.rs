@@ -5,10 +5,10 @@ use std::io::{ErrorKind, Read};
 use std::net::TcpListener;
 use std::os::unix::fs::symlink;
 
-use autonoe_process::{Exit, Ladder, NestedSandboxes, Network};
+use autonoe_process::{Exit, NestedSandboxes, Network};
 
 use super::{outside, said};
-use crate::trial::{Trial, eventually, lives, ready, within};
+use crate::trial::{Trial, eventually, kill_at_once, lives, ready, within};
 
 #[tokio::test]
 async fn nothing_is_written_outside_of_what_is_writable() {
@@ -92,7 +92,7 @@ async fn a_foreign_process_is_neither_killed_nor_seen_nor_read() {
     // The first process is bubblewrap, the second the program.
     assert_eq!(text, "1\n2\n");
     assert!(lives(pid));
-    within(victim.process.shut_down(Ladder::kill_at_once())).await;
+    within(victim.process.shut_down(kill_at_once())).await;
     victims.assert_nothing_is_left();
 }
 

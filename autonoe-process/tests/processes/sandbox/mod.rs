@@ -7,10 +7,10 @@ mod seeing;
 
 use std::path::PathBuf;
 
-use autonoe_process::{Exit, Ladder, Launch, OsSandbox, Started, find_program};
+use autonoe_process::{Exit, Launch, OsSandbox, Started, find_program};
 use tokio::io::AsyncReadExt;
 
-use crate::trial::{Trial, within};
+use crate::trial::{Trial, kill_at_once, within};
 
 pub(crate) fn bubblewrap() -> PathBuf {
     let path = std::env::var_os("PATH").expect("set");
@@ -41,7 +41,7 @@ pub(crate) async fn said(launch: Launch) -> (String, Exit) {
         .await
         .expect("readable");
     let exit = within(process.exited()).await;
-    let end = within(process.shut_down(Ladder::kill_at_once())).await;
+    let end = within(process.shut_down(kill_at_once())).await;
     assert!(end.is_complete(), "{end:?}");
     assert!(!end.stderr_tail.contains("bwrap"), "{}", end.stderr_tail);
     (text, exit)

@@ -22,7 +22,7 @@ pub use reopened::reopened_repository;
 pub use unreadable::corrupt_repository;
 
 /// How long one check may take.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// Checks a [`DeliverableRepository`] against its contract.
 ///

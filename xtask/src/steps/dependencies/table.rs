@@ -16,9 +16,10 @@ const TABLE: &[(&str, Allowed)] = &[
     ("autonoe-security", Only(&[])),
     ("autonoe-core", Only(&["autonoe-security"])),
     ("autonoe-process", Only(&[])),
+    ("autonoe-scripted", Only(&["autonoe-core"])),
     (
         "autonoe-testkit",
-        Only(&["autonoe-core", "autonoe-security"]),
+        Only(&["autonoe-core", "autonoe-scripted", "autonoe-security"]),
     ),
     (
         "autonoe-backend",
@@ -51,7 +52,11 @@ const TABLE: &[(&str, Allowed)] = &[
     ),
     // The one place where everything is put together.
     ("autonoe-cli", Anything),
-    ("autonoe-examples", Anything),
+    ("autonoe-docs", Anything),
+    (
+        "autonoe-examples",
+        Only(&["autonoe-core", "autonoe-scripted"]),
+    ),
     ("autonoe-benches", Anything),
     ("autonoe-bench-sdk", Anything),
     ("xtask", Anything),
@@ -101,7 +106,7 @@ mod tests {
             package("autonoe-security", &["serde"]),
             package("autonoe-core", &["autonoe-security", "tokio"]),
             package("autonoe-testkit", &["autonoe-core", "autonoe-security"]),
-            package("autonoe-examples", &["autonoe-testkit", "autonoe-core"]),
+            package("autonoe-examples", &["autonoe-scripted", "autonoe-core"]),
             package("autonoe-benches", &["autonoe-testkit"]),
             package("xtask", &["serde_json"]),
         ];

@@ -1,0 +1,61 @@
+//! Answers that break off.
+
+use autonoe_testkit::model_server::anthropic::{
+    AnthropicServer, Message, Place, StreamFault, Turn,
+};
+
+use crate::build::Build;
+use crate::build::on_both_builds;
+use crate::model_server::claude::Options;
+
+on_both_builds![
+    a_stream_that_breaks_in_a_block_is_asked_for_again,
+    a_stream_that_is_cut_after_a_block_is_treated_as_each_build_does,
+];
+
+fn half() -> Message {
+    Message::new().says("I was about to say something longer than forty characters.")
+}
+
+async fn a_stream_that_breaks_in_a_block_is_asked_for_again(build: Build) {
+    let overloaded = StreamFault::Error {
+        kind: "overloaded_error".into(),
+        message: "Overloaded".into(),
+    };
+    for (fault, streamed_again) in [
+        (StreamFault::Cut, build == Build::NEWER),
+        (StreamFault::Malformed, false),
+        (overloaded, false),
+    ] {
+        let broken = half().breaks(Place::InBlock(0), fault.clone());
+        let server = AnthropicServer::start([broken.into(), Turn::text("Whole.")]);
+
+        let ended = Options::new().start(build, &server).finish("Go.").await;
+
+        ended.assert_success("Whole.");
+        let asked = server.log().main_requests();
+        let streams: Vec<bool> = asked.iter().map(|asked| asked.stream).collect();
+        assert_eq!(streams, [true, streamed_again], "{fault:?}");
+    }
+}
+
+async fn a_stream_that_is_cut_after_a_block_is_treated_as_each_build_does(build: Build) {
+    let broken = half()
+        .says("More.")
+        .breaks(Place::AfterBlock(0), StreamFault::Cut);
+    let server = AnthropicServer::start([broken.into(), Turn::text("Whole.")]).unverified();
+
+    let ended = Options::new().start(build, &server).finish("Go.").await;
+
+    match build {
+        Build::OLDER => {
+            let said = ended.assert_error();
+            assert!(said.contains("Connection closed mid-response"), "{said}");
+            assert_eq!(server.log().main_requests().len(), 1);
+        }
+        _ => {
+            ended.assert_success("Whole.");
+            assert_eq!(server.log().main_requests().len(), 2);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The limits of a subscription.
+
+use autonoe_testkit::model_server::anthropic::{
+    AnthropicServer, Claim, LimitWindow, Message, RateLimits, Refusal,
+};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use crate::build::Build;
+use crate::build::on_both_builds;
+use crate::model_server::claude::{Ended, Login, Options};
+
+on_both_builds![
+    a_spent_limit_is_told_and_not_tried_again,
+    a_limit_that_is_nearly_spent_is_told_beside_the_answer,
+    a_rejection_without_a_claim_is_no_quota,
+];
+
+fn in_two_hours() -> Timestamp {
+    Timestamp::now() + SignedDuration::from_hours(2)
+}
+
+async fn run(build: Build, server: &AnthropicServer) -> Ended {
+    let options = Options::new().login(Login::Subscription).max_retries("0");
+    options.start(build, server).finish("Go.").await
+}
+
+/// Returns what the one event about limits tells.
+fn told(ended: &Ended) -> Value {
+    let events = ended.of("rate_limit_event");
+    assert_eq!(events.len(), 1, "{ended:#?}");
+    let mut info = events[0]["rate_limit_info"].clone();
+    // The newer build adds what it knows about each limit.
+    info.as_object_mut()
+        .expect("it is an object")
+        .remove("unifiedWindows");
+    info
+}
+
+async fn a_spent_limit_is_told_and_not_tried_again(build: Build) {
+    let resets_at = in_two_hours();
+    for (claim, limit) in [
+        (Claim::FiveHour, ["session limit", "5-hour limit"]),
+        (Claim::SevenDay, ["weekly limit", "weekly limit"]),
+        (Claim::SevenDayOpus, ["Opus limit", "Opus limit"]),
+    ] {
+        let word = claim.as_str().to_owned();
+        let spent = Refusal::quota(&RateLimits::rejected(claim, resets_at));
+        let server = AnthropicServer::start([spent]);
+
+        let ended = run(build, &server).await;
+
+        let said = ended.assert_error();
+        let [older, newer] = limit;
+        let limit = if build == Build::OLDER { older } else { newer };
+        let start = format!("You've hit your {limit} · resets ");
+        assert!(said.starts_with(&start), "{said}");
+        assert_eq!(
+            told(&ended),
+            json!({
+                "status": "rejected",
+                "resetsAt": resets_at.as_second(),
+                "rateLimitType": word,
+                "isUsingOverage": false,
+            })
+        );
+        assert_eq!(ended.result()["subtype"], "success");
+        assert_eq!(ended.result()["api_error_status"], 429);
+        let assistant = ended.of("assistant");
+        assert_eq!(assistant[0]["error"], "rate_limit");
+        assert_eq!(server.log().main_requests().len(), 1);
+    }
+}
+
+async fn a_limit_that_is_nearly_spent_is_told_beside_the_answer(build: Build) {
+    let resets_at = in_two_hours();
+    let limits = RateLimits::warning(LimitWindow::FiveHour, 0.92, resets_at);
+    let message = Message::new().says("Still here.").with_rate_limits(&limits);
+    let server = AnthropicServer::start([message]);
+
+    let ended = run(build, &server).await;
+
+    ended.assert_success("Still here.");
+    assert_eq!(
+        told(&ended),
+        json!({
+            "status": "allowed_warning",
+            "resetsAt": resets_at.as_second(),
+            "rateLimitType": "five_hour",
+            "utilization": 0.92,
+            "surpassedThreshold": 0.9,
+            "isUsingOverage": false,
+        })
+    );
+}
+
+async fn a_rejection_without_a_claim_is_no_quota(build: Build) {
+    let resets_at = in_two_hours();
+    let rejected = Refusal::quota(&RateLimits::rejected_without_claim(resets_at));
+    let server = AnthropicServer::start([rejected]);
+
+    let ended = run(build, &server).await;
+
+    let said = ended.assert_error();
+    assert!(said.contains("not your usage limit"), "{said}");
+    assert_eq!(told(&ended)["rateLimitType"], Value::Null);
+}

@@ -1,0 +1,93 @@
+//! Answers with a status that says no.
+
+use autonoe_testkit::model_server::Answer;
+use autonoe_testkit::model_server::anthropic::{AnthropicServer, Refusal, Script, Turn};
+
+use crate::build::Build;
+use crate::build::on_both_builds;
+use crate::model_server::claude::Options;
+
+on_both_builds![
+    an_overloaded_model_is_asked_again,
+    each_refusal_is_known_for_what_it_is;
+    newer_only:
+    a_closed_connection_is_opened_again,
+    retries_come_to_an_end,
+];
+
+async fn an_overloaded_model_is_asked_again(build: Build) {
+    let server = AnthropicServer::start([
+        Turn::from(Refusal::overloaded()),
+        Turn::from(Refusal::server_error()),
+        Turn::text("Here I am."),
+    ]);
+
+    let options = Options::new().max_retries("3");
+    let ended = options.start(build, &server).finish("Go.").await;
+
+    ended.assert_success("Here I am.");
+    let retries = ended.of("system/api_retry");
+    let seen: Vec<_> = retries
+        .iter()
+        .map(|retry| {
+            (
+                &retry["attempt"],
+                &retry["max_retries"],
+                &retry["error_status"],
+            )
+        })
+        .collect();
+    assert_eq!(seen.len(), 2, "{ended:#?}");
+    assert_eq!(seen[0], (&1.into(), &3.into(), &529.into()));
+    assert_eq!(seen[1], (&2.into(), &3.into(), &500.into()));
+    let answers: Vec<Answer> = server
+        .log()
+        .exchanges()
+        .into_iter()
+        .filter(|seen| seen.request.messages().is_some())
+        .map(|seen| seen.answer)
+        .collect();
+    assert_eq!(answers, [Answer::Turn(1), Answer::Turn(2), Answer::Turn(3)]);
+}
+
+async fn a_closed_connection_is_opened_again(build: Build) {
+    let server = AnthropicServer::start([Turn::disconnect(), Turn::text("Here.")]);
+
+    let options = Options::new().max_retries("3");
+    let ended = options.start(build, &server).finish("Go.").await;
+
+    ended.assert_success("Here.");
+    assert_eq!(server.log().main_requests().len(), 2);
+}
+
+async fn retries_come_to_an_end(build: Build) {
+    let server = AnthropicServer::start([Refusal::overloaded(), Refusal::overloaded()]);
+
+    let options = Options::new().max_retries("1");
+    let ended = options.start(build, &server).finish("Go.").await;
+
+    ended.assert_error();
+    assert_eq!(ended.result()["api_error_status"], 529);
+}
+
+async fn each_refusal_is_known_for_what_it_is(build: Build) {
+    for (refusal, status, error) in [
+        (Refusal::unauthorized(), 401, "authentication_failed"),
+        (Refusal::forbidden(), 403, "authentication_failed"),
+        (Refusal::credit_exhausted(), 400, "billing_error"),
+        (Refusal::model_not_found("claude-x"), 404, "model_not_found"),
+        (Refusal::rate_limited(), 429, "rate_limit"),
+        (Refusal::server_error(), 500, "server_error"),
+    ] {
+        // Some are asked for once more in another way, whatever the retries are.
+        let server = AnthropicServer::start(Script::by(move |_| refusal.clone().into()));
+
+        let options = Options::new().max_retries("0");
+        let ended = options.start(build, &server).finish("Go.").await;
+
+        ended.assert_error();
+        assert_eq!(ended.result()["api_error_status"], status, "{ended:#?}");
+        let assistant = ended.of("assistant");
+        assert_eq!(assistant[0]["error"], error, "{status}");
+    }
+}

@@ -1,0 +1,12 @@
+//! Tests of the command with the programs of vendors and a real browser.
+
+mod backends;
+mod browser;
+#[path = "../../autonoe-claude/tests/real/build.rs"]
+mod build;
+mod choosing;
+mod guide;
+mod harness;
+mod models;
+mod report;
+mod runs;

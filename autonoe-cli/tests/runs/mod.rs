@@ -1,0 +1,15 @@
+//! Runs through the command: in a real terminal and in a pipe, on scripted agents and on the
+//! real Claude Code.
+
+mod decisions;
+mod flows;
+mod lost_ground;
+mod options;
+mod other_limits;
+mod pipe;
+mod real_claude;
+mod strangers;
+mod support;
+pub(crate) mod telemetry;
+pub(crate) mod terminal;
+mod unwritable;

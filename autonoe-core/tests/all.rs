@@ -1,0 +1,13 @@
+//! Integration tests of `autonoe-core`.
+
+mod bad_input;
+mod behaviour;
+mod config;
+mod contracts;
+mod engine;
+mod instructions;
+mod layers;
+mod project;
+mod schemas;
+mod simulation;
+mod takeover;

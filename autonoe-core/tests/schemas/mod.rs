@@ -1,0 +1,78 @@
+//! The JSON Schemas of everything that others read, compared with the committed ones.
+//!
+//! `cargo xtask schemas` writes them anew.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/schemas")
+}
+
+/// Every schema of this crate with its file name, without the ending.
+fn schemas() -> impl Iterator<Item = (String, Value)> {
+    let all = autonoe_core::schemas().into_iter();
+    // Specs of other crates are theirs to describe.
+    all.filter(|(name, _)| name.starts_with("hook.core-") || !name.starts_with("hook."))
+        .filter(|(name, _)| !name.starts_with("backend."))
+        // Tests of this binary register a port of their own.
+        .filter(|(name, _)| !name.starts_with("cake."))
+        // It names backends, and the command has all of them.
+        .filter(|(name, _)| name != "agent-config")
+}
+
+fn written(schema: &Value) -> String {
+    // In one order, whatever keeps maps in the order of their making.
+    let mut schema = schema.clone();
+    schema.sort_all_objects();
+    let mut text = serde_json::to_string_pretty(&schema).expect("a schema is JSON");
+    text.push('\n');
+    text
+}
+
+#[test]
+fn the_committed_schemas_are_current() {
+    if std::env::var_os("AUTONOE_UPDATE_SCHEMAS").is_some() {
+        fs::create_dir_all(folder()).expect("the folder can be made");
+        for (name, schema) in schemas() {
+            fs::write(folder().join(format!("{name}.json")), written(&schema)).expect("writable");
+        }
+    }
+    for (name, schema) in schemas() {
+        let path = folder().join(format!("{name}.json"));
+        let committed = fs::read_to_string(&path).unwrap_or_default();
+
+        assert!(
+            committed == written(&schema),
+            "{} is not current; run `cargo xtask schemas`",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn no_schema_is_left_over() {
+    let known: Vec<String> = schemas().map(|(name, _)| format!("{name}.json")).collect();
+
+    for entry in fs::read_dir(folder()).expect("the folder is there") {
+        let name = entry
+            .expect("readable")
+            .file_name()
+            .to_string_lossy()
+            .into_owned();
+        // What the command prints and reads, and what flows, tasks and views hold, is theirs to
+        // describe.
+        let is_of_others = ["output.", "flow.", "harness.", "dashboard."]
+            .iter()
+            .any(|theirs| name.starts_with(theirs));
+        if is_of_others || ["models.json", "agent-config.json"].contains(&name.as_str()) {
+            continue;
+        }
+        assert!(
+            known.contains(&name),
+            "docs/schemas/{name} describes nothing"
+        );
+    }
+}

@@ -1,0 +1,274 @@
+//! A writer that was stopped and overtaken: once it goes on, it cannot write any more.
+#![cfg(all(feature = "project", target_os = "linux"))]
+
+use std::fs::{self, File, TryLockError};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use autonoe_core::{
+    Clock, Deliverable, DeliverableId, DeliverableRepository, Epoch, FileDeliverableRepository,
+    LedgerBook, Mode, Project, SystemClock, UpdateError, take_over,
+};
+use tokio::runtime::Runtime;
+
+/// The environment variables that turn this test program into a writer.
+const DIR: &str = "AUTONOE_TEST_OVERTAKEN_DIR";
+const EPOCH: &str = "AUTONOE_TEST_OVERTAKEN_EPOCH";
+
+/// How many rounds a torture run wants.
+const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
+
+/// Longer than anything here takes, however busy the machine is.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+async fn create(book: &LedgerBook, id: &str) -> Result<(), UpdateError> {
+    let id = DeliverableId::new(id).expect("an id");
+    book.update(|state, today| {
+        let item = Deliverable::new(id.clone(), "a thing", ["it works"])?;
+        state.ledger.create([item], today)?;
+        Ok(())
+    })
+    .await
+}
+
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_time()
+        .build()
+        .expect("a runtime")
+}
+
+fn repository(project: &Project) -> Arc<dyn DeliverableRepository> {
+    Arc::new(FileDeliverableRepository::open(project).expect("writable"))
+}
+
+/// Runs in a process of its own: writes until it cannot, and tells each write and the end.
+#[test]
+fn writes_until_it_is_overtaken_when_it_is_told_to() {
+    let (Some(dir), Ok(epoch)) = (std::env::var_os(DIR), std::env::var(EPOCH)) else {
+        return;
+    };
+    let project = Project::find(dir.as_ref(), None).expect("it is there");
+    let epoch = Epoch(epoch.parse().expect("a number"));
+    let book = LedgerBook::new(repository(&project), Arc::new(SystemClock), epoch);
+    let runtime = runtime();
+    let mut out = std::io::stdout().lock();
+    for number in 0.. {
+        let id = format!("OLD-{number}");
+        let begun = Instant::now();
+        match runtime.block_on(create(&book, &id)) {
+            Ok(()) => writeln!(out, "done {id}").expect("somebody listens"),
+            // The one that takes over saves in between; that is no loss.
+            Err(UpdateError::Repository(error)) if error.is_retryable() => {}
+            Err(UpdateError::Repository(error)) => {
+                writeln!(out, "done with {}", error.code()).expect("somebody listens");
+                return;
+            }
+            Err(error) => panic!("{error}"),
+        }
+        out.flush().expect("somebody listens");
+        // Agents think between two writes; without a rest, each stop would hit a write.
+        thread::sleep(begun.elapsed().max(Duration::from_millis(1)));
+    }
+}
+
+/// A writer in a process of its own, killed at the latest when it is dropped.
+struct Writer {
+    process: Child,
+    told: Receiver<String>,
+}
+
+impl Writer {
+    fn start(project: &Project, epoch: Epoch) -> Self {
+        let mut process = Command::new(std::env::current_exe().expect("this program"))
+            .args([
+                "takeover::writes_until_it_is_overtaken_when_it_is_told_to",
+                "--exact",
+                "--nocapture",
+            ])
+            .env(DIR, project.root())
+            .env(EPOCH, epoch.0.to_string())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        let output = process.stdout.take().expect("piped");
+        let (tell, told) = channel();
+        thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                let Some((_, what)) = line.split_once("done ") else {
+                    continue;
+                };
+                if tell.send(what.to_owned()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { process, told }
+    }
+
+    fn signal(&self, signal: &str) {
+        let status = Command::new("kill")
+            .args([signal, &self.process.id().to_string()])
+            .status()
+            .expect("kill is there");
+        assert!(status.success(), "{signal} did not reach the writer");
+    }
+
+    /// Stops it where it is, and returns once it stands still.
+    fn stop(&self) {
+        self.signal("-STOP");
+        let tasks = format!("/proc/{}/task", self.process.id());
+        let begun = Instant::now();
+        while !all_stopped(&tasks) {
+            assert!(begun.elapsed() < DEADLINE, "the writer does not stop");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Waits for what it tells next.
+    fn next(&self) -> String {
+        let told = self.told.recv_timeout(DEADLINE);
+        told.expect("the writer goes on")
+    }
+
+    /// Waits until it ends by itself, and returns what it had told.
+    fn ended(mut self) -> Vec<String> {
+        let begun = Instant::now();
+        while self.process.try_wait().expect("ours").is_none() {
+            assert!(begun.elapsed() < DEADLINE, "the writer does not end");
+            thread::sleep(Duration::from_millis(1));
+        }
+        self.told.iter().collect()
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // It may be gone already, which is as good.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Tells whether every thread in the folder `tasks` of the system is stopped.
+fn all_stopped(tasks: &str) -> bool {
+    let stats = fs::read_dir(tasks).expect("the writer lives").map(|task| {
+        let path = task.expect("readable").path().join("stat");
+        fs::read_to_string(path).unwrap_or_default()
+    });
+    stats.collect::<Vec<_>>().iter().all(|stat| {
+        stat.rsplit_once(')')
+            .is_some_and(|(_, rest)| rest.starts_with(" T"))
+    })
+}
+
+/// Whether the takeover happened while the old writer stood still.
+#[derive(PartialEq, Eq)]
+enum Takeover {
+    WhileStopped,
+    /// The old one was stopped in the middle of a write: nobody can take over until it is done.
+    AfterItsWrite,
+}
+
+/// Tells whether a process holds the lock under which the ledger of `project` is written.
+fn is_being_written(project: &Project) -> bool {
+    let lock = File::open(project.state_dir().join("status.lock")).expect("it is there");
+    match lock.try_lock() {
+        Ok(()) => false,
+        Err(TryLockError::WouldBlock) => true,
+        Err(TryLockError::Error(error)) => panic!("{error}"),
+    }
+}
+
+fn round(runtime: &Runtime, number: u64) -> Takeover {
+    let folder = tempfile::tempdir().expect("a folder");
+    let project = Project::find(folder.path(), None).expect("it is there");
+    let repository = repository(&project);
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let first = runtime.block_on(take_over(&repository, &clock, Mode::Run));
+    let old = Writer::start(&project, first.expect("nobody else").0.epoch());
+    let mut acknowledged: Vec<_> = (0..=number % 3).map(|_| old.next()).collect();
+    // Never at the same point of a write.
+    thread::sleep(Duration::from_micros(number * 7919 % 3000));
+
+    old.stop();
+    let takeover = match is_being_written(&project) {
+        true => Takeover::AfterItsWrite,
+        false => Takeover::WhileStopped,
+    };
+    let (theirs, clocks) = (repository.clone(), clock.clone());
+    let taking = runtime.spawn(async move { take_over(&theirs, &clocks, Mode::Run).await });
+    if takeover == Takeover::AfterItsWrite {
+        // Most of the time, the takeover waits for the lock when the old writer goes on.
+        thread::sleep(Duration::from_millis(50));
+        old.signal("-CONT");
+    }
+    let taken = runtime.block_on(async { tokio::time::timeout(DEADLINE, taking).await });
+    let taken = taken.expect("the takeover ends").expect("no panic");
+    let (book, found) = taken.expect("one of the tries succeeds");
+    let write = |id: &str| runtime.block_on(create(&book, id)).expect("it is ours now");
+    write("NEW-0");
+    old.signal("-CONT");
+    write("NEW-1");
+    acknowledged.extend(old.ended());
+    write("NEW-2");
+
+    assert_eq!(
+        acknowledged.pop().as_deref(),
+        Some("with ledger_fenced"),
+        "round {number}"
+    );
+    let state = runtime
+        .block_on(book.read())
+        .expect("readable")
+        .expect("saved");
+    let (new, old): (Vec<_>, Vec<_>) = state
+        .ledger
+        .deliverables()
+        .iter()
+        .map(|item| item.id().as_str())
+        .partition(|id| id.starts_with("NEW"));
+    assert_eq!(new, ["NEW-0", "NEW-1", "NEW-2"], "round {number}");
+    assert_eq!(
+        old.len(),
+        found.counts.total,
+        "a stale write in round {number}"
+    );
+    // A stop between a write and its acknowledgement is no loss.
+    let lost: Vec<_> = acknowledged
+        .iter()
+        .filter(|id| !old.contains(&id.as_str()))
+        .collect();
+    assert!(lost.is_empty(), "lost in round {number}: {lost:?}");
+    takeover
+}
+
+#[test]
+fn who_was_overtaken_while_it_was_stopped_writes_nothing_more_and_ends() {
+    let rounds: u64 = std::env::var(ROUNDS)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(10);
+    let runtime = runtime();
+
+    let (mut done, mut stopped) = (0, 0);
+    // A stop hits a write by chance. If each stop has, more rounds follow.
+    while done < rounds || (stopped == 0 && done < 10 * rounds) {
+        if round(&runtime, done) == Takeover::WhileStopped {
+            stopped += 1;
+        }
+        done += 1;
+    }
+
+    println!(
+        "takeovers: {done} rounds, {stopped} while the old writer stood still and the others \
+         after its write, no stale write, no acknowledged update lost"
+    );
+    assert!(stopped > 0, "no takeover of a stopped writer shows nothing");
+}

@@ -1,0 +1,3 @@
+//! Tests of the page of a fleet in a real Chromium.
+
+mod browser;

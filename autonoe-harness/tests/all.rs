@@ -1,0 +1,18 @@
+//! Integration tests of `autonoe-harness` on scripted agents.
+
+mod alerts;
+mod bridge;
+mod coordinate;
+mod executor;
+#[cfg(feature = "sqlite")]
+mod fleets;
+#[cfg(feature = "conformance")]
+mod handles;
+mod isolation;
+mod roadmap;
+#[cfg(all(feature = "conformance", feature = "sqlite"))]
+mod state;
+#[cfg(feature = "conformance")]
+mod strategies;
+mod travel;
+mod work;

@@ -1,0 +1,138 @@
+//! An agent that needs only a model: no program of a vendor, a tool of one's own, and an
+//! observer that shows what the model is asked, says and uses.
+//!
+//! The model is scripted, so this runs offline. Run it with `cargo run -p autonoe-model --example model_agent`.
+//! The sandbox needs `bwrap`.
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_core::{
+    BackendSpec, FixedInstructions, InstructionName, MemoryRepository, Places, RunControl,
+    RunEvent, RunEventKind, SessionRunner, SpecContext, StreamEvent, ToolContext, ToolDefinition,
+    ToolError, ToolErrorCode, ToolOutput, TypedTool,
+};
+use autonoe_model as _;
+use autonoe_testkit::TempProject;
+use autonoe_testkit::model_server::Turn;
+use autonoe_testkit::model_server::openai::OpenAiServer;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+/// What the tool is called with; the model sees these comments as its schema.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Term {
+    /// The English word.
+    word: String,
+}
+
+/// Knows how the house says things.
+struct Glossary;
+
+#[async_trait]
+impl TypedTool for Glossary {
+    type Input = Term;
+
+    fn describe(&self) -> ToolDefinition {
+        ToolDefinition::of::<Term>("glossary", "Says what we call something.").read_only()
+    }
+
+    async fn run(&self, input: Term, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+        match input.word.as_str() {
+            "hello" => Ok(ToolOutput::new("Moin")),
+            word => {
+                let message = format!("{word:?} is not in the glossary");
+                Err(ToolError::new(ToolErrorCode::NOT_FOUND, message))
+            }
+        }
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let project = TempProject::new().spec("# A greeting\n\nhello.txt says hello.\n");
+    let plan = json!({"deliverables": [
+        {"id": "DL-001", "description": "A greeting", "acceptanceCriteria": ["it is there"]},
+    ]});
+    let file = project.path().join("hello.txt");
+    // In the place of Ollama, vLLM, OpenRouter: all that speak as OpenAI does.
+    let server = OpenAiServer::start([
+        Turn::tool("mcp__autonoe__create", plan),
+        Turn::text("It is planned."),
+        Turn::tool("mcp__autonoe__glossary", json!({"word": "hello"})),
+        Turn::tool("Write", json!({"file_path": file, "content": "Moin!\n"})),
+        Turn::tool(
+            "mcp__autonoe__set_status",
+            json!({"deliverableId": "DL-001", "status": "passed"}),
+        ),
+        Turn::text("It is done."),
+    ]);
+
+    // As it would stand in a file. The key is looked up where the file says.
+    let backend: Box<dyn BackendSpec> = serde_json::from_value(json!({
+        "type": "model",
+        "name": "local",
+        "provider": {
+            "type": "openai-compatible",
+            "baseUrl": server.api_url(),
+            "key": {"env": "LOCAL_KEY"},
+        },
+        "model": "small",
+        "prices": {"local/small": {"input": "0.10", "output": "0.40"}},
+    }))?;
+    let context = SpecContext::new(Places::new(project.path())).with_environment([
+        ("PATH".into(), std::env::var_os("PATH").unwrap_or_default()),
+        ("LOCAL_KEY".into(), "nobody checks it".into()),
+    ]);
+    let runner = SessionRunner::builder(project.path())
+        .agents(backend.build(&context)?)
+        .repository(Arc::new(MemoryRepository::new()))
+        .instructions(Arc::new(FixedInstructions::new([
+            (InstructionName::Initializer, "Plan what SPEC.md asks for."),
+            (InstructionName::Coding, "Work on the next deliverable."),
+        ])))
+        .tool(Glossary.into_tool())
+        .observer(Arc::new(show))
+        .pause_between_sessions(Duration::ZERO)
+        .build()?;
+
+    let report = runner.run(&RunControl::new()).await;
+
+    println!("\n{report}");
+    assert_eq!(std::fs::read_to_string(file)?, "Moin!\n");
+    server.verify();
+    Ok(())
+}
+
+fn show(event: &RunEvent<'_>) {
+    match &event.kind {
+        RunEventKind::SessionStarted { instruction, .. } => println!("{instruction}:"),
+        RunEventKind::ModelStarted { asked } => {
+            println!(
+                "  {} is asked, with {} messages",
+                asked.model,
+                asked.messages.count()
+            );
+        }
+        RunEventKind::ModelEnded { answer } => {
+            let cost = answer.cost.map(|cost| cost.to_string());
+            let tokens = answer.tokens.prompt() + answer.tokens.completion();
+            println!(
+                "  it used {tokens} tokens, {}",
+                cost.as_deref().unwrap_or("at an unknown price")
+            );
+        }
+        RunEventKind::Agent {
+            stream: StreamEvent::ToolInvocation { name, input, .. },
+        } => println!("  -> {name} {input}"),
+        RunEventKind::Agent {
+            stream: StreamEvent::ToolResponse { output, status, .. },
+        } => println!("  <- {status:?}: {output}"),
+        _ => {}
+    }
+}

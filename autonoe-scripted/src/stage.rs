@@ -1,0 +1,152 @@
+//! What scripts share while they are played: progress, log, problems.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use autonoe_core::{AgentSessionId, GateDecision, InstructionName, SessionSpec, ToolCall};
+
+use crate::session_script::SessionScript;
+
+/// What a scripted session was given, and what came of its calls.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ReceivedSession {
+    /// Its number in the run.
+    pub number: u32,
+    /// The instruction, by name.
+    pub instruction: InstructionName,
+    /// The prompt.
+    pub prompt: String,
+    /// The model that was asked for.
+    pub model: Option<String>,
+    /// The system prompt, if one was set.
+    pub system_prompt: Option<String>,
+    /// The conversation that it was to go on with.
+    pub resume: Option<AgentSessionId>,
+    /// The names of our tools that it was offered.
+    pub tools: Vec<String>,
+    /// Every call that was put to the gate, with the decision.
+    pub decisions: Vec<(ToolCall, GateDecision)>,
+    /// What it was told while it ran.
+    pub steered: Vec<String>,
+}
+
+/// What scripts share while they are played.
+#[derive(Clone, Default)]
+pub(crate) struct Stage {
+    inner: Arc<Mutex<Inner>>,
+}
+
+#[derive(Default)]
+pub(crate) struct Inner {
+    pub(crate) scripts: BTreeMap<u32, Playing>,
+    /// Scripts by the instruction that they are for.
+    pub(crate) for_instructions: BTreeMap<InstructionName, VecDeque<SessionScript>>,
+    pub(crate) received: Vec<ReceivedSession>,
+    pub(crate) problems: Vec<String>,
+    pub(crate) disposed: usize,
+    pub(crate) alive: usize,
+}
+
+/// A script and how far it was played.
+pub(crate) struct Playing {
+    pub(crate) script: SessionScript,
+    pub(crate) started: bool,
+    pub(crate) steps_done: usize,
+}
+
+impl Stage {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the script of the session, or notes that there is none.
+    pub(crate) fn begin(&self, spec: &SessionSpec) -> Option<SessionScript> {
+        let number = spec.key.number;
+        let mut inner = self.lock();
+        if let Some(scripts) = inner.for_instructions.get_mut(&spec.instruction) {
+            return match scripts.len() {
+                // The last one is played again and again.
+                0 | 1 => scripts.front().cloned(),
+                _ => scripts.pop_front(),
+            };
+        }
+        let taken = match inner.scripts.get_mut(&number) {
+            Some(playing) if !playing.started => {
+                playing.started = true;
+                Some(playing.script.clone())
+            }
+            _ => None,
+        };
+        if taken.is_none() {
+            let instruction = &spec.instruction;
+            inner
+                .problems
+                .push(format!("session {number} ({instruction}) was not expected"));
+        }
+        taken
+    }
+
+    pub(crate) fn receive(&self, received: ReceivedSession) {
+        self.lock().received.push(received);
+    }
+
+    pub(crate) fn step_done(&self, number: u32) {
+        if let Some(playing) = self.lock().scripts.get_mut(&number) {
+            playing.steps_done += 1;
+        }
+    }
+
+    pub(crate) fn decided(&self, call: ToolCall, decision: GateDecision) {
+        let number = call.session.number;
+        let mut inner = self.lock();
+        let received = inner
+            .received
+            .iter_mut()
+            .rfind(|received| received.number == number);
+        if let Some(received) = received {
+            received.decisions.push((call, decision));
+        }
+    }
+
+    pub(crate) fn steered(&self, number: u32, text: &str) {
+        let mut inner = self.lock();
+        let received = inner
+            .received
+            .iter_mut()
+            .rfind(|received| received.number == number);
+        if let Some(received) = received {
+            received.steered.push(text.to_owned());
+        }
+    }
+
+    pub(crate) fn problem(&self, problem: String) {
+        self.lock().problems.push(problem);
+    }
+
+    /// Returns everything that went wrong, left-over sessions and steps included.
+    pub(crate) fn problems(&self) -> Vec<String> {
+        let inner = self.lock();
+        let mut problems = inner.problems.clone();
+        for (
+            number,
+            Playing {
+                script,
+                started,
+                steps_done,
+            },
+        ) in &inner.scripts
+        {
+            let name = &script.name;
+            if !started {
+                problems.push(format!("session {number} ({name}) never started"));
+            } else if let Some(step) = script.steps.get(*steps_done) {
+                let at = steps_done + 1;
+                problems.push(format!(
+                    "session {number} ({name}) never finished step {at}: it {step}"
+                ));
+            }
+        }
+        problems
+    }
+}

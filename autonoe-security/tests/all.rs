@@ -1,0 +1,7 @@
+//! Integration tests of `autonoe-security`.
+
+mod common;
+mod fuzz;
+mod oracle;
+mod policy;
+mod syntax;

@@ -1,0 +1,90 @@
+//! Texts that nobody writes: no panic, and an answer for each.
+//!
+//! The test command tries some; `cargo xtask torture` ten million, and prints the slowest.
+
+use std::time::{Duration, Instant};
+
+use autonoe_security::syntax::parse;
+use autonoe_security::{
+    AllowCommands, BashSecurity, BashValidator, Destructive, Mode, Policy, PolicyConfig, Verdict,
+};
+
+use crate::common::corpus;
+use crate::common::mutate::{Mutator, number};
+
+/// How many texts are tried; the torture sets it.
+const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
+
+/// Which texts are made; another number makes others.
+const SEED: &str = "AUTONOE_FUZZ_SEED";
+
+/// What takes longer is tried again before it counts.
+const SLOW: Duration = Duration::from_millis(2);
+
+fn validators() -> Vec<BashValidator> {
+    let extensions = ["bash", "sh", "xargs", "env", "curl", "nice"];
+    let configs = [Mode::Run, Mode::Sync].map(|mode| PolicyConfig {
+        mode,
+        destructive: Destructive::Allowed,
+        allow_commands: AllowCommands::List(extensions.map(str::to_owned).into()),
+        ..PolicyConfig::new("/srv/project")
+    });
+    let made =
+        configs.map(|config| BashValidator::new(Policy::new(config).expect("a good policy")));
+    made.into()
+}
+
+fn corpus() -> Vec<String> {
+    let commands = corpus::cases()
+        .into_iter()
+        .map(|case| corpus::command(&case));
+    commands.filter(|command| command.len() < 2000).collect()
+}
+
+fn timed(validator: &BashValidator, text: &str) -> (Duration, Verdict) {
+    let begun = Instant::now();
+    let verdict = validator.check(text);
+    (begun.elapsed(), verdict)
+}
+
+#[test]
+fn no_text_makes_the_parser_or_the_validator_panic() {
+    let rounds = number(ROUNDS, 20_000);
+    let validators = validators();
+    let mut mutator = Mutator::new(number(SEED, 4242), corpus());
+    let (mut understood, mut allowed) = (0_u64, 0_u64);
+    let mut slowest = (Duration::ZERO, String::new());
+    for number in 0..rounds {
+        let text = mutator.text();
+        understood += u64::from(parse(&text).is_ok());
+        let validator = &validators[usize::from(number % 3 == 0)];
+        let (mut took, verdict) = timed(validator, &text);
+        // Something else may have had the processor.
+        for _ in 0..5 {
+            if took > SLOW {
+                took = took.min(timed(validator, &text).0);
+            }
+        }
+        allowed += u64::from(verdict.is_allowed());
+        if took > slowest.0 {
+            slowest = (took, text.clone());
+        }
+        if number % 64 == 0 {
+            let explained = validator.explain(&text);
+            assert_eq!(explained.verdict, verdict, "{text:?}");
+        }
+        if let Some(span) = verdict.denial().and_then(|denial| denial.span.clone()) {
+            assert!(text.get(span.clone()).is_some(), "{span:?} in {text:?}");
+        }
+    }
+
+    assert!(
+        understood > rounds / 20,
+        "only {understood} were Bash, which shows little"
+    );
+    let (time, text) = slowest;
+    eprintln!(
+        "{rounds} texts, {understood} understood, {allowed} allowed, slowest {time:?} of {} bytes",
+        text.len(),
+    );
+}

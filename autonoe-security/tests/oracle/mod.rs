@@ -1,0 +1,161 @@
+//! The execution oracle: whatever the validator allows is run, and every command that Bash then
+//! starts must be one that the validator has seen and that the policy lists.
+//!
+//! Commands of the corpus are mutated; those that are still allowed run in a jail in which there
+//! is nothing but Bash: no program, no network, no process of the machine. Programs that are
+//! missing there are played by a handler that prints hostile text, as a file or a server might.
+//!
+//! `cargo xtask torture` runs many more of them.
+#![cfg(target_os = "linux")]
+
+mod jail;
+mod trace;
+
+use std::collections::BTreeMap;
+
+use autonoe_security::{
+    AllowCommands, BashSecurity, BashValidator, Destructive, Mode, Policy, PolicyConfig,
+};
+
+use crate::common::corpus;
+use crate::common::mutate::{Mutator, number};
+use crate::oracle::jail::Jail;
+
+/// How many allowed commands are run; the torture sets it.
+const RUNS: &str = "AUTONOE_TORTURE_ROUNDS";
+
+/// Which mutations are made; another number makes others.
+const SEED: &str = "AUTONOE_ORACLE_SEED";
+
+/// How many commands are run in one jail.
+const BATCH: usize = 500;
+
+fn validator() -> BashValidator {
+    let config = PolicyConfig {
+        mode: Mode::Run,
+        destructive: Destructive::Allowed,
+        allow_commands: AllowCommands::default(),
+        ..PolicyConfig::new(jail::PROJECT)
+    };
+    BashValidator::new(Policy::new(config).expect("a good policy"))
+}
+
+fn corpus() -> Vec<String> {
+    let commands = corpus::cases()
+        .into_iter()
+        .map(|case| corpus::command(&case));
+    commands.filter(|command| command.len() < 2000).collect()
+}
+
+#[test]
+fn nothing_runs_that_the_validator_has_not_seen() {
+    let (wanted, seed) = (number(RUNS, 2_000), number(SEED, 21));
+    let validator = validator();
+    let mut mutator = Mutator::new(seed, corpus());
+    let mut left = usize::try_from(wanted).expect("a number that fits");
+    let (mut started, mut candidates) = (0, 0_u64);
+    let mut violations = BTreeMap::new();
+    while left > 0 {
+        let mut batch = Vec::new();
+        while batch.len() < BATCH.min(left) {
+            let command = mutator.text();
+            candidates += 1;
+            if validator.check(&command).is_allowed() {
+                batch.push(command);
+            }
+        }
+        let traces = Jail::new().run(&batch);
+        let ran = batch.iter().zip(&traces);
+        let ran: Vec<_> = ran
+            .filter_map(|(command, trace)| Some((command, trace.as_ref()?)))
+            .collect();
+        assert!(
+            ran.len() > batch.len() / 2,
+            "most of a batch was not started"
+        );
+        left -= ran.len();
+        for (command, trace) in ran {
+            let names = trace::names(trace);
+            started += names.len();
+            if let Some(name) = unseen(&validator, command, &names) {
+                violations.insert(command.clone(), name);
+            }
+        }
+    }
+
+    assert!(violations.is_empty(), "{violations:#?}");
+    let enough = usize::try_from(wanted).expect("a number that fits") / 2;
+    assert!(
+        started > enough,
+        "only {started} commands were started, which shows nothing"
+    );
+    eprintln!("{candidates} candidates, {wanted} run, {started} commands started, 0 violations");
+}
+
+/// Returns the first name that ran although the validator has not seen it, or does not allow it.
+fn unseen(validator: &BashValidator, command: &str, names: &[String]) -> Option<String> {
+    let explained = validator.explain(command);
+    let seen: Vec<&str> = explained
+        .commands
+        .iter()
+        .filter_map(|found| found.name.as_deref())
+        .collect();
+    let runs = |name: &str| {
+        // The script of the project, and the command that is nothing at all.
+        if matches!(name, "bin/dev.sh" | "./bin/dev.sh" | "''") {
+            return true;
+        }
+        let listed = name.rsplit('/').next().unwrap_or(name);
+        seen.contains(&name) && validator.check(&quoted(listed)).is_known()
+    };
+    names.iter().find(|name| !runs(name)).cloned()
+}
+
+fn quoted(name: &str) -> String {
+    format!("'{}'", name.replace('\'', "'\\''"))
+}
+
+/// Whether a verdict about a bare name says that the name is on a list.
+trait IsKnown {
+    fn is_known(&self) -> bool;
+}
+
+impl IsKnown for autonoe_security::Verdict {
+    fn is_known(&self) -> bool {
+        // A listed command may need arguments; one that is on no list is denied for that.
+        let unlisted = ["R5", "R6", "R7", "R8", "R60", "R71"];
+        self.denial()
+            .is_none_or(|denial| !unlisted.contains(&denial.rule.as_ref()))
+    }
+}
+
+#[test]
+fn the_oracle_sees_what_runs() {
+    let hidden = [
+        ("echo \"$(evil)\"", "evil"),
+        ("x='a[$(evil)]'; echo $((x))", "evil"),
+        ("cat <<E\n`evil`\nE", "evil"),
+        ("eval evil", "evil"),
+        ("[ $(cat f) ]", "evil_output"),
+        ("x=$(cat f); [[ $x -eq 1 ]]", "evil_output"),
+        ("printf \"$(cat f)\" a", "evil_output"),
+        ("x=$(cat f); echo $((x))", "evil_output"),
+    ];
+    // Each of them with each kind of hostile text.
+    let tries = hidden.iter().flat_map(|(command, _)| [*command; 4]);
+    let commands: Vec<String> = tries.map(str::to_owned).collect();
+
+    let traces = Jail::new().run(&commands);
+
+    for ((command, expected), traces) in hidden.iter().zip(traces.chunks(4)) {
+        let names: Vec<String> = traces
+            .iter()
+            .flatten()
+            .flat_map(|trace| trace::names(trace))
+            .collect();
+        assert!(
+            names.iter().any(|name| name == expected),
+            "{command}: {names:?}"
+        );
+    }
+}

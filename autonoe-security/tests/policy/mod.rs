@@ -1,0 +1,9 @@
+//! The policy, through the public API.
+
+mod corpus;
+mod denials;
+mod named_cases;
+mod policies;
+mod spec_tables;
+mod support;
+mod symlinks;

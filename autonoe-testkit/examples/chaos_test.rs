@@ -1,0 +1,138 @@
+//! A chaos test as a consumer writes it: whatever the agents do, the run keeps its promises.
+//!
+//! A fault injector stands around the agents, and a seed decides what goes wrong: a seed that
+//! fails is a test. Run it with `cargo run -p autonoe-testkit --example chaos_test`, or as the test that it is with
+//! `cargo test -p autonoe-testkit --example chaos_test`.
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+use std::error::Error;
+use std::sync::Arc;
+
+use autonoe_core::{ProjectRun, ProjectRunError, RunControl, RunReport, SeededIds};
+use autonoe_testkit::{
+    Expectation, FaultyAgents, ScriptedAgents, SessionScript, TempProject, ToolUse, VirtualClock,
+};
+use serde_json::json;
+
+const MAX_ITERATIONS: u32 = 10;
+
+/// What is left of a run with faults.
+struct Aftermath {
+    report: RunReport,
+    faulty: Arc<FaultyAgents>,
+    project: TempProject,
+}
+
+async fn run_with_faults(seed: u64) -> Result<Aftermath, ProjectRunError> {
+    let project = TempProject::new().spec("# A shop\n\nA user can log in and pay.\n");
+    let sessions = std::iter::repeat_n(does_what_it_can(), 50);
+    let agents = ScriptedAgents::new(sessions).unverified();
+    let faulty = Arc::new(FaultyAgents::new(Arc::new(agents), seed).with_rate_percent(60));
+
+    let report = ProjectRun::new(project.project().clone(), faulty.clone())
+        .clock(Arc::new(VirtualClock::new()))
+        .configure(move |runner| {
+            runner
+                .ids(Arc::new(SeededIds::new(seed)))
+                .max_iterations(MAX_ITERATIONS)
+        })
+        .start(&RunControl::new())
+        .await?;
+
+    Ok(Aftermath {
+        report,
+        faulty,
+        project,
+    })
+}
+
+/// Plans, and works on what was planned; whether a call succeeds depends on what came before.
+fn does_what_it_can() -> SessionScript {
+    let plan = json!({"deliverables": [
+        {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["a user can log in"]},
+        {"id": "DL-002", "description": "Payment", "acceptanceCriteria": ["a user can pay"]},
+    ]});
+    let status = |id: &str, status: &str| json!({"deliverableId": id, "status": status});
+    let calls = [
+        ("mcp__autonoe__create", plan),
+        ("mcp__autonoe__set_status", status("DL-001", "passed")),
+        ("mcp__autonoe__set_status", status("DL-002", "blocked")),
+    ];
+    let script = SessionScript::new("does what it can").says("I look what there is to do.");
+    let script = calls.into_iter().fold(script, |script, (name, input)| {
+        script.calls(ToolUse::new(name, input).expecting(Expectation::Anything))
+    });
+    script.ends()
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()?;
+
+    hide_injected_panics();
+
+    for seed in 0..12 {
+        let after = runtime.block_on(run_with_faults(seed))?;
+        let counts = after.project.ledger().map(|state| state.view().counts);
+        let counts = counts.unwrap_or_default();
+        println!(
+            "seed {seed:2}: {} after {} sessions, {} passed and {} blocked",
+            after.report.exit.code(),
+            after.report.sessions,
+            counts.passed,
+            counts.blocked
+        );
+        for hit in after.faulty.hits() {
+            println!("         {hit}");
+        }
+    }
+    Ok(())
+}
+
+/// The run catches the panics of its agents; their traces would only be in the way here.
+fn hide_injected_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload_as_str().unwrap_or_default();
+        if !message.starts_with("the fault injector") {
+            usual(panic);
+        }
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::WhyStopped;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn every_run_ends_and_tells_the_truth() {
+        for seed in 0..60 {
+            let after = run_with_faults(seed).await.expect("it starts");
+
+            let (report, hits) = (&after.report, after.faulty.hits());
+            let what = format!("seed {seed}, {hits:?}: {report}");
+            assert!(report.iterations <= MAX_ITERATIONS, "{what}");
+            assert_eq!(after.faulty.disposed(), after.faulty.created(), "{what}");
+            let counts = after.project.ledger().expect("it was saved").view().counts;
+            assert_eq!(report.passed, counts.passed, "{what}");
+            assert_eq!(report.blocked, counts.blocked, "{what}");
+            let stories = after.project.journal().stories();
+            let ended = WhyStopped::Ended(report.clone());
+            assert_eq!(stories[0].why_did_it_stop(), &ended, "{what}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_same_seed_gives_the_same_run() {
+        for seed in [3, 7] {
+            let one = run_with_faults(seed).await.expect("it starts");
+            let other = run_with_faults(seed).await.expect("it starts");
+
+            assert_eq!(one.project.journal_text(), other.project.journal_text());
+        }
+    }
+}

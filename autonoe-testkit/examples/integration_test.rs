@@ -1,0 +1,114 @@
+//! An integration test as a consumer writes it: a scripted agent, in virtual time.
+//!
+//! The quota is spent for five hours, and the run waits them out. Run it with
+//! `cargo run -p autonoe-testkit --example integration_test`, or as the test that it is with
+//! `cargo test -p autonoe-testkit --example integration_test`.
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use autonoe_core::{
+    BuildError, Clock, FixedInstructions, InstructionName, MemoryRepository, OnQuota, RunControl,
+    RunReport, SessionRunner, format_duration,
+};
+use autonoe_testkit::{EventLog, ScriptedAgents, SessionScript, VirtualClock};
+use serde_json::json;
+
+const FIVE_HOURS: Duration = Duration::from_secs(5 * 3600);
+
+/// Runs into a spent quota with a runner that is set up by the code under test.
+async fn run_into_the_quota(on_quota: OnQuota) -> Result<(RunReport, Arc<EventLog>), BuildError> {
+    let clock = VirtualClock::new();
+    let reset = clock.now().checked_add(FIVE_HOURS).ok();
+    let mut scripts = vec![
+        plans(),
+        SessionScript::new("is turned away").hits_quota(reset),
+    ];
+    if on_quota == OnQuota::Wait {
+        scripts.push(builds());
+    }
+    let agents = Arc::new(ScriptedAgents::new(scripts));
+    let log = Arc::new(EventLog::new());
+
+    let runner = SessionRunner::builder("/srv/shop")
+        .agents(agents.clone())
+        .repository(Arc::new(MemoryRepository::new()))
+        .instructions(Arc::new(FixedInstructions::new([
+            (
+                InstructionName::Initializer,
+                "Turn SPEC.md into deliverables.",
+            ),
+            (InstructionName::Coding, "Implement one deliverable."),
+        ])))
+        .on_quota(on_quota)
+        .clock(Arc::new(clock))
+        .observer(log.clone())
+        .build()?;
+    let report = runner.run(&RunControl::new()).await;
+
+    agents.verify();
+    Ok((report, log))
+}
+
+fn plans() -> SessionScript {
+    let plan = json!({"deliverables": [
+        {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["a user can log in"]},
+    ]});
+    SessionScript::new("plans")
+        .uses_tool("mcp__autonoe__create", plan)
+        .ends()
+}
+
+fn builds() -> SessionScript {
+    let passed = json!({"deliverableId": "DL-001", "status": "passed"});
+    SessionScript::new("builds")
+        .uses_tool("mcp__autonoe__set_status", passed)
+        .ends()
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let started = Instant::now();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()?;
+
+    let (report, log) = runtime.block_on(run_into_the_quota(OnQuota::Wait))?;
+
+    println!("{}", log.render());
+    println!("{report}");
+    println!("virtual time: {}", format_duration(report.elapsed));
+    println!("real time:    {} ms", started.elapsed().as_millis());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::ExitReason;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_spent_quota_is_waited_for() {
+        let (report, log) = run_into_the_quota(OnQuota::Wait)
+            .await
+            .expect("the parts fit");
+
+        assert_eq!(report.exit, ExitReason::AllPassed);
+        assert_eq!((report.sessions, report.iterations), (3, 2));
+        assert_eq!(report.elapsed, FIVE_HOURS);
+        assert_eq!(log.count("wait_started"), 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_spent_quota_ends_a_run_that_does_not_wait() {
+        let (report, _) = run_into_the_quota(OnQuota::Stop)
+            .await
+            .expect("the parts fit");
+
+        assert_eq!(report.exit, ExitReason::QuotaExceeded);
+        assert_eq!(report.elapsed, Duration::from_secs(3));
+    }
+}

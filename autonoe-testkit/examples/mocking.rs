@@ -1,0 +1,218 @@
+//! Every port mocked with mockall; some of the mocks are used in a run.
+//!
+//! The fakes of `autonoe-testkit` fit most tests better: they are strict about
+//! a whole session and not about single calls. But where a mock is wanted, each
+//! port takes one. Run it with `cargo run -p autonoe-testkit --example mocking`.
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, AgentSessionId, BashSecurity, Capabilities, Clock,
+    DeliverableRepository, Fence, Gate, GateDecision, Grants, HookCoverage, HookDecision, IdSource,
+    InstructionError, InstructionName, InstructionSource, LedgerState, MessageStream, Mode,
+    NoControl, Places, PreToolUseHook, Prompt, RepositoryError, Revision, RunControl, RunEvent,
+    RunEventKind, RunObserver, ServedTools, SessionControl, SessionKey, SessionOutcome,
+    SessionRunner, SessionSpec, Snapshot, StreamEvent, Support, Tool, ToolCall, ToolContext,
+    ToolDefinition, ToolError, ToolOutput, ToolServer, ToolServerError, Toolbox, Verdict,
+};
+use futures::future::BoxFuture;
+use futures::{StreamExt, stream};
+use jiff::Timestamp;
+use mockall::mock;
+use serde_json::{Value, json};
+
+mock! {
+    Agents {}
+    #[async_trait]
+    impl AgentClientFactory for Agents {
+        async fn probe(&self) -> Result<Capabilities, AgentError>;
+        fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError>;
+    }
+}
+
+mock! {
+    Agent {}
+    #[async_trait]
+    impl AgentClient for Agent {
+        fn query<'a>(&'a mut self, prompt: Prompt) -> MessageStream<'a>;
+        fn control(&self) -> Arc<dyn SessionControl>;
+        async fn dispose(self: Box<Self>) -> Result<(), AgentError>;
+    }
+}
+
+mock! {
+    Control {}
+    #[async_trait]
+    impl SessionControl for Control {
+        async fn interrupt(&self) -> Result<(), AgentError>;
+        async fn steer(&self, text: &str) -> Result<(), AgentError>;
+    }
+}
+
+mock! {
+    Repository {}
+    #[async_trait]
+    impl DeliverableRepository for Repository {
+        async fn load(&self) -> Result<Option<Snapshot>, RepositoryError>;
+        async fn save(&self, state: &LedgerState, fence: Fence) -> Result<Revision, RepositoryError>;
+    }
+}
+
+mock! {
+    Instructions {}
+    #[async_trait]
+    impl InstructionSource for Instructions {
+        async fn resolve(&self, name: &InstructionName) -> Result<String, InstructionError>;
+    }
+}
+
+mock! {
+    Hook {}
+    #[async_trait]
+    impl PreToolUseHook for Hook {
+        fn name(&self) -> &str;
+        fn matches(&self, call: &ToolCall) -> bool;
+        async fn check(&self, call: &ToolCall) -> HookDecision;
+    }
+}
+
+mock! {
+    Bash {}
+    impl BashSecurity for Bash {
+        fn check(&self, command: &str) -> Verdict;
+    }
+}
+
+mock! {
+    Observer {}
+    impl RunObserver for Observer {
+        fn on_event<'a>(&self, event: &RunEvent<'a>);
+    }
+}
+
+mock! {
+    Time {}
+    impl Clock for Time {
+        fn now(&self) -> Timestamp;
+        fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
+    }
+}
+
+mock! {
+    Ids {}
+    impl IdSource for Ids {
+        fn next_u64(&self) -> u64;
+    }
+}
+
+mock! {
+    Hammer {}
+    #[async_trait]
+    impl Tool for Hammer {
+        fn definition(&self) -> &ToolDefinition;
+        async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError>;
+    }
+}
+
+mock! {
+    Server {}
+    #[async_trait]
+    impl ToolServer for Server {
+        async fn serve(
+            &self,
+            session: &SessionKey,
+            tools: Toolbox,
+        ) -> Result<ServedTools, ToolServerError>;
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut repository = MockRepository::new();
+    repository.expect_load().returning(|| Ok(None));
+    // The run takes hold of the ledger; its agent saves nothing.
+    repository
+        .expect_save()
+        .once()
+        .returning(|_, _| Ok(Revision::new("1")));
+    let mut instructions = MockInstructions::new();
+    instructions
+        .expect_resolve()
+        .once()
+        .returning(|_| Ok("Plan.".to_owned()));
+    let mut observer = MockObserver::new();
+    observer
+        .expect_on_event()
+        .withf(|event| matches!(event.kind, RunEventKind::SessionEnded { .. }))
+        .once()
+        .return_const(());
+    observer.expect_on_event().return_const(());
+
+    let runner = SessionRunner::builder("/srv/project")
+        .agents(Arc::new(agents()))
+        .repository(Arc::new(repository))
+        .instructions(Arc::new(instructions))
+        .observer(Arc::new(observer))
+        .max_retries(0)
+        .build()?;
+    let report = runner.run(&RunControl::new()).await;
+
+    println!("{report}");
+    println!("{:?}", ask_a_mocked_hook().await);
+    build_the_other_mocks();
+    Ok(())
+}
+
+/// Makes one agent that plans nothing and is disposed of once.
+fn agents() -> MockAgents {
+    let mut agents = MockAgents::new();
+    agents.expect_probe().once().returning(|| {
+        Ok(Capabilities::new("mocks")
+            .with_hooks(HookCoverage::EveryTool)
+            .with_sandbox(Support::Yes)
+            .with_in_process_tools(Support::Yes))
+    });
+    agents.expect_create().once().returning(|_spec| {
+        let mut agent = MockAgent::new();
+        agent.expect_control().returning(|| Arc::new(NoControl));
+        agent.expect_query().once().returning(|prompt| {
+            stream::iter([
+                Ok(StreamEvent::started(AgentSessionId::new("mock"), None)),
+                Ok(StreamEvent::text(format!("{} No.", prompt.text))),
+                Ok(StreamEvent::end(SessionOutcome::Completed, None)),
+            ])
+            .boxed()
+        });
+        agent.expect_dispose().once().returning(|| Ok(()));
+        Ok(Box::new(agent))
+    });
+    agents
+}
+
+async fn ask_a_mocked_hook() -> GateDecision {
+    let mut hook = MockHook::new();
+    hook.expect_name().return_const("mocked".to_owned());
+    hook.expect_matches().return_const(true);
+    hook.expect_check()
+        .once()
+        .returning(|_| HookDecision::block("mocks block everything"));
+    let gate = Gate::new(Places::new("/srv/project"), Grants::baseline(Mode::Run))
+        .with_hook(Arc::new(hook));
+
+    gate.decide(&ToolCall::new("Read", json!({"file_path": "SPEC.md"})))
+        .await
+}
+
+/// Shows that a mock of each other port fits where the port is wanted.
+fn build_the_other_mocks() {
+    let _: Arc<dyn BashSecurity> = Arc::new(MockBash::new());
+    let _: Arc<dyn Clock> = Arc::new(MockTime::new());
+    let _: Arc<dyn IdSource> = Arc::new(MockIds::new());
+    let _: Arc<dyn SessionControl> = Arc::new(MockControl::new());
+    let _: Arc<dyn Tool> = Arc::new(MockHammer::new());
+    let _: Arc<dyn ToolServer> = Arc::new(MockServer::new());
+}

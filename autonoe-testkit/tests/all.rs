@@ -1,0 +1,10 @@
+//! Integration tests of `autonoe-testkit`.
+
+mod cassettes;
+mod chaos;
+mod conformance;
+mod conformance_faulty_specs;
+mod fake_claude;
+mod model_server;
+mod projects;
+mod scripts;

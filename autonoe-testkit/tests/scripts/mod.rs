@@ -1,0 +1,426 @@
+//! Scripted agents are strict: what does not go as written fails the test by the name of the step.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{
+    AgentClientFactory, AgentErrorKind, Capabilities, FixedInstructions, Gate, Grants,
+    InstructionName, MemoryRepository, Places, RunControl, RunId, RunReport, SessionKey,
+    SessionOutcome, SessionRunner, SessionSpec, StreamEvent, Support, ToolStatus, Toolbox, Verdict,
+};
+use autonoe_testkit::{Expectation, ScriptedAgents, SessionScript, ToolUse, VirtualClock};
+use futures::StreamExt;
+use jiff::Timestamp;
+use serde_json::json;
+
+fn spec(number: u32) -> SessionSpec {
+    let key = SessionKey {
+        run: RunId::new("run"),
+        number,
+    };
+    let gate = Gate::new(
+        Places::new("/srv/project"),
+        Grants::none().with_tool("Task"),
+    );
+    SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]))
+}
+
+/// Plays session 1 to its end and returns what its stream carried.
+async fn play(agents: &ScriptedAgents) -> Vec<StreamEvent> {
+    let mut client = agents.create(spec(1)).expect("there is a script");
+    let events = client
+        .query("go".into())
+        .filter_map(|item| async { item.ok() })
+        .collect()
+        .await;
+    client.dispose().await.expect("it disposes");
+    events
+}
+
+async fn run(agents: &Arc<ScriptedAgents>) -> RunReport {
+    let texts = InstructionName::BUILT_IN.map(|name| (name, "Do it."));
+    SessionRunner::builder("/srv/project")
+        .agents(agents.clone())
+        .repository(Arc::new(MemoryRepository::new()))
+        .instructions(Arc::new(FixedInstructions::new(texts)))
+        .bash_security(Arc::new(|_: &str| Verdict::Allow))
+        .clock(Arc::new(VirtualClock::new()))
+        .max_retries(0)
+        .build()
+        .expect("parts fit")
+        .run(&RunControl::new())
+        .await
+}
+
+/// Takes the problems out, so that the drop does not fail the test.
+fn problems(agents: ScriptedAgents) -> Vec<String> {
+    let problems = agents.problems();
+    let dropped = catch_unwind(AssertUnwindSafe(|| drop(agents)));
+    assert_eq!(
+        dropped.is_err(),
+        !problems.is_empty(),
+        "the drop tells of problems, and only then"
+    );
+    problems
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_script_that_was_played_as_written_has_no_problems() {
+    let agents = ScriptedAgents::new([SessionScript::new("works")
+        .says("hello")
+        .uses_tool("Task", json!({}))
+        .ends()]);
+
+    let events = play(&agents).await;
+
+    assert_eq!(events.len(), 5);
+    assert_eq!(problems(agents), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_never_started_is_a_problem() {
+    let agents = ScriptedAgents::new([SessionScript::new("plans").ends()]);
+
+    assert_eq!(problems(agents), ["session 1 (plans) never started"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_without_a_script_is_a_problem_and_an_error() {
+    let agents = ScriptedAgents::new([]);
+
+    let refused = agents.create(spec(4));
+
+    assert!(refused.is_err());
+    assert_eq!(problems(agents), ["session 4 (coding) was not expected"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_that_was_never_reached_is_named() {
+    let agents = ScriptedAgents::new([SessionScript::new("works")
+        .says("one")
+        .waits(Duration::from_secs(60))
+        .says("two")
+        .ends()]);
+    let mut client = agents.create(spec(1)).expect("there is a script");
+    let mut stream = client.query("go".into());
+    assert!(stream.next().await.is_some());
+    drop(stream);
+    drop(client);
+
+    assert_eq!(
+        problems(agents),
+        ["session 1 (works) never finished step 2: it waits 60s"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_does_not_go_as_expected_is_named() {
+    let agents = ScriptedAgents::new([SessionScript::new("works")
+        .uses_tool("WebSearch", json!({"query": "x"}))
+        .is_denied("Task", json!({}))
+        .fails_tool("Task", json!({}))
+        .calls(ToolUse::new("WebSearch", json!({})).expecting(Expectation::Anything))
+        .ends()]);
+
+    play(&agents).await;
+
+    let problems = problems(agents);
+    assert_eq!(problems.len(), 3, "{problems:#?}");
+    assert!(
+        problems[0].starts_with(
+            "session 1 (works) step 1: WebSearch {\"query\":\"x\"} was expected to be Runs, \
+             but it was Denied: denied by grants"
+        ),
+        "{}",
+        problems[0]
+    );
+    assert!(problems[1].contains("step 2: Task {} was expected to be Denied, but it was Ok"));
+    assert!(problems[2].contains("step 3: Task {} was expected to be Fails, but it was Ok"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_without_the_expected_text_is_a_problem() {
+    let agents = ScriptedAgents::new([SessionScript::new("works")
+        .expects_in_prompt("SPEC.md")
+        .ends()]);
+
+    play(&agents).await;
+
+    assert_eq!(
+        problems(agents),
+        ["session 1 (works) step 1: \"SPEC.md\" is not in the prompt \"go\""]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_effect_that_panics_is_a_problem_with_its_message() {
+    let agents = ScriptedAgents::new([SessionScript::new("works")
+        .does(|_| panic!("the disk is full"))
+        .says("on it goes")
+        .ends()]);
+
+    let events = play(&agents).await;
+
+    assert!(matches!(events.last(), Some(StreamEvent::End { .. })));
+    assert_eq!(
+        problems(agents),
+        ["session 1 (works) step 1: what it does panicked: the disk is full"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_prompt_is_a_problem() {
+    let agents = ScriptedAgents::new([SessionScript::new("works").ends()]);
+    let mut client = agents.create(spec(1)).expect("there is a script");
+    client.query("go".into()).collect::<Vec<_>>().await;
+
+    let again = client.query("again".into()).collect::<Vec<_>>().await;
+
+    assert!(matches!(again.as_slice(), [Err(_)]));
+    drop(client);
+    assert_eq!(problems(agents), ["session 1 was prompted twice"]);
+}
+
+#[test]
+fn a_test_that_fails_already_is_not_made_to_fail_twice() {
+    let outcome = catch_unwind(|| {
+        let _agents = ScriptedAgents::new([SessionScript::new("plans").ends()]);
+        panic!("the test fails for its own reason");
+    });
+
+    let panic = outcome.expect_err("it panicked");
+    assert_eq!(
+        panic.downcast_ref::<&str>(),
+        Some(&"the test fails for its own reason")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_at_once_are_under_way_together() {
+    let agents = ScriptedAgents::new([SessionScript::new("works")
+        .calls_at_once([
+            ToolUse::new("Task", json!({"a": 1})),
+            ToolUse::new("Task", json!({"b": 2})),
+        ])
+        .ends()]);
+
+    let events = play(&agents).await;
+
+    let shape: Vec<&str> = events
+        .iter()
+        .map(|event| match event {
+            StreamEvent::ToolInvocation { .. } => "call",
+            StreamEvent::ToolResponse {
+                status: ToolStatus::Ok,
+                ..
+            } => "answer",
+            _ => "other",
+        })
+        .collect();
+    assert_eq!(
+        shape,
+        ["other", "call", "call", "answer", "answer", "other"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_sessions_were_given_and_what_was_decided_is_kept() {
+    let agents = ScriptedAgents::new([SessionScript::new("works")
+        .uses_tool("Task", json!({}))
+        .is_denied("WebSearch", json!({}))
+        .ends()]);
+
+    play(&agents).await;
+
+    let received = agents.received();
+    assert_eq!(received.len(), 1);
+    assert_eq!((received[0].number, received[0].prompt.as_str()), (1, "go"));
+    let decided: Vec<_> = agents
+        .decisions()
+        .into_iter()
+        .map(|(call, decision)| (call.id, call.name, decision.is_allowed()))
+        .collect();
+    assert_eq!(
+        decided,
+        [
+            ("call-1-1".to_owned(), "Task".to_owned(), true),
+            ("call-1-2".to_owned(), "WebSearch".to_owned(), false),
+        ]
+    );
+    assert_eq!((agents.disposed(), agents.alive()), (1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interrupted_turn_ends_as_such() {
+    let agents = ScriptedAgents::new([SessionScript::new("works").says("x").hangs()]);
+    let mut client = agents.create(spec(1)).expect("there is a script");
+    let control = client.control();
+    let mut stream = client.query("go".into());
+    assert!(stream.next().await.is_some());
+
+    control
+        .interrupt()
+        .await
+        .expect("scripts can be interrupted");
+
+    let rest: Vec<_> = stream.collect().await;
+    assert!(matches!(
+        rest.last(),
+        Some(Ok(StreamEvent::End {
+            outcome: SessionOutcome::Interrupted,
+            ..
+        }))
+    ));
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_are_taken_only_where_the_capabilities_say_so() {
+    for (steering, taken) in [(Support::Yes, true), (Support::No, false)] {
+        let agents = ScriptedAgents::new([SessionScript::new("works").hangs()]);
+        let able = agents.capabilities().clone().with_steering(steering);
+        let agents = agents.with_capabilities(able);
+        let mut client = agents.create(spec(1)).expect("there is a script");
+        let control = client.control();
+        let mut stream = client.query("go".into());
+        stream.next().await;
+
+        let delivered = control.steer("hurry").await.is_ok();
+
+        assert_eq!(delivered, taken);
+        assert_eq!(agents.received()[0].steered.is_empty(), !taken);
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resumed_script_counts_earlier_sessions_as_played() {
+    let scripts = || {
+        [
+            SessionScript::new("first").ends(),
+            SessionScript::new("second").ends(),
+        ]
+    };
+    let agents = ScriptedAgents::resuming_at(2, scripts());
+
+    assert!(agents.create(spec(1)).is_err());
+    let mut client = agents.create(spec(2)).expect("there is a script");
+    client.query("go".into()).collect::<Vec<_>>().await;
+    drop(client);
+
+    assert_eq!(problems(agents), ["session 1 (coding) was not expected"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backend_that_claims_little_is_not_started() {
+    let agents =
+        Arc::new(ScriptedAgents::new([]).with_capabilities(Capabilities::new("knows nothing")));
+
+    let report = run(&agents).await;
+
+    assert_eq!(report.exit.code(), "failed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn errors_of_every_kind_reach_the_report() {
+    for kind in [
+        AgentErrorKind::NotAvailable,
+        AgentErrorKind::Authentication,
+        AgentErrorKind::Billing,
+        AgentErrorKind::Configuration,
+        AgentErrorKind::Unsupported,
+        AgentErrorKind::Protocol,
+        AgentErrorKind::Crashed,
+        AgentErrorKind::Timeout,
+        AgentErrorKind::Overloaded,
+        AgentErrorKind::Other,
+    ] {
+        let agents = Arc::new(ScriptedAgents::new([
+            SessionScript::new("fails").fails(kind, "it went wrong")
+        ]));
+
+        let report = run(&agents).await;
+
+        let expected = if kind.is_retryable() {
+            "max_retries_exceeded"
+        } else {
+            "failed"
+        };
+        assert_eq!(report.exit.code(), expected, "{kind:?}");
+        assert!(report.to_string().contains("it went wrong"), "{report}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_script_for_an_instruction_is_played_whatever_the_number_and_the_last_one_again() {
+    let agents = ScriptedAgents::new([]).for_instruction(
+        "task-api",
+        [
+            SessionScript::new("first").says("one").ends(),
+            SessionScript::new("then").says("two").ends(),
+        ],
+    );
+
+    let mut said = Vec::new();
+    for _ in 0..3 {
+        let mut spec = spec(1);
+        spec.instruction = InstructionName::new("task-api");
+        let mut client = agents.create(spec).expect("there is a script");
+        let events: Vec<_> = client.query("go".into()).collect().await;
+        client.dispose().await.expect("it disposes");
+        said.extend(events.into_iter().filter_map(|event| match event {
+            Ok(StreamEvent::Text { text, .. }) => Some(text),
+            _ => None,
+        }));
+    }
+
+    assert_eq!(said, ["one", "two", "two"]);
+    assert!(agents.create(spec(1)).is_err(), "another instruction");
+    assert_eq!(problems(agents).len(), 1);
+}
+
+#[tokio::test]
+async fn the_reset_of_a_quota_is_counted_from_its_step() {
+    let hour = Duration::from_secs(3600);
+    let agents = ScriptedAgents::new([SessionScript::new("spends").hits_quota_for(hour)]);
+    let before = Timestamp::now();
+
+    let events = play(&agents).await;
+
+    let Some(StreamEvent::End {
+        outcome: SessionOutcome::QuotaExceeded { resets_at, .. },
+        ..
+    }) = events.last()
+    else {
+        panic!("{events:?}");
+    };
+    let reset = resets_at.expect("the time is known");
+    assert!((before + hour..=Timestamp::now() + hour).contains(&reset));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_is_written_for_real_if_the_gate_allows_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let agents = ScriptedAgents::new([SessionScript::new("writes")
+        .writes("src/a.txt", "inside")
+        .waits_for_file("src/a.txt")
+        .writes("../b.txt", "outside")
+        .ends()])
+    .unverified();
+    let gate = Gate::new(
+        Places::new(folder.path()),
+        Grants::baseline(autonoe_core::Mode::Run),
+    )
+    .with_guard(Arc::new(autonoe_core::FileScope::new(Places::new(
+        folder.path(),
+    ))));
+    let mut spec = SessionSpec::new(spec(1).key, folder.path(), gate, Toolbox::new([]));
+    spec.mode = autonoe_core::Mode::Run;
+    let mut client = agents.create(spec).expect("there is a script");
+
+    let _: Vec<_> = client.query("go".into()).collect().await;
+
+    let written = std::fs::read_to_string(folder.path().join("src/a.txt"));
+    assert_eq!(written.expect("it is there"), "inside");
+    assert!(!folder.path().join("../b.txt").exists());
+}
