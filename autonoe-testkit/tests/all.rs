@@ -3,7 +3,6 @@
 mod cassettes;
 mod chaos;
 mod conformance;
-mod conformance_faulty_specs;
 mod fake_claude;
 mod model_server;
 mod projects;

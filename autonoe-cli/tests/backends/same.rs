@@ -31,7 +31,6 @@ macro_rules! on_every_backend {
             })+
         }
         on_every_backend!(@each [$($story),+]
-            on_claude_2_1_197 = Backend::Claude("2.1.197"),
             on_claude_2_1_325 = Backend::Claude("2.1.325"),
             on_codex = Backend::Codex,
             on_gemini = Backend::Gemini,

@@ -113,69 +113,66 @@ fn a_project_is_planned_and_built_in_a_terminal() {
 
 #[test]
 fn an_interrupt_ends_the_agent_with_the_run() {
-    for build in BUILDS {
-        let project = project();
-        let turns = plans().into_iter().chain([Turn::hang()]);
-        let model = AnthropicServer::start(Script::new(turns)).unverified();
-        let mut terminal = Terminal::start(&run(&project, build, &model), 160);
-        terminal.wait_for_text("Session 2 started (coding)");
+    let build = Build::NEWER;
+    let project = project();
+    let turns = plans().into_iter().chain([Turn::hang()]);
+    let model = AnthropicServer::start(Script::new(turns)).unverified();
+    let mut terminal = Terminal::start(&run(&project, build, &model), 160);
+    terminal.wait_for_text("Session 2 started (coding)");
 
-        terminal.interrupt();
-        let (code, screen) = terminal.end();
+    terminal.interrupt();
+    let (code, screen) = terminal.end();
 
-        assert_eq!(code, 130, "{screen}");
-        assert!(screen.contains("ended: it was interrupted"), "{screen}");
-        nothing_is_left(&project);
-    }
+    assert_eq!(code, 130, "{screen}");
+    assert!(screen.contains("ended: it was interrupted"), "{screen}");
+    nothing_is_left(&project);
 }
 
 #[test]
 fn a_run_that_was_killed_is_gone_on_with_and_its_agent_is_gone() {
-    for build in BUILDS {
-        let project = project();
-        let turns = plans().into_iter().chain([Turn::hang()]);
-        let model = AnthropicServer::start(Script::new(turns)).unverified();
-        let mut terminal = Terminal::start(&run(&project, build, &model), 160);
-        let screen = terminal.wait_for_text("Session 2 started (coding)");
-        let id = screen.split(' ').nth(1).expect("its id").to_owned();
+    let build = Build::NEWER;
+    let project = project();
+    let turns = plans().into_iter().chain([Turn::hang()]);
+    let model = AnthropicServer::start(Script::new(turns)).unverified();
+    let mut terminal = Terminal::start(&run(&project, build, &model), 160);
+    let screen = terminal.wait_for_text("Session 2 started (coding)");
+    let id = screen.split(' ').nth(1).expect("its id").to_owned();
 
-        terminal.kill();
-        terminal.end();
-        nothing_is_left(&project);
-        let model = AnthropicServer::start(Script::new(greets()));
-        let ended = Ended::of(run(&project, build, &model));
+    terminal.kill();
+    terminal.end();
+    nothing_is_left(&project);
+    let model = AnthropicServer::start(Script::new(greets()));
+    let ended = Ended::of(run(&project, build, &model));
 
-        assert_eq!(ended.code, Some(0), "{ended:?}");
-        assert!(
-            ended.stdout.contains(&format!("Run {id} ended")),
-            "{ended:?}"
-        );
-        assert!(
-            ended.stdout.contains("1 of 1 deliverables passed"),
-            "{ended:?}"
-        );
-        model.verify();
-    }
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        ended.stdout.contains(&format!("Run {id} ended")),
+        "{ended:?}"
+    );
+    assert!(
+        ended.stdout.contains("1 of 1 deliverables passed"),
+        "{ended:?}"
+    );
+    model.verify();
 }
 
 #[test]
 fn missing_credentials_are_told_before_a_run_begins() {
-    for build in BUILDS {
-        let project = project();
-        let model = AnthropicServer::start(Script::by(|_| Turn::text("nobody asks")));
-        let mut command = run(&project, build, &model);
-        command.env_remove("ANTHROPIC_API_KEY");
+    let build = Build::NEWER;
+    let project = project();
+    let model = AnthropicServer::start(Script::by(|_| Turn::text("nobody asks")));
+    let mut command = run(&project, build, &model);
+    command.env_remove("ANTHROPIC_API_KEY");
 
-        let ended = Ended::of(command);
+    let ended = Ended::of(command);
 
-        assert_eq!(ended.code, Some(1), "{ended:?}");
-        assert!(ended.stdout.contains("not logged in"), "{ended:?}");
-        assert_has_login_hint(&ended);
-        assert_eq!(model.log().main_requests().len(), 0);
-        let journal = std::fs::read_to_string(project.path(".autonoe/journal.jsonl"));
-        assert_eq!(journal.unwrap_or_default(), "", "nothing was begun");
-        assert_eq!(project.ledger(), None, "nothing was begun");
-    }
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stdout.contains("not logged in"), "{ended:?}");
+    assert_has_login_hint(&ended);
+    assert_eq!(model.log().main_requests().len(), 0);
+    let journal = std::fs::read_to_string(project.path(".autonoe/journal.jsonl"));
+    assert_eq!(journal.unwrap_or_default(), "", "nothing was begun");
+    assert_eq!(project.ledger(), None, "nothing was begun");
 }
 
 /// Looks that a person is told how to log in.
@@ -191,25 +188,24 @@ fn assert_has_login_hint(ended: &Ended) {
 
 #[test]
 fn credentials_that_are_missing_or_refused_in_a_session_are_told_with_a_hint() {
-    for build in BUILDS {
-        // Settings of the project may have credentials, so nobody is refused before.
-        let project = project();
-        let model = AnthropicServer::start(Script::by(|_| Turn::text("nobody asks")));
-        let backend = json!({
-            "type": "claude", "program": build.program(), "config": "perSession",
-            "temporary": project.home(), "settingSources": "project",
-        });
-        let backend = format!("--backend={backend}");
-        let mut command = autonoe(&project, &["run", "--pause=0s", &backend]);
-        command.env("ANTHROPIC_BASE_URL", model.url());
+    let build = Build::NEWER;
+    // Settings of the project may have credentials, so nobody is refused before.
+    let project = project();
+    let model = AnthropicServer::start(Script::by(|_| Turn::text("nobody asks")));
+    let backend = json!({
+        "type": "claude", "program": build.program(), "config": "perSession",
+        "temporary": project.home(), "settingSources": "project",
+    });
+    let backend = format!("--backend={backend}");
+    let mut command = autonoe(&project, &["run", "--pause=0s", &backend]);
+    command.env("ANTHROPIC_BASE_URL", model.url());
 
-        let ended = Ended::of(command);
+    let ended = Ended::of(command);
 
-        assert_eq!(ended.code, Some(1), "{ended:?}");
-        assert!(ended.stdout.contains("Not logged in"), "{ended:?}");
-        assert_has_login_hint(&ended);
-        assert_eq!(model.log().main_requests().len(), 0);
-    }
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stdout.contains("Not logged in"), "{ended:?}");
+    assert_has_login_hint(&ended);
+    assert_eq!(model.log().main_requests().len(), 0);
 }
 
 #[test]
