@@ -2,6 +2,11 @@
 
 mod backends;
 mod browser;
+#[allow(
+    unused_macros,
+    unused_imports,
+    reason = "most tests here run on one build"
+)]
 #[path = "../../autonoe-claude/tests/real/build.rs"]
 mod build;
 mod choosing;

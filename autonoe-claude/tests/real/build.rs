@@ -51,10 +51,6 @@ macro_rules! on_both_builds {
 pub(crate) use on_both_builds;
 
 /// Makes a test of each function for the newer build.
-#[allow(
-    unused_macros,
-    reason = "the tests of autonoe-cli include this file and do not use it"
-)]
 macro_rules! on_newer_build {
     ($($name:ident),+ $(,)?) => {
         mod on_2_1_325 {
@@ -65,8 +61,4 @@ macro_rules! on_newer_build {
         }
     };
 }
-#[allow(
-    unused_imports,
-    reason = "the tests of autonoe-cli include this file and do not use it"
-)]
 pub(crate) use on_newer_build;
