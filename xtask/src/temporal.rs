@@ -1,7 +1,5 @@
-//! The checks and benchmarks of the crate that is a workspace of its own, with a real Temporal server.
+//! Checks and benchmarks of `autonoe-temporal` on a Temporal development server.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -10,6 +8,7 @@ use crate::cargo::{self, Cargo};
 use crate::counts;
 use crate::failure::Failure;
 use crate::stream;
+use crate::tools;
 
 /// The crate, which is no member of the workspace.
 const MANIFEST: &str = "autonoe-temporal/Cargo.toml";
@@ -81,32 +80,19 @@ pub(crate) fn bench(cargo: &Cargo) -> Result<(), Failure> {
 
 /// Installs the pinned server, unless it is there.
 fn install(root: &Path) -> Result<(), Failure> {
-    let place = root.join(FOLDER);
-    if program(&place).is_file() {
+    let folder = root.join(FOLDER);
+    if program(&folder).is_file() {
         return Ok(());
     }
-    // Under another name until it is whole.
-    let incoming = root.join(format!("{FOLDER}.incoming-{}", std::process::id()));
-    let mut pip = Command::new("python3");
-    pip.args(["-m", "pip", "install", "--quiet", "--no-deps"]);
-    pip.args(["--require-hashes", "--only-binary", ":all:"]);
-    pip.args(["--disable-pip-version-check", "--target"]);
-    pip.arg(&incoming).arg("-r").arg(root.join(REQUIREMENTS));
-    pip.stdin(Stdio::null());
-    let fetched = cargo::run(pip);
-    let installed = fetched.and_then(|()| {
-        fs::rename(&incoming, &place).map_err(|source| {
-            let place = place.display();
-            Failure::new(format!("cannot fill {place}: {source}"))
-        })
-    });
-    match fs::remove_dir_all(&incoming) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => {
-            let incoming = incoming.display();
-            Err(Failure::new(format!("cannot remove {incoming}: {source}")))
-        }
-        _ => installed,
-    }
+    tools::install(&folder, |incoming| {
+        let mut pip = Command::new("python3");
+        pip.args(["-m", "pip", "install", "--quiet", "--no-deps"]);
+        pip.args(["--require-hashes", "--only-binary", ":all:"]);
+        pip.args(["--disable-pip-version-check", "--target"]);
+        pip.arg(incoming).arg("-r").arg(root.join(REQUIREMENTS));
+        pip.stdin(Stdio::null());
+        cargo::run(pip)
+    })
 }
 
 fn program(folder: &Path) -> PathBuf {
