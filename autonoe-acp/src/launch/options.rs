@@ -1,4 +1,4 @@
-//! What can be chosen about an agent.
+//! Options of an ACP agent.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

@@ -1,4 +1,4 @@
-//! How sessions end that do not end by themselves.
+//! Sessions that Claude Code does not finish by itself.
 
 use std::time::Duration;
 

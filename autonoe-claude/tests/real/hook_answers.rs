@@ -1,4 +1,4 @@
-//! What becomes of a call, by what the hook in front of it does.
+//! Effects of a hook's answer on the tool call.
 
 use std::fs;
 use std::future;

@@ -1,4 +1,4 @@
-//! What a command can reach that the gate has allowed, with the sandbox and without.
+//! Reach of an allowed command, with and without the sandbox.
 
 use std::io::ErrorKind;
 use std::net::TcpListener;

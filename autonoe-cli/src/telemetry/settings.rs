@@ -1,4 +1,4 @@
-//! What is exported, and where to.
+//! Settings of the telemetry export.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};

@@ -1,4 +1,4 @@
-//! What came of a run.
+//! Outcome of a run, as text to compare between backends.
 
 use std::collections::BTreeMap;
 use std::fmt;

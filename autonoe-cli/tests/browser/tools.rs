@@ -1,4 +1,4 @@
-//! What the real server offers, and what of it is granted.
+//! Tools that the real browser server offers, and the granted ones among them.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};

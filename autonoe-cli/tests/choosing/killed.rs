@@ -1,4 +1,4 @@
-//! Runs whose command is killed in the middle, and gone on with.
+//! Resuming runs whose command was killed.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! What a backend cannot give is said before a run.
+//! Requirements that a backend does not meet are reported before a run.
 
 use crate::choosing::setting::Setting;
 

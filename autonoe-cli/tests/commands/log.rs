@@ -229,7 +229,7 @@ fn release(setting: &Setting) {
     fs::write(setting.project().join("released"), "").expect("writable");
 }
 
-/// Starts to follow the run, and returns the first byte that is told of it.
+/// Starts to follow the run, and returns the first byte of the output.
 fn follow(setting: &Setting) -> (Child, [u8; 1]) {
     let mut follow = start(setting, &["log", "--follow"]);
     let mut first = [0];

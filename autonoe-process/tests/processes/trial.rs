@@ -201,7 +201,7 @@ pub(crate) fn ladder(without_effect: &[Action], at_last: Action) -> Ladder {
     ladder.then(at_last, DEADLINE).kill_within(DEADLINE)
 }
 
-/// A ladder without steps that has all the time there is to kill.
+/// A ladder without steps and without a time limit for the kill.
 pub(crate) fn kill_at_once() -> Ladder {
     Ladder::kill_at_once().kill_within(DEADLINE)
 }

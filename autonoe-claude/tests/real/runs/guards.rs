@@ -1,4 +1,4 @@
-//! What the guards of a run refuse.
+//! Calls that the guards of a run deny.
 
 use autonoe_core::ExitReason;
 use autonoe_testkit::model_server::anthropic::{Message, Script};

@@ -87,7 +87,7 @@ pub(crate) fn waits_for_file(path: &Path) -> Value {
     json!({"waitsForFile": path})
 }
 
-/// Ends because the quota is spent, which comes back ten seconds after this step.
+/// Ends the session with a spent quota that resets ten seconds after this step.
 ///
 /// A run that reads the reset after it has passed backs off for minutes instead, so a shorter time
 /// would fail on a machine that stalls.
