@@ -47,6 +47,8 @@ pub struct SessionSpec {
     pub model: Option<String>,
     /// A system prompt; `None` leaves the backend's own.
     pub system_prompt: Option<String>,
+    /// Whether the agent gets the memory files of the project, such as CLAUDE.md or AGENTS.md.
+    pub project_memory: bool,
     /// How much the agent may think; `None` leaves the backend's own.
     pub thinking: Option<ThinkingBudget>,
     /// Decides about every tool call.
@@ -91,6 +93,7 @@ impl SessionSpec {
             cwd: cwd.into(),
             model: None,
             system_prompt: None,
+            project_memory: true,
             thinking: None,
             gate,
             tools,

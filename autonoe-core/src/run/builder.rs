@@ -49,6 +49,7 @@ pub struct SessionRunnerBuilder {
     models: Models,
     thinking: Option<ThinkingBudget>,
     system_prompt: Option<String>,
+    project_memory: bool,
     mcp_servers: BTreeMap<String, McpServer>,
     sandbox: Sandbox,
     outer_sandbox: Option<OuterSandbox>,
@@ -84,6 +85,7 @@ impl SessionRunnerBuilder {
             models: Models::default(),
             thinking: None,
             system_prompt: None,
+            project_memory: true,
             mcp_servers: BTreeMap::new(),
             sandbox: Sandbox::Required,
             outer_sandbox: None,
@@ -218,6 +220,14 @@ impl SessionRunnerBuilder {
     #[must_use]
     pub fn system_prompt(mut self, text: impl Into<String>) -> Self {
         self.system_prompt = Some(text.into());
+        self
+    }
+
+    /// Sets whether agents get the memory files of the project, such as `CLAUDE.md` or
+    /// `AGENTS.md`; they do by default.
+    #[must_use]
+    pub fn project_memory(mut self, enabled: bool) -> Self {
+        self.project_memory = enabled;
         self
     }
 
@@ -458,6 +468,7 @@ impl SessionRunnerBuilder {
             models: self.models,
             thinking: self.thinking,
             system_prompt: self.system_prompt,
+            project_memory: self.project_memory,
             mcp_servers: self.mcp_servers,
             sandbox: self.sandbox,
             outer_sandbox: self.outer_sandbox,

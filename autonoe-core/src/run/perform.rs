@@ -246,6 +246,7 @@ impl Setting {
         spec.model = self.model(task).map(str::to_owned);
         let system_prompt = task.extras.system_prompt.as_ref();
         spec.system_prompt = system_prompt.or(parts.system_prompt.as_ref()).cloned();
+        spec.project_memory = parts.project_memory;
         spec.thinking = parts.thinking;
         spec.mcp_servers = mcp_servers(parts, task);
         if let Some(served) = &served {

@@ -82,6 +82,7 @@ pub(super) struct Parts {
     pub(super) models: Models,
     pub(super) thinking: Option<ThinkingBudget>,
     pub(super) system_prompt: Option<String>,
+    pub(super) project_memory: bool,
     pub(super) mcp_servers: BTreeMap<String, McpServer>,
     pub(super) sandbox: Sandbox,
     pub(super) outer_sandbox: Option<OuterSandbox>,

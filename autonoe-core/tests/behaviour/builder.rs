@@ -115,6 +115,7 @@ async fn a_session_spec_carries_what_the_builder_was_told() {
         .models(Models::all("large"))
         .thinking(ThinkingBudget::default())
         .system_prompt("Be brief.")
+        .project_memory(false)
         .mcp_server("browser", server("http://[::1]:1/"))
         .mcp_server("program", program())
         .mcp_server_environment("program", [("A", "b"), ("SET", "otherwise")].map(text))
@@ -145,6 +146,7 @@ async fn a_session_spec_carries_what_the_builder_was_told() {
     assert_eq!(spec.model.as_deref(), Some("large"));
     assert_eq!(spec.thinking.map(ThinkingBudget::tokens), Some(8192));
     assert_eq!(spec.system_prompt.as_deref(), Some("Be brief."));
+    assert!(!spec.project_memory);
     let servers = serde_json::to_value(&spec.mcp_servers).expect("JSON");
     let expected = json!({
         "browser": {"type": "http", "url": "http://[::1]:1/"},

@@ -24,6 +24,7 @@ fn context() -> SpecContext {
 struct Started {
     mode: Mode,
     sandbox: Sandbox,
+    project_memory: bool,
     servers: Vec<String>,
     rules: Vec<String>,
 }
@@ -44,6 +45,7 @@ impl AgentClientFactory for Recording {
         self.started.lock().expect("no panic").push(Started {
             mode: spec.mode,
             sandbox: spec.sandbox,
+            project_memory: spec.project_memory,
             servers: spec.mcp_servers.keys().cloned().collect(),
             rules: spec
                 .gate
@@ -133,6 +135,23 @@ async fn a_sync_stays_a_sync() {
         (Mode::Sync, Sandbox::Required)
     );
     assert!(started.servers.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn sessions_get_project_memory_unless_the_file_turns_it_off() {
+    for (text, expected) in [
+        ("{}", true),
+        (r#"{"projectMemory": true}"#, true),
+        (r#"{"projectMemory": false}"#, false),
+    ] {
+        for mode in [Mode::Run, Mode::Sync] {
+            let script = SessionScript::new("ends").ends();
+
+            let started = run(merged(text, mode), script).await;
+
+            assert_eq!(started.project_memory, expected, "{text} in {mode:?}");
+        }
+    }
 }
 
 #[test]

@@ -50,6 +50,25 @@ fn a_run_without_a_file_is_explained_too() {
 }
 
 #[test]
+fn project_memory_is_explained_with_its_source() {
+    for (text, value, source) in [
+        ("{}", "on", "default"),
+        (r#"{"projectMemory": true}"#, "on", ".autonoe/agent.json:1"),
+        (r#"{"projectMemory": false}"#, "off", ".autonoe/agent.json:1"),
+    ] {
+        let config = merged(text, Mode::Run);
+
+        let lines = config.explain().iter();
+        let shown: Vec<_> = lines
+            .filter(|line| line.key == "projectMemory")
+            .map(|line| (line.value.as_str(), line.source.to_string()))
+            .collect();
+        assert_eq!(shown, [(value, source.to_owned())], "{text}");
+        assert_eq!(config.project_memory(), value == "on", "{text}");
+    }
+}
+
+#[test]
 fn no_secret_is_shown() {
     let config = merged(EXAMPLE, Mode::Run);
     let parsed = parse(EXAMPLE).expect("valid");

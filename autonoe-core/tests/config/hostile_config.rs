@@ -78,9 +78,10 @@ pub(crate) fn valid() -> impl Strategy<Value = Value> {
         prop::option::of(list(tool())),
         prop::option::of(servers()),
         prop::option::of(list(hook())),
+        prop::option::of(any::<bool>().prop_map(Value::from)),
     );
     fields.prop_map(
-        |(schema, profile, commands, targets, permissions, tools, servers, hooks)| {
+        |(schema, profile, commands, targets, permissions, tools, servers, hooks, memory)| {
             let fields = [
                 ("$schema", schema),
                 ("profile", profile),
@@ -90,6 +91,7 @@ pub(crate) fn valid() -> impl Strategy<Value = Value> {
                 ("allowedTools", tools),
                 ("mcpServers", servers),
                 ("hooks", hooks),
+                ("projectMemory", memory),
             ];
             let present = fields
                 .into_iter()
@@ -102,8 +104,8 @@ pub(crate) fn valid() -> impl Strategy<Value = Value> {
 /// Fields that there are, that there might be, and any others.
 fn field() -> impl Strategy<Value = String> {
     let names = "profile|allowCommands|allowPkillTargets|permissions|allowedTools|mcpServers|hooks|\
-                 sandbox|guards|baseline|disabled|allow|deny|base|run|sync|type|rule|reason|command|\
-                 url|autonoe|playwright|[a-z]{1,4}";
+                 projectMemory|sandbox|guards|baseline|disabled|allow|deny|base|run|sync|type|rule|\
+                 reason|command|url|autonoe|playwright|[a-z]{1,4}";
     names.prop_map(|name: String| name)
 }
 

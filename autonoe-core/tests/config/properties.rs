@@ -126,6 +126,7 @@ fn no_field_takes_anything_away_with_any_type_of_value() {
         "allowedTools",
         "mcpServers",
         "hooks",
+        "projectMemory",
         "sandbox",
         "guards",
         "baseline",

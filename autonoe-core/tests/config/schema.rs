@@ -25,7 +25,8 @@ fn every_field_has_a_description() {
             "hooks",
             "mcpServers",
             "permissions",
-            "profile"
+            "profile",
+            "projectMemory"
         ]
     );
     for (name, property) in properties {

@@ -76,6 +76,11 @@ pub struct AgentConfig {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "hooks_schema")]
     pub hooks: Vec<Arc<dyn HookSpec>>,
+    /// Whether agents get the memory files of the project, such as CLAUDE.md, AGENTS.md or
+    /// GEMINI.md. They do by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "bool")]
+    pub project_memory: Option<bool>,
     /// What runs the agents, unless whoever starts a run names another backend: a short name, or
     /// a spec. What agents are kept in cannot be said here.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -214,6 +219,7 @@ impl fmt::Debug for AgentConfig {
             .field("allow_pkill_targets", &self.allow_pkill_targets)
             .field("permissions", &self.permissions)
             .field("allowed_tools", &self.allowed_tools)
+            .field("project_memory", &self.project_memory)
             .field("backend", &self.backend)
             .finish_non_exhaustive()
     }

@@ -10,7 +10,7 @@ use crate::port::SpecContext;
 use crate::run::SessionRunnerBuilder;
 
 impl EffectiveConfig {
-    /// Adds mode, Bash policy, grants, hooks, MCP servers and sandbox to a run.
+    /// Adds mode, Bash policy, grants, hooks, MCP servers, sandbox and project memory to a run.
     ///
     /// ```
     /// use autonoe_core::{
@@ -41,6 +41,7 @@ impl EffectiveConfig {
         let mut builder = builder
             .mode(self.mode)
             .sandbox(self.sandbox.sandbox())
+            .project_memory(self.project_memory())
             .bash_security(Arc::new(bash));
         // The runner adds the baseline itself, so that nobody can forget it.
         for rule in self.grants.rules() {

@@ -28,6 +28,7 @@ const FIELDS: &[&str] = &[
     "allowedTools",
     "mcpServers",
     "hooks",
+    "projectMemory",
     "backend",
 ];
 
@@ -55,6 +56,7 @@ const HOOKS: Expected<'_> = Expected::new(
     "a list of hooks",
     r#"[{"type": "core-deny-tool", "rule": "WebFetch(*)", "reason": "we work offline"}]"#,
 );
+const SWITCH: Expected<'_> = Expected::new("true or false", "false");
 
 /// Checks a whole configuration.
 pub(super) fn check(root: &Cursor<'_>) -> Checked {
@@ -71,6 +73,7 @@ pub(super) fn check(root: &Cursor<'_>) -> Checked {
             "allowedTools" => each(&field, TOOLS, tool)?,
             "mcpServers" => servers(&field)?,
             "hooks" => each(&field, HOOKS, hook)?,
+            "projectMemory" => field.boolean(SWITCH)?,
             "backend" => backend(&field)?,
             _ => drop(field.string(Expected::any_text("a string"))?),
         }

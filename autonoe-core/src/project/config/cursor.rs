@@ -128,4 +128,12 @@ impl<'a> Cursor<'a> {
             _ => Err(self.wrong_type(expected)),
         }
     }
+
+    /// Checks that the value is `true` or `false`.
+    pub(super) fn boolean(&self, expected: Expected<'_>) -> Result<(), ConfigError> {
+        match &self.node.content {
+            Content::Scalar(Value::Bool(_)) => Ok(()),
+            _ => Err(self.wrong_type(expected)),
+        }
+    }
 }

@@ -28,6 +28,7 @@ use crate::port::{Grants, HookSpec, McpServer, PermissionRule};
 /// | commands | those of the file for the mode |
 /// | MCP servers | the file has priority over the built-in browser |
 /// | sandbox | the [`SandboxSwitch`], never the file |
+/// | project memory | on, unless the file turns it off |
 /// | backend | that of the file, unless whoever starts the run names one |
 ///
 /// ```
@@ -90,6 +91,7 @@ impl EffectiveConfig {
             let name = backend.name().to_owned();
             merged.tell("backend", name, source);
         }
+        merged.explain_project_memory();
         merged.merge_bash()?;
         for rule in Grants::baseline(mode).rules() {
             merged.tell("permissions.allow", rule.as_str(), Source::Baseline);
@@ -155,6 +157,12 @@ impl EffectiveConfig {
         Some((backend, self.config.source("/backend")))
     }
 
+    /// Returns whether agents get the memory files of the project, such as `CLAUDE.md` or
+    /// `AGENTS.md`.
+    pub fn project_memory(&self) -> bool {
+        self.config.project_memory.unwrap_or(true)
+    }
+
     /// Returns what the Bash policy is to be made from.
     pub fn bash(&self) -> &BashOptions {
         &self.bash
@@ -167,6 +175,15 @@ impl EffectiveConfig {
 
     fn tell(&mut self, key: impl Into<String>, value: impl Into<String>, source: Source) {
         self.lines.push(ConfigLine::new(key, value, source));
+    }
+
+    fn explain_project_memory(&mut self) {
+        let source = match self.config.project_memory {
+            Some(_) => self.config.source("/projectMemory"),
+            None => Source::Default,
+        };
+        let shown = if self.project_memory() { "on" } else { "off" };
+        self.tell("projectMemory", shown, source);
     }
 
     fn merge_bash(&mut self) -> Result<(), ConfigError> {
