@@ -55,10 +55,11 @@ pub struct ClaudeBackend {
     pub own_sandbox: Option<Sandbox>,
     /// How the outer sandbox is made, for a run that has one.
     pub sandbox: SandboxSpec,
-    /// The built-in tools that the agent has.
+    /// The built-in tools that a session offers; without it, the base tools and every tool that
+    /// a permission rule names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
-    /// Calls that the program itself refuses, as a second wall behind the gate.
+    /// Calls that Claude Code itself refuses, before it asks the gate.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<PermissionRule>,
     /// MCP servers that every session has, by name.
@@ -74,6 +75,9 @@ pub struct ClaudeBackend {
     /// How many seconds the program may say nothing while it works.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub silence_seconds: Option<u64>,
+    /// How many seconds commands in the background may run after the last turn; 10 by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub background_grace_seconds: Option<u64>,
 }
 
 impl ClaudeBackend {
@@ -98,7 +102,7 @@ impl ClaudeBackend {
         options.max_cost = spec.max_cost_usd;
         options.own_sandbox = spec.own_sandbox.unwrap_or(options.own_sandbox);
         spec.sandbox.apply(&mut options.walls);
-        options.tools = spec.tools.unwrap_or(options.tools);
+        options.tools = spec.tools;
         options.deny = spec.deny;
         options.mcp_servers = spec.mcp_servers;
         options.setting_sources = spec.setting_sources;
@@ -108,6 +112,8 @@ impl ClaudeBackend {
         options.temporary = spec.temporary.unwrap_or(options.temporary);
         let silence = spec.silence_seconds.map(Duration::from_secs);
         options.silence_limit = silence.unwrap_or(options.silence_limit);
+        let grace = spec.background_grace_seconds.map(Duration::from_secs);
+        options.background_grace = grace.unwrap_or(options.background_grace);
         Ok(options)
     }
 }
@@ -171,7 +177,7 @@ mod tests {
             "deny": ["Write(/etc/**)"], "mcpServers": {"search": {"command": "search"}},
             "settingSources": "project", "config": {"kept": "/var/claude"},
             "sandbox": {"bubblewrap": "/opt/bwrap", "network": "off", "hidden": ["/home"]},
-            "temporary": "/var/tmp", "silenceSeconds": 60,
+            "temporary": "/var/tmp", "silenceSeconds": 60, "backgroundGraceSeconds": 5,
         });
         let spec: ClaudeBackend = serde_json::from_value(spec).expect("a spec");
 
@@ -181,6 +187,7 @@ mod tests {
         assert_eq!(options.thinking.map(ThinkingBudget::tokens), Some(2048));
         assert_eq!(options.temporary, PathBuf::from("/var/tmp"));
         assert_eq!(options.silence_limit, Duration::from_secs(60));
+        assert_eq!(options.background_grace, Duration::from_secs(5));
     }
 
     #[test]

@@ -40,8 +40,8 @@ impl Tasks {
         self.live.iter().map(|(id, task)| (id.as_str(), task))
     }
 
-    /// Tells whether one of them is a sub-agent.
-    pub(super) fn any_agent(&self) -> bool {
+    /// Returns whether one of them is a sub-agent.
+    pub fn any_agent(&self) -> bool {
         let kind = |task: &Task| task.kind.as_deref() == Some("local_agent");
         self.live.values().any(kind)
     }

@@ -1,12 +1,13 @@
-//! The arguments of the program.
+//! Command line of Claude Code.
 
 use std::path::PathBuf;
 
-use autonoe_core::{AgentError, SessionSpec};
+use autonoe_core::SessionSpec;
 
-use super::{ClaudeOptions, Settings};
+use super::project_memory::has_memory;
+use super::{ClaudeOptions, OfferedTools, Settings};
 
-/// What is handed over in files: it may be long, or secret.
+/// Long or secret values, passed in files.
 #[derive(Debug, Default)]
 pub(super) struct Files {
     pub(super) system_prompt: Option<PathBuf>,
@@ -15,17 +16,14 @@ pub(super) struct Files {
 
 /// Returns the arguments for one session.
 ///
-/// Values stand behind `=`, because they may begin with a dash. One argument is at
-/// most 128 KiB, and everybody on the machine can read it.
-///
-/// # Errors
-///
-/// The program cannot be told about one of the rules.
+/// Every value follows a `=`, because it may begin with a dash. One argument is at most 128 KiB
+/// long, and every user of the machine can read it.
 pub(super) fn arguments(
     options: &ClaudeOptions,
     spec: &SessionSpec,
+    settings: &Settings,
     files: &Files,
-) -> Result<Vec<String>, AgentError> {
+) -> Vec<String> {
     let mut arguments: Vec<String> = [
         "--output-format=stream-json",
         "--verbose",
@@ -37,8 +35,12 @@ pub(super) fn arguments(
     let mut add = |name: &str, value: String| arguments.push(format!("--{name}={value}"));
     add("permission-mode", options.permission_mode.as_str().into());
     add("setting-sources", options.setting_sources.as_str().into());
-    add("tools", options.tools.join(","));
-    add("settings", Settings::of(options, spec)?.to_json());
+    add("tools", OfferedTools::new(options, spec).to_argument());
+    add("settings", settings.to_json());
+    if has_memory(options, spec) {
+        // With a variable of the environment, this loads memory files and nothing else.
+        add("add-dir", spec.cwd.display().to_string());
+    }
     if let Some(file) = &files.mcp_servers {
         add("mcp-config", file.display().to_string());
     }
@@ -63,5 +65,5 @@ pub(super) fn arguments(
     if let Some(conversation) = &spec.resume {
         add("resume", conversation.to_string());
     }
-    Ok(arguments)
+    arguments
 }

@@ -1,18 +1,17 @@
-//! Rules that refuse calls, in the words that have an effect in the program.
+//! Deny rules in the syntax of Claude Code.
 
 use autonoe_core::{AgentError, AgentErrorKind, PermissionRule};
 
-/// Never an agent's to write, whatever else is refused.
-const ALWAYS: [&str; 2] = ["Edit(./.autonoe/**)", "Edit(./.git/**)"];
-
-/// Returns the rules that the program gets.
+/// Translates `rules` for Claude Code.
+///
+/// Autonoe adds no rule of its own. Claude Code checks deny rules before it calls the gate, so the
+/// journal would not show the attempt, and its sandbox mounts a denied directory read-only.
 ///
 /// # Errors
 ///
-/// The program has no rule for one of them.
+/// Claude Code has no equivalent of a rule.
 pub(super) fn deny_rules(rules: &[PermissionRule]) -> Result<Vec<String>, AgentError> {
-    let ours = ALWAYS.into_iter().map(|rule| Ok(rule.to_owned()));
-    let others = rules.iter().map(|rule| {
+    let translated = rules.iter().map(|rule| {
         translate(rule.as_str()).ok_or_else(|| {
             let rule = rule.as_str();
             AgentError::new(
@@ -21,7 +20,7 @@ pub(super) fn deny_rules(rules: &[PermissionRule]) -> Result<Vec<String>, AgentE
             )
         })
     });
-    ours.chain(others).collect()
+    translated.collect()
 }
 
 /// Says `rule` in the words of the program, if it has any.
@@ -92,8 +91,8 @@ mod tests {
     }
 
     #[test]
-    fn our_own_folder_is_refused_always_and_what_cannot_be_said_is_an_error() {
-        assert_eq!(deny_rules(&[]).expect("nothing special"), ALWAYS);
+    fn a_rule_without_an_equivalent_is_an_error() {
+        assert_eq!(deny_rules(&[]).expect("no rules"), [""; 0]);
 
         let glob = "Glob(./secret/**)".parse().expect("a rule of core");
         let error = deny_rules(&[glob]).expect_err("it has none");

@@ -1,20 +1,25 @@
-//! The environment of the program.
+//! Environment of Claude Code.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use autonoe_backend::session_environment;
 use autonoe_core::SessionSpec;
 
+use super::git_excludes::git_variables;
+use super::project_memory::has_memory;
 use super::{ClaudeOptions, ConfigFolder};
 
-/// Set for every session: no other traffic than calls of the model, and times in UTC.
+/// Set for every session: no traffic but model calls, and times in UTC.
 const ALWAYS: &[(&str, &str)] = &[
     ("CLAUDE_CODE_ENTRYPOINT", "autonoe"),
     // It says when it is idle, so that nobody has to guess when a session is over.
     ("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1"),
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+    // Both builds then have `TodoWrite`, instead of a tool per change of the list.
+    ("CLAUDE_CODE_ENABLE_TASKS", "false"),
+    ("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1"),
     ("DISABLE_AUTOUPDATER", "1"),
     ("DISABLE_ERROR_REPORTING", "1"),
     ("DISABLE_TELEMETRY", "1"),
@@ -22,13 +27,24 @@ const ALWAYS: &[(&str, &str)] = &[
 ];
 
 /// Returns the environment for one session, whose own files are in `folder`.
+///
+/// `git_excludes` is the excludes file of Git, for a session in the sandbox of Claude Code.
 pub(super) fn environment(
     options: &ClaudeOptions,
     spec: &SessionSpec,
     folder: &Path,
+    git_excludes: Option<&Path>,
 ) -> BTreeMap<OsString, OsString> {
     let mut environment = bare_environment(options, folder);
+    if has_memory(options, spec) {
+        let name = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD";
+        environment.insert(name.into(), "1".into());
+    }
     environment.extend(session_environment(spec));
+    if let Some(file) = git_excludes {
+        let variables = git_variables(file, &environment);
+        environment.extend(variables);
+    }
     environment
 }
 
@@ -44,7 +60,7 @@ pub(crate) fn bare_environment(
     for (name, value) in ALWAYS {
         set(name, (*value).into());
     }
-    let temporary = folder.join("tmp");
+    let temporary = temporary(folder);
     set("TMPDIR", temporary.clone().into());
     set("CLAUDE_CODE_TMPDIR", temporary.into());
     match &options.config {
@@ -57,4 +73,9 @@ pub(crate) fn bare_environment(
         }
     }
     environment
+}
+
+/// Returns the directory for temporary files of a session.
+pub(super) fn temporary(folder: &Path) -> PathBuf {
+    folder.join("tmp")
 }

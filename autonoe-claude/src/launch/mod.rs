@@ -6,14 +6,18 @@ mod argv;
 mod config_folder;
 mod deny_rules;
 mod environment;
+mod git_excludes;
+mod offered_tools;
 mod options;
 mod plan;
+mod project_memory;
 mod session_defaults;
 mod setting_sources;
 mod settings;
 
 pub use config_folder::ConfigFolder;
 pub(crate) use environment::bare_environment;
+pub(crate) use offered_tools::OfferedTools;
 pub use options::ClaudeOptions;
 pub(crate) use plan::{FOLDER, LaunchPlan, furnish};
 pub(crate) use session_defaults::completed;

@@ -68,11 +68,10 @@ pub struct ClaudeOptions {
     /// How the outer sandbox is made, for a run that has one. Without a network in it the program
     /// cannot ask its model.
     pub walls: Walls,
-    /// The built-in tools that the agent has. Whether a call may happen is for the gate.
-    pub tools: Vec<String>,
-    /// Calls that the program itself refuses, as a second wall behind the gate.
-    ///
-    /// Writing into `.autonoe` and `.git` is refused always.
+    /// The built-in tools that a session offers. `None` offers the base tools and every tool that
+    /// a permission rule names. The gate decides about each call either way.
+    pub tools: Option<Vec<String>>,
+    /// Calls that Claude Code itself refuses, before it asks the gate.
     pub deny: Vec<PermissionRule>,
     /// MCP servers that every session has, by name.
     pub mcp_servers: BTreeMap<String, McpServer>,
@@ -90,9 +89,9 @@ pub struct ClaudeOptions {
     pub start_limit: Duration,
     /// How long the program may say nothing while it works.
     pub silence_limit: Duration,
-    /// How long tasks in the background may say nothing after the last turn. Then they are ended:
-    /// a server that an agent left running never ends by itself.
-    pub task_limit: Duration,
+    /// How long commands in the background may run after the last turn. Then they are stopped:
+    /// a server that an agent left running never exits by itself.
+    pub background_grace: Duration,
 }
 
 impl ClaudeOptions {
@@ -111,9 +110,7 @@ impl ClaudeOptions {
             permission_mode: PermissionMode::DontAsk,
             own_sandbox: Sandbox::Off,
             walls: Walls::found_on_path(&environment),
-            tools: ["Read", "Write", "Edit", "Glob", "Grep", "Bash"]
-                .map(str::to_owned)
-                .into(),
+            tools: None,
             deny: Vec::new(),
             mcp_servers: BTreeMap::new(),
             setting_sources: SettingSources::default(),
@@ -123,7 +120,7 @@ impl ClaudeOptions {
             answer_limit: Duration::from_secs(60),
             start_limit: Duration::from_secs(120),
             silence_limit: Duration::from_secs(20 * 60),
-            task_limit: Duration::from_secs(5 * 60),
+            background_grace: Duration::from_secs(10),
             environment,
         }
     }
@@ -197,14 +194,14 @@ impl ClaudeOptions {
         self
     }
 
-    /// Sets the built-in tools that the agent has.
+    /// Sets the built-in tools that a session offers.
     #[must_use]
     pub fn with_tools(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.tools = tools.into_iter().map(Into::into).collect();
+        self.tools = Some(tools.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets the calls that the program itself refuses.
+    /// Sets the calls that Claude Code itself refuses.
     #[must_use]
     pub fn with_deny(mut self, rules: impl IntoIterator<Item = PermissionRule>) -> Self {
         self.deny = rules.into_iter().collect();
@@ -267,10 +264,10 @@ impl ClaudeOptions {
         self
     }
 
-    /// Sets how long tasks in the background may say nothing after the last turn.
+    /// Sets how long commands in the background may run after the last turn.
     #[must_use]
-    pub fn with_task_limit(mut self, limit: Duration) -> Self {
-        self.task_limit = limit;
+    pub fn with_background_grace(mut self, grace: Duration) -> Self {
+        self.background_grace = grace;
         self
     }
 

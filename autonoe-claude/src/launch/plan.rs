@@ -1,4 +1,4 @@
-//! All that is needed to start the program for one session.
+//! Launch of Claude Code for one session.
 
 use std::fs;
 
@@ -8,8 +8,10 @@ use autonoe_process::Launch;
 use serde_json::json;
 
 use super::argv::{Files, arguments};
-use super::environment::environment;
-use super::{ClaudeOptions, ConfigFolder};
+use super::environment::{environment, temporary};
+use super::git_excludes::git_excludes;
+use super::settings::own_sandbox;
+use super::{ClaudeOptions, ConfigFolder, Settings};
 use crate::wire::PermissionMode;
 
 /// What the names of the folders of sessions begin with.
@@ -59,19 +61,20 @@ impl LaunchPlan {
                 "the name autonoe is taken by our own tools; give the MCP server another one",
             ));
         }
-        arguments(options, spec, &Files::default()).map(drop)
+        Settings::new(options, spec, &options.temporary).map(drop)
     }
 
-    /// Makes the launch, and the folder that goes with it.
+    /// Prepares the launch with its folder, and returns the settings that must be in force.
     ///
     /// # Errors
     ///
-    /// The folder cannot be made, or the session cannot be started at all.
+    /// The folder cannot be created, or the session cannot be started at all.
     pub(crate) async fn launch(
         options: &ClaudeOptions,
         spec: &SessionSpec,
-    ) -> Result<Launch, AgentError> {
+    ) -> Result<(Launch, Settings), AgentError> {
         let place = furnish(options)?;
+        let settings = Settings::new(options, spec, &temporary(place.path()))?;
         let mut files = Files::default();
         if let Some(text) = &spec.system_prompt {
             files.system_prompt = Some(place.write("system-prompt.md", text)?);
@@ -88,13 +91,20 @@ impl LaunchPlan {
             },
             ..Inside::default()
         };
-        let arguments = arguments(options, spec, &files)?;
-        let environment = environment(options, spec, place.path());
+        let excludes = match own_sandbox(spec) {
+            Sandbox::Required => {
+                let text = git_excludes(&spec.cwd, &options.environment);
+                Some(place.write("git-excludes", &text)?)
+            }
+            Sandbox::Off => None,
+        };
+        let arguments = arguments(options, spec, &settings, &files);
+        let environment = environment(options, spec, place.path(), excludes.as_deref());
         let launch = options
             .walls
             .launch(spec, OWN_SANDBOX, place, &inside)
             .await?;
-        Ok(launch.args(arguments).envs(environment))
+        Ok((launch.args(arguments).envs(environment), settings))
     }
 }
 

@@ -1,4 +1,6 @@
-//! The settings that the program is started with, and whether they are in force.
+//! Settings passed to Claude Code, and the check that they are in force.
+
+use std::path::Path;
 
 use autonoe_core::{AgentError, Sandbox, SessionSpec};
 use serde::{Deserialize, Serialize};
@@ -16,6 +18,10 @@ use super::deny_rules::deny_rules;
 pub(crate) struct Settings {
     sandbox: SandboxSettings,
     permissions: Permissions,
+    /// The gate decides about addresses. Without this, Claude Code asks a service of its vendor
+    /// about every host.
+    #[serde(rename = "skipWebFetchPreflight")]
+    skip_web_fetch_preflight: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,17 +37,26 @@ struct Told {
 }
 
 impl Settings {
-    /// Makes the settings for a session.
+    /// Creates the settings of a session whose temporary files are in `temporary`.
     ///
     /// # Errors
     ///
-    /// The program cannot be told about one of the rules.
-    pub(crate) fn of(options: &ClaudeOptions, spec: &SessionSpec) -> Result<Self, AgentError> {
+    /// Claude Code has no equivalent of a deny rule.
+    pub(crate) fn new(
+        options: &ClaudeOptions,
+        spec: &SessionSpec,
+        temporary: &Path,
+    ) -> Result<Self, AgentError> {
+        let sandbox = match own_sandbox(spec) {
+            Sandbox::Required => SandboxSettings::required(&spec.cwd, temporary),
+            Sandbox::Off => SandboxSettings::off(),
+        };
         Ok(Self {
-            sandbox: SandboxSettings::of(own_sandbox(spec)),
+            sandbox,
             permissions: Permissions {
                 deny: deny_rules(&options.deny)?,
             },
+            skip_web_fetch_preflight: true,
         })
     }
 
@@ -56,7 +71,7 @@ impl Settings {
         let Ok(Told { effective }) = Told::deserialize(told) else {
             return Some("it does not tell its settings");
         };
-        if effective.sandbox != self.sandbox {
+        if !effective.sandbox.covers(&self.sandbox) {
             return Some("the settings of the sandbox are not in force");
         }
         // A settings file of the project may refuse more.
@@ -70,25 +85,41 @@ impl Settings {
     }
 }
 
-/// Says whether the program is to make a sandbox itself.
+/// Returns whether Claude Code must create its own sandbox.
 ///
-/// Inside of bubblewrap it cannot: the system lets nobody mount a list of processes there, and root
-/// not even make a namespace. All of the program is in a sandbox then.
-fn own_sandbox(spec: &SessionSpec) -> Sandbox {
+/// It cannot inside bubblewrap: the kernel forbids mounting `/proc` there, and denies root even a
+/// namespace. Claude Code as a whole is sandboxed then.
+pub(super) fn own_sandbox(spec: &SessionSpec) -> Sandbox {
     match &spec.outer_sandbox {
         Some(outer) if outer.is_bubblewrap() => Sandbox::Off,
         _ => spec.sandbox,
     }
 }
 
-/// How the program keeps shell commands in a sandbox.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Sandbox of Claude Code for shell commands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct SandboxSettings {
     enabled: bool,
     auto_allow_bash_if_sandboxed: bool,
     fail_if_unavailable: bool,
     allow_unsandboxed_commands: bool,
+    #[serde(skip_serializing_if = "Filesystem::is_empty")]
+    filesystem: Filesystem,
+}
+
+/// Paths that are writable in the sandbox beside the project, and paths that are not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Filesystem {
+    allow_write: Vec<String>,
+    deny_write: Vec<String>,
+}
+
+impl Filesystem {
+    fn is_empty(&self) -> bool {
+        self.allow_write.is_empty() && self.deny_write.is_empty()
+    }
 }
 
 impl Default for SandboxSettings {
@@ -99,20 +130,58 @@ impl Default for SandboxSettings {
             auto_allow_bash_if_sandboxed: true,
             fail_if_unavailable: false,
             allow_unsandboxed_commands: true,
+            filesystem: Filesystem::default(),
         }
     }
 }
 
 impl SandboxSettings {
-    fn of(sandbox: Sandbox) -> Self {
-        let enabled = sandbox == Sandbox::Required;
+    fn off() -> Self {
         Self {
-            enabled,
+            enabled: false,
             // The gate decides; a sandbox is no reason to let a command run.
             auto_allow_bash_if_sandboxed: false,
-            fail_if_unavailable: enabled,
+            fail_if_unavailable: false,
             allow_unsandboxed_commands: false,
+            filesystem: Filesystem::default(),
         }
+    }
+
+    /// Makes `temporary` writable and the ledger of `project` read-only.
+    ///
+    /// Claude Code itself makes hooks and configuration of Git repositories read-only.
+    fn required(project: &Path, temporary: &Path) -> Self {
+        let text = |path: &Path| path.display().to_string();
+        Self {
+            enabled: true,
+            fail_if_unavailable: true,
+            filesystem: Filesystem {
+                allow_write: vec![text(temporary)],
+                deny_write: vec![text(&project.join(".autonoe"))],
+            },
+            ..Self::off()
+        }
+    }
+
+    /// Returns whether these settings are at least as strict as `requested`.
+    ///
+    /// Settings files of the project may add paths to both lists. A path that they deny in addition
+    /// is no harm, and one that they allow in addition does not open a denied one.
+    fn covers(&self, requested: &Self) -> bool {
+        let contains = |all: &[String], some: &[String]| some.iter().all(|path| all.contains(path));
+        let without_paths = |settings: &Self| Self {
+            filesystem: Filesystem::default(),
+            ..settings.clone()
+        };
+        without_paths(self) == without_paths(requested)
+            && contains(
+                &self.filesystem.allow_write,
+                &requested.filesystem.allow_write,
+            )
+            && contains(
+                &self.filesystem.deny_write,
+                &requested.filesystem.deny_write,
+            )
     }
 }
 
@@ -123,11 +192,16 @@ mod tests {
     use super::*;
 
     fn asked(sandbox: Sandbox) -> Settings {
+        let [project, temporary] = ["/srv/project", "/tmp/session/tmp"].map(Path::new);
         Settings {
-            sandbox: SandboxSettings::of(sandbox),
-            permissions: Permissions {
-                deny: vec!["Edit(./.autonoe/**)".into(), "Read(~/.ssh/**)".into()],
+            sandbox: match sandbox {
+                Sandbox::Required => SandboxSettings::required(project, temporary),
+                Sandbox::Off => SandboxSettings::off(),
             },
+            permissions: Permissions {
+                deny: vec!["Edit(./secret/**)".into(), "Read(~/.ssh/**)".into()],
+            },
+            skip_web_fetch_preflight: true,
         }
     }
 
@@ -138,9 +212,13 @@ mod tests {
                 "failIfUnavailable": true,
                 "autoAllowBashIfSandboxed": false,
                 "allowUnsandboxedCommands": false,
+                "filesystem": {
+                    "allowWrite": ["/tmp/session/tmp", "./build"],
+                    "denyWrite": ["/srv/project/.autonoe"],
+                },
             },
             "permissions": {
-                "deny": ["Edit(./.autonoe/**)", "WebFetch", "Read(~/.ssh/**)"],
+                "deny": ["Edit(./secret/**)", "WebFetch", "Read(~/.ssh/**)"],
             },
         }})
     }
@@ -161,6 +239,7 @@ mod tests {
             "failIfUnavailable",
             "autoAllowBashIfSandboxed",
             "allowUnsandboxedCommands",
+            "filesystem",
         ] {
             let mut less = told();
             let sandbox = less["effective"]["sandbox"].as_object_mut();
@@ -177,7 +256,7 @@ mod tests {
     #[test]
     fn a_rule_that_was_dropped_is_noticed() {
         let mut less = told();
-        less["effective"]["permissions"]["deny"] = json!(["Edit(./.autonoe/**)"]);
+        less["effective"]["permissions"]["deny"] = json!(["Edit(./secret/**)"]);
 
         let missing = asked(Sandbox::Required).not_in_force(&less);
 

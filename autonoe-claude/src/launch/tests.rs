@@ -9,7 +9,7 @@ use autonoe_core::{
 
 use super::argv::{Files, arguments};
 use super::environment::environment;
-use super::{ClaudeOptions, ConfigFolder, LaunchPlan, SettingSources};
+use super::{ClaudeOptions, ConfigFolder, LaunchPlan, SettingSources, Settings};
 use crate::wire::PermissionMode;
 
 fn spec() -> SessionSpec {
@@ -34,8 +34,9 @@ fn options() -> ClaudeOptions {
 }
 
 fn shown(options: &ClaudeOptions, spec: &SessionSpec, files: &Files) -> String {
-    let arguments = arguments(options, spec, files);
-    arguments.expect("it can be asked for").join("\n")
+    let settings = Settings::new(options, spec, Path::new("/tmp/session/tmp"));
+    let settings = settings.expect("rules that Claude Code has");
+    arguments(options, spec, &settings, files).join("\n")
 }
 
 #[test]
@@ -49,7 +50,7 @@ fn processes_of_a_session_go_on_with_its_trace_unless_it_is_set_otherwise() {
     let mut spec = spec();
     spec.trace = TraceContext::parse(trace, Some("vendor=1")).ok();
     let variable = |spec: &SessionSpec, name: &str| {
-        let environment = environment(&options(), spec, Path::new("/tmp/session"));
+        let environment = environment(&options(), spec, Path::new("/tmp/session"), None);
         let value = environment.get(std::ffi::OsStr::new(name)).cloned();
         value.and_then(|value| value.into_string().ok())
     };
@@ -67,7 +68,7 @@ fn processes_of_a_session_go_on_with_its_trace_unless_it_is_set_otherwise() {
 fn everything_that_can_be_chosen_is_in_the_arguments() {
     let mut options = options();
     options.setting_sources = SettingSources::Project;
-    options.tools = vec!["Read".into()];
+    options.tools = Some(vec!["Read".into()]);
     options.deny = vec!["Write(/etc/**)".parse().expect("a rule")];
     let mut spec = spec();
     spec.sandbox = Sandbox::Off;
@@ -91,7 +92,8 @@ fn the_environment_is_what_the_caller_gave_and_what_keeps_the_program_quiet() {
     let mut spec = spec();
     spec.environment.insert("NODE_ENV".into(), "test".into());
 
-    let environment = environment(&options, &spec, Path::new("/tmp/session"));
+    let excludes = Some(Path::new("/tmp/session/git-excludes"));
+    let environment = environment(&options, &spec, Path::new("/tmp/session"), excludes);
     let lines: Vec<String> = environment
         .iter()
         .map(|(name, value)| format!("{}={}", name.display(), value.display()))

@@ -3,7 +3,7 @@
 use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, Toolbox};
 use serde_json::Value;
 
-use crate::launch::{ClaudeOptions, Settings};
+use crate::launch::{ClaudeOptions, OfferedTools, Settings};
 use crate::wire::{Init, PermissionMode};
 
 /// What a session must have got before it is trusted.
@@ -14,7 +14,7 @@ use crate::wire::{Init, PermissionMode};
 pub(super) struct Expectation {
     mode: PermissionMode,
     settings: Settings,
-    tools: Vec<String>,
+    tools: OfferedTools,
     /// Tools that the program takes away because a rule refuses all of their calls.
     refused: Vec<String>,
     servers: Vec<String>,
@@ -24,16 +24,12 @@ pub(super) struct Expectation {
 }
 
 impl Expectation {
-    /// Tells what a session with `spec` must get.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be asked for.
-    pub(super) fn of(options: &ClaudeOptions, spec: &SessionSpec) -> Result<Self, AgentError> {
-        Ok(Self {
+    /// Returns what a session with `spec` must get, which was started with `settings`.
+    pub(super) fn new(options: &ClaudeOptions, spec: &SessionSpec, settings: Settings) -> Self {
+        Self {
             mode: options.permission_mode,
-            settings: Settings::of(options, spec)?,
-            tools: options.tools.clone(),
+            settings,
+            tools: OfferedTools::new(options, spec),
             refused: options.refused_tools(),
             servers: spec.mcp_servers.keys().cloned().collect(),
             ours: spec
@@ -42,7 +38,7 @@ impl Expectation {
                 .map(|tool| Toolbox::qualified_name(&tool.name))
                 .collect(),
             has_begun: false,
-        })
+        }
     }
 
     /// Checks the settings that the program says are in force.
@@ -82,7 +78,7 @@ impl Expectation {
                 let prefix = format!("mcp__{server}__");
                 tool.starts_with(&prefix)
             });
-            if !is_ours && !is_of_server && !self.tools.iter().any(|asked| asked == tool) {
+            if !is_ours && !is_of_server && !self.tools.contains(tool) {
                 return Err(not_as_asked(&format!("it has the tool {tool:?}")));
             }
         }
@@ -101,7 +97,7 @@ impl Expectation {
     /// Checks what may be lost later without harm, but must be there at the start.
     fn check_first_init(&self, init: &Init<'_>) -> Result<(), AgentError> {
         // Without a tool of ours an agent works for nothing: it cannot say that it is done.
-        let asked = self.tools.iter().chain(&self.ours);
+        let asked = self.tools.required().iter().chain(&self.ours);
         for tool in asked.filter(|tool| !self.refused.contains(tool)) {
             if !init.tools.iter().any(|has| has == tool) {
                 return Err(not_as_asked(&format!("it has no tool {tool:?}")));
@@ -141,6 +137,8 @@ fn not_as_asked(what: &str) -> AgentError {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use autonoe_core::{Gate, Grants, Places, RunId, SessionKey};
     use serde_json::json;
 
@@ -155,7 +153,8 @@ mod tests {
         let gate = Gate::new(Places::new("/srv/project"), Grants::none());
         let spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
         let options = ClaudeOptions::new("claude", []);
-        let mut expectation = Expectation::of(&options, &spec).expect("nothing special");
+        let settings = Settings::new(&options, &spec, Path::new("/tmp")).expect("no rules");
+        let mut expectation = Expectation::new(&options, &spec, settings);
         expectation.ours = vec!["mcp__autonoe__list".into()];
         expectation.servers = vec!["ext".into()];
         expectation

@@ -53,10 +53,10 @@ impl Live {
         options: &ClaudeOptions,
         spec: &SessionSpec,
     ) -> Result<Self, AgentError> {
-        let expectation = Expectation::of(options, spec)?;
         // A killed host could not do it.
         sweep(&options.temporary, FOLDER).await;
-        let launch = LaunchPlan::launch(options, spec).await?;
+        let (launch, settings) = LaunchPlan::launch(options, spec).await?;
+        let expectation = Expectation::new(options, spec, settings);
         let Started {
             process,
             stdin,

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use autonoe_backend::{After, Command, Commands, Query};
-use autonoe_core::{AgentError, AgentErrorKind};
+use autonoe_core::{AgentError, AgentErrorKind, StreamEvent};
 use jiff::Timestamp;
 use tokio::time::{Instant, Sleep, sleep};
 
@@ -27,6 +27,8 @@ pub(super) struct Turn<'l> {
     options: &'l ClaudeOptions,
     /// When something was heard of the program last.
     heard: Instant,
+    /// Since when only commands in the background run.
+    background_since: Option<Instant>,
     /// Wakes when it may have been silent for too long.
     watch: Pin<Box<Sleep>>,
     /// When the turn must have ended, once it was interrupted.
@@ -50,6 +52,7 @@ impl<'l> Turn<'l> {
             live,
             options,
             heard: Instant::now(),
+            background_since: None,
             watch: Box::pin(sleep(options.silence_limit)),
             ends_by: None,
             is_dropped: false,
@@ -117,6 +120,7 @@ impl<'l> Turn<'l> {
                         return self.finish(query, None);
                     }
                     None => {
+                        query.tell(self.stopped_commands());
                         self.finish(query, None);
                         return After::Useless;
                     }
@@ -131,6 +135,9 @@ impl<'l> Turn<'l> {
 
     async fn next(&mut self, query: &Query, commands: &mut Commands) -> Happened {
         loop {
+            let is_background = self.only_commands_run();
+            let since = self.background_since.unwrap_or_else(Instant::now);
+            self.background_since = is_background.then_some(since);
             let late = self.deadline();
             // A watch that wakes too early looks again, so it is not wound with every line.
             if late < self.watch.deadline() || self.watch.is_elapsed() {
@@ -155,11 +162,36 @@ impl<'l> Turn<'l> {
     fn deadline(&self) -> Instant {
         let limit = match self.live.translator.standing() {
             Standing::Settling => NEXT_TURN,
-            Standing::Waiting => self.options.task_limit,
-            Standing::Working | Standing::Over => self.options.silence_limit,
+            Standing::Waiting | Standing::Working | Standing::Over => self.options.silence_limit,
         };
-        let settled = self.heard + limit;
+        let settled = match self.background_since {
+            Some(since) => since + self.options.background_grace,
+            None => self.heard + limit,
+        };
         self.ends_by.unwrap_or(settled).min(settled)
+    }
+
+    /// Returns whether the agent is done and only commands in the background run. A sub-agent in
+    /// the background still works on the task.
+    fn only_commands_run(&self) -> bool {
+        let translator = &self.live.translator;
+        translator.standing() == Standing::Waiting && !translator.turns().tasks().any_agent()
+    }
+
+    /// Reports the commands in the background that end with the session.
+    fn stopped_commands(&self) -> Vec<StreamEvent> {
+        let Some(since) = self.background_since else {
+            return Vec::new();
+        };
+        let seconds = since.elapsed().as_secs();
+        let tasks = self.live.translator.turns().tasks().iter();
+        let report = |(id, task): (&str, &crate::events::Task)| {
+            let what = task.description.as_deref().unwrap_or(id);
+            StreamEvent::warning(format!(
+                "stopped a background command {seconds} s after the agent's last turn: {what}"
+            ))
+        };
+        tasks.map(report).collect()
     }
 
     /// Says what it means that nothing was heard for so long; `None` if the session just ends.

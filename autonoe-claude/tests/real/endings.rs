@@ -39,7 +39,7 @@ async fn a_server_in_the_background_does_not_keep_a_session_open(build: Build) {
     ]);
     let setting = Setting::new(build, script).unverified();
     let mut options = setting.options();
-    options.task_limit = Duration::from_secs(2);
+    options.background_grace = Duration::from_secs(2);
     let agents = autonoe_claude::ClaudeAgents::new(options);
     let mut client = agents.create(setting.spec([])).expect("it can be made");
 
@@ -57,6 +57,8 @@ async fn a_server_in_the_background_does_not_keep_a_session_open(build: Build) {
         )
     };
     assert!(events.last().is_some_and(completed), "{events:?}");
+    let names_it = |event: &StreamEvent| matches!(event, StreamEvent::Warning { message, .. } if message.ends_with(": serve"));
+    assert!(events.iter().any(names_it), "{events:?}");
     setting.assert_nothing_is_left();
 }
 

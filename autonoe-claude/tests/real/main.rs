@@ -3,6 +3,7 @@
 mod build;
 mod conformance;
 mod endings;
+mod everyday_work;
 mod hook_answers;
 mod lifecycle;
 mod model_server;

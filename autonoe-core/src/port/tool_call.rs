@@ -186,6 +186,23 @@ impl ToolKind {
         }
     }
 
+    /// Returns the one name of a tool that its vendor renamed.
+    ///
+    /// ```
+    /// use autonoe_core::ToolKind;
+    ///
+    /// assert_eq!(ToolKind::canonical_name("Agent"), "Task");
+    /// assert_eq!(ToolKind::canonical_name("Bash"), "Bash");
+    /// ```
+    pub fn canonical_name(tool: &str) -> &str {
+        match tool {
+            "Agent" => "Task",
+            "BashOutput" => "TaskOutput",
+            "KillBash" | "KillShell" => "TaskStop",
+            other => other,
+        }
+    }
+
     /// Returns what the call would touch, for people: the command, the files or the address.
     ///
     /// ```

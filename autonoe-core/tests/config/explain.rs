@@ -54,7 +54,11 @@ fn project_memory_is_explained_with_its_source() {
     for (text, value, source) in [
         ("{}", "on", "default"),
         (r#"{"projectMemory": true}"#, "on", ".autonoe/agent.json:1"),
-        (r#"{"projectMemory": false}"#, "off", ".autonoe/agent.json:1"),
+        (
+            r#"{"projectMemory": false}"#,
+            "off",
+            ".autonoe/agent.json:1",
+        ),
     ] {
         let config = merged(text, Mode::Run);
 

@@ -106,7 +106,9 @@ impl Form {
     pub(super) fn covers(&self, call: &ToolCall) -> bool {
         match (self, &call.kind) {
             (_, ToolKind::Malformed { .. }) => false,
-            (Self::Tool(name), _) => *name == call.name,
+            (Self::Tool(name), _) => {
+                ToolKind::canonical_name(name) == ToolKind::canonical_name(&call.name)
+            }
             (Self::Read { tool, .. }, ToolKind::Read { .. }) => {
                 tool.is_none_or(|tool| tool == call.name)
             }

@@ -1,0 +1,196 @@
+//! Git excludes for files that the sandbox of Claude Code masks.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Files of a project that the sandbox masks with a device while a command runs, if they do not
+/// exist. `git add -A` fails on such a device unless it is ignored.
+const MASKED: [&str; 25] = [
+    ".autonoe",
+    ".bash_profile",
+    ".bashrc",
+    ".claude/.cc-writes",
+    ".claude/agents",
+    ".claude/commands",
+    ".claude/hooks",
+    ".claude/launch.json",
+    ".claude/loop.md",
+    ".claude/output-styles",
+    ".claude/routines",
+    ".claude/scheduled_tasks.json",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".claude/skills",
+    ".claude/workflows",
+    ".gitconfig",
+    ".gitmodules",
+    ".idea",
+    ".mcp.json",
+    ".profile",
+    ".ripgreprc",
+    ".vscode",
+    ".zprofile",
+    ".zshrc",
+];
+
+/// Renders an excludes file: the user's own patterns, then the masked files of `project`.
+///
+/// It runs `git` and reads files, so it blocks the thread for some milliseconds.
+pub(super) fn git_excludes(project: &Path, environment: &BTreeMap<OsString, OsString>) -> String {
+    let mut text = users_excludes(environment)
+        .and_then(|file| fs::read_to_string(file).ok())
+        .unwrap_or_default();
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    let prefix = prefix_in_repository(project);
+    for name in MASKED {
+        if fs::symlink_metadata(project.join(name)).is_err() {
+            text.push_str(&format!("{prefix}/{name}\n"));
+        }
+    }
+    text
+}
+
+/// Returns the variables by which Git uses `file` as its excludes file, beside the configuration
+/// that `environment` passes already.
+pub(super) fn git_variables(
+    file: &Path,
+    environment: &BTreeMap<OsString, OsString>,
+) -> [(OsString, OsString); 3] {
+    let count = environment.get(OsStr::new("GIT_CONFIG_COUNT"));
+    let count: usize = count
+        .and_then(|count| count.to_str()?.parse().ok())
+        .unwrap_or(0);
+    [
+        ("GIT_CONFIG_COUNT".into(), (count + 1).to_string().into()),
+        (
+            format!("GIT_CONFIG_KEY_{count}").into(),
+            "core.excludesFile".into(),
+        ),
+        (format!("GIT_CONFIG_VALUE_{count}").into(), file.into()),
+    ]
+}
+
+/// Returns the excludes file of the user.
+fn users_excludes(environment: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
+    let configured = Command::new("git")
+        .args([
+            "config",
+            "--global",
+            "--type=path",
+            "--get",
+            "core.excludesFile",
+        ])
+        .env_clear()
+        .envs(environment)
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()
+        .filter(|output| output.status.success())
+        .and_then(|output| String::from_utf8(output.stdout).ok());
+    let directory = |name: &str| {
+        let value = environment.get(OsStr::new(name));
+        value.filter(|value| !value.is_empty()).map(PathBuf::from)
+    };
+    match configured {
+        Some(path) => Some(PathBuf::from(path.trim_end_matches('\n'))),
+        None => directory("XDG_CONFIG_HOME")
+            .or_else(|| directory("HOME").map(|home| home.join(".config")))
+            .map(|config| config.join("git/ignore")),
+    }
+}
+
+/// Returns the path of `project` in its repository, as the start of an anchored pattern.
+fn prefix_in_repository(project: &Path) -> String {
+    let root = project
+        .ancestors()
+        .find(|folder| folder.join(".git").exists());
+    let inner = root.and_then(|root| project.strip_prefix(root).ok());
+    let mut prefix = String::new();
+    for part in inner.into_iter().flat_map(Path::components) {
+        prefix.push('/');
+        for letter in part.as_os_str().to_string_lossy().chars() {
+            if "\\*?[ ".contains(letter) {
+                prefix.push('\\');
+            }
+            prefix.push(letter);
+        }
+    }
+    prefix
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(home: &Path) -> BTreeMap<OsString, OsString> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        BTreeMap::from([("PATH".into(), path), ("HOME".into(), home.into())])
+    }
+
+    #[test]
+    fn missing_files_are_excluded_and_existing_ones_are_not() {
+        let folder = tempfile::tempdir().expect("a directory");
+        fs::write(folder.path().join(".mcp.json"), "{}").expect("a file");
+
+        let text = git_excludes(folder.path(), &environment(Path::new("/nonexistent")));
+
+        let lines: Vec<_> = text.lines().collect();
+        assert!(lines.contains(&"/.bashrc"), "{text}");
+        assert!(!lines.contains(&"/.mcp.json"), "{text}");
+    }
+
+    #[test]
+    fn patterns_are_anchored_at_the_root_of_the_repository() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let project = folder.path().join("apps/my *app");
+        fs::create_dir_all(&project).expect("directories");
+        fs::create_dir(folder.path().join(".git")).expect("a directory");
+
+        let text = git_excludes(&project, &environment(Path::new("/nonexistent")));
+
+        assert!(text.contains("\n/apps/my\\ \\*app/.bashrc\n"), "{text}");
+    }
+
+    #[test]
+    fn the_users_own_excludes_stay_in_force() {
+        let home = tempfile::tempdir().expect("a directory");
+        let project = tempfile::tempdir().expect("a directory");
+        let config = home.path().join(".config/git");
+        fs::create_dir_all(&config).expect("directories");
+        fs::write(config.join("ignore"), "*.swp").expect("a file");
+        let read = || git_excludes(project.path(), &environment(home.path()));
+
+        assert!(read().starts_with("*.swp\n/"), "{}", read());
+        fs::write(home.path().join("mine"), "*.orig\n").expect("a file");
+        fs::write(
+            home.path().join(".gitconfig"),
+            "[core]\nexcludesFile = ~/mine\n",
+        )
+        .expect("a file");
+        assert!(read().starts_with("*.orig\n/"), "{}", read());
+    }
+
+    #[test]
+    fn configuration_in_the_environment_is_kept() {
+        let given = BTreeMap::from([("GIT_CONFIG_COUNT".into(), "2".into())]);
+
+        let variables = git_variables(Path::new("/x"), &given);
+
+        let expected = [
+            ("GIT_CONFIG_COUNT", "3"),
+            ("GIT_CONFIG_KEY_2", "core.excludesFile"),
+            ("GIT_CONFIG_VALUE_2", "/x"),
+        ];
+        assert_eq!(
+            variables,
+            expected.map(|(name, value)| (name.into(), value.into()))
+        );
+    }
+}

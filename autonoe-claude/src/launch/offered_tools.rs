@@ -1,0 +1,134 @@
+//! Built-in tools that a session offers to the agent.
+
+use autonoe_core::{PermissionRule, SessionSpec, ToolKind};
+
+use super::ClaudeOptions;
+
+/// Tools of every session, unless the options name others.
+const BASE: [&str; 6] = ["Read", "Write", "Edit", "Glob", "Grep", "Bash"];
+
+/// Built-in tools that a session offers to the agent.
+///
+/// The options name them. Without that, a session offers the base tools and every tool that a
+/// permission rule names. The gate still decides about each call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OfferedTools {
+    required: Vec<String>,
+    /// A build may lack one of them: a rule can name a tool of another build.
+    granted: Vec<String>,
+}
+
+impl OfferedTools {
+    /// Returns the tools of a session.
+    pub(crate) fn new(options: &ClaudeOptions, spec: &SessionSpec) -> Self {
+        if let Some(tools) = &options.tools {
+            return Self {
+                required: tools.clone(),
+                granted: Vec::new(),
+            };
+        }
+        let mut granted = Vec::new();
+        for tool in spec.gate.grants().rules().filter_map(built_in) {
+            if !BASE.contains(&tool) && !granted.contains(&tool.to_owned()) {
+                granted.push(tool.to_owned());
+            }
+        }
+        Self {
+            required: BASE.map(str::to_owned).into(),
+            granted,
+        }
+    }
+
+    /// Formats the tools as one argument.
+    pub(super) fn to_argument(&self) -> String {
+        let tools: Vec<_> = self.required.iter().chain(&self.granted).collect();
+        let tools: Vec<_> = tools.into_iter().map(String::as_str).collect();
+        tools.join(",")
+    }
+
+    /// Returns the tools without which a session is of no use.
+    pub(crate) fn required(&self) -> &[String] {
+        &self.required
+    }
+
+    /// Returns whether the session asked for `tool`, by any of its names.
+    pub(crate) fn contains(&self, tool: &str) -> bool {
+        let name = ToolKind::canonical_name(tool);
+        let mut asked = self.required.iter().chain(&self.granted);
+        asked.any(|asked| ToolKind::canonical_name(asked) == name)
+    }
+}
+
+/// Returns the built-in tool that `rule` is about.
+fn built_in(rule: &PermissionRule) -> Option<&str> {
+    let tool = rule.as_str().split('(').next()?;
+    (!tool.starts_with("mcp__")).then_some(tool)
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::{Gate, Grants, Mode, Places, RunId, SessionKey, Toolbox};
+
+    use super::*;
+
+    fn offered(options: &ClaudeOptions, grants: Grants) -> OfferedTools {
+        let key = SessionKey {
+            run: RunId::new("run"),
+            number: 1,
+        };
+        let gate = Gate::new(Places::new("/srv/project"), grants);
+        let spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
+        OfferedTools::new(options, &spec)
+    }
+
+    #[test]
+    fn a_session_offers_the_base_tools_and_what_rules_name() {
+        let options = ClaudeOptions::new("claude", []);
+        for (grants, argument) in [
+            (Grants::none(), "Read,Write,Edit,Glob,Grep,Bash"),
+            (
+                Grants::baseline(Mode::Run),
+                "Read,Write,Edit,Glob,Grep,Bash,TodoWrite,TaskOutput,TaskStop",
+            ),
+            (
+                Grants::none()
+                    .with_tool("Task")
+                    .with_tool("Task")
+                    .with_tool("mcp__search__find")
+                    .with_rule("WebFetch(domain:docs.rs)".parse().expect("a rule")),
+                "Read,Write,Edit,Glob,Grep,Bash,Task,WebFetch",
+            ),
+        ] {
+            assert_eq!(offered(&options, grants).to_argument(), argument);
+        }
+    }
+
+    #[test]
+    fn tools_named_by_the_options_are_all_there_is() {
+        let options = ClaudeOptions::new("claude", []).with_tools(["Read"]);
+
+        let tools = offered(&options, Grants::none().with_tool("Task"));
+
+        assert_eq!(tools.to_argument(), "Read");
+        assert!(!tools.contains("Task"));
+    }
+
+    #[test]
+    fn a_tool_is_known_by_its_older_and_newer_name() {
+        let options = ClaudeOptions::new("claude", []);
+        let tools = offered(
+            &options,
+            Grants::none().with_tool("Agent").with_tool("KillShell"),
+        );
+
+        for (name, is_offered) in [
+            ("Task", true),
+            ("Agent", true),
+            ("TaskStop", true),
+            ("Read", true),
+            ("WebFetch", false),
+        ] {
+            assert_eq!(tools.contains(name), is_offered, "{name}");
+        }
+    }
+}
