@@ -15,7 +15,8 @@ use super::{bash, passing, planning, run_in, told};
 use crate::build::{Build, on_both_builds};
 use crate::setting::{Setting, within};
 
-const LEDGER: &str = ".autonoe/status.json";
+/// A file beside the ledger.
+const PROTECTED: &str = ".autonoe/notes.txt";
 
 async fn a_project_is_planned_and_built(build: Build) {
     assert_built(build, |run| run).await;
@@ -28,7 +29,7 @@ async fn a_project_is_planned_and_built_in_the_outer_sandbox(build: Build) {
 async fn assert_built(build: Build, run: fn(SessionRunnerBuilder) -> SessionRunnerBuilder) {
     let building = [
         bash("curl example.com"),
-        Turn::tool("Write", json!({"file_path": LEDGER, "content": "{}"})),
+        Turn::tool("Write", json!({"file_path": PROTECTED, "content": "{}"})),
         bash("echo hello > hello.txt"),
     ];
     let turns = planning().into_iter().chain(building).chain(passing());
@@ -46,8 +47,8 @@ async fn assert_built(build: Build, run: fn(SessionRunnerBuilder) -> SessionRunn
         told_of("Command 'curl' is not in the allowlist"),
         "{told:?}"
     );
-    // The program's own rule is faster than the gate here.
-    assert!(told_of("denied by your permission settings"), "{told:?}");
+    assert!(told_of("use the autonoe tools"), "{told:?}");
+    assert!(!setting.file(PROTECTED).exists());
     setting.server.verify();
     setting.assert_nothing_is_left();
 }
