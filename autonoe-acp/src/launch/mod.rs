@@ -3,6 +3,7 @@
 mod gemini;
 mod gemini_settings;
 mod home;
+mod memory_files;
 mod options;
 mod plan;
 

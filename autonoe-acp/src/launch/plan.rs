@@ -10,7 +10,7 @@ use autonoe_backend::{Inside, SandboxNetwork, SessionPlace, session_environment}
 use autonoe_core::{AgentError, AgentErrorKind, McpServer, SessionSpec, Support};
 use autonoe_process::Launch;
 
-use super::{AcpOptions, HomeFolder, Preset, gemini, gemini_settings};
+use super::{AcpOptions, HomeFolder, Preset, gemini, gemini_settings, memory_files};
 
 /// What the names of the folders of sessions begin with.
 pub(crate) const FOLDER: &str = "autonoe-acp-";
@@ -43,6 +43,15 @@ pub(crate) fn check(options: &AcpOptions, spec: &SessionSpec) -> Result<(), Agen
     }
     if spec.system_prompt.is_some() && is_plain {
         return refuse("this agent cannot be given a system prompt");
+    }
+    if !spec.project_memory && is_plain {
+        return refuse("this agent cannot be kept from reading memory files of the project");
+    }
+    if !spec.project_memory && options.home != HomeFolder::PerSession {
+        return refuse(
+            "project memory can be turned off only in a fresh home: settings in another home can \
+             name further memory files",
+        );
     }
     if model(options, spec).is_some() && options.model_argument.is_none() {
         return refuse("nothing says how this agent is told a model");
@@ -77,6 +86,9 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
     };
     if options.preset == Preset::Gemini {
         gemini::refuse_files(&spec.cwd, &options.home, has_walls)?;
+        if !spec.project_memory {
+            memory_files::refuse(&spec.cwd).await?;
+        }
         let home = home(options, place.path());
         gemini::furnish(&mut environment, place.path(), home.as_deref());
         if let Some(prompt) = &spec.system_prompt {

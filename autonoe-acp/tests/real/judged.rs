@@ -66,11 +66,18 @@ async fn what_cannot_be_kept_is_not_begun() {
     let kept = HomeFolder::Kept(setting.folder.join("home"));
     let mut limited = setting.spec();
     limited.max_turns = Some(2);
+    let mut without_memory = setting.spec();
+    without_memory.project_memory = false;
 
     for (options, spec) in [
         (cut_off, with_tools),
-        (setting.options().with_home(kept), limited.clone()),
+        (setting.options().with_home(kept.clone()), limited.clone()),
         (setting.options().with_home(HomeFolder::OfTheUser), limited),
+        (setting.options().with_home(kept), without_memory.clone()),
+        (
+            setting.options().with_home(HomeFolder::OfTheUser),
+            without_memory,
+        ),
     ] {
         let error = AcpAgents::new(options).create(spec).expect_err("it cannot");
 

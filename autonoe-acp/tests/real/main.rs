@@ -4,6 +4,7 @@ mod conformance;
 mod host_death;
 mod judged;
 mod outer_sandbox;
+mod project_memory;
 mod resume;
 mod runs;
 mod setting;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use autonoe_testkit::ScriptedAgents;
-use autonoe_testkit::model_server::{MainRequests, Refusal};
+use autonoe_testkit::model_server::{MainRequests, Prompt, Refusal};
 
 use crate::backends::dialect::Dialect;
 use crate::backends::on_models::Api;
@@ -41,6 +41,14 @@ impl Backend {
 
         server.verify();
         outcome
+    }
+
+    /// Plays a story in `place`, and returns all that its model received.
+    pub(crate) async fn prompts(self, story: &Story, place: &Place) -> Vec<Prompt> {
+        let server = self.serve(story, place);
+        run(story, self.agents(place, &server), place).await;
+        server.verify();
+        server.log().main_requests()
     }
 
     /// Starts the model of a story.

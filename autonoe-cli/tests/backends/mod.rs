@@ -6,6 +6,7 @@
 
 mod backend;
 mod dialect;
+mod memory;
 mod on_models;
 mod on_programs;
 mod outcome;

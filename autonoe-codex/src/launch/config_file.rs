@@ -46,6 +46,8 @@ pub(super) fn config_file(options: &CodexOptions, cwd: &Path) -> String {
     line(format_args!("check_for_update_on_startup = false"));
     // A conversation that nobody listens to any more is closed at once.
     line(format_args!("thread_unload_delay_secs = 0"));
+    // The text of `AGENTS.md` is sent with each conversation, unless the run turns it off.
+    line(format_args!("project_doc_max_bytes = 0"));
     // A login shell would run files of its home first, which an agent can write.
     line(format_args!("allow_login_shell = false"));
     // Newer models have sub-agents whatever the features say.
@@ -122,6 +124,7 @@ mod tests {
 
         for expected in [
             "model_provider = \"autonoe\"\n",
+            "project_doc_max_bytes = 0\n",
             "[agents]\nenabled = false\n",
             "[features]\nunbounded_connection_retries = false\n",
             "exclude = [\"*KEY*\", \"*SECRET*\", \"*TOKEN*\", \"PASSE_PARTOUT\"]\n",

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use autonoe_backend::{Program, sweep};
-use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, StreamEvent};
+use autonoe_core::{AgentError, AgentErrorKind, ProjectMemory, SessionSpec, StreamEvent};
 use autonoe_process::Started;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
@@ -20,6 +20,12 @@ use crate::wire::{Addressed, Effort, Message, Notice, Outgoing};
 
 /// How long a program that closed its output may take to end.
 const LAST_BREATH: Duration = Duration::from_secs(5);
+
+/// The memory file of a project that Codex users expect the agent to know.
+///
+/// Codex reads it only in a project that it trusts, together with settings that an agent can
+/// write. So the text is sent with the conversation.
+const MEMORY_FILE: &str = "AGENTS.md";
 
 /// A program that lives, and all that belongs to the talk with it.
 pub(crate) struct Live {
@@ -158,7 +164,10 @@ impl Live {
             self.talk.send(Outgoing::initialized());
             self.look_around(options).await;
         }
-        let settings = thread_settings(options, spec)?;
+        let mut settings = thread_settings(options, spec)?;
+        let memory = ProjectMemory::read(spec, MEMORY_FILE);
+        settings.add_instructions(memory.section);
+        self.early.extend(memory.warning.map(Notice::Warning));
         let answer = match &spec.resume {
             None => self.ask(|id| Outgoing::start_thread(id, &settings)).await,
             Some(thread) => {

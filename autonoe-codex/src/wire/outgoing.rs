@@ -111,6 +111,17 @@ pub struct Session {
 }
 
 impl ThreadSettings {
+    /// Appends `text` to the developer instructions.
+    pub fn add_instructions(&mut self, text: Option<String>) {
+        let parts: Vec<String> = self
+            .developer_instructions
+            .take()
+            .into_iter()
+            .chain(text)
+            .collect();
+        self.developer_instructions = (!parts.is_empty()).then(|| parts.join("\n\n"));
+    }
+
     fn common(&self) -> Value {
         let mut params = json!({
             "cwd": self.cwd,

@@ -13,6 +13,7 @@ mod odd_questions;
 mod odd_stories;
 mod one_program;
 mod project_files;
+mod project_memory;
 mod resume;
 mod runs;
 mod sandbox;

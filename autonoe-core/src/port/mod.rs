@@ -23,6 +23,7 @@ mod places;
 mod plain_schema;
 mod probe_finding;
 mod progress_note;
+mod project_memory;
 mod recorded_event;
 mod repository;
 mod retelling;
@@ -68,6 +69,7 @@ pub use places::Places;
 pub use plain_schema::{plain_output_schema, plain_schema};
 pub use probe_finding::{ProbeFinding, ProbeState};
 pub use progress_note::ProgressNote;
+pub use project_memory::ProjectMemory;
 pub use recorded_event::RecordedEvent;
 pub use repository::{
     DeliverableRepository, Fence, RepositoryError, RepositoryErrorKind, Revision, Snapshot,

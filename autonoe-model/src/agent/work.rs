@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use autonoe_core::{AgentError, AgentSessionId, SessionOutcome, SessionSpec, StreamEvent, Tool};
+use autonoe_core::{
+    AgentError, AgentSessionId, ProjectMemory, SessionOutcome, SessionSpec, StreamEvent, Tool,
+};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +25,9 @@ use crate::contract::{
 use crate::mcp::Servers;
 use crate::retry::Retrying;
 
+/// The memory file of a project that agents in this process get.
+const MEMORY_FILE: &str = "AGENTS.md";
+
 /// A session: its conversation, and what it works with.
 pub(super) struct Work {
     options: Arc<ModelAgentOptions>,
@@ -35,6 +40,8 @@ pub(super) struct Work {
     reach: Reach,
     limits: ModelLimits,
     system: String,
+    /// A warning about the memory file of the project, until it is sent.
+    memory_warning: Option<String>,
     conversation: Conversation,
     account: Arc<Mutex<Account>>,
 }
@@ -61,6 +68,11 @@ impl Work {
             .clone()
             .or_else(|| options.system_prompt.clone());
         let system = own.unwrap_or_else(|| prompts::system(&spec.cwd));
+        let memory = ProjectMemory::read(&spec, MEMORY_FILE);
+        let system = match memory.section {
+            Some(section) => format!("{system}\n\n{section}"),
+            None => system,
+        };
         let retrying = Retrying::new(model, options.retry)
             .with_clock(options.clock.clone())
             .with_ids(options.ids.clone());
@@ -80,6 +92,7 @@ impl Work {
             servers: Servers::new(),
             reach,
             system,
+            memory_warning: memory.warning,
         })
     }
 
@@ -102,6 +115,9 @@ impl Work {
         let id = AgentSessionId::new(format!("model-{:016x}", self.options.ids.next_u64()));
         let model = self.model.identity().model.clone();
         asking.tell(StreamEvent::started(id, Some(model)));
+        if let Some(warning) = self.memory_warning.take() {
+            asking.tell(StreamEvent::warning(warning));
+        }
         let halt = match self.begin(&asking).await {
             Ok(()) => {
                 self.conversation.instruct(prompt);

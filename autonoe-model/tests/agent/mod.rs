@@ -9,6 +9,7 @@ mod loops;
 mod mcp;
 mod names;
 mod observers;
+mod project_memory;
 mod properties;
 mod retries;
 mod setting;

@@ -1,0 +1,89 @@
+//! The memory file of a project, `GEMINI.md`.
+
+use std::fs;
+
+use autonoe_core::{AgentError, AgentErrorKind, OuterSandbox, Sandbox, SessionSpec};
+use autonoe_testkit::model_server::{Script, Turn};
+use serde_json::json;
+
+use crate::setting::{Setting, events_of, within};
+
+const MEMORY: &str = "Indent with tabs, always.";
+
+/// Plays a session of one turn in the sandbox, and returns all that the model received.
+async fn received(
+    setting: &Setting,
+    change: impl FnOnce(&mut SessionSpec),
+) -> (String, Option<AgentError>) {
+    let mut spec = setting.spec();
+    spec.sandbox = Sandbox::Required;
+    spec.outer_sandbox = Some(OuterSandbox::bubblewrap());
+    change(&mut spec);
+    let mut client = setting.client(spec);
+    let (_, error) = events_of(client.as_mut(), "Say hello.").await;
+    within(client.dispose()).await.expect("it ends");
+    setting.assert_nothing_is_left();
+    let requests = setting.server.log().main_requests();
+    let requests = requests.iter().map(|request| request.raw.to_string());
+    (requests.collect(), error)
+}
+
+/// Settings can start servers and hooks, and name further memory files.
+#[tokio::test]
+async fn the_model_receives_the_file_but_no_settings_of_the_project_apply() {
+    let setting = Setting::new(Script::new([Turn::text("Hello.")]));
+    let touch = |name: &str| format!("touch {}", setting.file(name).display());
+    let hooks = [("SessionStart", "*"), ("BeforeAgent", "*")].map(|(event, matcher)| {
+        let hook = json!({"type": "command", "command": touch("by-hook")});
+        (
+            event.to_owned(),
+            json!([{"matcher": matcher, "hooks": [hook]}]),
+        )
+    });
+    let server = json!({"command": "touch", "args": [setting.file("by-server")], "trust": true});
+    let settings = json!({
+        "context": {"fileName": "OTHER.md"},
+        "hooks": serde_json::Map::from_iter(hooks),
+        "mcpServers": {"evil": server},
+    });
+    fs::create_dir(setting.file(".gemini")).expect("writable");
+    fs::write(setting.file(".gemini/settings.json"), settings.to_string()).expect("writable");
+    fs::write(setting.file("GEMINI.md"), MEMORY).expect("writable");
+    fs::write(setting.file("OTHER.md"), "From another file.").expect("writable");
+
+    let (text, error) = received(&setting, |_| {}).await;
+
+    assert!(error.is_none(), "{error:?}");
+    assert!(text.contains(MEMORY), "{text}");
+    assert!(!text.contains("From another file."), "{text}");
+    assert_eq!(setting.names(), [".gemini", "GEMINI.md", "OTHER.md"]);
+}
+
+/// If this fails with a later version, `context.fileName` may turn the file off.
+#[tokio::test]
+async fn a_session_without_memory_is_refused_where_the_program_would_read_the_file() {
+    for name in ["GEMINI.md", "parts/GEMINI.md"] {
+        let setting = Setting::new(Script::new::<Turn>([]));
+        let file = setting.file(name);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("writable");
+        fs::write(&file, MEMORY).expect("writable");
+
+        let (text, error) = received(&setting, |spec| spec.project_memory = false).await;
+
+        assert_eq!(text, "");
+        let error = error.expect("it is refused");
+        assert_eq!(error.kind(), AgentErrorKind::Unsupported, "{error}");
+        assert!(error.to_string().contains(name), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_without_memory_starts_where_there_is_no_file() {
+    let setting = Setting::new(Script::new([Turn::text("Hello.")]));
+    fs::write(setting.file("AGENTS.md"), MEMORY).expect("writable");
+
+    let (text, error) = received(&setting, |spec| spec.project_memory = false).await;
+
+    assert!(error.is_none(), "{error:?}");
+    assert!(!text.is_empty() && !text.contains(MEMORY), "{text}");
+}

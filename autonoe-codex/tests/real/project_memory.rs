@@ -1,0 +1,134 @@
+//! The memory file of a project, `AGENTS.md`.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use autonoe_core::{SessionSpec, StreamEvent};
+use autonoe_testkit::model_server::{Script, Turn};
+
+use crate::setting::{Setting, events_of};
+
+const MEMORY: &str = "Indent with tabs, always.";
+
+/// Plays a session of one turn, and returns all that the model received and what was told.
+async fn received(
+    setting: &Setting,
+    change: impl FnOnce(&mut SessionSpec),
+) -> (String, Vec<StreamEvent>) {
+    let mut spec = setting.spec([]);
+    change(&mut spec);
+    let mut client = setting.client(spec);
+    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    client.dispose().await.expect("it ends");
+    assert!(error.is_none(), "{error:?} {events:?}");
+    setting.assert_nothing_is_left();
+    let requests = setting.server.log().main_requests();
+    let requests = requests.iter().map(|request| request.raw.to_string());
+    (requests.collect(), events)
+}
+
+fn hello() -> Setting {
+    Setting::new(Script::new([Turn::text("Hello.")]))
+}
+
+fn warnings(events: &[StreamEvent]) -> Vec<&str> {
+    let warnings = events.iter().filter_map(|event| match event {
+        StreamEvent::Warning { message, .. } => Some(message.as_str()),
+        _ => None,
+    });
+    warnings.filter(|text| text.contains("AGENTS.md")).collect()
+}
+
+#[tokio::test]
+async fn the_model_receives_the_file_once_beside_the_system_prompt() {
+    for is_sandboxed in [false, true] {
+        let setting = match is_sandboxed {
+            true => hello().sandboxed(),
+            false => hello(),
+        };
+        fs::write(setting.file("AGENTS.md"), MEMORY).expect("writable");
+
+        let (text, events) = received(&setting, |spec| {
+            spec.system_prompt = Some("You are careful.".to_owned());
+        })
+        .await;
+
+        assert_eq!(text.matches(MEMORY).count(), 1, "{text}");
+        assert!(text.contains("You are careful."), "{text}");
+        assert_eq!(warnings(&events), Vec::<&str>::new());
+    }
+}
+
+/// The program reads the file by itself in a project that it trusts.
+#[tokio::test]
+async fn without_project_memory_the_model_does_not_receive_the_file() {
+    for is_repository in [false, true] {
+        let setting = hello();
+        fs::write(setting.file("AGENTS.md"), MEMORY).expect("writable");
+        fs::write(setting.file("AGENTS.override.md"), MEMORY).expect("writable");
+        if is_repository {
+            fs::create_dir(setting.file(".git")).expect("writable");
+            fs::write(setting.file(".git/HEAD"), "ref: refs/heads/main\n").expect("writable");
+        }
+
+        let (text, _) = received(&setting, |spec| spec.project_memory = false).await;
+
+        assert!(!text.is_empty() && !text.contains(MEMORY), "{text}");
+    }
+}
+
+/// Settings can add instructions and memory files, and start servers.
+#[tokio::test]
+async fn settings_of_a_project_with_memory_do_not_apply() {
+    let setting = hello();
+    let trace = setting.file("trace.txt");
+    let config = format!(
+        "developer_instructions = \"From settings.\"\n\
+         project_doc_max_bytes = 65536\n\
+         project_doc_fallback_filenames = [\"OTHER.md\"]\n\
+         [mcp_servers.evil]\ncommand = \"/bin/sh\"\nargs = [\"-c\", \"echo 1 > {}\"]\n",
+        trace.display()
+    );
+    fs::create_dir(setting.file(".codex")).expect("writable");
+    for (name, text) in [
+        (".codex/config.toml", config.as_str()),
+        ("AGENTS.md", MEMORY),
+        ("OTHER.md", "From another file."),
+    ] {
+        fs::write(setting.file(name), text).expect("writable");
+    }
+
+    let (text, _) = received(&setting, |_| {}).await;
+
+    assert!(text.contains(MEMORY), "{text}");
+    for other in ["From settings.", "From another file."] {
+        assert!(!text.contains(other), "{text}");
+    }
+    assert!(!trace.exists());
+}
+
+#[tokio::test]
+async fn a_file_that_is_cut_or_skipped_is_a_warning() {
+    let setting = hello();
+    let outside = setting.folder.join("outside.md");
+    fs::write(&outside, "From outside.").expect("writable");
+    symlink(&outside, setting.file("AGENTS.md")).expect("writable");
+
+    let (text, events) = received(&setting, |_| {}).await;
+
+    assert!(!text.contains("From outside."), "{text}");
+    assert_eq!(warnings(&events).len(), 1, "{events:?}");
+
+    let setting = hello();
+    let large = format!("{MEMORY}\n{}", "Write tests.\n".repeat(10_000));
+    fs::write(setting.file("AGENTS.md"), large).expect("writable");
+
+    let (text, events) = received(&setting, |_| {}).await;
+
+    assert!(text.contains(MEMORY), "{text}");
+    assert!(
+        text.contains("AGENTS.md is cut here, after 64 KiB."),
+        "{text}"
+    );
+    assert_eq!(warnings(&events).len(), 1, "{events:?}");
+}
