@@ -22,6 +22,7 @@ pub(crate) fn of(reason: &ExitReason) -> u8 {
         ExitReason::QuotaExceeded => QUOTA,
         ExitReason::BudgetExceeded { .. } => BUDGET,
         ExitReason::MaxRetriesExceeded { .. } => 7,
+        ExitReason::Stalled { .. } => 8,
         ExitReason::Interrupted => INTERRUPTED,
         // A reason that is not known yet is no success.
         _ => FAILURE,
@@ -30,7 +31,7 @@ pub(crate) fn of(reason: &ExitReason) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{BudgetKind, Failure};
+    use autonoe_core::{BudgetKind, Failure, Mode};
 
     use super::*;
 
@@ -51,6 +52,13 @@ mod tests {
                 6,
             ),
             (ExitReason::MaxRetriesExceeded { error: error() }, 7),
+            (
+                ExitReason::Stalled {
+                    sessions: 5,
+                    mode: Mode::Run,
+                },
+                8,
+            ),
             (ExitReason::Interrupted, 130),
         ] {
             assert_eq!(of(&reason), code, "{reason}");

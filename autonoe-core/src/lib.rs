@@ -18,6 +18,7 @@
 //! | a tool for agents | [`Tool`], [`TypedTool`] | a struct and a function |
 //! | a way to serve tools to other programs | [`ToolServer`] | |
 //! | something that watches | [`RunObserver`] | a closure |
+//! | a measure of progress in files | [`Workspace`] | a closure |
 //! | time and ids | [`Clock`], [`IdSource`] | [`SystemClock`], [`SeededIds`] |
 //! | what drives runs, what carries them out | [`Engine`], [`JobRunner`] | [`LocalEngine`] |
 //! | plugins that a file can name | [`HookSpec`], [`BackendSpec`] | [`register_spec!`] |

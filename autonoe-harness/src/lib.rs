@@ -25,6 +25,7 @@
 //! | submit all of that as one run | [`StrategyRun`], [`StrategyRunner`] |
 //! | have them carried out by something of your own | [`FleetCourse`], [`FleetStep`] |
 //! | see whether an agent comes on | [`ProgressDetector`], [`ProgressWeights`], [`TreeSnapshot`] |
+//! | let a run stop when its sessions change nothing | [`ProjectFiles`] |
 //! | keep what is to be done and who does what, through crashes | [`StateStore`], [`MetaState`] |
 //! | have harnesses share values, files and events | `SharedContext` (feature `sqlite`) |
 //! | have somebody told of what matters, and keep it | [`AlertManager`], [`Alert`], [`AlertSink`] |
@@ -100,7 +101,7 @@ pub use isolation::{
 };
 pub use manager::{FoundHarness, HarnessManager, SubHarnessProgram, Survival};
 pub use progress::{
-    ProgressDetector, ProgressSignal, ProgressWeights, SnapshotLimits, TreeSnapshot,
+    ProgressDetector, ProgressSignal, ProgressWeights, ProjectFiles, SnapshotLimits, TreeSnapshot,
 };
 pub use recovery::{
     AskPerson, Attendance, BackendModel, Climb, Escalation, Exploration, ExplorationBranch, Ladder,

@@ -18,6 +18,10 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "N")]
     #[arg(help_heading = "Limits")]
     pub(crate) max_retries: Option<u32>,
+    /// How many sessions in a row may change nothing before the run stops; 0 means no limit [default: 5]
+    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Limits")]
+    pub(crate) max_stalled_sessions: Option<u32>,
     /// How much money may be spent in total, in dollars
     #[arg(long, value_name = "USD", value_parser = cost)]
     #[arg(help_heading = "Limits")]
@@ -42,6 +46,7 @@ impl LimitArgs {
         GivenLimits {
             max_iterations: self.max_iterations,
             max_retries: self.max_retries,
+            max_stalled_sessions: self.max_stalled_sessions,
             on_quota: self.wait_for_quota.then_some(OnQuota::Wait),
             quota_backoff: None,
             pause: self.pause,

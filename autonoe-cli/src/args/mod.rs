@@ -68,7 +68,8 @@ use clap::{Args, Parser, Subcommand};
 )]
 #[command(
     after_help = "Exit codes: 0 done, 1 failure, 2 wrong usage, 3 all blocked, \
-    4 maximum of iterations, 5 quota, 6 budget, 7 too many retries, 130 interrupted."
+    4 maximum of iterations, 5 quota, 6 budget, 7 too many retries, 8 no progress, \
+    130 interrupted."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]

@@ -15,6 +15,7 @@ pub(super) const EXIT_CODES: &str = "Exit codes:
     5  the quota is spent
     6  --max-cost or --max-time is spent
     7  more sessions failed in a row than --max-retries
+    8  --max-stalled-sessions sessions in a row changed nothing
   130  interrupted";
 
 /// Options of `autonoe run`.

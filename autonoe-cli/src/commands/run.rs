@@ -1,8 +1,10 @@
 //! `autonoe run` and `autonoe sync`.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use autonoe_core::{ExitReason, Mode, Project, ProjectRun, RunControl, RunReport};
+use autonoe_harness::ProjectFiles;
 
 use super::broke_off::BrokeOff;
 use super::dry_run::dry_run;
@@ -13,6 +15,9 @@ use crate::error::CliError;
 use crate::exit_code;
 use crate::present::{harmless_line, summary};
 use crate::surroundings::Surroundings;
+
+const STALLED_HINT: &str = "`autonoe log` shows what the sessions did; clarify SPEC.md or the instructions \
+     and start again, or allow more sessions with --max-stalled-sessions (0 means no limit)";
 
 /// Works on the deliverables until all of them pass.
 pub(crate) fn run(args: &RunArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
@@ -46,12 +51,14 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
         stage.warn(&warning);
     }
     let control = RunControl::new();
+    let files = ProjectFiles::new(project.root());
     let project_run = ProjectRun::new(project, built.agents)
         .mode(work.mode)
         .sandbox(sandbox_switch(work.agent.no_sandbox, surroundings))
         .destructive(work.destructive)
         .limits(work.agent.limits.given())
-        .configure(stage.configuration(work.agent, built.outer_sandbox, surroundings));
+        .configure(stage.configuration(work.agent, built.outer_sandbox, surroundings))
+        .configure(move |runner| runner.workspace(Arc::new(files)));
 
     let report = stage.play(&control, project_run.start(&control))??;
     let told = stage.tell(&shown(&report), surroundings);
@@ -81,8 +88,11 @@ pub(super) fn shown(report: &RunReport) -> String {
     format!("{why}\n{counts}\n")
 }
 
-/// Returns what a person can do about the end of a run, if whoever failed said so.
+/// Returns what a person can do about the end of a run, if anything is known to help.
 pub(super) fn hint(exit: &ExitReason) -> Option<String> {
+    if let ExitReason::Stalled { .. } = exit {
+        return Some(STALLED_HINT.to_owned());
+    }
     let (ExitReason::Failed { error } | ExitReason::MaxRetriesExceeded { error }) = exit else {
         return None;
     };

@@ -3,10 +3,11 @@
 use std::io;
 use std::os::fd::AsFd;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::ProjectSessionHost;
-use autonoe_harness::{PipedProgram, ServedSession, serve_session_host};
+use autonoe_harness::{PipedProgram, ProjectFiles, ServedSession, serve_session_host};
 use autonoe_process::Marker;
 use tokio::net::unix::pipe;
 
@@ -40,11 +41,13 @@ pub(crate) fn session_host(
     let output = args.output();
     let mut stage = Stage::open(&agent, &output, &project, &models, surroundings);
     stage.warn_of(&built.warnings);
+    let files = Arc::new(ProjectFiles::new(project.root()));
+    let configuration = stage.configuration(&agent, built.outer_sandbox, surroundings);
     let host = ProjectSessionHost::new(project, built.agents)
         .mode(args.mode())
         .sandbox(sandbox_switch(agent.no_sandbox, surroundings))
         .destructive(args.destructive())
-        .configure(stage.configuration(&agent, built.outer_sandbox, surroundings));
+        .configure(move |runner| configuration(runner).workspace(files.clone()));
     let served = stage.see_through(async {
         let (input, output) = pipes()?;
         tokio::select! {

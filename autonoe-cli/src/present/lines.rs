@@ -1,8 +1,8 @@
 //! What of a run stays on the screen.
 
 use autonoe_core::{
-    DeliverableStatus, GateDecision, RunEventKind, SessionEnd, SessionOutcome, SessionResult,
-    ToolKind, WaitReason, format_duration,
+    DeliverableStatus, GateDecision, RunEventKind, SessionEnd, SessionOutcome, SessionProgress,
+    SessionResult, ToolKind, WaitReason, format_duration,
 };
 
 use super::activity::counted;
@@ -141,9 +141,16 @@ fn ended(number: u32, result: &SessionResult, tools: u32) -> Line {
         _ => (Level::Warning, "ended".to_owned()),
     };
     let (time, cost) = (format_duration(result.duration), &result.cost);
+    let progress = no_progress(result).map(|text| format!(", {text}"));
     let text = format!(
-        "Session {number} {how} ({time}, {cost}, {})",
-        counted(tools)
+        "Session {number} {how} ({time}, {cost}, {}{})",
+        counted(tools),
+        progress.unwrap_or_default()
     );
     Line::new(level, text)
+}
+
+/// Returns what is said of a session that made no progress.
+pub(crate) fn no_progress(result: &SessionResult) -> Option<&'static str> {
+    (result.progress == SessionProgress::None).then_some("no progress")
 }

@@ -7,6 +7,7 @@ use super::facts::{Facts, Standing};
 use super::foreign::{foreign, inline};
 use super::scale::since;
 use super::words::{machine_time, offset, sentence, total};
+use crate::present::no_progress;
 
 pub(super) fn section(facts: &Facts) -> Markup {
     let sessions = &facts.timeline.sessions;
@@ -74,6 +75,10 @@ fn end(session: &SessionSpan, facts: &Facts) -> Markup {
             ("busy", "▶", "under way".to_owned())
         }
         None => ("bad", "✕", "lost with its process".to_owned()),
+    };
+    let text = match session.result.as_ref().and_then(no_progress) {
+        Some(no_progress) => format!("{text}, {no_progress}"),
+        None => text,
     };
     html! {
         span class={ "sign " (class) } aria-hidden="true" { (sign) } " " (foreign(&sentence(&text)))

@@ -230,6 +230,76 @@ mod session_loop {
         assert_eq!(ended.code, Some(7), "{ended:?}");
         assert!(ended.stdout.contains("it broke"), "{ended:?}");
     }
+
+    fn idles(script: Script, sessions: usize) -> Script {
+        (0..sessions).fold(script, |script, _| {
+            script.session([says("I looked around."), ends()])
+        })
+    }
+
+    #[test]
+    fn sessions_in_a_row_that_change_nothing_end_it() {
+        let project = Project::new();
+        let script = idles(Script::new().plans(&["DL-001"]), 5);
+
+        let ended = scripted(&project, &script, &["run"]);
+
+        assert_eq!(ended.code, Some(8), "{ended:?}");
+        let why = "the last 5 sessions changed nothing: no deliverable, no commit, no file";
+        assert!(ended.stdout.contains(why), "{ended:?}");
+        assert_eq!(ended.stderr.matches(", no progress)").count(), 5, "{ended:?}");
+        assert!(ended.stderr.contains("hint: `autonoe log`"), "{ended:?}");
+        assert!(ended.stderr.contains("--max-stalled-sessions"), "{ended:?}");
+        let log = Ended::of(autonoe(&project, &["log"]));
+        assert!(log.stdout.contains(why), "{log:?}");
+        assert_eq!(log.stdout.matches(", no progress)").count(), 5, "{log:?}");
+        let page = Ended::of(autonoe(&project, &["report", "-o", "-"]));
+        assert!(page.stdout.contains("he last 5 sessions changed nothing"), "{page:?}");
+        assert_eq!(page.stdout.matches(", no progress").count(), 5, "{page:?}");
+    }
+
+    #[test]
+    fn notes_and_ignored_files_do_not_hide_that_nothing_changes() {
+        let project = Project::new();
+        project.write(".gitignore", "target/\n");
+        let writes = |path: &str, text: String| json!({"writes": {"path": path, "text": text}});
+        let script = (0..5).fold(Script::new().plans(&["DL-001"]), |script, session| {
+            script.session([
+                writes("target/out", format!("built {session}")),
+                writes(".autonoe-note.md", format!("nothing works {session}")),
+                ends(),
+            ])
+        });
+
+        let ended = scripted(&project, &script, &["run"]);
+
+        assert_eq!(ended.code, Some(8), "{ended:?}");
+    }
+
+    #[test]
+    fn a_changed_file_of_the_project_keeps_it_running() {
+        let project = Project::new();
+        let writes = json!({"writes": {"path": "src/main.rs", "text": "fn main() {}"}});
+        let script = idles(Script::new().plans(&["DL-001"]), 2).session([writes, ends()]);
+        let script = idles(script, 2).passes(&["DL-001"]);
+
+        let ended = scripted(&project, &script, &["run", "--max-stalled-sessions=3"]);
+
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+    }
+
+    #[test]
+    fn a_sync_that_never_verifies_is_ended() {
+        let project = Project::new();
+        project.has_ledger(&[("DL-001", true, false)]);
+        let script = idles(Script::new().session([says("all is there"), ends()]), 2);
+
+        let ended = scripted(&project, &script, &["sync", "--max-stalled-sessions=2"]);
+
+        assert_eq!(ended.code, Some(8), "{ended:?}");
+        let why = "the last 2 sessions changed nothing: no deliverable was verified or updated";
+        assert!(ended.stdout.contains(why), "{ended:?}");
+    }
 }
 
 mod configuration {

@@ -112,6 +112,29 @@ fn a_project_is_planned_and_built_in_a_terminal() {
 }
 
 #[test]
+fn an_agent_that_changes_nothing_is_stopped() {
+    for build in BUILDS {
+        let project = project();
+        let looks = || {
+            let command = json!({"command": "ls -a", "description": "look around"});
+            [tool("Bash", command), Turn::text("I looked around.")]
+        };
+        let turns = plans().into_iter().chain(looks()).chain(looks());
+        let model = AnthropicServer::start(Script::new(turns));
+        let mut command = run(&project, build, &model);
+        command.arg("--max-stalled-sessions=2");
+
+        let ended = Ended::of(command);
+
+        assert_eq!(ended.code, Some(8), "{ended:?}");
+        let why = "the last 2 sessions changed nothing";
+        assert!(ended.stdout.contains(why), "{ended:?}");
+        model.verify();
+        nothing_is_left(&project);
+    }
+}
+
+#[test]
 fn an_interrupt_ends_the_agent_with_the_run() {
     let build = Build::NEWER;
     let project = project();

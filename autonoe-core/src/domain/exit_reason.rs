@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BudgetKind, Failure};
+use super::{BudgetKind, Failure, Mode};
 
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +26,14 @@ pub enum ExitReason {
     BudgetExceeded {
         /// Which of them.
         budget: BudgetKind,
+    },
+    /// Too many sessions in a row made no progress.
+    Stalled {
+        /// The number of sessions in a row without progress.
+        #[serde(rename = "stalledSessions")]
+        sessions: u32,
+        /// What the run was for, which decides what counts as progress.
+        mode: Mode,
     },
     /// The run was cancelled.
     Interrupted,
@@ -51,6 +59,7 @@ impl ExitReason {
             Self::MaxIterations => "max_iterations",
             Self::QuotaExceeded => "quota_exceeded",
             Self::BudgetExceeded { .. } => "budget_exceeded",
+            Self::Stalled { .. } => "stalled",
             Self::Interrupted => "interrupted",
             Self::MaxRetriesExceeded { .. } => "max_retries_exceeded",
             Self::Failed { .. } => "failed",
@@ -72,6 +81,16 @@ impl fmt::Display for ExitReason {
             Self::MaxIterations => f.write_str("the maximum number of iterations was reached"),
             Self::QuotaExceeded => f.write_str("the quota is exceeded"),
             Self::BudgetExceeded { budget } => write!(f, "the {budget} budget is spent"),
+            Self::Stalled { sessions, mode } => {
+                match sessions {
+                    1 => f.write_str("the last session ")?,
+                    sessions => write!(f, "the last {sessions} sessions ")?,
+                }
+                f.write_str(match mode {
+                    Mode::Run => "changed nothing: no deliverable, no commit, no file",
+                    Mode::Sync => "changed nothing: no deliverable was verified or updated",
+                })
+            }
             Self::Interrupted => f.write_str("it was interrupted"),
             Self::MaxRetriesExceeded { error } => {
                 write!(
@@ -80,6 +99,29 @@ impl fmt::Display for ExitReason {
                 )
             }
             Self::Failed { error } => write!(f, "it cannot go on: {error}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stalled_run_says_how_many_sessions_changed_nothing() {
+        for (sessions, mode, text) in [
+            (
+                5,
+                Mode::Run,
+                "the last 5 sessions changed nothing: no deliverable, no commit, no file",
+            ),
+            (
+                1,
+                Mode::Sync,
+                "the last session changed nothing: no deliverable was verified or updated",
+            ),
+        ] {
+            assert_eq!(ExitReason::Stalled { sessions, mode }.to_string(), text);
         }
     }
 }

@@ -45,7 +45,7 @@ pub use ledger_state::{LedgerState, LedgerView};
 pub use outcome::{SessionEnd, SessionOutcome};
 pub use quota::{OnQuota, QuotaBackoff};
 pub use report::RunReport;
-pub use session_result::{Activity, SessionResult};
+pub use session_result::{Activity, SessionProgress, SessionResult};
 pub use span::{InvalidSpanId, SpanContext, SpanId, TraceId};
 pub use time::format_time;
 pub use tokens::TokenUsage;

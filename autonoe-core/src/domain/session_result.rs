@@ -30,6 +30,9 @@ pub struct SessionResult {
     /// The backend's name of the conversation, when it told one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_session: Option<AgentSessionId>,
+    /// Whether the session changed the ledger or the project.
+    #[serde(default, skip_serializing_if = "SessionProgress::is_unknown")]
+    pub progress: SessionProgress,
 }
 
 impl SessionResult {
@@ -42,6 +45,7 @@ impl SessionResult {
             duration: Duration::ZERO,
             activity: Activity::None,
             agent_session: None,
+            progress: SessionProgress::Unknown,
         }
     }
 
@@ -70,4 +74,28 @@ pub enum Activity {
     None,
     /// Text or a tool call.
     Some,
+}
+
+/// Whether a session changed the ledger or the project.
+///
+/// In [`Mode::Run`](super::Mode::Run), every ledger change, new commit and changed file is progress. A
+/// sync writes no project file, so in [`Mode::Sync`](super::Mode::Sync) only ledger changes count.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionProgress {
+    /// The session changed something.
+    Made,
+    /// The session changed nothing.
+    None,
+    /// Progress was not measured, or the measurement failed.
+    #[default]
+    Unknown,
+}
+
+impl SessionProgress {
+    fn is_unknown(&self) -> bool {
+        *self == Self::Unknown
+    }
 }

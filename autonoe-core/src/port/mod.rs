@@ -42,6 +42,7 @@ mod tool_execution;
 mod tool_server;
 mod toolbox;
 mod typed_tool;
+mod workspace;
 
 pub use agent::{
     AgentClient, AgentClientFactory, MessageStream, NoControl, Prompt, SessionControl,
@@ -96,3 +97,4 @@ pub use tool_execution::ToolExecution;
 pub use tool_server::{ServedTools, ToolServer, ToolServerError};
 pub use toolbox::Toolbox;
 pub use typed_tool::TypedTool;
+pub use workspace::{Workspace, WorkspaceSnapshot};

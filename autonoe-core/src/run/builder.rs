@@ -18,7 +18,7 @@ use crate::guard::{CredentialPlaces, built_in_guards};
 use crate::port::{
     AgentClientFactory, Clock, DeliverableRepository, Gate, Grants, IdSource, InstructionSource,
     McpServer, NoRandomness, OuterSandbox, PermissionRule, Places, PreToolUseHook, RandomIds,
-    RunObserver, Sandbox, SystemClock, ThinkingBudget, Tool, ToolServer,
+    RunObserver, Sandbox, SystemClock, ThinkingBudget, Tool, ToolServer, Workspace,
 };
 
 /// Puts a [`SessionRunner`] together, or [`Sessions`] for a caller that has a loop of its own.
@@ -42,6 +42,7 @@ pub struct SessionRunnerBuilder {
     tool_data: Map<String, Value>,
     tool_server: Option<Arc<dyn ToolServer>>,
     places: Places,
+    workspace: Option<Arc<dyn Workspace>>,
     credentials: CredentialPlaces,
     limits: RunLimits,
     session_limits: SessionLimits,
@@ -78,6 +79,7 @@ impl SessionRunnerBuilder {
             tool_data: Map::new(),
             tool_server: None,
             places: Places::new(project_dir),
+            workspace: None,
             credentials: CredentialPlaces::default(),
             limits: RunLimits::new(Mode::Run),
             session_limits: SessionLimits::default(),
@@ -143,6 +145,16 @@ impl SessionRunnerBuilder {
     #[must_use]
     pub fn max_retries(mut self, max: u32) -> Self {
         self.limits.max_retries = max;
+        self
+    }
+
+    /// Sets how many sessions in a row without progress end the run; 5 by default, 0 for no limit.
+    ///
+    /// In [`Mode::Run`], a session without progress is recognised only with a
+    /// [`workspace`](Self::workspace).
+    #[must_use]
+    pub fn max_stalled_sessions(mut self, max: u32) -> Self {
+        self.limits.max_stalled_sessions = max;
         self
     }
 
@@ -319,6 +331,14 @@ impl SessionRunnerBuilder {
         self
     }
 
+    /// Sets the files that show whether a session made progress; see
+    /// [`max_stalled_sessions`](Self::max_stalled_sessions). None by default.
+    #[must_use]
+    pub fn workspace(mut self, workspace: Arc<dyn Workspace>) -> Self {
+        self.workspace = Some(workspace);
+        self
+    }
+
     /// Sets the descriptor of the run's lock, which the agents' processes inherit.
     #[must_use]
     pub fn lock(mut self, descriptor: Arc<File>) -> Self {
@@ -462,6 +482,7 @@ impl SessionRunnerBuilder {
             tool_data: self.tool_data,
             tool_server: self.tool_server,
             places: self.places,
+            workspace: self.workspace,
             limits: self.limits,
             session_limits: self.session_limits,
             max_turns: self.max_turns,

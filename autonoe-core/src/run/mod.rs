@@ -15,6 +15,7 @@ mod narrator;
 mod perform;
 mod preflight;
 mod prepare;
+mod progress;
 mod prompt;
 mod recorded;
 mod runner;

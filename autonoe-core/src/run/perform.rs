@@ -64,7 +64,9 @@ impl Setting {
         if let Some(conversation) = &task.extras.resume {
             events.emit(RunEventKind::ConversationResumed { conversation });
         }
-        let result = self.perform(stand, task, &events, inbox, heard).await;
+        let baseline = self.progress_baseline(stand).await;
+        let mut result = self.perform(stand, task, &events, inbox, heard).await;
+        result.progress = self.progress_since(&baseline, stand).await;
         tracing::info!(run = %self.run, session = number, end = ?result.end, "session ended");
         events.emit(RunEventKind::SessionEnded {
             number,

@@ -14,7 +14,7 @@ use crate::domain::{Models, RunReport, TraceContext};
 use crate::port::{
     AgentClientFactory, Clock, DeliverableRepository, Grants, IdSource, InstructionSource,
     McpServer, OuterSandbox, Places, PreToolUseHook, RunObserver, Sandbox, ThinkingBudget, Tool,
-    ToolServer,
+    ToolServer, Workspace,
 };
 
 /// Runs sessions one after another until the work is done, or until it must stop.
@@ -76,6 +76,7 @@ pub(super) struct Parts {
     pub(super) tool_data: Map<String, Value>,
     pub(super) tool_server: Option<Arc<dyn ToolServer>>,
     pub(super) places: Places,
+    pub(super) workspace: Option<Arc<dyn Workspace>>,
     pub(super) limits: RunLimits,
     pub(super) session_limits: SessionLimits,
     pub(super) max_turns: Option<u32>,

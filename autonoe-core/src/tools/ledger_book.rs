@@ -1,6 +1,7 @@
 //! The ledger as tools and runs use it: read, change, save, tell.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -47,6 +48,7 @@ pub struct LedgerBook {
     epoch: Epoch,
     turn: Arc<Mutex<()>>,
     lost: LostGround,
+    saves: Arc<AtomicU64>,
 }
 
 impl LedgerBook {
@@ -77,12 +79,18 @@ impl LedgerBook {
             epoch,
             turn: Arc::default(),
             lost: LostGround::default(),
+            saves: Arc::default(),
         }
     }
 
     /// Returns what tells that the ledger is lost.
     pub(crate) fn lost(&self) -> &LostGround {
         &self.lost
+    }
+
+    /// Returns how often this book and its clones have saved a changed ledger.
+    pub(crate) fn saves(&self) -> u64 {
+        self.saves.load(Ordering::Relaxed)
     }
 
     /// Returns who writes.
@@ -171,6 +179,7 @@ impl LedgerBook {
                 .await
             {
                 Ok(_revision) => {
+                    self.saves.fetch_add(1, Ordering::Relaxed);
                     tell(&told);
                     return Ok(told);
                 }

@@ -20,6 +20,7 @@ mod resume;
 mod run;
 mod session;
 mod specs;
+mod stalled;
 mod support;
 mod sync;
 mod telling;

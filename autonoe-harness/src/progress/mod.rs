@@ -1,12 +1,15 @@
 //! How far an agent came on in an iteration.
 
 mod detector;
+mod head_commit;
 mod ledger;
+mod project_files;
 mod signal;
 mod snapshot;
 mod text;
 
 pub use detector::ProgressDetector;
+pub use project_files::ProjectFiles;
 pub use signal::{ProgressSignal, ProgressWeights};
 pub use snapshot::{SnapshotLimits, TreeSnapshot};
 

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use ignore::WalkBuilder;
+use super::project_files::walk;
 
 /// How many changed lines are a lot, if nothing else is said.
 const A_LOT: u64 = 100;
@@ -18,7 +18,7 @@ const UNCOUNTED: u64 = 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SnapshotLimits {
-    /// How many files at most.
+    /// How many files at most, and how many directories at most.
     pub files: usize,
     /// Up to how many bytes the lines of a file are counted. A larger one is the same as long as
     /// its size and its time are.
@@ -43,8 +43,8 @@ impl Default for SnapshotLimits {
 /// What is in a folder at one time, to be compared with another time.
 ///
 /// It looks at the files themselves, so it does not matter whether they are tracked, committed or
-/// in a repository at all. What `.gitignore` names is passed over, and so are `.git`, `.autonoe`
-/// and `.harness`.
+/// in a repository at all. What `.gitignore` names is passed over, and so are `.git`, `.autonoe`,
+/// `.autonoe-note.md` and `.harness`.
 ///
 /// ```
 /// use autonoe_harness::{SnapshotLimits, TreeSnapshot};
@@ -85,46 +85,13 @@ impl TreeSnapshot {
     pub fn take(folder: &Path, limits: &SnapshotLimits) -> io::Result<Self> {
         let mut files = HashMap::new();
         let mut bytes_left = limits.all_bytes;
-        let mut has_begun = false;
-        let walk = WalkBuilder::new(folder)
-            .hidden(false)
-            .parents(false)
-            .git_global(false)
-            .require_git(false)
-            .filter_entry(|entry| {
-                let ours = [".git", ".autonoe", ".harness"];
-                !ours.iter().any(|name| entry.file_name() == *name)
-            })
-            .build();
-        for entry in walk {
-            let entry = match entry {
-                Ok(entry) => entry,
-                Err(error) => match error.into_io_error() {
-                    Some(error) if is_passed_over(&error) && has_begun => continue,
-                    Some(error) => return Err(error),
-                    None => continue,
-                },
-            };
-            has_begun = true;
-            let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
-            if is_directory {
-                continue;
-            }
-            if files.len() == limits.files {
-                let message = format!("there are more than {} files", limits.files);
-                return Err(io::Error::other(message));
-            }
-            let path = entry.path();
-            match Content::of(path, limits.file_bytes.min(bytes_left)) {
-                Ok((content, read)) => {
-                    bytes_left = bytes_left.saturating_sub(read);
-                    let path = path.strip_prefix(folder).unwrap_or(path);
-                    files.insert(path.to_owned(), content);
-                }
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
-            }
-        }
+        walk(folder, limits.files, &mut |path, _| {
+            let (content, read) = Content::of(path, limits.file_bytes.min(bytes_left))?;
+            bytes_left = bytes_left.saturating_sub(read);
+            let path = path.strip_prefix(folder).unwrap_or(path);
+            files.insert(path.to_owned(), content);
+            Ok(())
+        })?;
         Ok(Self { files })
     }
 
@@ -180,14 +147,6 @@ impl Content {
         let whole = hasher.hash_one(&bytes);
         Ok((Self::Lines { whole, lines }, read))
     }
-}
-
-/// Tells whether a folder that cannot be looked into is left out: it went away, or is not for us.
-fn is_passed_over(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied
-    )
 }
 
 fn changed_lines(before: Option<&Content>, now: Option<&Content>) -> u64 {

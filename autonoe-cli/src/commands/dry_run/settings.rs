@@ -60,7 +60,7 @@ pub(in crate::commands) fn flow_settings(
     backend: &ChosenBackend,
 ) -> Vec<Setting> {
     let given = agent.limits.given();
-    let [_, _, limits @ ..] = limits(&given.over(&RunLimits::new(Mode::Run)));
+    let [_, _, _, limits @ ..] = limits(&given.over(&RunLimits::new(Mode::Run)));
     let flags = [
         given.on_quota.is_some(),
         given.budget.cost_usd.is_some(),
@@ -135,6 +135,7 @@ fn run_limits(work: &Work<'_>, resumed: Option<&ResumedRun>) -> Vec<Setting> {
     let flags = [
         given.max_iterations.is_some(),
         given.max_retries.is_some(),
+        given.max_stalled_sessions.is_some(),
         given.on_quota.is_some(),
         given.budget.cost_usd.is_some(),
         given.budget.time.is_some(),
@@ -154,7 +155,7 @@ fn run_limits(work: &Work<'_>, resumed: Option<&ResumedRun>) -> Vec<Setting> {
         .collect()
 }
 
-fn limits(limits: &RunLimits) -> [(&'static str, String); 5] {
+fn limits(limits: &RunLimits) -> [(&'static str, String); 6] {
     let unlimited = || "unlimited".to_owned();
     let Budget { cost_usd, time, .. } = limits.budget;
     let on_quota = match limits.on_quota {
@@ -162,10 +163,15 @@ fn limits(limits: &RunLimits) -> [(&'static str, String); 5] {
         OnQuota::Wait => "wait",
     };
     let iterations = limits.max_iterations.map(|max| max.to_string());
+    let stalled = match limits.max_stalled_sessions {
+        0 => unlimited(),
+        max => max.to_string(),
+    };
     let cost = cost_usd.map(|cost| cost.to_string());
     [
         ("maxIterations", iterations.unwrap_or_else(unlimited)),
         ("maxRetries", limits.max_retries.to_string()),
+        ("maxStalledSessions", stalled),
         ("onQuota", on_quota.to_owned()),
         ("maxCost", cost.unwrap_or_else(unlimited)),
         ("maxTime", time.map_or_else(unlimited, format_duration)),

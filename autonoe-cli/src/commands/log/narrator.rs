@@ -9,7 +9,7 @@ use autonoe_core::{
 };
 
 use super::flow_teller::{FlowTeller, why_ended};
-use crate::present::{shorten, summary};
+use crate::present::{no_progress, shorten, summary};
 
 /// Tells a run line by line.
 ///
@@ -187,6 +187,7 @@ impl Narrator {
                 count => parts.push(format!("{count} {many}")),
             }
         }
+        parts.extend(no_progress(result).map(str::to_owned));
         let how = shorten(&result.end.to_string());
         format!("Session {number} {how} ({})", parts.join(", "))
     }
@@ -209,6 +210,10 @@ fn given(limits: &GivenLimits) -> String {
             limits.max_iterations.map(|max| max.to_string()),
         ),
         ("max retries", limits.max_retries.map(|max| max.to_string())),
+        (
+            "max stalled sessions",
+            limits.max_stalled_sessions.map(|max| max.to_string()),
+        ),
         ("max cost", cost_usd.map(|cost| cost.to_string())),
         ("max tokens", tokens.map(|tokens| tokens.to_string())),
         (

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::SessionPlan;
 use crate::domain::{
     Activity, BudgetKind, CostUsd, Failure, LedgerView, Phase, SessionEnd, SessionOutcome,
-    SessionResult,
+    SessionProgress, SessionResult,
 };
 
 /// What a session that ended means for the run.
@@ -31,6 +31,32 @@ impl Meaning {
             Self::Neutral | Self::Spent(_) => result.activity == Activity::Some,
             Self::Quota { .. } | Self::Error(_) => false,
         }
+    }
+}
+
+/// Returns the number of sessions in a row without progress after a session that ended, given the
+/// number before it.
+///
+/// A session that failed, hit the quota or was cancelled leaves the number as it is unless it made
+/// progress: the error limit, the quota rules or the caller decide about those sessions. Unknown
+/// progress counts as progress, so that no run stops on a guess.
+pub(super) fn stalled_sessions(
+    before: u32,
+    meaning: &Meaning,
+    result: &SessionResult,
+    plan: &SessionPlan,
+) -> u32 {
+    let stalled = match meaning {
+        // A completed plan leads to the next phase, also if there was nothing to change.
+        Meaning::Completed if plan.instruction.phase() == Phase::Planning => return 0,
+        Meaning::Completed => true,
+        Meaning::Neutral => result.end != SessionEnd::Cancelled,
+        Meaning::Quota { .. } | Meaning::Spent(_) | Meaning::Error(_) => false,
+    };
+    match (result.progress, stalled) {
+        (SessionProgress::Made, _) | (SessionProgress::Unknown, true) => 0,
+        (SessionProgress::None, true) => before.saturating_add(1),
+        (SessionProgress::None | SessionProgress::Unknown, false) => before,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::domain::{BudgetKind, ExitReason, Failure, OnQuota, Retry};
+use crate::domain::{BudgetKind, ExitReason, Failure, Mode, OnQuota, Retry};
 
 /// All that the decision depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,11 @@ pub(super) struct Situation<'a> {
     pub(super) last_error: Option<&'a Failure>,
     pub(super) consecutive_errors: u32,
     pub(super) max_retries: u32,
+    pub(super) mode: Mode,
+    /// Sessions in a row without progress.
+    pub(super) stalled_sessions: u32,
+    /// The number of them that ends the run; 0 for none.
+    pub(super) max_stalled_sessions: u32,
 }
 
 /// What is to be done.
@@ -71,10 +76,18 @@ pub(super) fn decide(situation: &Situation<'_>) -> Decision {
     {
         return Decision::Exit(ExitReason::MaxIterations);
     }
+    // 6. No progress; likewise.
+    let max_stalled = situation.max_stalled_sessions;
+    if max_stalled > 0 && situation.stalled_sessions >= max_stalled {
+        return Decision::Exit(ExitReason::Stalled {
+            sessions: situation.stalled_sessions,
+            mode: situation.mode,
+        });
+    }
     if situation.quota == Some(OnQuota::Wait) {
         return Decision::WaitForQuota;
     }
-    // 6. Max retries.
+    // 7. Max retries.
     match situation.last_error {
         Some(error) if situation.consecutive_errors > situation.max_retries => {
             Decision::Exit(ExitReason::MaxRetriesExceeded {

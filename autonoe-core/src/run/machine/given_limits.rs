@@ -36,6 +36,9 @@ pub struct GivenLimits {
     /// How many sessions in a row may fail before the next one that fails ends the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_retries: Option<u32>,
+    /// Sessions in a row without progress that end the run; 0 turns the limit off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_stalled_sessions: Option<u32>,
     /// What to do when the quota is spent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_quota: Option<OnQuota>,
@@ -61,6 +64,9 @@ impl GivenLimits {
             mode: limits.mode,
             max_iterations: self.max_iterations.or(limits.max_iterations),
             max_retries: self.max_retries.unwrap_or(limits.max_retries),
+            max_stalled_sessions: self
+                .max_stalled_sessions
+                .unwrap_or(limits.max_stalled_sessions),
             on_quota: self.on_quota.unwrap_or(limits.on_quota),
             quota_backoff: self.quota_backoff.unwrap_or(limits.quota_backoff),
             pause: self.pause.unwrap_or(limits.pause),

@@ -16,6 +16,7 @@ use crate::domain::{Budget, Mode, OnQuota, QuotaBackoff};
 /// let limits = RunLimits { max_iterations: Some(10), ..RunLimits::new(Mode::Run) };
 ///
 /// assert_eq!(limits.max_retries, 3);
+/// assert_eq!(limits.max_stalled_sessions, 5);
 /// assert_eq!(limits.pause.as_secs(), 3);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +28,11 @@ pub struct RunLimits {
     pub max_iterations: Option<u32>,
     /// How many sessions in a row may fail before the next one that fails ends the run.
     pub max_retries: u32,
+    /// Sessions in a row without progress that end the run; 0 turns the limit off.
+    ///
+    /// A session that failed or hit the quota neither counts nor ends the row, because other limits
+    /// apply to it. [Unknown](crate::SessionProgress::Unknown) progress counts as progress.
+    pub max_stalled_sessions: u32,
     /// What to do when the quota is spent.
     pub on_quota: OnQuota,
     /// How to wait when nobody knows when the quota comes back.
@@ -52,6 +58,7 @@ impl RunLimits {
             mode,
             max_iterations: None,
             max_retries: 3,
+            max_stalled_sessions: 5,
             on_quota: OnQuota::default(),
             quota_backoff: QuotaBackoff::default(),
             pause: Duration::from_secs(3),

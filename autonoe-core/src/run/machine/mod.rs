@@ -14,7 +14,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use self::accounting::{Meaning, meaning};
+use self::accounting::{Meaning, meaning, stalled_sessions};
 use self::decide::{Decision, Situation, decide};
 pub use self::fact::{RunAction, RunFact, SessionPlan};
 pub use self::given_limits::GivenLimits;
@@ -94,6 +94,7 @@ struct Tally {
     sessions: u32,
     iterations: u32,
     consecutive_errors: u32,
+    stalled_sessions: u32,
     quota_stops_in_a_row: u32,
     last_error: Option<Failure>,
     planned: bool,
@@ -277,6 +278,10 @@ impl RunMachine {
             later_ones.retain(|later| !self.messages.contains(later));
             self.messages.extend(later_ones);
         }
+        self.tally.stalled_sessions = match before == after {
+            true => stalled_sessions(self.tally.stalled_sessions, &meaning, result, &plan),
+            false => 0,
+        };
         self.count(&meaning, result, &plan.instruction);
         let due = self.due(at, &meaning);
         let on_quota = matches!(meaning, Meaning::Quota { .. }).then_some(self.limits.on_quota);
@@ -342,7 +347,13 @@ impl RunMachine {
     /// Goes on after a wait or a hold, with the ledger as it is then.
     fn look_again(&mut self, at: Timestamp, ledger: Result<LedgerView, Failure>) -> RunAction {
         match ledger {
-            Ok(ledger) => self.ledger = ledger,
+            Ok(ledger) => {
+                if ledger != self.ledger {
+                    // Somebody else changed it, which gives the agent something new to work on.
+                    self.tally.stalled_sessions = 0;
+                }
+                self.ledger = ledger;
+            }
             Err(error) if error.retry == Retry::Useless => {
                 return self.finish(ExitReason::Failed { error });
             }
@@ -374,6 +385,9 @@ impl RunMachine {
             last_error: self.tally.last_error.as_ref(),
             consecutive_errors: self.tally.consecutive_errors,
             max_retries: self.limits.max_retries,
+            mode: self.limits.mode,
+            stalled_sessions: self.tally.stalled_sessions,
+            max_stalled_sessions: self.limits.max_stalled_sessions,
         };
         decide(&situation)
     }

@@ -8,7 +8,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::*;
-use crate::domain::{Activity, CostUsd, LedgerCounts, SessionEnd, SessionOutcome};
+use crate::domain::{
+    Activity, CostUsd, LedgerCounts, SessionEnd, SessionOutcome, SessionProgress,
+};
 
 /// The second `second` of the run.
 fn at(second: i64) -> Timestamp {
@@ -84,6 +86,14 @@ fn quota(resets_at: Option<Timestamp>) -> SessionResult {
 
 fn failed(error: Failure) -> SessionResult {
     SessionResult::new(SessionEnd::Failed { error })
+}
+
+/// Returns a session that changed nothing.
+fn stalled(result: SessionResult) -> SessionResult {
+    SessionResult {
+        progress: SessionProgress::None,
+        ..result
+    }
 }
 
 /// Ends the session that `action` started, one second after it began.

@@ -5,6 +5,7 @@ mod following;
 mod other_limits;
 mod reading;
 mod resuming;
+mod stalled;
 mod timeline;
 mod writing;
 

@@ -45,7 +45,16 @@ fn results() -> impl Strategy<Value = SessionResult> {
         1 => Just(CostTotal::unknown()),
         1 => Just(CostTotal::at_least(CostUsd::from_cents(3))),
     ];
-    (ends, cost).prop_map(|(result, cost)| SessionResult { cost, ..result })
+    let progress = prop_oneof![
+        Just(SessionProgress::Made),
+        Just(SessionProgress::None),
+        Just(SessionProgress::Unknown),
+    ];
+    (ends, cost, progress).prop_map(|(result, cost, progress)| SessionResult {
+        cost,
+        progress,
+        ..result
+    })
 }
 
 fn happenings() -> impl Strategy<Value = Vec<Happening>> {
@@ -70,6 +79,7 @@ fn run_limits() -> impl Strategy<Value = RunLimits> {
         prop_oneof![Just(Mode::Run), Just(Mode::Sync)],
         prop_oneof![Just(None), (0_u32..8).prop_map(Some)],
         0_u32..5,
+        0_u32..4,
         prop_oneof![Just(OnQuota::Stop), Just(OnQuota::Wait)],
         prop_oneof![
             Just(None),
@@ -81,20 +91,33 @@ fn run_limits() -> impl Strategy<Value = RunLimits> {
         ],
     )
         .prop_map(
-            |(mode, max_iterations, max_retries, on_quota, cost_usd, time)| RunLimits {
-                mode,
-                max_iterations,
-                max_retries,
-                on_quota,
-                quota_backoff: QuotaBackoff::default(),
-                pause: Duration::from_secs(3),
-                budget: Budget {
-                    cost_usd,
-                    tokens: None,
-                    time,
-                },
+            |(mode, max_iterations, max_retries, max_stalled_sessions, on_quota, cost_usd, time)| {
+                RunLimits {
+                    mode,
+                    max_iterations,
+                    max_retries,
+                    max_stalled_sessions,
+                    on_quota,
+                    quota_backoff: QuotaBackoff::default(),
+                    pause: Duration::from_secs(3),
+                    budget: Budget {
+                        cost_usd,
+                        tokens: None,
+                        time,
+                    },
+                }
             },
         )
+}
+
+/// Returns the limits of a run that nothing but errors, quota and missing progress can end.
+fn without_other_limits(limits: RunLimits) -> RunLimits {
+    RunLimits {
+        max_iterations: None,
+        max_stalled_sessions: limits.max_stalled_sessions.max(1),
+        budget: Budget::default(),
+        ..limits
+    }
 }
 
 /// Plays `happenings` over and over, for at most `sessions` sessions, and looks at every step.
@@ -102,57 +125,109 @@ fn play(
     limits: RunLimits,
     happenings: &[Happening],
     sessions: u32,
-    mut look: impl FnMut(&RunMachine, &RunAction, Timestamp),
+    look: impl FnMut(&RunMachine, &RunAction, Timestamp),
 ) -> Option<ExitReason> {
-    let mut now = at(0);
-    let mut machine = RunMachine::new(limits);
-    let mut action = machine.apply(RunFact::Started {
-        at: now,
-        ledger: LedgerView::default(),
-    });
-    let mut plays = happenings.iter().cycle();
-    loop {
-        assert_eq!(
-            machine.action(),
-            action,
-            "the machine knows what is under way"
-        );
-        look(&machine, &action, now);
-        action = match action {
-            RunAction::Finish { exit } => return Some(exit),
-            RunAction::StartSession(plan) if plan.number > sessions => return None,
-            RunAction::StartSession(plan) => {
-                let happening = plays.next().expect("endless");
-                if let Some(command) = &happening.command {
-                    let _ = machine.apply(command.clone());
+    Player::new(limits, look, |_, _| {}).play(happenings, sessions)
+}
+
+/// Does the same and records every fact with the decision that followed.
+fn play_facts(
+    limits: RunLimits,
+    happenings: &[Happening],
+    sessions: u32,
+    record: impl FnMut(&RunFact, &RunAction),
+) -> Option<ExitReason> {
+    Player::new(limits, |_, _, _| {}, record).play(happenings, sessions)
+}
+
+/// Drives a machine through what happens, and checks what holds after each step.
+struct Player<L, R> {
+    machine: RunMachine,
+    now: Timestamp,
+    look: L,
+    record: R,
+}
+
+impl<L, R> Player<L, R>
+where
+    L: FnMut(&RunMachine, &RunAction, Timestamp),
+    R: FnMut(&RunFact, &RunAction),
+{
+    fn new(limits: RunLimits, look: L, record: R) -> Self {
+        Self {
+            machine: RunMachine::new(limits),
+            now: at(0),
+            look,
+            record,
+        }
+    }
+
+    fn apply(&mut self, fact: RunFact) -> RunAction {
+        let action = self.machine.apply(fact.clone());
+        (self.record)(&fact, &action);
+        action
+    }
+
+    fn play(mut self, happenings: &[Happening], sessions: u32) -> Option<ExitReason> {
+        let mut action = self.apply(RunFact::Started {
+            at: self.now,
+            ledger: LedgerView::default(),
+        });
+        let mut plays = happenings.iter().cycle();
+        loop {
+            assert_eq!(
+                self.machine.action(),
+                action,
+                "the machine knows what is under way"
+            );
+            (self.look)(&self.machine, &action, self.now);
+            action = match action {
+                RunAction::Finish { exit } => return Some(exit),
+                RunAction::StartSession(plan) if plan.number > sessions => return None,
+                RunAction::StartSession(plan) => {
+                    let happening = plays.next().expect("endless");
+                    self.session(plan.number, happening)
                 }
-                now = later(now, Duration::from_secs(30));
-                let ledger = match happening.passed {
-                    Some(passed) => Ok(LedgerView {
-                        verified: passed,
-                        ..ledger(5, passed, 0)
-                    }),
-                    None => Err(Failure::retryable("ledger_unavailable", "busy")),
-                };
-                machine.apply(RunFact::SessionEnded {
-                    at: now,
-                    number: plan.number,
-                    result: happening.result.clone(),
-                    ledger,
-                })
-            }
-            RunAction::Wait { until, .. } => {
-                assert!(until >= now, "a wait lies ahead");
-                if until > now {
-                    let early = wait_over(&mut machine, now);
-                    assert_eq!(early, machine.action(), "too early is not over");
+                RunAction::Wait { until, .. } => {
+                    assert!(until >= self.now, "a wait lies ahead");
+                    let ledger = Ok(self.machine.ledger());
+                    if until > self.now {
+                        let early = self.apply(RunFact::WaitOver {
+                            at: self.now,
+                            ledger: ledger.clone(),
+                        });
+                        assert_eq!(early, self.machine.action(), "too early is not over");
+                    }
+                    self.now = until;
+                    self.apply(RunFact::WaitOver { at: until, ledger })
                 }
-                now = until;
-                wait_over(&mut machine, now)
-            }
-            RunAction::Hold => resume(&mut machine, now),
-            other => panic!("nothing is under way: {other:?}"),
+                RunAction::Hold => self.apply(RunFact::ResumeRequested {
+                    at: self.now,
+                    ledger: Ok(self.machine.ledger()),
+                }),
+                other => panic!("nothing is under way: {other:?}"),
+            };
+        }
+    }
+
+    fn session(&mut self, number: u32, happening: &Happening) -> RunAction {
+        if let Some(command) = &happening.command {
+            self.apply(command.clone());
+        }
+        self.now = later(self.now, Duration::from_secs(30));
+        let ledger = match happening.passed {
+            Some(passed) => Ok(LedgerView {
+                verified: passed,
+                ..ledger(5, passed, 0)
+            }),
+            None => Err(Failure::retryable("ledger_unavailable", "busy")),
         };
+        self.apply(RunFact::SessionEnded {
+            at: self.now,
+            number,
+            result: happening.result.clone(),
+            ledger,
+        })
     }
 }
 
@@ -193,6 +268,66 @@ proptest! {
     }
 
     #[test]
+    fn a_run_in_which_nothing_changes_always_ends(
+        limits in run_limits(),
+        mut happenings in happenings(),
+    ) {
+        let limits = without_other_limits(limits);
+        for happening in &mut happenings {
+            happening.result.progress = SessionProgress::None;
+            happening.passed = happening.passed.map(|_| 0);
+        }
+        prop_assume!(
+            limits.on_quota == OnQuota::Stop
+                || happenings.iter().any(|happening| !happening.is_quota())
+        );
+
+        let exit = play(limits, &happenings, 10_000, |_, _, _| {});
+
+        prop_assert!(exit.is_some(), "10,000 sessions and no end");
+    }
+
+    #[test]
+    fn a_run_whose_sessions_make_progress_never_stalls(
+        limits in run_limits(),
+        mut happenings in happenings(),
+        unknown: bool,
+    ) {
+        for happening in &mut happenings {
+            happening.result.progress = match unknown {
+                true => SessionProgress::Unknown,
+                false => SessionProgress::Made,
+            };
+        }
+
+        let exit = play(without_other_limits(limits), &happenings, 200, |_, _, _| {});
+
+        prop_assert!(exit.is_none_or(|exit| exit.code() != "stalled"));
+    }
+
+    #[test]
+    fn the_facts_of_a_journal_lead_to_the_same_decisions(
+        limits in run_limits(),
+        happenings in happenings(),
+    ) {
+        let mut facts = Vec::new();
+        let mut decisions = Vec::new();
+        let exit = play_facts(limits.clone(), &happenings, 100, |fact, action| {
+            facts.push(serde_json::to_string(fact).expect("it serialises"));
+            decisions.push(action.clone());
+        });
+
+        let mut replayed = RunMachine::new(limits);
+        for (fact, decision) in facts.iter().zip(decisions) {
+            let fact = serde_json::from_str(fact).expect("it parses");
+            assert_eq!(replayed.apply(fact), decision);
+        }
+        if let Some(exit) = exit {
+            assert_eq!(replayed.action(), finish(exit));
+        }
+    }
+
+    #[test]
     fn counters_never_go_down_except_on_reset(limits in run_limits(), happenings in happenings()) {
         let mut last = Tally::default();
         play(limits, &happenings, 200, |machine, _, _| {
@@ -205,6 +340,10 @@ proptest! {
             assert!(
                 tally.consecutive_errors >= last.consecutive_errors
                     || tally.consecutive_errors == 0
+            );
+            assert!(tally.stalled_sessions <= tally.iterations);
+            assert!(
+                tally.stalled_sessions >= last.stalled_sessions || tally.stalled_sessions == 0
             );
             last = tally.clone();
         });
@@ -234,6 +373,8 @@ proptest! {
                     // The session that starts here is not counted yet.
                     assert!(limits.max_iterations.is_none_or(|max| tally.iterations < max));
                     assert!(tally.consecutive_errors <= limits.max_retries);
+                    let max = limits.max_stalled_sessions;
+                    assert!(max == 0 || tally.stalled_sessions < max);
                     assert!(limits.budget.cost_usd.is_none_or(|cost| tally.cost.known_usd < cost));
                     assert!(deadline.is_none_or(|deadline| now < deadline));
                     assert_eq!(plan.deadline, deadline);
@@ -334,6 +475,7 @@ proptest! {
         let given = GivenLimits {
             max_iterations: other.max_iterations,
             max_retries: Some(other.max_retries),
+            max_stalled_sessions: Some(other.max_stalled_sessions),
             on_quota: Some(other.on_quota),
             quota_backoff: None,
             pause: Some(other.pause),
@@ -369,6 +511,7 @@ proptest! {
         late: bool,
         iterations in 0_u32..3,
         errors in 0_u32..3,
+        stalled_sessions in 0_u32..3,
         permanent: bool,
     ) {
         let error = if permanent {
@@ -388,6 +531,9 @@ proptest! {
             last_error: (errors > 0).then_some(&error),
             consecutive_errors: errors,
             max_retries: 1,
+            mode: Mode::Run,
+            stalled_sessions,
+            max_stalled_sessions: 2,
         });
 
         let expected = if interrupted {
@@ -402,6 +548,8 @@ proptest! {
             "budget_exceeded"
         } else if iterations >= 2 {
             "max_iterations"
+        } else if stalled_sessions >= 2 {
+            "stalled"
         } else if quota == Some(OnQuota::Wait) {
             "wait"
         } else if errors > 1 {

@@ -1,0 +1,59 @@
+//! Sessions without progress, in runs that were interrupted.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::{
+    ExitReason, JournalLine, Mode, ProjectRun, RecordedRun, RunAction, RunControl,
+    WorkspaceSnapshot,
+};
+use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject};
+
+use super::{create, run};
+
+fn idles() -> SessionScript {
+    SessionScript::new("idles").says("I looked around.").ends()
+}
+
+fn unchanged(run: ProjectRun) -> ProjectRun {
+    let workspace = || Ok(WorkspaceSnapshot::new("unchanged"));
+    run.configure(move |runner| runner.workspace(Arc::new(workspace)))
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_count_goes_on_after_an_interruption_and_the_journal_gives_the_same_end() {
+    let project = TempProject::new();
+    let plans = SessionScript::new("plans")
+        .uses_tool("mcp__autonoe__create", create(&["A"]))
+        .ends();
+    let hangs = SessionScript::new("hangs").says("working").hangs();
+    let first = ScriptedAgents::new([plans, idles(), idles(), idles(), hangs]).unverified();
+    {
+        let control = RunControl::new();
+        let broken = unchanged(run(&project, first)).start(&control);
+        let broke_off = tokio::time::timeout(Duration::from_secs(60), broken).await;
+        assert!(broke_off.is_err(), "it hangs");
+    }
+
+    let second = ScriptedAgents::resuming_at(4, [idles(), idles(), idles(), idles(), idles(), idles()]);
+    let report = unchanged(run(&project, second.unverified()))
+        .start(&RunControl::new())
+        .await
+        .expect("it starts");
+
+    let exit = ExitReason::Stalled {
+        sessions: 5,
+        mode: Mode::Run,
+    };
+    assert_eq!((&report.exit, report.sessions), (&exit, 6));
+    let journal = project.journal();
+    assert_eq!(
+        journal.stories()[0].why_did_it_stop().to_string(),
+        "it ended: the last 5 sessions changed nothing: no deliverable, no commit, no file"
+    );
+    // Without its last line, the run looks as if it had been killed before the end was recorded.
+    let lines = journal.entries().iter().map(|entry| &entry.line);
+    let lines = lines.filter(|line| !matches!(line, JournalLine::RunEnded { .. }));
+    let replayed = RecordedRun::replay(report.run.clone(), lines).expect("it did not end");
+    assert_eq!(replayed.under_way(), RunAction::Finish { exit });
+}
