@@ -105,7 +105,9 @@ impl Turn {
         let call = self.call("Bash".to_owned(), json!({ "command": command }));
         let (status, output) = match self.spec.gate.decide(&call).await {
             GateDecision::Allow { .. } => (ToolStatus::Error, "parrots have no shell".to_owned()),
-            GateDecision::Deny { by, reason } => (ToolStatus::Denied, format!("{by}: {reason}")),
+            GateDecision::Deny { by, reason, .. } => {
+                (ToolStatus::Denied, format!("{by}: {reason}"))
+            }
         };
         self.send(StreamEvent::tool_response(call.id, output, status));
     }
@@ -121,7 +123,9 @@ impl Turn {
                     Err(error) => (ToolStatus::Error, error.to_string()),
                 }
             }
-            GateDecision::Deny { by, reason } => (ToolStatus::Denied, format!("{by}: {reason}")),
+            GateDecision::Deny { by, reason, .. } => {
+                (ToolStatus::Denied, format!("{by}: {reason}"))
+            }
         };
         self.send(StreamEvent::tool_response(call.id, output, status));
     }

@@ -171,7 +171,7 @@ fn show(event: &RunEvent<'_>) {
         } => println!("  \"{text}\""),
         RunEventKind::ToolDecided { call, decision } => match decision {
             GateDecision::Allow { .. } => println!("  {}", short(call)),
-            GateDecision::Deny { by, reason } => {
+            GateDecision::Deny { by, reason, .. } => {
                 println!("  {}\n    denied by {by}: {reason}", short(call));
             }
         },

@@ -19,7 +19,7 @@ pub(crate) fn of(reason: &ExitReason) -> u8 {
         ExitReason::AllPassed | ExitReason::AllVerified => 0,
         ExitReason::AllBlocked => 3,
         ExitReason::MaxIterations => 4,
-        ExitReason::QuotaExceeded => QUOTA,
+        ExitReason::QuotaExceeded | ExitReason::QuotaWaitTooLong { .. } => QUOTA,
         ExitReason::BudgetExceeded { .. } => BUDGET,
         ExitReason::MaxRetriesExceeded { .. } => 7,
         ExitReason::Stalled { .. } => 8,
@@ -45,6 +45,7 @@ mod tests {
             (ExitReason::AllBlocked, 3),
             (ExitReason::MaxIterations, 4),
             (ExitReason::QuotaExceeded, 5),
+            (ExitReason::QuotaWaitTooLong { resets_at: None }, 5),
             (
                 ExitReason::BudgetExceeded {
                     budget: BudgetKind::Cost,

@@ -185,7 +185,7 @@ impl Player {
         let decision = self.spec.gate.decide(&call).await;
         let (status, output) = match &decision {
             autonoe_core::GateDecision::Allow { .. } => self.run(&call, tool).await,
-            autonoe_core::GateDecision::Deny { by, reason } => {
+            autonoe_core::GateDecision::Deny { by, reason, .. } => {
                 (ToolStatus::Denied, format!("denied by {by}: {reason}"))
             }
         };

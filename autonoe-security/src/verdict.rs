@@ -35,9 +35,9 @@ impl Verdict {
     }
 }
 
-/// Why a command may not run, and what to do instead.
+/// Why a command may not run, what the agent can do instead, and how the operator can allow it.
 ///
-/// Its `Display` is one line that an agent can act on.
+/// Its `Display` is one line for the agent, without the remedy: an agent cannot change settings.
 ///
 /// ```
 /// use autonoe_security::{Denial, Layer};
@@ -45,12 +45,13 @@ impl Verdict {
 /// let denial = Denial::new("R7", Layer::Profile, "Command 'curl' is not in the allowlist")
 ///     .because("only listed commands run")
 ///     .at(0..4)
-///     .instead("add \"curl\" to allowCommands");
+///     .instead("test the server from the project's test suite")
+///     .remedy("add \"allowCommands\": [\"curl\"] to agent.json");
 ///
 /// assert_eq!(
 ///     denial.to_string(),
 ///     "Command 'curl' is not in the allowlist: only listed commands run; \
-///      add \"curl\" to allowCommands (rule R7)",
+///      test the server from the project's test suite (rule R7)",
 /// );
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -72,8 +73,11 @@ pub struct Denial {
     /// Why, in a clause, when the rule says.
     #[cfg_attr(feature = "serde", serde(default))]
     pub why: Option<Cow<'static, str>>,
-    /// How to proceed, when the rule knows.
+    /// What the agent can do instead, when the rule knows.
     pub instead: Option<Cow<'static, str>>,
+    /// What the operator can change to allow the command, when a setting does.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub remedy: Option<Cow<'static, str>>,
 }
 
 impl Denial {
@@ -91,6 +95,7 @@ impl Denial {
             reason: reason.into(),
             why: None,
             instead: None,
+            remedy: None,
         }
     }
 
@@ -123,10 +128,17 @@ impl Denial {
         self
     }
 
-    /// Adds how to proceed.
+    /// Adds what the agent can do instead.
     #[must_use]
     pub fn instead(mut self, instead: impl Into<Cow<'static, str>>) -> Self {
         self.instead = Some(instead.into());
+        self
+    }
+
+    /// Adds what the operator can change to allow the command.
+    #[must_use]
+    pub fn remedy(mut self, remedy: impl Into<Cow<'static, str>>) -> Self {
+        self.remedy = Some(remedy.into());
         self
     }
 }

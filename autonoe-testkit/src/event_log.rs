@@ -144,7 +144,7 @@ fn line(kind: &RunEventKind<'_>) -> Line {
         RunEventKind::Agent { stream } => format!("  {}", said(stream)),
         RunEventKind::ToolDecided { call, decision } => match decision {
             GateDecision::Allow { by } => format!("  {} allowed by {by}", call.name),
-            GateDecision::Deny { by, reason } => {
+            GateDecision::Deny { by, reason, .. } => {
                 format!("  {} denied by {by}: {reason}", call.name)
             }
         },

@@ -6,7 +6,9 @@ use jiff::Timestamp;
 
 use super::Tasks;
 use super::calls::Calls;
-use crate::outcome::{ApiFailure, Evidence, Exit, HostAction, RejectedQuota, TurnResult};
+use crate::outcome::{
+    ApiFailure, Evidence, Exit, HostAction, RejectedQuota, RetriedCall, TurnResult,
+};
 use crate::wire::Message;
 
 /// Follows the turns of a session, its tasks, and what is known for its end.
@@ -31,7 +33,7 @@ pub struct Turns {
     result: Option<TurnResult>,
     rejected: Option<RejectedQuota>,
     blamed: Option<ApiFailure>,
-    retrying: Option<ApiFailure>,
+    retrying: Option<RetriedCall>,
 }
 
 /// What the program last said about itself.
@@ -108,8 +110,8 @@ impl Turns {
         &self.tasks
     }
 
-    /// Returns why the program is calling the model again, if that is the last it said.
-    pub fn retrying(&self) -> Option<ApiFailure> {
+    /// Returns the failed model call that the program is retrying, if nothing followed it.
+    pub fn retrying(&self) -> Option<RetriedCall> {
         self.retrying
     }
 
@@ -150,10 +152,7 @@ impl Turns {
                 self.result = Some(TurnResult::from(&**result));
             }
             Message::RateLimit(event) => self.rejected = RejectedQuota::of(event),
-            Message::ApiRetry(retry) => {
-                let name = retry.error.as_deref().unwrap_or_default();
-                self.retrying = Some(ApiFailure::from_name(name));
-            }
+            Message::ApiRetry(retry) => self.retrying = Some(RetriedCall::from(retry)),
             Message::SessionState(state) => match state.state.as_deref() {
                 Some("idle") => {
                     self.states = States::Idle;

@@ -65,13 +65,41 @@ fn stopped(evidence: &Evidence) -> Option<Outcome> {
         HostAction::Nothing => None,
         HostAction::Stopped => Some(Outcome::Interrupted),
         HostAction::GaveUp => {
-            let message = ended(evidence, "got no answer of the model and kept asking");
+            let failure = evidence.retrying.map(|call| call.failure);
+            let message = retried(evidence);
             let transient = Outcome::Transient {
                 message: message.clone(),
             };
-            Some(by_failure(evidence.retrying, message).unwrap_or(transient))
+            Some(by_failure(failure, message).unwrap_or(transient))
         }
     }
+}
+
+/// Describes the model call that the program kept retrying.
+fn retried(evidence: &Evidence) -> String {
+    let Some(call) = evidence.retrying else {
+        return ended(
+            evidence,
+            "got no answer from the model service and kept retrying",
+        );
+    };
+    let problem = match call.failure {
+        ApiFailure::Authentication => "refused the credentials",
+        ApiFailure::Billing => "refused the account's payment",
+        ApiFailure::ModelNotFound => "does not have the model for this account",
+        ApiFailure::RateLimit => "limits the number of requests",
+        ApiFailure::Server => "is overloaded or failing",
+        ApiFailure::InvalidRequest | ApiFailure::Other => "did not answer a request",
+    };
+    let status = call.status.map(http_status).unwrap_or_default();
+    match last_words(&evidence.stderr) {
+        Some(words) => format!("the model service {problem}{status}: {words}"),
+        None => format!("the model service {problem}{status}"),
+    }
+}
+
+fn http_status(status: u64) -> String {
+    format!(" (HTTP {status})")
 }
 
 /// Says what a failure of a call means; `None` if it is the agent's own.
@@ -106,18 +134,24 @@ const SPENT: &str = "the quota of the subscription is spent";
 
 /// Says what a failed call of the model means.
 fn failed_call(evidence: &Evidence, result: &TurnResult) -> Outcome {
-    let by_status = result.api_error_status.map(ApiFailure::from_status);
-    let failure = match evidence.blamed {
-        // The name tells more than the status, unless it tells nothing.
-        Some(ApiFailure::Other) | None => by_status,
-        named => named,
-    };
-    let message = said(result, "a call of the model failed");
+    let failure = ApiFailure::resolve(evidence.blamed, result.api_error_status);
+    let message = with_status(said(result, "a model call failed"), result);
     by_failure(failure, message).unwrap_or_else(|| failed(result))
+}
+
+/// Appends the HTTP status of the failed call, unless the message already contains it.
+fn with_status(message: String, result: &TurnResult) -> String {
+    match result.api_error_status {
+        Some(status) if !message.contains(&status.to_string()) => message + &http_status(status),
+        _ => message,
+    }
 }
 
 fn failed(result: &TurnResult) -> Outcome {
     let mut messages = result.complaints();
+    if let Some(last) = messages.pop() {
+        messages.push(with_status(last, result));
+    }
     if messages.is_empty() {
         let reason = result
             .terminal_reason

@@ -7,6 +7,12 @@ use jiff::Timestamp;
 pub(crate) const LOG_IN: &str = "start `claude` and say /login there, or set ANTHROPIC_API_KEY or \
     CLAUDE_CODE_OAUTH_TOKEN (made by `claude setup-token`)";
 
+/// What the operator can do when the account cannot pay.
+const ADD_CREDIT: &str = "add credit to the account, or log in to another one";
+
+/// What the operator can do when the model is not available.
+const OTHER_MODEL: &str = "choose another model, or use an account that has this one";
+
 /// How a session of Claude Code ended.
 ///
 /// ```
@@ -93,10 +99,15 @@ impl Outcome {
                 let error = AgentError::new(AgentErrorKind::Authentication, message);
                 return Err(error.with_remedy(LOG_IN));
             }
-            Self::Billing { message } => (AgentErrorKind::Billing, message),
-            Self::ModelNotFound { message } | Self::StartFailed { message } => {
-                (AgentErrorKind::Configuration, message)
+            Self::Billing { message } => {
+                let error = AgentError::new(AgentErrorKind::Billing, message);
+                return Err(error.with_remedy(ADD_CREDIT));
             }
+            Self::ModelNotFound { message } => {
+                let error = AgentError::new(AgentErrorKind::Configuration, message);
+                return Err(error.with_remedy(OTHER_MODEL));
+            }
+            Self::StartFailed { message } => (AgentErrorKind::Configuration, message),
             Self::Transient { message } => (AgentErrorKind::Overloaded, message),
             Self::Crashed { message } => (AgentErrorKind::Crashed, message),
         };

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::Exit;
-use crate::wire::{RateLimitEvent, ResultMessage};
+use crate::wire::{ApiRetry, RateLimitEvent, ResultMessage};
 
 /// What is known at the end of a session.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,8 +15,8 @@ pub struct Evidence {
     pub rejected: Option<RejectedQuota>,
     /// What the program last blamed in place of an answer of the model.
     pub blamed: Option<ApiFailure>,
-    /// Why the program is calling the model again, if that is the last it said.
-    pub retrying: Option<ApiFailure>,
+    /// The failed model call that the program is retrying, if nothing followed it.
+    pub retrying: Option<RetriedCall>,
     /// Whether a turn ever began.
     pub begun: bool,
     /// How many tasks of the session live.
@@ -141,6 +141,26 @@ impl RejectedQuota {
     }
 }
 
+/// A model call that failed and that the program retries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RetriedCall {
+    /// What the call failed of.
+    pub failure: ApiFailure,
+    /// The HTTP status of the answer; `None` if there was no answer.
+    pub status: Option<u64>,
+}
+
+impl From<&ApiRetry<'_>> for RetriedCall {
+    fn from(retry: &ApiRetry<'_>) -> Self {
+        let named = retry.error.as_deref().map(ApiFailure::from_name);
+        let status = retry.error_status;
+        Self {
+            failure: ApiFailure::resolve(named, status).unwrap_or(ApiFailure::Other),
+            status,
+        }
+    }
+}
+
 /// What a call of the model failed of, by the program's name for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -175,8 +195,17 @@ impl ApiFailure {
         }
     }
 
+    /// Combines the program's name for a failure with its HTTP status. The name is more precise
+    /// than the status, unless it is unknown.
+    pub(super) fn resolve(named: Option<Self>, status: Option<u64>) -> Option<Self> {
+        match named {
+            Some(Self::Other) | None => status.map(Self::from_status).or(named),
+            named => named,
+        }
+    }
+
     /// Reads the HTTP status of the failure.
-    pub(super) fn from_status(status: u64) -> Self {
+    fn from_status(status: u64) -> Self {
         match status {
             401 | 403 => Self::Authentication,
             402 => Self::Billing,

@@ -13,7 +13,7 @@ mod quota_text;
 pub use decide::outcome;
 pub(crate) use ending::LOG_IN;
 pub use ending::Outcome;
-pub use evidence::{ApiFailure, Evidence, HostAction, RejectedQuota, TurnResult};
+pub use evidence::{ApiFailure, Evidence, HostAction, RejectedQuota, RetriedCall, TurnResult};
 pub(crate) use exit::harmless;
 pub use exit::{Exit, last_words};
 pub use quota_text::{is_quota_text, reset_time};

@@ -232,7 +232,8 @@ impl<'l> Turn<'l> {
     /// Stops a turn whose calls are refused for their credentials: the program would try for minutes.
     fn give_up_on_credentials(&mut self) {
         let retrying = self.live.translator.turns().retrying();
-        if retrying == Some(ApiFailure::Authentication) && self.ends_by.is_none() {
+        let is_refused = retrying.is_some_and(|call| call.failure == ApiFailure::Authentication);
+        if is_refused && self.ends_by.is_none() {
             self.stop(HostAction::GaveUp);
         }
     }

@@ -1,7 +1,7 @@
 //! Any evidence leads to an outcome, and never to a success that nobody told.
 
 use autonoe_claude::outcome::{
-    ApiFailure, Evidence, Exit, HostAction, Outcome, TurnResult, outcome,
+    ApiFailure, Evidence, Exit, HostAction, Outcome, RetriedCall, TurnResult, outcome,
 };
 use autonoe_claude::wire::{Line, Message};
 use proptest::prelude::*;
@@ -73,7 +73,10 @@ fn evidence() -> impl Strategy<Value = Evidence> {
                 let mut evidence = Evidence::new("2026-11-15T00:30:00Z".parse().expect("a time"));
                 evidence.result = result;
                 evidence.blamed = blamed;
-                evidence.retrying = retrying;
+                evidence.retrying = retrying.map(|failure| RetriedCall {
+                    failure,
+                    status: None,
+                });
                 evidence.host = host;
                 evidence.exit = exit;
                 evidence.begun = begun;

@@ -1,7 +1,8 @@
 //! The table of outcomes.
 
 use autonoe_claude::outcome::{
-    ApiFailure, Evidence, Exit, HostAction, Outcome, RejectedQuota, TurnResult, outcome,
+    ApiFailure, Evidence, Exit, HostAction, Outcome, RejectedQuota, RetriedCall, TurnResult,
+    outcome,
 };
 use autonoe_claude::wire::{Line, Message, RateLimitEvent, ResultMessage};
 use jiff::Timestamp;
@@ -81,7 +82,7 @@ fn results_say_how_a_turn_ended() {
         (r#""is_error":false"#, failed(" (no reason told)")),
         (
             r#""subtype":"success","is_error":true,"result":"Prompt is too long","api_error_status":400,"terminal_reason":"prompt_too_long""#,
-            failed("Prompt is too long"),
+            failed("Prompt is too long (HTTP 400)"),
         ),
     ] {
         assert_eq!(outcome(&with_result(fields)), expected, "{fields}");
@@ -102,53 +103,83 @@ fn failures_of_the_service_are_told_apart_by_name_then_by_status() {
             r#""subtype":"success","is_error":true,"result":"why","api_error_status":{status}"#
         ))
     };
-    let message = || "why".to_owned();
+    let message = |text: &str| text.to_owned();
     for (blamed, status, expected) in [
         (
             Some(ApiFailure::Authentication),
             "null",
-            Outcome::Authentication { message: message() },
+            Outcome::Authentication {
+                message: message("why"),
+            },
         ),
-        (None, "401", Outcome::Authentication { message: message() }),
-        (None, "403", Outcome::Authentication { message: message() }),
+        (
+            None,
+            "401",
+            Outcome::Authentication {
+                message: message("why (HTTP 401)"),
+            },
+        ),
+        (
+            None,
+            "403",
+            Outcome::Authentication {
+                message: message("why (HTTP 403)"),
+            },
+        ),
         (
             Some(ApiFailure::Billing),
             "400",
-            Outcome::Billing { message: message() },
+            Outcome::Billing {
+                message: message("why (HTTP 400)"),
+            },
         ),
         (
             Some(ApiFailure::ModelNotFound),
             "404",
-            Outcome::ModelNotFound { message: message() },
+            Outcome::ModelNotFound {
+                message: message("why (HTTP 404)"),
+            },
         ),
         (
             Some(ApiFailure::Server),
             "null",
-            Outcome::Transient { message: message() },
+            Outcome::Transient {
+                message: message("why"),
+            },
         ),
         (
             Some(ApiFailure::Other),
             "529",
-            Outcome::Transient { message: message() },
+            Outcome::Transient {
+                message: message("why (HTTP 529)"),
+            },
         ),
-        (None, "500", Outcome::Transient { message: message() }),
+        (
+            None,
+            "500",
+            Outcome::Transient {
+                message: message("why (HTTP 500)"),
+            },
+        ),
         (
             Some(ApiFailure::RateLimit),
             "429",
-            Outcome::Transient { message: message() },
+            Outcome::Transient {
+                message: message("why (HTTP 429)"),
+            },
         ),
         (
             None,
             "400",
             Outcome::Failed {
-                messages: vec![message()],
+                messages: vec![message("why (HTTP 400)")],
             },
         ),
         (
             None,
             "null",
             Outcome::Failed {
-                messages: vec![message()],
+                messages: vec![message("why")],
             },
         ),
     ] {
@@ -268,23 +299,100 @@ fn what_the_host_stopped_is_interrupted_unless_it_had_come_to_another_end() {
 }
 
 #[test]
-fn what_the_host_gave_up_is_told_by_what_failed() {
-    for (retrying, kind) in [
-        (Some(ApiFailure::Authentication), "authentication"),
-        (Some(ApiFailure::Billing), "billing"),
-        (Some(ApiFailure::Server), "overloaded"),
-        (Some(ApiFailure::Other), "overloaded"),
-        (None, "overloaded"),
+fn a_call_that_the_host_gave_up_on_is_reported_with_its_status() {
+    for (retrying, code, message) in [
+        (
+            Some((ApiFailure::Authentication, Some(401))),
+            "authentication",
+            "the model service refused the credentials (HTTP 401)",
+        ),
+        (
+            Some((ApiFailure::Billing, Some(402))),
+            "billing",
+            "the model service refused the account's payment (HTTP 402)",
+        ),
+        (
+            Some((ApiFailure::Server, Some(529))),
+            "overloaded",
+            "the model service is overloaded or failing (HTTP 529)",
+        ),
+        (
+            Some((ApiFailure::Other, None)),
+            "overloaded",
+            "the model service did not answer a request",
+        ),
+        (
+            None,
+            "overloaded",
+            "Claude Code got no answer from the model service and kept retrying",
+        ),
     ] {
         for fields in [Some(ABORTED), None] {
             let mut evidence = evidence();
             evidence.result = fields.map(result);
             evidence.host = HostAction::GaveUp;
-            evidence.retrying = retrying;
+            evidence.retrying = retrying.map(|(failure, status)| RetriedCall { failure, status });
 
             let error = outcome(&evidence).into_core().expect_err("no end");
-            assert_eq!(error.code(), kind, "{retrying:?}");
+            assert_eq!((error.code(), &*error.to_string()), (code, message));
         }
+    }
+}
+
+#[test]
+fn a_retry_is_classified_by_its_name_then_by_its_status() {
+    for (fields, failure, status) in [
+        (
+            r#""error":"authentication_failed","error_status":401"#,
+            ApiFailure::Authentication,
+            Some(401),
+        ),
+        (
+            r#""error":"unknown","error_status":401"#,
+            ApiFailure::Authentication,
+            Some(401),
+        ),
+        (r#""error_status":529"#, ApiFailure::Server, Some(529)),
+        (r#""error":"unknown""#, ApiFailure::Other, None),
+        (r#""error_status":null"#, ApiFailure::Other, None),
+    ] {
+        let text = format!(r#"{{"type":"system","subtype":"api_retry",{fields}}}"#);
+        let line = Line::from_text(text).expect("a line");
+        let Message::ApiRetry(retry) = line.read() else {
+            panic!("{line:?}")
+        };
+
+        assert_eq!(
+            RetriedCall::from(&retry),
+            RetriedCall { failure, status },
+            "{fields}"
+        );
+    }
+}
+
+#[test]
+fn a_failed_call_is_reported_with_its_status() {
+    for (text, status, message) in [
+        ("Invalid API key", "401", "Invalid API key (HTTP 401)"),
+        (
+            "Failed to authenticate. API Error: 403 forbidden",
+            "403",
+            "Failed to authenticate. API Error: 403 forbidden",
+        ),
+        ("Prompt is too long", "400", "Prompt is too long (HTTP 400)"),
+        ("", "500", "a model call failed (HTTP 500)"),
+        ("Not logged in", "null", "Not logged in"),
+    ] {
+        let fields = format!(
+            r#""subtype":"success","is_error":true,"result":"{text}","api_error_status":{status}"#
+        );
+
+        let said = match outcome(&with_result(&fields)).into_core() {
+            Err(error) => error.to_string(),
+            Ok(outcome) => outcome.to_string(),
+        };
+
+        assert!(said.ends_with(message), "{said}");
     }
 }
 

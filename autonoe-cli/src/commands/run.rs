@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use autonoe_core::{ExitReason, Mode, Project, ProjectRun, RunControl, RunReport};
+use autonoe_core::{
+    ExitReason, Mode, Project, ProjectError, ProjectRun, RunControl, RunLock, RunReport,
+};
 use autonoe_harness::ProjectFiles;
 
 use super::broke_off::BrokeOff;
@@ -41,17 +43,22 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
     if work.dry_run {
         return dry_run(work, &project, surroundings);
     }
+    // Checked before the journal is read: a run that is still alive was not interrupted.
+    if let Some(held) = RunLock::held(&project)? {
+        return Err(ProjectError::Locked(held).into());
+    }
     let backend = ChosenBackend::find(work.agent.backend.as_ref(), Some(&project))?;
     let models = ModelsFile::load(&project)?.unwrap_or_default();
     let wanted = work.agent.wanted(surroundings);
     let built = backend.build(&project, work.mode, wanted, &models, surroundings)?;
     let mut stage = Stage::open(work.agent, work.output, &project, &models, surroundings);
-    stage.warn_of(&built.warnings);
+    stage.warn_of(work.destructive, &built.warnings);
     if let Some(warning) = about_what_broke_off(&project, work.mode) {
         stage.warn(&warning);
     }
     let control = RunControl::new();
     let files = ProjectFiles::new(project.root());
+    let journal = project.journal_path();
     let project_run = ProjectRun::new(project, built.agents)
         .mode(work.mode)
         .sandbox(sandbox_switch(work.agent.no_sandbox, surroundings))
@@ -66,6 +73,7 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
     if let Some(hint) = hint(&report.exit) {
         surroundings.note(&format!("  hint: {}", harmless_line(&hint)));
     }
+    stage.note_refused(&journal, &report.run, surroundings);
     Ok(exit_code::of(&report.exit).into())
 }
 

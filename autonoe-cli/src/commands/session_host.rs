@@ -40,7 +40,7 @@ pub(crate) fn session_host(
     let built = backend.build(&project, args.mode(), wanted, &models, surroundings)?;
     let output = args.output();
     let mut stage = Stage::open(&agent, &output, &project, &models, surroundings);
-    stage.warn_of(&built.warnings);
+    stage.warn_of(args.destructive(), &built.warnings);
     let files = Arc::new(ProjectFiles::new(project.root()));
     let configuration = stage.configuration(&agent, built.outer_sandbox, surroundings);
     let host = ProjectSessionHost::new(project, built.agents)

@@ -1,18 +1,20 @@
 //! What runs and flows are shown, watched and stopped with.
 
 use std::mem;
+use std::path::Path;
 use std::sync::Arc;
 
 use autonoe_core::{
-    OuterSandbox, Project, RunControl, RunObserver, SessionRunnerBuilder, TraceContext,
+    Destructive, Journal, OuterSandbox, Project, RunControl, RunId, RunObserver, RunTimeline,
+    SessionRunnerBuilder, TraceContext,
 };
 
 use super::signals;
 use crate::args::{AgentArgs, OutputArgs, OutputFormat};
-use crate::compose::{Equipment, ModelsFile, misread_sandbox, sandbox_switch};
+use crate::compose::{Equipment, ModelsFile, destructive_warning, misread_sandbox, sandbox_switch};
 use crate::error::CliError;
 use crate::present::{
-    Detail, FlowLines, JsonLines, Presenter, QuietKeyboard, Screen, start_logging,
+    Detail, FlowLines, JsonLines, Presenter, QuietKeyboard, Screen, refused_summary, start_logging,
 };
 use crate::surroundings::Surroundings;
 use crate::telemetry::{Telemetry, incoming_trace};
@@ -24,6 +26,7 @@ pub(super) struct Stage {
     events: Option<Arc<JsonLines>>,
     telemetry: Telemetry,
     trace: Option<TraceContext>,
+    is_quiet: bool,
 }
 
 impl Stage {
@@ -58,6 +61,7 @@ impl Stage {
             presenter,
             telemetry,
             trace,
+            is_quiet: detail == Detail::Quiet,
         }
     }
 
@@ -73,6 +77,7 @@ impl Stage {
             presenter,
             telemetry: Telemetry::default(),
             trace: None,
+            is_quiet: detail == Detail::Quiet,
         }
     }
 
@@ -94,8 +99,12 @@ impl Stage {
         self.presenter.warn(message);
     }
 
-    /// Warns of what is odd about the backend, and tells what is sent away.
-    pub(super) fn warn_of(&self, backend: &[String]) {
+    /// Warns of destructive commands and of what is odd about the backend, and tells what is sent
+    /// away.
+    pub(super) fn warn_of(&self, destructive: Destructive, backend: &[String]) {
+        if let Some(warning) = destructive_warning(destructive) {
+            self.warn(warning);
+        }
         for warning in backend.iter().chain(self.telemetry.announced()) {
             self.warn(warning);
         }
@@ -159,6 +168,19 @@ impl Stage {
             self.presenter.warn(&warning);
         }
         Ok(done)
+    }
+
+    /// Lists the refused calls of `run` that the operator could allow, unless only errors are to
+    /// be shown.
+    pub(super) fn note_refused(&self, journal: &Path, run: &RunId, surroundings: &Surroundings) {
+        // Without a journal the run has reported that already.
+        let timeline = Journal::read(journal)
+            .ok()
+            .and_then(|journal| RunTimeline::of(&journal, run));
+        let summary = timeline.and_then(|timeline| refused_summary(&timeline.denied));
+        if let Some(summary) = summary.filter(|_| !self.is_quiet) {
+            surroundings.note(&summary);
+        }
     }
 
     /// Tells what it came to: in words, unless the last event has told it.

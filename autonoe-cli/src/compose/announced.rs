@@ -3,8 +3,20 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use autonoe_core::Destructive;
 use autonoe_model::{KeyPlaces, NetworkAccess, ToolPlan};
 use serde_json::Value;
+
+/// Returns the warning for a run that may delete and move files of the project.
+pub(crate) fn destructive_warning(destructive: Destructive) -> Option<&'static str> {
+    match destructive {
+        Destructive::Forbidden => None,
+        Destructive::Allowed => Some(
+            "--allow-destructive is on: agents can delete and move files in the project, and discard \
+             commits with git",
+        ),
+    }
+}
 
 /// Says what of the machine the commands of agents get, as the file at `path` wants it.
 pub(super) fn of_tools(plan: &ToolPlan, path: &Path) -> Vec<String> {

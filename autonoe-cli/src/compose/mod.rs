@@ -17,7 +17,7 @@ mod sandbox;
 mod servers;
 mod written_keys;
 
-pub(crate) use announced::listed_keys;
+pub(crate) use announced::{destructive_warning, listed_keys};
 pub(crate) use backend::context_for;
 pub(crate) use backend_choice::BackendChoice;
 pub(crate) use chosen_backend::ChosenBackend;

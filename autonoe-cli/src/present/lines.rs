@@ -112,6 +112,7 @@ pub(super) fn line(event: &RunEventKind<'_>, tools: u32) -> Option<Line> {
 
 fn ended(number: u32, result: &SessionResult, tools: u32) -> Line {
     let (level, how) = match &result.end {
+        _ if result.flaw.is_some() => (Level::Error, shorten(&result.to_string())),
         SessionEnd::Outcome(SessionOutcome::Completed) => (Level::Info, "completed".to_owned()),
         SessionEnd::Outcome(SessionOutcome::MaxTurns) => {
             (Level::Warning, "used all of its turns".to_owned())

@@ -1,31 +1,98 @@
 //! Diagnostics of the libraries, on the same screen.
 
+use std::fmt;
 use std::io;
 
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level as TraceLevel, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
-use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::layer::{Context, SubscriberExt};
 
-use super::{Detail, Screen, harmless};
+use super::lines::{Level, Line};
+use super::{Detail, Screen, harmless, shorten};
 use crate::telemetry::SpanLayer;
 
-/// Sends what the libraries trace to the screen, and spans of runs to `spans`.
+/// Sends the diagnostics of the libraries to the screen, and spans of runs to `spans`.
+///
+/// With [`Detail::Debug`] they are printed as `tracing` formats them. Otherwise only warnings and
+/// errors are printed, as the command's own warnings are: without levels and module paths.
 pub(crate) fn start_logging(screen: &Screen, detail: Detail, spans: Option<SpanLayer>) {
-    let level = match detail {
-        Detail::Quiet => LevelFilter::ERROR,
-        Detail::Normal => LevelFilter::WARN,
-        Detail::Debug => LevelFilter::DEBUG,
+    let diagnostics = match detail {
+        Detail::Quiet => Diagnostics::boxed(screen, LevelFilter::ERROR),
+        Detail::Normal => Diagnostics::boxed(screen, LevelFilter::WARN),
+        Detail::Debug => tracing_subscriber::fmt::layer()
+            .with_ansi(false)
+            .without_time()
+            .with_writer(OnScreen(screen.clone()))
+            .with_filter(LevelFilter::DEBUG)
+            .boxed(),
     };
-    let lines = tracing_subscriber::fmt::layer()
-        .with_ansi(false)
-        .without_time()
-        .with_writer(OnScreen(screen.clone()))
-        .with_filter(level);
     let spans = spans.map(|spans| spans.with_filter(SpanLayer::filter()));
-    let subscriber = tracing_subscriber::registry().with(lines).with(spans);
+    let subscriber = tracing_subscriber::registry().with(diagnostics).with(spans);
     // Only the first one counts, and there is one.
     let _ = tracing::subscriber::set_global_default(subscriber);
+}
+
+/// Prints warnings and errors of the libraries as warnings of the command.
+struct Diagnostics(Screen);
+
+impl Diagnostics {
+    fn boxed<S>(screen: &Screen, level: LevelFilter) -> Box<dyn Layer<S> + Send + Sync>
+    where
+        S: Subscriber + for<'s> tracing_subscriber::registry::LookupSpan<'s>,
+    {
+        Self(screen.clone()).with_filter(level).boxed()
+    }
+}
+
+impl<S: Subscriber> Layer<S> for Diagnostics {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let level = match *event.metadata().level() {
+            TraceLevel::ERROR => Level::Error,
+            _ => Level::Warning,
+        };
+        let mut text = EventText::default();
+        event.record(&mut text);
+        self.0.line(&Line::new(level, text.to_string()));
+    }
+}
+
+/// An event in plain words: its message, the error that caused it, and its other fields.
+#[derive(Debug, Default)]
+struct EventText {
+    message: String,
+    error: Option<String>,
+    others: Vec<String>,
+}
+
+impl Visit for EventText {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        let value = format!("{value:?}");
+        match field.name() {
+            "message" => self.message = value,
+            "error" => self.error = Some(value),
+            name => self.others.push(format!("{name} {}", shorten(&value))),
+        }
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.record_debug(field, &format_args!("{value}"));
+    }
+}
+
+impl fmt::Display for EventText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "warning: {}", self.message)?;
+        if let Some(error) = &self.error {
+            write!(f, ": {error}")?;
+        }
+        match self.others.is_empty() {
+            true => Ok(()),
+            false => write!(f, " ({})", self.others.join(", ")),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -47,5 +114,46 @@ impl io::Write for OnScreen {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    /// Collects the texts of events.
+    #[derive(Clone, Default)]
+    struct Texts(Arc<Mutex<Vec<String>>>);
+
+    impl<S: Subscriber> Layer<S> for Texts {
+        fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+            let mut text = EventText::default();
+            event.record(&mut text);
+            self.0.lock().expect("whole").push(text.to_string());
+        }
+    }
+
+    #[test]
+    fn an_event_is_a_plain_warning_without_its_level_and_module() {
+        let texts = Texts::default();
+        let subscriber = tracing_subscriber::registry().with(texts.clone());
+
+        tracing::subscriber::with_default(subscriber, || {
+            let error = io::Error::other("the disk is full");
+            tracing::error!(%error, "the end of the run is not in the journal");
+            tracing::warn!("disposing of an agent client took too long");
+            tracing::warn!(step = "build", visit = 2, "a step is escalated");
+        });
+
+        assert_eq!(
+            *texts.0.lock().expect("whole"),
+            [
+                "warning: the end of the run is not in the journal: the disk is full",
+                "warning: disposing of an agent client took too long",
+                "warning: a step is escalated (step build, visit 2)",
+            ]
+        );
     }
 }

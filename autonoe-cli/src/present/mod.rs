@@ -14,6 +14,7 @@ mod logging;
 mod presenter;
 #[cfg(test)]
 mod readme;
+mod refused;
 mod screen;
 mod shorten;
 mod summary;
@@ -29,6 +30,7 @@ pub(crate) use line_teller::LineTeller;
 pub(crate) use lines::no_progress;
 pub(crate) use logging::start_logging;
 pub(crate) use presenter::{Detail, Presenter};
+pub(crate) use refused::{refused, refused_summary};
 pub(crate) use screen::Screen;
 pub(crate) use shorten::shorten;
 pub(crate) use summary::summary;

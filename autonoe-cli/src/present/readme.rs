@@ -4,14 +4,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use autonoe_core::{
-    CostUsd, OnQuota, ProjectRun, RunControl, RunEvent, RunEventKind, RunObserver, SeededIds,
+    CostUsd, Journal, OnQuota, ProjectRun, RunControl, RunEvent, RunEventKind, RunObserver,
+    RunTimeline, SeededIds,
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
 use serde_json::{Value, json};
 
 use super::activity::Activity;
 use super::lines::line;
-use super::summary;
+use super::{refused_summary, summary};
 
 /// Keeps what stays on the screen.
 #[derive(Default)]
@@ -79,11 +80,14 @@ async fn the_readme_shows_a_run_as_a_person_sees_it() {
 
     let report = run.start(&RunControl::new()).await.expect("it starts");
 
+    let journal = Journal::read(&folder.project().journal_path()).expect("readable");
+    let timeline = RunTimeline::of(&journal, &report.run).expect("it is there");
     let kept = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
     let shown: String = kept
         .1
         .iter()
         .chain(&summary(&report))
+        .chain(&refused_summary(&timeline.denied))
         .map(|line| format!("{line}\n"))
         .collect();
     let readme = include_str!("../../../README.md");

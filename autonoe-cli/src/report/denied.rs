@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use super::facts::Facts;
 use super::foreign::{foreign, inline};
 use super::words::{counted, machine_time, offset};
+use crate::present::refused;
 
 /// How many are shown.
 const MOST: usize = 500;
@@ -41,6 +42,37 @@ pub(super) fn section(facts: &Facts) -> Markup {
                 }
                 @if left_out > 0 {
                     p.muted { (counted(left_out, "more kind")) " of blocked calls are in the journal." }
+                }
+                (remedies(&facts.timeline.denied))
+            }
+        }
+    }
+}
+
+/// Lists the settings that would allow blocked calls, most frequent first.
+fn remedies(denied: &[DeniedEntry]) -> Markup {
+    let all = refused(denied);
+    html! {
+        @if !all.is_empty() {
+            h3 #allowable { "Calls that you can allow" }
+            div.scroll role="region" aria-labelledby="allowable" tabindex="0" {
+                table {
+                    thead {
+                        tr {
+                            th.number scope="col" { "Times" }
+                            th scope="col" { "First call" }
+                            th scope="col" { "To allow it" }
+                        }
+                    }
+                    tbody {
+                        @for refused in all.iter().take(MOST) {
+                            tr {
+                                td.number { (refused.times) }
+                                td.wide { code { (foreign(&refused.call())) } }
+                                td.wide { (foreign(refused.remedy)) }
+                            }
+                        }
+                    }
                 }
             }
         }

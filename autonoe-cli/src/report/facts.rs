@@ -62,7 +62,7 @@ impl Facts {
             .ok_or_else(|| CliError::failure("the journal has nothing about this run"))?;
         let is_newest = stories.last().map(|newest| &newest.run) == Some(&story.run);
         // Only the newest run can be under way.
-        let is_under_way = is_newest && RunLock::held(project)?.is_some();
+        let is_under_way = is_newest && RunLock::is_held(project)?;
         let standing = Standing::of(story.why_did_it_stop(), is_under_way);
         let deliverables = match is_newest {
             true => from_ledger(project, &timeline),

@@ -130,7 +130,7 @@ fn outcomes(facts: &Facts) -> String {
     let results = facts.timeline.sessions.iter();
     let completed = results
         .filter_map(|session| session.result.as_ref())
-        .filter(|result| result.end.is_completed())
+        .filter(|result| result.end.is_completed() && result.flaw.is_none())
         .count();
     match (facts.timeline.sessions.len(), completed) {
         (0, _) => String::new(),

@@ -64,13 +64,17 @@ fn row(session: &SessionSpan, facts: &Facts) -> Markup {
 }
 
 fn end(session: &SessionSpan, facts: &Facts) -> Markup {
-    let (class, sign, text) = match session.result.as_ref().map(|result| &result.end) {
-        Some(end) if end.is_completed() => ("good", "✓", end.to_string()),
-        Some(
-            end @ (SessionEnd::Failed { .. }
-            | SessionEnd::Outcome(SessionOutcome::ExecutionError { .. })),
-        ) => ("bad", "✕", end.to_string()),
-        Some(end) => ("warn", "■", end.to_string()),
+    let (class, sign, text) = match &session.result {
+        Some(result) => {
+            let (class, sign) = match &result.end {
+                _ if result.flaw.is_some() => ("bad", "✕"),
+                end if end.is_completed() => ("good", "✓"),
+                SessionEnd::Failed { .. }
+                | SessionEnd::Outcome(SessionOutcome::ExecutionError { .. }) => ("bad", "✕"),
+                _ => ("warn", "■"),
+            };
+            (class, sign, result.to_string())
+        }
         None if session.until.is_none() && facts.standing == Standing::UnderWay => {
             ("busy", "▶", "under way".to_owned())
         }

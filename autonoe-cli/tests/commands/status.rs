@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::commands::setting::Setting;
 
@@ -54,21 +54,45 @@ fn in_a_pipe_nothing_is_shortened() {
     );
 }
 
+/// Holds the run lock in this process, with `pid` as the recorded process.
+fn hold_lock(setting: &Setting, pid: u32) -> fs::File {
+    let path = setting.project().join(".autonoe/run.lock");
+    let lock = fs::File::create(&path).expect("writable");
+    lock.lock().expect("nobody else");
+    let holder = json!({"pid": pid, "startedAt": "2026-01-05T18:00:05.123456789Z"});
+    fs::write(&path, holder.to_string()).expect("writable");
+    lock
+}
+
 #[test]
 fn a_run_that_is_under_way_is_told_with_its_start_in_whole_seconds() {
     let setting = Setting::new().file(".autonoe/status.json", LEDGER);
-    let lock = fs::File::create(setting.project().join(".autonoe/run.lock")).expect("writable");
-    lock.lock().expect("nobody else");
-    fs::write(
-        setting.project().join(".autonoe/run.lock"),
-        r#"{"pid": 4711, "startedAt": "2026-01-05T18:00:05.123456789Z"}"#,
-    )
-    .expect("writable");
+    let pid = std::process::id();
+    let _lock = hold_lock(&setting, pid);
 
     let said = setting.autonoe(&["status"]);
 
-    let told = "A run is under way (process 4711, since 2026-01-05 18:00:05Z)";
-    assert!(said.stdout.contains(told), "{}", said.screen());
+    let told = format!("A run is under way (process {pid}, since 2026-01-05 18:00:05Z)");
+    assert!(said.stdout.contains(&told), "{}", said.screen());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_that_a_killed_run_left_behind_is_named() {
+    let setting = Setting::new().file(".autonoe/status.json", LEDGER);
+    // Greater than any process ID.
+    let _lock = hold_lock(&setting, u32::MAX);
+
+    let said = setting.autonoe(&["status"]);
+
+    let told = format!("is held by process {} (", std::process::id());
+    assert!(
+        said.stdout
+            .contains("An agent of a killed run is still alive"),
+        "{}",
+        said.screen()
+    );
+    assert!(said.stdout.contains(&told), "{}", said.screen());
 }
 
 #[test]

@@ -206,6 +206,20 @@ mod session_loop {
     }
 
     #[test]
+    fn a_quota_that_resets_after_the_time_limit_ends_it_with_the_reset_time() {
+        let project = Project::new();
+        let script = Script::new().session([json!({"hitsQuota": "2199-01-31T12:00:00Z"})]);
+
+        let arguments = ["run", "--wait-for-quota", "--max-time=90m"];
+        let ended = scripted(&project, &script, &arguments);
+
+        assert_eq!(ended.code, Some(5), "{ended:?}");
+        let told = "the quota resets at 2199-01-31 12:00:00Z, later than the time budget allows";
+        assert!(ended.stdout.contains(told), "{ended:?}");
+        assert!(!ended.stderr.contains("budget is spent"), "{ended:?}");
+    }
+
+    #[test]
     fn a_budget_ends_it() {
         let project = Project::new();
         let script = Script::new()
@@ -217,6 +231,26 @@ mod session_loop {
 
         assert_eq!(ended.code, Some(6), "{ended:?}");
         assert!(ended.stdout.contains("budget is spent"), "{ended:?}");
+    }
+
+    #[test]
+    fn a_session_that_counts_as_failed_is_not_reported_as_completed() {
+        let project = Project::new();
+        let script = Script::new()
+            .session([says("I looked around."), ends()])
+            .session([ends()]);
+
+        let ended = scripted(&project, &script, &["run", "--max-retries=1"]);
+        let log = Ended::of(autonoe(&project, &["log"]));
+
+        assert_eq!(ended.code, Some(7), "{ended:?}");
+        for told in [
+            "Session 1 completed without creating deliverables (",
+            "Session 2 completed, but counts as failed: the agent ended its session without",
+        ] {
+            assert!(ended.stderr.contains(told), "{told}: {ended:?}");
+            assert!(log.stdout.contains(told), "{told}: {log:?}");
+        }
     }
 
     #[test]

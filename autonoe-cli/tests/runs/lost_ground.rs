@@ -44,5 +44,10 @@ fn a_project_that_is_moved_away_ends_the_run_with_a_clear_word() {
         assert!(written.contains(named), "{written}");
         assert!(written.contains("start again"), "{written}");
         assert!(!written.contains("Session 3 started"), "{written}");
+        let warning = "the end of the run is not in the journal";
+        assert!(written.contains(warning), "{written}");
+        for raw in ["ERROR", "WARN", "autonoe_core::"] {
+            assert!(!written.contains(raw), "{raw}: {written}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 mod decisions;
 mod flows;
+mod lock;
 mod lost_ground;
 mod options;
 mod other_limits;

@@ -151,6 +151,9 @@ fn files_are_deleted_only_when_a_person_allowed_it() {
         let ended = scripted(&project, &script, arguments);
 
         assert_eq!(ended.code, Some(0), "{arguments:?}: {ended:?}");
+        let warning = "warning: --allow-destructive is on: agents can delete and move files";
+        let warnings = ended.stderr.matches(warning).count();
+        assert_eq!(warnings, arguments.len() - 1, "{arguments:?}: {ended:?}");
     }
 }
 

@@ -48,6 +48,49 @@ fn lines_are_plain_and_the_result_alone_is_on_standard_output() {
 }
 
 #[test]
+fn the_operator_learns_once_which_refused_calls_a_setting_would_allow() {
+    let project = Project::new();
+    let refused = |command: &str| is_denied("Bash", json!({ "command": command }));
+    let script = Script::new().plans(&["DL-001"]).session([
+        refused("rm old.txt"),
+        refused("curl localhost:3000/a"),
+        refused("cat x > /etc/hosts"),
+        refused("curl localhost:3000/b"),
+        is_denied("Task", json!({"prompt": "look"})),
+        sets("DL-001", "passed"),
+        ends(),
+    ]);
+
+    let ended = scripted(&project, &script, &["run"]);
+
+    let summary = "Refused calls that you can allow:
+  2x Bash: curl localhost:3000/a
+     to allow it: set \"allowCommands\": [\"curl\"] in .autonoe/agent.json
+  1x Bash: rm old.txt
+     to allow it: run with --allow-destructive
+  1x Task
+     to allow it: add \"permissions\": {\"allow\":[\"Task\"]} to .autonoe/agent.json
+";
+    assert!(ended.stderr.ends_with(summary), "{ended:?}");
+    let blocked: Vec<&str> = ended
+        .stderr
+        .lines()
+        .filter(|line| line.starts_with("Blocked "))
+        .collect();
+    assert_eq!(blocked.len(), 5, "{ended:?}");
+    for line in blocked {
+        assert!(!line.contains("agent.json"), "the agent reads it: {line}");
+        assert!(
+            !line.contains("allowCommands"),
+            "the agent reads it: {line}"
+        );
+        assert!(!line.contains("--allow"), "the agent reads it: {line}");
+    }
+    let quiet = scripted(&Project::new(), &script, &["run", "--quiet"]);
+    assert_eq!(quiet.stderr, "");
+}
+
+#[test]
 fn as_json_every_line_is_an_event_and_the_last_one_has_the_report() {
     let project = Project::new();
 

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use autonoe_process::Marker;
-use autonoe_testkit::model_server::anthropic::{AnthropicServer, Script, Turn};
+use autonoe_testkit::model_server::anthropic::{AnthropicServer, Refusal, Script, Turn};
 use serde_json::{Value, json};
 
 use crate::build::Build;
@@ -229,6 +229,21 @@ fn credentials_that_are_missing_or_refused_in_a_session_are_told_with_a_hint() {
     assert!(ended.stdout.contains("Not logged in"), "{ended:?}");
     assert_has_login_hint(&ended);
     assert_eq!(model.log().main_requests().len(), 0);
+}
+
+#[test]
+fn a_refused_api_key_is_reported_with_its_status_and_a_hint() {
+    for build in BUILDS {
+        let project = project();
+        let model = AnthropicServer::start(Script::by(|_| Refusal::unauthorized().into()));
+
+        let ended = Ended::of(run(&project, build, &model));
+
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert!(ended.stdout.contains("401"), "{ended:?}");
+        assert_has_login_hint(&ended);
+        nothing_is_left(&project);
+    }
 }
 
 #[test]

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BudgetKind, Failure, Mode};
+use super::{BudgetKind, Failure, Mode, format_time};
 
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -22,6 +23,12 @@ pub enum ExitReason {
     MaxIterations,
     /// The quota is spent, and the run was not told to wait.
     QuotaExceeded,
+    /// The quota is spent, and it resets later than the time budget allows to wait.
+    QuotaWaitTooLong {
+        /// When the quota resets, if the backend reported it.
+        #[serde(rename = "resetsAt", default, skip_serializing_if = "Option::is_none")]
+        resets_at: Option<Timestamp>,
+    },
     /// The money, tokens or time of the run are spent.
     BudgetExceeded {
         /// Which of them.
@@ -58,6 +65,7 @@ impl ExitReason {
             Self::AllVerified => "all_verified",
             Self::MaxIterations => "max_iterations",
             Self::QuotaExceeded => "quota_exceeded",
+            Self::QuotaWaitTooLong { .. } => "quota_wait_too_long",
             Self::BudgetExceeded { .. } => "budget_exceeded",
             Self::Stalled { .. } => "stalled",
             Self::Interrupted => "interrupted",
@@ -80,6 +88,19 @@ impl fmt::Display for ExitReason {
             Self::AllVerified => f.write_str("all deliverables were verified"),
             Self::MaxIterations => f.write_str("the maximum number of iterations was reached"),
             Self::QuotaExceeded => f.write_str("the quota is exceeded"),
+            Self::QuotaWaitTooLong {
+                resets_at: Some(reset),
+            } => {
+                let reset = format_time(*reset);
+                write!(
+                    f,
+                    "the quota resets at {reset}, later than the time budget allows"
+                )
+            }
+            Self::QuotaWaitTooLong { resets_at: None } => f.write_str(
+                "the quota is spent, and the next attempt would be later than the time budget \
+                 allows",
+            ),
             Self::BudgetExceeded { budget } => write!(f, "the {budget} budget is spent"),
             Self::Stalled { sessions, mode } => {
                 match sessions {

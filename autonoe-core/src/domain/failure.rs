@@ -39,6 +39,9 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// The code of a planning session that created no deliverable.
+    pub(crate) const NOTHING_PLANNED: &str = "nothing_planned";
+
     /// Makes a failure that another try may mend.
     pub fn retryable(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self {

@@ -1,5 +1,6 @@
 //! What is known of a session after it ended.
 
+use std::fmt;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -7,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::duration::millis;
-use super::{AgentSessionId, CostTotal, SessionEnd, SessionOutcome, TokenUsage};
+use super::{AgentSessionId, CostTotal, Failure, SessionEnd, SessionOutcome, TokenUsage};
 
 /// What is known of a session after it ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +34,24 @@ pub struct SessionResult {
     /// Whether the session changed the ledger or the project.
     #[serde(default, skip_serializing_if = "SessionProgress::is_unknown")]
     pub progress: SessionProgress,
+    /// Why the run counts the session as failed although it ended normally, for example because
+    /// it planned nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flaw: Option<Failure>,
+}
+
+impl fmt::Display for SessionResult {
+    /// Describes the end of the session, to follow its name: `completed`, `failed: ..`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let end = &self.end;
+        match &self.flaw {
+            None => end.fmt(f),
+            Some(flaw) if flaw.code == Failure::NOTHING_PLANNED => {
+                write!(f, "{end} without creating deliverables")
+            }
+            Some(flaw) => write!(f, "{end}, but counts as failed: {flaw}"),
+        }
+    }
 }
 
 impl SessionResult {
@@ -46,6 +65,7 @@ impl SessionResult {
             activity: Activity::None,
             agent_session: None,
             progress: SessionProgress::Unknown,
+            flaw: None,
         }
     }
 
@@ -97,5 +117,31 @@ pub enum SessionProgress {
 impl SessionProgress {
     fn is_unknown(&self) -> bool {
         *self == Self::Unknown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_that_counts_as_failed_is_not_described_as_completed_alone() {
+        for (flaw, expected) in [
+            (None, "completed"),
+            (
+                Some(Failure::retryable(Failure::NOTHING_PLANNED, "no plan")),
+                "completed without creating deliverables",
+            ),
+            (
+                Some(Failure::retryable("empty_session", "it did nothing")),
+                "completed, but counts as failed: it did nothing",
+            ),
+        ] {
+            let result = SessionResult {
+                flaw,
+                ..SessionResult::completed()
+            };
+            assert_eq!(result.to_string(), expected);
+        }
     }
 }

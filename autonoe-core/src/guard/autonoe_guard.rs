@@ -162,7 +162,7 @@ impl PreToolUseHook for AutonoeGuard {
     async fn check(&self, call: &ToolCall) -> HookDecision {
         match self.judge(call) {
             Ok(()) => HookDecision::Pass,
-            Err(reason) => HookDecision::Block { reason },
+            Err(reason) => HookDecision::block(reason),
         }
     }
 }

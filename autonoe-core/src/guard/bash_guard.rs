@@ -51,7 +51,10 @@ impl PreToolUseHook for BashGuard {
         };
         match self.policy.check(command) {
             Verdict::Allow => HookDecision::Pass,
-            Verdict::Deny(denial) => HookDecision::block(denial.to_string()),
+            Verdict::Deny(denial) => HookDecision::Block {
+                reason: denial.to_string(),
+                remedy: denial.remedy.map(String::from),
+            },
         }
     }
 }
@@ -72,18 +75,22 @@ mod tests {
     fn guard() -> BashGuard {
         BashGuard::new(Arc::new(|command: &str| match command {
             "ls" => Verdict::Allow,
-            _ => Verdict::Deny(Denial::new("R7", Layer::User, "only ls may run").instead("use ls")),
+            _ => Verdict::Deny(
+                Denial::new("R7", Layer::User, "only ls may run")
+                    .instead("use ls")
+                    .remedy("allow it"),
+            ),
         }))
     }
 
     #[tokio::test]
-    async fn a_denial_blocks_in_its_own_words_and_an_allowance_only_passes() {
+    async fn a_denial_blocks_with_advice_for_the_agent_and_a_remedy_for_the_operator() {
         let call = |command: &str| ToolCall::new("Bash", json!({ "command": command }));
 
         assert_eq!(guard().check(&call("ls")).await, HookDecision::Pass);
         assert_eq!(
             guard().check(&call("rm x")).await,
-            HookDecision::block("only ls may run; use ls (rule R7)"),
+            HookDecision::block("only ls may run; use ls (rule R7)").with_remedy("allow it"),
         );
     }
 

@@ -202,7 +202,7 @@ impl PreToolUseHook for FileScope {
     async fn check(&self, call: &ToolCall) -> HookDecision {
         match self.judge(call) {
             Ok(()) => HookDecision::Pass,
-            Err(reason) => HookDecision::Block { reason },
+            Err(reason) => HookDecision::block(reason),
         }
     }
 }

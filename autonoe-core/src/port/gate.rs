@@ -114,7 +114,7 @@ impl Gate {
     pub async fn decide(&self, call: &ToolCall) -> GateDecision {
         let mut decision = self.judge(call).await;
         if self.over.is_cancelled() {
-            decision = GateDecision::deny("session-over", "the session is over");
+            decision = GateDecision::deny("session-over", "the session is over", None);
         }
         tracing::debug!(call = %call.id, tool = %call.name, ?decision, "gate decided");
         self.events
@@ -128,11 +128,11 @@ impl Gate {
 
     async fn judge(&self, call: &ToolCall) -> GateDecision {
         if let ToolKind::Malformed { reason } = &call.kind {
-            return GateDecision::deny("malformed-call", reason.clone());
+            return GateDecision::deny("malformed-call", reason.clone(), None);
         }
         for guard in &self.guards {
-            if let HookDecision::Block { reason } = self.ask(guard, call).await {
-                return GateDecision::deny(guard.name(), reason);
+            if let HookDecision::Block { reason, remedy } = self.ask(guard, call).await {
+                return GateDecision::deny(guard.name(), reason, remedy);
             }
         }
         for hook in &self.hooks {
@@ -143,7 +143,9 @@ impl Gate {
                         by: hook.name().to_owned(),
                     };
                 }
-                HookDecision::Block { reason } => return GateDecision::deny(hook.name(), reason),
+                HookDecision::Block { reason, remedy } => {
+                    return GateDecision::deny(hook.name(), reason, remedy);
+                }
             }
         }
         match self.grants.granting(call, &self.places) {
@@ -151,6 +153,7 @@ impl Gate {
             None => GateDecision::deny(
                 "grants",
                 format!("nothing grants this use of {}; work without it", call.name),
+                Grants::remedy(call),
             ),
         }
     }
@@ -207,14 +210,18 @@ pub enum GateDecision {
         by: String,
         /// Why, in words for the agent.
         reason: String,
+        /// What the operator can change to allow the call, when a setting does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remedy: Option<String>,
     },
 }
 
 impl GateDecision {
-    fn deny(by: impl Into<String>, reason: impl Into<String>) -> Self {
+    fn deny(by: impl Into<String>, reason: impl Into<String>, remedy: Option<String>) -> Self {
         Self::Deny {
             by: by.into(),
             reason: reason.into(),
+            remedy,
         }
     }
 

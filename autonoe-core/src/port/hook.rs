@@ -75,6 +75,10 @@ pub enum HookDecision {
     Block {
         /// Why, in words that the agent can act on.
         reason: String,
+        /// What the operator can change to allow the call, when a setting does. Agents do not see
+        /// it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remedy: Option<String>,
     },
 }
 
@@ -83,6 +87,19 @@ impl HookDecision {
     pub fn block(reason: impl Into<String>) -> Self {
         Self::Block {
             reason: reason.into(),
+            remedy: None,
+        }
+    }
+
+    /// Adds what the operator can change to allow the call. Has no effect on other decisions.
+    #[must_use]
+    pub fn with_remedy(self, remedy: impl Into<String>) -> Self {
+        match self {
+            Self::Block { reason, .. } => Self::Block {
+                reason,
+                remedy: Some(remedy.into()),
+            },
+            other => other,
         }
     }
 }

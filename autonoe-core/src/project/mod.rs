@@ -15,6 +15,7 @@ mod instructions;
 mod journal;
 mod json_words;
 mod layout;
+mod lock_process;
 mod plain_file;
 mod preview;
 mod project_ground;
@@ -50,6 +51,7 @@ pub use journal::{
 pub use journal::{JOURNAL_JOB, JournalAsk, JournalPage};
 pub use json_words::json_complaint;
 pub use layout::Project;
+pub use lock_process::LockProcess;
 pub use preview::{NextStep, ResumedRun, RunPreview};
 pub use project_ground::{ProjectGround, ProjectTaking};
 pub use project_run::{ProjectRun, ProjectRunError};

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{FileKind, Project, ProjectError};
+use super::{FileKind, LockProcess, Project, ProjectError};
 use crate::domain::format_time;
 
 /// The right to run agents in a project, until it is dropped.
@@ -53,40 +53,99 @@ enum OnDrop {
     LeaveToAgents,
 }
 
-/// Another run is under way in the project.
+/// The run lock of a project is held.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RunLockHeld {
     /// The lock file.
     pub path: PathBuf,
-    /// Who holds it; `None` in the moment before it has written that down.
+    /// The process that acquired it; `None` in the moment before it has recorded itself.
     pub holder: Option<RunLockHolder>,
+    /// The processes that hold it now; `None` if the system does not report them. Processes of
+    /// other users are never among them.
+    pub processes: Option<Vec<LockProcess>>,
 }
 
-/// Who holds the lock of a project, as it has written down in the lock file.
+/// The process that acquired the run lock, as recorded in the lock file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunLockHolder {
-    /// The process that started the run. It may be gone while its agents live on.
+    /// The process that runs the agents. It may be dead while its agents are still alive.
     pub pid: u32,
     /// When it was started.
     pub started_at: Timestamp,
 }
 
+impl RunLockHeld {
+    fn new(path: PathBuf, file: &mut File) -> Self {
+        Self {
+            path,
+            holder: read_holder(file),
+            processes: LockProcess::holding(file),
+        }
+    }
+
+    /// Returns the processes that a killed run left behind and that still hold the lock. Empty if
+    /// the run itself is alive, or if the holders are unknown.
+    pub fn survivors(&self) -> &[LockProcess] {
+        let holding = self.processes.as_deref().unwrap_or_default();
+        match &self.holder {
+            Some(holder) if holding.iter().all(|process| process.pid != holder.pid) => holding,
+            _ => &[],
+        }
+    }
+}
+
 impl fmt::Display for RunLockHeld {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = &self.path;
-        write!(
-            f,
-            "{path:?} is held by another run, or by agents of one that was killed: "
-        )?;
-        match &self.holder {
-            Some(RunLockHolder { pid, started_at }) => {
-                let since = format_time(*started_at);
-                write!(f, "process {pid}, since {since}")?;
+        let listed = |processes: &[LockProcess]| {
+            let names: Vec<String> = processes.iter().map(ToString::to_string).collect();
+            names.join(", ")
+        };
+        match (&self.holder, self.processes.as_deref()) {
+            (Some(run), Some([_, ..])) if self.survivors().is_empty() => {
+                write!(
+                    f,
+                    "{path:?} is held by another run: {run}; wait for it or stop it"
+                )
             }
-            None => f.write_str("which process is not written down")?,
+            (Some(run), Some(survivors @ [_, ..])) => write!(
+                f,
+                "{path:?} is held by {}, which a killed run left behind ({run}); wait for it to \
+                 exit or kill it",
+                listed(survivors)
+            ),
+            (Some(run), Some([])) => write!(
+                f,
+                "{path:?} is held by another run, or by an agent of a killed run. The lock was \
+                 acquired by {run}. The process that holds it now cannot be found: it belongs to \
+                 another user, or has just exited"
+            ),
+            (Some(run), None) => write!(
+                f,
+                "{path:?} is held by another run, or by an agent of a killed run. The lock was \
+                 acquired by {run}. This system does not report which process holds it now"
+            ),
+            (None, Some(holding @ [_, ..])) => write!(
+                f,
+                "{path:?} is held by {}; wait for it or stop it",
+                listed(holding)
+            ),
+            (None, Some([]) | None) => {
+                write!(
+                    f,
+                    "{path:?} is held, and the process that holds it is unknown"
+                )
+            }
         }
-        f.write_str("; wait for it or end it")
+    }
+}
+
+impl fmt::Display for RunLockHolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pid, started_at } = self;
+        write!(f, "process {pid}, since {}", format_time(*started_at))
     }
 }
 
@@ -112,8 +171,7 @@ impl RunLock {
         match try_lock(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let holder = read_holder(&mut file);
-                return Err(ProjectError::Locked(RunLockHeld { path, holder }));
+                return Err(ProjectError::Locked(RunLockHeld::new(path, &mut file)));
             }
             Err(TryLockError::Error(source)) => return Err(unwritable(source)),
         }
@@ -150,6 +208,22 @@ impl RunLock {
     ///
     /// The lock file is there and cannot be looked at.
     pub fn held(project: &Project) -> Result<Option<RunLockHeld>, ProjectError> {
+        let held = Self::open_held(project)?;
+        Ok(held.map(|mut file| RunLockHeld::new(project.run_lock_path(), &mut file)))
+    }
+
+    /// Returns whether the lock of `project` is held, without searching for its holders: cheap
+    /// enough to poll.
+    ///
+    /// # Errors
+    ///
+    /// The lock file is there and cannot be read.
+    pub fn is_held(project: &Project) -> Result<bool, ProjectError> {
+        Ok(Self::open_held(project)?.is_some())
+    }
+
+    /// Opens the lock file of `project` if the lock is held.
+    fn open_held(project: &Project) -> Result<Option<File>, ProjectError> {
         let path = project.run_lock_path();
         let unreadable = |source| ProjectError::unreadable(&path, source);
         // Looked at before it is opened: to open a pipe is to wait for its writer.
@@ -162,7 +236,7 @@ impl RunLock {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(unreadable(source)),
         }
-        let mut file = File::open(&path).map_err(unreadable)?;
+        let file = File::open(&path).map_err(unreadable)?;
         if file.metadata().map_err(unreadable)?.len() == 0 {
             // Whoever holds it has written itself down; an orderly end takes that away.
             return Ok(None);
@@ -170,10 +244,7 @@ impl RunLock {
         // Shared, so that two who look do not take each other for a run.
         match file.try_lock_shared() {
             Ok(()) => Ok(None),
-            Err(TryLockError::WouldBlock) => {
-                let holder = read_holder(&mut file);
-                Ok(Some(RunLockHeld { path, holder }))
-            }
+            Err(TryLockError::WouldBlock) => Ok(Some(file)),
             Err(TryLockError::Error(source)) => Err(unreadable(source)),
         }
     }

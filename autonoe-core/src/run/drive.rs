@@ -128,7 +128,10 @@ impl Drive {
             report: report.clone(),
         };
         if let Err(error) = self.setting.write_down(&ended, Durability::Synced) {
-            tracing::error!(%error, "the end of the run is not in the journal");
+            self.setting.warn(&format!(
+                "the end of the run is not in the journal: {}",
+                Failure::from(&error)
+            ));
         }
     }
 
@@ -224,8 +227,10 @@ impl Drive {
             capabilities: &ground.capabilities,
             book: Some(&ground.book),
         };
-        let result = setting.session(stand, task, self, &mut |_| {}).await;
+        let ended = setting.session(stand, task, self, &mut |_| {}).await;
         let ledger = self.look_at_ledger(ground).await;
+        let flaw = self.machine.flaw(plan.number, &ended.result, &ledger);
+        let result = ended.announce(flaw);
         self.session_over(plan.number, result, ledger)
     }
 

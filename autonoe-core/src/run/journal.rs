@@ -127,8 +127,11 @@ pub enum JournalLine {
         target: Option<String>,
         /// Who denied it.
         by: String,
-        /// Why.
+        /// Why, as the agent read it.
         reason: String,
+        /// What the operator can change to allow it, when a setting does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remedy: Option<String>,
     },
     /// A run ended, also one that an engine elsewhere has driven: that one stands here as a flow.
     RunEnded {

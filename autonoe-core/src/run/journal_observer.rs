@@ -58,13 +58,14 @@ impl RunObserver for JournalObserver {
             },
             RunEventKind::ToolDecided {
                 call,
-                decision: GateDecision::Deny { by, reason },
+                decision: GateDecision::Deny { by, reason, remedy },
             } => JournalLine::Denied {
                 session,
                 tool: call.name.clone(),
                 target: call.kind.target().map(shortened),
                 by: by.clone(),
                 reason: reason.clone(),
+                remedy: remedy.clone(),
             },
             _ => return,
         };

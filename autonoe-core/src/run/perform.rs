@@ -38,6 +38,26 @@ struct Ready {
     served: Option<ServedTools>,
 }
 
+/// A session that has ended, before observers are notified of its end.
+#[must_use = "observers expect the end of every session"]
+pub(super) struct EndedSession {
+    events: Events,
+    number: u32,
+    pub(super) result: SessionResult,
+}
+
+impl EndedSession {
+    /// Emits the end of the session. `flaw` is why it counts as failed although it ended normally.
+    pub(super) fn announce(mut self, flaw: Option<Failure>) -> SessionResult {
+        self.result.flaw = flaw;
+        self.events.emit(RunEventKind::SessionEnded {
+            number: self.number,
+            result: &self.result,
+        });
+        self.result
+    }
+}
+
 /// A message that is on its way into a running session.
 struct Steering {
     message: RunMessage,
@@ -45,14 +65,15 @@ struct Steering {
 }
 
 impl Setting {
-    /// Runs the session that `task` describes, serves commands meanwhile, and tells observers of it.
+    /// Runs the session that `task` describes, serves commands meanwhile, and emits its events, the
+    /// end of the session excepted.
     pub(super) async fn session(
         &self,
         stand: Stand<'_>,
         task: Task<'_>,
         inbox: &mut dyn Inbox,
         heard: Hearer<'_>,
-    ) -> SessionResult {
+    ) -> EndedSession {
         let events = self.events.child();
         let (number, instruction) = (task.number, task.instruction.clone());
         tracing::info!(run = %self.run, session = number, %instruction, "session started");
@@ -68,11 +89,11 @@ impl Setting {
         let mut result = self.perform(stand, task, &events, inbox, heard).await;
         result.progress = self.progress_since(&baseline, stand).await;
         tracing::info!(run = %self.run, session = number, end = ?result.end, "session ended");
-        events.emit(RunEventKind::SessionEnded {
+        EndedSession {
+            events,
             number,
-            result: &result,
-        });
-        result
+            result,
+        }
     }
 
     fn model<'m>(&'m self, task: &'m Task<'_>) -> Option<&'m str> {

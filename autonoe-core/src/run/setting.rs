@@ -9,7 +9,7 @@ use super::runner::Parts;
 use super::spans::RunSpans;
 use super::{Durability, JournalError, JournalLine, RunControl};
 use crate::domain::RunId;
-use crate::port::{Events, Keeping};
+use crate::port::{Events, Keeping, RunEventKind};
 use crate::tools::LostGround;
 
 /// What all sessions of a run stand in, whoever decides what comes next. Cheap to clone.
@@ -56,6 +56,11 @@ impl Setting {
     ) -> Result<(), JournalError> {
         let journal = &self.parts.journal;
         journal.append(&self.run, self.now(), line, durability)
+    }
+
+    /// Reports a problem that does not end the run.
+    pub(super) fn warn(&self, message: &str) {
+        self.events.emit(RunEventKind::Warning { message });
     }
 
     pub(super) fn now(&self) -> Timestamp {

@@ -93,7 +93,10 @@ async fn the_first_block_wins_and_later_hooks_are_not_asked() {
     let counter = asked.clone();
     let gate = gate()
         .with_hook(answers("passes", HookDecision::Pass))
-        .with_hook(answers("first", HookDecision::block("no")))
+        .with_hook(answers(
+            "first",
+            HookDecision::block("no").with_remedy("set it"),
+        ))
         .with_hook(hook_fn("second", move |_| {
             counter.fetch_add(1, Ordering::SeqCst);
             HookDecision::block("also no")
@@ -105,7 +108,8 @@ async fn the_first_block_wins_and_later_hooks_are_not_asked() {
         decision,
         GateDecision::Deny {
             by: "first".into(),
-            reason: "no".into()
+            reason: "no".into(),
+            remedy: Some("set it".into()),
         }
     );
     assert_eq!(asked.load(Ordering::SeqCst), 0);

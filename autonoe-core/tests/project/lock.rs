@@ -37,8 +37,8 @@ fn a_second_run_is_refused_with_the_process_and_the_start_of_the_first() {
     assert_eq!(
         held.to_string(),
         format!(
-            "{path:?} is held by another run, or by agents of one that was killed: process {}, \
-             since 2026-01-31 12:00:00Z; wait for it or end it",
+            "{path:?} is held by another run: process {}, since 2026-01-31 12:00:00Z; wait for it \
+             or stop it",
             std::process::id()
         )
     );
@@ -50,7 +50,7 @@ fn a_second_run_is_refused_with_the_process_and_the_start_of_the_first() {
 }
 
 #[test]
-fn who_has_not_written_itself_down_is_not_made_up() {
+fn a_holder_that_has_not_recorded_itself_is_named_by_its_process() {
     let folder = TempProject::new();
     let project = folder.project();
     let _first = RunLock::acquire(project, Timestamp::now()).expect("nobody else");
@@ -58,8 +58,9 @@ fn who_has_not_written_itself_down_is_not_made_up() {
 
     let second = RunLock::acquire(project, Timestamp::now()).expect_err("it is taken");
 
-    let told = second.to_string();
-    assert!(told.contains("which process is not written down"), "{told}");
+    let message = second.to_string();
+    let expected = format!("is held by process {} (", std::process::id());
+    assert!(message.contains(&expected), "{message}");
 }
 
 #[test]
@@ -108,7 +109,7 @@ fn start_holder(project: &Project) -> Child {
         .expect("it starts")
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn after_a_kill_the_lock_stays_as_long_as_an_agent_lives_and_not_longer() {
     let folder = TempProject::new();
@@ -132,7 +133,15 @@ fn after_a_kill_the_lock_stays_as_long_as_an_agent_lives_and_not_longer() {
     let ProjectError::Locked(held) = still.expect_err("the agent lives") else {
         panic!("locked")
     };
-    assert_eq!(held.holder.map(|it| it.pid), Some(holder.id()));
+    assert_eq!(held.holder.as_ref().map(|it| it.pid), Some(holder.id()));
+    let survivors: Vec<String> = held.survivors().iter().map(ToString::to_string).collect();
+    assert_eq!(survivors, [format!("process {agent} (sleep)")]);
+    let message = held.to_string();
+    let expected = format!(
+        "is held by process {agent} (sleep), which a killed run left behind (process {},",
+        holder.id()
+    );
+    assert!(message.contains(&expected), "{message}");
     eventually("the end of the lock", || {
         RunLock::acquire(project, Timestamp::now()).is_ok()
     });

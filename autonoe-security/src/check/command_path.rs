@@ -1,7 +1,7 @@
 //! Commands that are named by a path.
 
 use super::call::Call;
-use super::{extensions, path};
+use super::{extensions, path, remedy};
 use crate::policy::{Mode, Profile};
 use crate::{Denial, Rule};
 
@@ -38,9 +38,11 @@ pub(crate) fn named<'c>(call: &Call<'_, '_, '_>, written: &'c str) -> Result<Nam
         return Ok(Named::Script);
     }
     let reason = format!("Command '{written}' is not in the allowlist");
-    Err(Denial::by(Rule::R6, call.span, reason).instead(
-        "run a listed command by its name, or add the path as it is written to allowCommands",
-    ))
+    let mut denial = Denial::by(Rule::R6, call.span, reason).instead(
+        "run commands by their names, and scripts through their interpreter or package manager",
+    );
+    denial.remedy = remedy::command(call.policy(), written);
+    Err(denial)
 }
 
 /// Tells whether a package manager of an active profile has put the program there.

@@ -5,7 +5,7 @@ use super::call::{Call, Validator};
 use super::command_path::{self, Named};
 use super::directories::Directories;
 use super::walk::Walk;
-use super::{builtins, extensions, protected_state};
+use super::{builtins, extensions, protected_state, remedy};
 use crate::policy::{Mode, Profile};
 use crate::syntax::Assignment;
 use crate::{Denial, Rule};
@@ -169,23 +169,28 @@ fn check_program(call: &Call<'_, '_, '_>, program: Program, is_added: bool) -> R
             .instead("verify without changing files")),
         Owner::RunMode => (program.check)(call),
         Owner::Destructive if call.policy().allows_destructive() => (program.check)(call),
-        Owner::Destructive => Err(call
-            .deny(
-                Rule::R60,
-                format!("Command '{}' is not in the allowlist", call.name),
-            )
-            .instead("leave the files where they are, or ask for --allow-destructive")),
+        Owner::Destructive => {
+            let reason = format!("Command '{}' is not in the allowlist", call.name);
+            let mut denial = call.deny(Rule::R60, reason).instead(match call.mode() {
+                Mode::Run => "use git rm or git mv for tracked files, and leave others in place",
+                Mode::Sync => "verify without changing files",
+            });
+            denial.remedy = remedy::destructive(call.policy());
+            Err(denial)
+        }
         Owner::Profile(profile) => match call.policy().is_active(profile) {
             // Who adds a command in sync mode opens all that run mode has of it.
             _ if is_added => (program.check)(call),
             true if in_sync => (program.in_sync)(call),
             true => (program.check)(call),
-            false => Err(call
-                .deny(
-                    Rule::R7,
-                    format!("Command '{}' is not in the allowlist", call.name),
-                )
-                .instead(format!("add the profile \"{profile}\" to agent.json"))),
+            false => {
+                let reason = format!("Command '{}' is not in the allowlist", call.name);
+                let mut denial = call
+                    .deny(Rule::R7, reason)
+                    .instead("use the tools of the project's own languages");
+                denial.remedy = remedy::profile(call.policy(), profile);
+                Err(denial)
+            }
         },
     }
 }

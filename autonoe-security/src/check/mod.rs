@@ -25,6 +25,7 @@ pub(crate) mod path;
 mod pipes;
 mod protected_state;
 mod redirects;
+mod remedy;
 mod report;
 mod resolve;
 mod scope;

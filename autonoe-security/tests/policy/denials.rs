@@ -1,6 +1,6 @@
 //! What denials say: fixed sentences, and lines that teach.
 
-use autonoe_security::{Layer, Mode, PolicyConfig, Verdict};
+use autonoe_security::{BashSecurity, Layer, Mode, PolicyConfig, Profile, Verdict};
 
 use crate::policy::support::{PROJECT, destructive, run, sync, validator};
 
@@ -45,8 +45,9 @@ fn a_line_says_what_why_and_how_to_proceed() {
     assert_eq!(
         lines,
         [
-            "Command 'curl' is not in the allowlist: only commands of the active profiles and of \
-             allowCommands run; use a listed command, or add \"curl\" to allowCommands (rule R7)",
+            "Command 'curl' is not in the allowlist: only commands of the active profiles and those \
+             that the operator added run; test local servers from the project's test suite, and read \
+             web pages with WebFetch, if you have it (rule R7)",
             "an argument of sort is not known before it runs: the value could turn into an option; \
              put -- before it, or begin it with static text such as ./ (rule R21)",
             "the file that is written to is a value that is not known: where a command writes must \
@@ -145,6 +146,63 @@ fn advice_fits_the_command() {
         advice("set -o posix").as_deref(),
         Some("use -e, -u, -x, -v, -f, -E or -o pipefail")
     );
+}
+
+#[test]
+fn the_agent_reads_an_alternative_and_the_operator_a_setting() {
+    let rust = PolicyConfig {
+        profiles: Some([Profile::Rust].into()),
+        ..PolicyConfig::new(PROJECT)
+    };
+    for (verdict, instead, remedy) in [
+        (
+            run("sed -i s/a/b/ x"),
+            "change files with the Edit tool, and look into them with grep, cut or jq",
+            Some(r#"set "allowCommands": ["sed"] in .autonoe/agent.json"#),
+        ),
+        (
+            run("docker ps"),
+            "use a file tool or another command; if there is none, leave this out and name the \
+             command in your last message",
+            Some(r#"set "allowCommands": ["docker"] in .autonoe/agent.json"#),
+        ),
+        (
+            run("./deploy.sh"),
+            "run commands by their names, and scripts through their interpreter or package manager",
+            Some(r#"set "allowCommands": ["./deploy.sh"] in .autonoe/agent.json"#),
+        ),
+        (
+            sync("docker ps"),
+            "verify with another command; if there is none, leave this out and name the command in \
+             your last message",
+            Some(r#"set "allowCommands": {"sync": ["docker"]} in .autonoe/agent.json"#),
+        ),
+        (
+            validator(rust).check("npm test"),
+            "use the tools of the project's own languages",
+            Some(r#"set "profile": ["node", "rust"] in .autonoe/agent.json"#),
+        ),
+        (
+            run("pkill postgres"),
+            "end your own background jobs with kill %1 or kill $!",
+            Some(r#"set "allowPkillTargets": ["postgres"] in .autonoe/agent.json"#),
+        ),
+        (
+            run("rm x"),
+            "use git rm or git mv for tracked files, and leave others in place",
+            Some("run with --allow-destructive"),
+        ),
+        (sync("rm x"), "verify without changing files", None),
+        (
+            run("git clean -f"),
+            "list the files with git clean -n, and leave them in place",
+            Some("run with --allow-destructive"),
+        ),
+    ] {
+        let denial = verdict.denial().expect("it is denied");
+        let found = (denial.instead.as_deref(), denial.remedy.as_deref());
+        assert_eq!(found, (Some(instead), remedy), "{denial}");
+    }
 }
 
 #[test]

@@ -182,7 +182,7 @@ impl Player {
         tokio::task::yield_now().await;
         let (status, output) = match self.spec.gate.decide(&call).await {
             GateDecision::Allow { .. } => self.run(&call, recorded).await,
-            GateDecision::Deny { by, reason } => {
+            GateDecision::Deny { by, reason, .. } => {
                 (ToolStatus::Denied, format!("denied by {by}: {reason}"))
             }
         };

@@ -83,7 +83,7 @@ where
     async fn check(&self, call: &ToolCall) -> HookDecision {
         match (self.ask)(self.gate.clone(), call.clone()).await {
             GateDecision::Allow { .. } => HookDecision::Approve,
-            GateDecision::Deny { reason, .. } => HookDecision::Block { reason },
+            GateDecision::Deny { reason, .. } => HookDecision::block(reason),
         }
     }
 }

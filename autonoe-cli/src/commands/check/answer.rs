@@ -86,6 +86,8 @@ fn details(denial: &Denial) -> Vec<[String; 2]> {
     rows.extend(denial.why.as_deref().map(|why| ("because", shorten(why))));
     let instead = denial.instead.as_deref();
     rows.extend(instead.map(|instead| ("instead", shorten(instead))));
+    let remedy = denial.remedy.as_deref();
+    rows.extend(remedy.map(|remedy| ("to allow it", shorten(remedy))));
     let rows = rows.into_iter();
     rows.map(|(name, value)| [name.to_owned(), value]).collect()
 }

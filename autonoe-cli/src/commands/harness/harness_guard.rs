@@ -32,10 +32,9 @@ impl PreToolUseHook for HarnessGuard {
             _ => false,
         };
         match is_guarded {
-            true => HookDecision::Block {
-                reason: "what is in .harness is kept by the fleet, and is not for agents to change"
-                    .to_owned(),
-            },
+            true => HookDecision::block(
+                "what is in .harness is kept by the fleet, and is not for agents to change",
+            ),
             false => HookDecision::Pass,
         }
     }

@@ -24,7 +24,7 @@ pub(super) fn follow(
     let mut tail = JournalTail::new(project.journal_path());
     let mut narrator = Narrator::of(project);
     // Looked at before the journal is: what is written after that is read below.
-    let mut is_under_way = RunLock::held(project)?.is_some();
+    let mut is_under_way = RunLock::is_held(project)?;
     let mut entries = of_last_run(tail.read_new()?);
     if entries.is_empty() && !is_under_way {
         surroundings.note("no run is under way; `autonoe run` starts one");
@@ -34,7 +34,7 @@ pub(super) fn follow(
             break;
         }
         thread::sleep(PAUSE);
-        is_under_way = RunLock::held(project)?.is_some();
+        is_under_way = RunLock::is_held(project)?;
         entries = tail.read_new()?;
         let has_ended = |entry: &JournalEntry| {
             let line = &entry.line;

@@ -48,7 +48,7 @@ pub(crate) fn log(args: &LogArgs, surroundings: &Surroundings) -> Result<ExitCod
         surroundings.say("No run has been written down here yet; `autonoe run` starts one.\n")?;
         return Ok(ExitCode::SUCCESS);
     }
-    let is_under_way = RunLock::held(&project)?.is_some();
+    let is_under_way = RunLock::is_held(&project)?;
     let mut text = String::new();
     for (index, story) in told.iter().enumerate() {
         if index > 0 {

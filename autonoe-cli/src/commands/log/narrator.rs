@@ -114,6 +114,7 @@ impl Narrator {
                 target,
                 by,
                 reason,
+                ..
             } => {
                 self.sessions.entry(*session).or_default().denied += 1;
                 let target = target
@@ -188,7 +189,7 @@ impl Narrator {
             }
         }
         parts.extend(no_progress(result).map(str::to_owned));
-        let how = shorten(&result.end.to_string());
+        let how = shorten(&result.to_string());
         format!("Session {number} {how} ({})", parts.join(", "))
     }
 }

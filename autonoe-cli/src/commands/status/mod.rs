@@ -5,7 +5,7 @@ mod table;
 
 use std::process::ExitCode;
 
-use autonoe_core::{FileDeliverableRepository, RunLock, format_time};
+use autonoe_core::{FileDeliverableRepository, RunLock};
 
 pub(super) use self::json::Status;
 use self::table::shown;
@@ -29,13 +29,14 @@ pub(crate) fn status(args: &StatusArgs, surroundings: &Surroundings) -> Result<E
         Some(state) => shown(state, surroundings.columns),
     };
     if let Some(held) = RunLock::held(&project)? {
-        let since = held.holder.map_or_else(String::new, |holder| {
-            let since = format_time(holder.started_at);
-            format!(" (process {}, since {since})", holder.pid)
-        });
-        text.push_str(&format!(
-            "\nA run is under way{since}: `autonoe log --follow` tells it.\n"
-        ));
+        let note = match (held.survivors(), &held.holder) {
+            ([_, ..], _) => format!("An agent of a killed run is still alive: {held}."),
+            ([], Some(run)) => {
+                format!("A run is under way ({run}): `autonoe log --follow` tells it.")
+            }
+            ([], None) => "A run is under way: `autonoe log --follow` tells it.".to_owned(),
+        };
+        text.push_str(&format!("\n{note}\n"));
     }
     surroundings.say(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -38,6 +38,11 @@ impl UnderWay {
         run
     }
 
+    /// Returns its process ID.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Kills it, with no chance to say anything.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("it is ours");

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::baseline::baseline;
 use super::rule::{PermissionRule, paths_of};
+use super::url::Url;
 use crate::domain::Mode;
-use crate::port::{Places, ToolCall};
+use crate::port::{Places, ToolCall, ToolKind};
 
 /// What is granted to an agent: a list of [permission rules](PermissionRule).
 ///
@@ -98,6 +99,23 @@ impl Grants {
             }
         }
         Some(by.join(" and "))
+    }
+
+    /// Returns the setting that would grant `call`; `None` if no setting does.
+    pub(in crate::port) fn remedy(call: &ToolCall) -> Option<String> {
+        let rule = match &call.kind {
+            ToolKind::Fetch { url } => format!("WebFetch(domain:{})", Url::parse(url)?.host),
+            ToolKind::Mcp { .. } | ToolKind::Other => call.name.clone(),
+            ToolKind::Shell { .. }
+            | ToolKind::Write { .. }
+            | ToolKind::Read { .. }
+            | ToolKind::Malformed { .. } => return None,
+        };
+        let rule: PermissionRule = rule.parse().ok()?;
+        let permissions = serde_json::json!({ "allow": [rule] });
+        Some(format!(
+            "add \"permissions\": {permissions} to .autonoe/agent.json"
+        ))
     }
 
     fn covering_path(

@@ -174,6 +174,7 @@ impl RunStory {
                 target,
                 by,
                 reason,
+                ..
             } => {
                 if let Some(session) = self.session(*session) {
                     session.blocked.push(BlockedCall {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::OpenSessions;
-use crate::domain::{FlowExit, FlowReport};
+use crate::domain::{Failure, FlowExit, FlowReport};
 use crate::port::RunEventKind;
 use crate::run::inbox::Inbox;
 use crate::run::{Durability, JournalLine};
@@ -20,7 +20,10 @@ impl OpenSessions {
                 result,
             };
             if let Err(error) = setting.write_down(&ended, Durability::Synced) {
-                tracing::error!(%error, "the end of the flow is not in the journal");
+                setting.warn(&format!(
+                    "the end of the flow is not in the journal: {}",
+                    Failure::from(&error)
+                ));
             }
         })
     }

@@ -215,10 +215,11 @@ impl OpenSessions {
         };
         let mut transcript = Transcript::default();
         let mut heard = |event: &_| transcript.note(event);
-        let result = self
+        let ended = self
             .setting
             .session(stand, task, &mut self.messages, &mut heard)
             .await;
+        let result = ended.announce(None);
         self.messages.session_over(&result);
         self.cost.merge(result.cost);
         self.tokens += result.tokens;

@@ -123,7 +123,7 @@ fn flaw(
     let planned_nothing = after.counts.is_empty() || (!completed && after.counts == before.counts);
     if plan.instruction.phase() == Phase::Planning && planned_nothing {
         return Some(Failure::retryable(
-            "nothing_planned",
+            Failure::NOTHING_PLANNED,
             format!("the {} session created no deliverable", plan.instruction),
         ));
     }

@@ -12,6 +12,8 @@ pub(super) struct Situation<'a> {
     pub(super) completion: Option<ExitReason>,
     /// What to do about the quota, if it is spent.
     pub(super) quota: Option<OnQuota>,
+    /// When the quota resets, if it is spent and the time is known.
+    pub(super) quota_resets_at: Option<Timestamp>,
     /// When the next session could start, after the wait that is due.
     pub(super) next_start: Timestamp,
     /// The end of the time budget.
@@ -65,6 +67,11 @@ pub(super) fn decide(situation: &Situation<'_>) -> Decision {
     let out_of_time = situation
         .deadline
         .is_some_and(|deadline| situation.next_start >= deadline);
+    if out_of_time && situation.spent.is_none() && situation.quota == Some(OnQuota::Wait) {
+        return Decision::Exit(ExitReason::QuotaWaitTooLong {
+            resets_at: situation.quota_resets_at,
+        });
+    }
     let spent = situation.spent.or(out_of_time.then_some(BudgetKind::Time));
     if let Some(budget) = spent {
         return Decision::Exit(ExitReason::BudgetExceeded { budget });

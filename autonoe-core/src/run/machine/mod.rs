@@ -22,7 +22,8 @@ pub use self::limits::RunLimits;
 use crate::domain::quota::{between, later};
 use crate::domain::{
     Budget, BudgetKind, CostTotal, ExitReason, Failure, InstructionName, LedgerView, Mode, OnQuota,
-    Retry, RunId, RunReport, SessionResult, Spent, TokenUsage, Workflow,
+    Retry, RunId, RunReport, SessionEnd, SessionOutcome, SessionResult, Spent, TokenUsage,
+    Workflow,
 };
 use crate::port::WaitReason;
 
@@ -255,23 +256,14 @@ impl RunMachine {
         result: &SessionResult,
         ledger: Result<LedgerView, Failure>,
     ) -> RunAction {
-        let Doing::Session(plan) = &mut self.doing else {
+        let Some(meaning) = self.meaning_of(number, result, &ledger) else {
             return RunAction::Continue;
         };
-        if plan.number != number {
+        let Doing::Session(mut plan) = std::mem::replace(&mut self.doing, Doing::Nothing) else {
             return RunAction::Continue;
-        }
+        };
         let messages = std::mem::take(&mut plan.messages);
-        let plan = plan.clone();
-        self.doing = Doing::Nothing;
-        let before = self.ledger;
-        let after = *ledger.as_ref().unwrap_or(&before);
-        self.ledger = after;
-        let meaning = match (meaning(result, &plan, &before, &after), ledger) {
-            (quota @ Meaning::Quota { .. }, Err(error)) if error.retry == Retry::MayHelp => quota,
-            (_, Err(error)) => Meaning::Error(error),
-            (meaning, Ok(_)) => meaning,
-        };
+        self.ledger = ledger.unwrap_or(self.ledger);
         if !meaning.shows_a_reader(result) {
             let mut later_ones = std::mem::replace(&mut self.messages, messages);
             // What the session gave back as unheard is among both.
@@ -286,6 +278,47 @@ impl RunMachine {
         let due = self.due(at, &meaning);
         let on_quota = matches!(meaning, Meaning::Quota { .. }).then_some(self.limits.on_quota);
         self.next(at, on_quota, &due)
+    }
+
+    /// Returns what the end of session `number` means; `None` if that session is not running.
+    fn meaning_of(
+        &self,
+        number: u32,
+        result: &SessionResult,
+        ledger: &Result<LedgerView, Failure>,
+    ) -> Option<Meaning> {
+        let Doing::Session(plan) = &self.doing else {
+            return None;
+        };
+        if plan.number != number {
+            return None;
+        }
+        let before = &self.ledger;
+        let after = ledger.as_ref().unwrap_or(before);
+        Some(match (meaning(result, plan, before, after), ledger) {
+            (quota @ Meaning::Quota { .. }, Err(error)) if error.retry == Retry::MayHelp => quota,
+            (_, Err(error)) => Meaning::Error(error.clone()),
+            (meaning, Ok(_)) => meaning,
+        })
+    }
+
+    /// Returns why the running session `number` counts as failed although it ended normally.
+    pub(super) fn flaw(
+        &self,
+        number: u32,
+        result: &SessionResult,
+        ledger: &Result<LedgerView, Failure>,
+    ) -> Option<Failure> {
+        let ended_normally = matches!(
+            result.end,
+            SessionEnd::Outcome(
+                SessionOutcome::Completed | SessionOutcome::MaxTurns | SessionOutcome::Interrupted
+            )
+        );
+        match self.meaning_of(number, result, ledger)? {
+            Meaning::Error(error) if ended_normally => Some(error),
+            _ => None,
+        }
     }
 
     fn count(&mut self, meaning: &Meaning, result: &SessionResult, instruction: &InstructionName) {
@@ -377,6 +410,7 @@ impl RunMachine {
             interrupted: self.cancelled,
             completion: self.workflow().completion(&self.ledger, self.tally.planned),
             quota,
+            quota_resets_at: (due.reason == WaitReason::Quota).then_some(due.until),
             next_start: due.until,
             deadline: self.deadline(),
             spent: self.budget_spent(at),

@@ -3,6 +3,7 @@
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
+use crate::check::remedy;
 
 const SIGNALS: &[&str] = &[
     "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "IOT", "BUS", "FPE", "KILL", "USR1", "SEGV",
@@ -82,9 +83,11 @@ fn target(call: &Call<'_, '_, '_>, operand: &Arg<'_>, full: bool) -> Checked {
         false => {
             let reason =
                 format!("process '{text}' is no development process of the active profiles");
-            Err(call
+            let mut denial = call
                 .deny(Rule::R39, reason)
-                .instead("add it to allowPkillTargets in agent.json"))
+                .instead("end your own background jobs with kill %1 or kill $!");
+            denial.remedy = remedy::pkill_target(call.policy(), text);
+            Err(denial)
         }
     }
 }

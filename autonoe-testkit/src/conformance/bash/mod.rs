@@ -123,6 +123,11 @@ fn flaw_of(denial: &Denial, Text { label, text }: &Text) -> Finding {
         !instead.is_some_and(|instead| instead.trim().is_empty()),
         "{label}: what to do instead is there, but blank"
     );
+    let remedy = denial.remedy.as_deref();
+    ensure!(
+        !remedy.is_some_and(|remedy| remedy.trim().is_empty()),
+        "{label}: the remedy is there, but blank"
+    );
     if let Some(span) = &denial.span {
         ensure!(
             text.get(span.clone()).is_some(),

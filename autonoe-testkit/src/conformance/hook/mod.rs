@@ -110,7 +110,7 @@ fn in_time((asked, answer): (&Asked, &Answer)) -> Finding {
 
 fn says_why((asked, answer): (&Asked, &Answer)) -> Finding {
     match answer {
-        Answer::Decided(HookDecision::Block { reason }) if reason.trim().is_empty() => Err(
+        Answer::Decided(HookDecision::Block { reason, .. }) if reason.trim().is_empty() => Err(
             Flaw::Failed(format!("{}: the reason is blank", asked.label)),
         ),
         _ => Ok(()),

@@ -71,7 +71,7 @@ fn play(
     let wanted = agent.wanted(surroundings);
     let built = backend.build(&project, Mode::Run, wanted, &models, surroundings)?;
     let mut stage = Stage::open(&agent, &args.output, &project, &models, surroundings);
-    stage.warn_of(&built.warnings);
+    stage.warn_of(args.destructive(), &built.warnings);
     for finding in flow.warnings() {
         stage.warn(&finding.to_string());
     }
@@ -90,6 +90,7 @@ fn play(
     }
     let limits = limits(&agent, goes_on);
     let control = RunControl::new();
+    let journal = project.journal_path();
     let mut run = FlowRun::new(project, flow, built.agents)
         .parameters(values)
         .on_broken_off(match args.anew {
@@ -113,6 +114,7 @@ fn play(
         false => stage.tell(&shown(&result), surroundings),
     };
     told.map_err(|error| error.with_hint("the flow is written down: `autonoe log` tells it"))?;
+    stage.note_refused(&journal, &result.run, surroundings);
     Ok(code(&result).into())
 }
 

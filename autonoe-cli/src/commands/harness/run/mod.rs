@@ -81,7 +81,7 @@ pub(super) fn run(
         .env_for(move |order| backends.environment_of(order, &settings, &models, &around));
 
     let mut showing = Showing::open(args, &home, &fleet, surroundings);
-    showing.warn_of(rules.switch, &warnings);
+    showing.warn_of(rules.switch, rules.destructive, &warnings);
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
         let manager = Arc::new(HarnessManager::new(home.path(), program));

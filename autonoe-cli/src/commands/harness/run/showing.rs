@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use autonoe_core::SandboxSwitch;
+use autonoe_core::{Destructive, SandboxSwitch};
 use autonoe_dashboard::terminal::{FullScreen, Key, ViewEnd, ViewInput, show};
 use autonoe_dashboard::{Dashboard, DashboardFeed, FleetIntent};
 use autonoe_harness::FleetHome;
@@ -15,6 +15,7 @@ use crate::args::HarnessRunArgs;
 use crate::commands::harness::intents::{ROOM, carry_out};
 use crate::commands::harness::snapshot::Watcher;
 use crate::commands::signals;
+use crate::compose::destructive_warning;
 use crate::present::{Detail, FleetLines, Presenter, Screen, start_logging};
 use crate::surroundings::Surroundings;
 
@@ -59,9 +60,15 @@ impl Showing {
     }
 
     /// Warns of what is odd before anything begins.
-    pub(super) fn warn_of(&self, switch: SandboxSwitch, backends: &[String]) {
-        let switch = switch.warning().map(str::to_owned);
-        for warning in switch.iter().chain(backends) {
+    pub(super) fn warn_of(
+        &self,
+        switch: SandboxSwitch,
+        destructive: Destructive,
+        backends: &[String],
+    ) {
+        let options = [switch.warning(), destructive_warning(destructive)];
+        let backends = backends.iter().map(String::as_str);
+        for warning in options.into_iter().flatten().chain(backends) {
             self.presenter.warn(warning);
         }
     }

@@ -3,7 +3,6 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::*;
-use crate::port::ToolKind;
 
 fn places() -> Places {
     Places::new("/srv/project")
@@ -136,4 +135,30 @@ fn grants_are_a_list_of_texts_in_json() {
         schema.pointer("/$defs/PermissionRule/type"),
         Some(&json!("string"))
     );
+}
+
+#[test]
+fn the_remedy_is_a_setting_that_grants_the_call() {
+    for (call, rule) in [
+        (
+            named("WebFetch", "url", "https://docs.rs/tokio?q=1"),
+            Some("WebFetch(domain:docs.rs)"),
+        ),
+        (named("Task", "prompt", "look"), Some("Task")),
+        (named("mcp__db__query", "sql", "x"), Some("mcp__db__query")),
+        (named("WebFetch", "url", "docs.rs"), None),
+        (named("a b", "x", "y"), None),
+        (named("Bash", "command", "ls"), None),
+        (write(&["a"]), None),
+    ] {
+        let expected = rule.map(|rule| {
+            format!("add \"permissions\": {{\"allow\":[\"{rule}\"]}} to .autonoe/agent.json")
+        });
+
+        assert_eq!(Grants::remedy(&call), expected, "{call:?}");
+        if let Some(rule) = rule {
+            let granted = Grants::none().with_rule(rule.parse().expect("a rule"));
+            assert!(granted.granting(&call, &places()).is_some(), "{call:?}");
+        }
+    }
 }

@@ -155,8 +155,10 @@ pub struct DeniedEntry {
     pub target: Option<String>,
     /// Who denied it.
     pub by: String,
-    /// Why.
+    /// Why, as the agent read it.
     pub reason: String,
+    /// What the operator can change to allow it, when a setting does.
+    pub remedy: Option<String>,
 }
 
 impl RunTimeline {

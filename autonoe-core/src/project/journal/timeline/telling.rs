@@ -89,6 +89,7 @@ impl Telling {
                 target,
                 by,
                 reason,
+                remedy,
             } => {
                 if let Some(session) = self.session(*session) {
                     session.denied += 1;
@@ -100,6 +101,7 @@ impl Telling {
                     target: target.clone(),
                     by: by.clone(),
                     reason: reason.clone(),
+                    remedy: remedy.clone(),
                 });
             }
             JournalLine::RunEnded { report } => {

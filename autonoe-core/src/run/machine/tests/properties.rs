@@ -523,6 +523,7 @@ proptest! {
             interrupted,
             completion: done.then_some(ExitReason::AllPassed),
             quota,
+            quota_resets_at: quota.map(|_| at(60)),
             next_start: at(60),
             deadline: late.then_some(at(60)),
             spent: spent.then_some(BudgetKind::Cost),
@@ -544,6 +545,8 @@ proptest! {
             "failed"
         } else if quota == Some(OnQuota::Stop) {
             "quota_exceeded"
+        } else if late && !spent && quota == Some(OnQuota::Wait) {
+            "quota_wait_too_long"
         } else if spent || late {
             "budget_exceeded"
         } else if iterations >= 2 {

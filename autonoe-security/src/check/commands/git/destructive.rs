@@ -7,6 +7,7 @@ use super::urls::{has_blanks, prints_name};
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
+use crate::check::remedy;
 
 /// Checks that work is destroyed only when that is allowed.
 pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
@@ -26,15 +27,14 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
         return Ok(());
     }
     let instead = match git.name {
-        "clean" => "look with git clean -n, or ask for --allow-destructive",
-        "remote" => "add it without --mirror, or ask for --allow-destructive",
-        _ => {
-            "use --force-with-lease, write what is pushed literally or in quotes, or ask for --allow-destructive"
-        }
+        "clean" => "list the files with git clean -n, and leave them in place",
+        "remote" => "add it without --mirror",
+        _ => "use --force-with-lease, and write what is pushed literally or in quotes",
     };
-    Err(git
-        .deny(Rule::R44, format!("git {} would destroy work", git.name))
-        .instead(instead))
+    let reason = format!("git {} would destroy work", git.name);
+    let mut denial = git.deny(Rule::R44, reason).instead(instead);
+    denial.remedy = remedy::destructive(git.call.policy());
+    Err(denial)
 }
 
 /// Tells whether `refspec` begins with `+`, or may do so.

@@ -181,10 +181,41 @@ fn a_delay_beyond_the_time_budget_is_not_waited_for() {
 }
 
 #[test]
-fn a_wait_beyond_the_time_budget_is_not_begun() {
+fn a_quota_wait_beyond_the_time_budget_ends_the_run_with_the_reset_time() {
+    for (reset, expected) in [
+        (
+            Some(at(3600)),
+            "the quota resets at 1970-01-12 14:46:40Z, later than the time budget allows",
+        ),
+        (
+            None,
+            "the quota is spent, and the next attempt would be later than the time budget allows",
+        ),
+    ] {
+        let limits = RunLimits {
+            on_quota: OnQuota::Wait,
+            budget: Budget::default().with_time(Duration::from_secs(3600)),
+            quota_backoff: QuotaBackoff {
+                first: Duration::from_secs(7200),
+                longest: Duration::from_secs(7200),
+            },
+            ..limits(Mode::Run)
+        };
+        let (mut machine, action) = started(limits, ledger(1, 0, 0));
+
+        let last = end(&mut machine, &action, quota(reset), ledger(1, 0, 0));
+
+        let resets_at = reset;
+        assert_eq!(exit(&last), &ExitReason::QuotaWaitTooLong { resets_at });
+        assert_eq!(exit(&last).to_string(), expected);
+    }
+}
+
+#[test]
+fn a_spent_time_budget_comes_before_the_wait_for_the_quota() {
     let limits = RunLimits {
         on_quota: OnQuota::Wait,
-        budget: Budget::default().with_time(Duration::from_secs(3600)),
+        budget: Budget::default().with_time(Duration::from_secs(1)),
         ..limits(Mode::Run)
     };
     let (mut machine, action) = started(limits, ledger(1, 0, 0));

@@ -1,0 +1,24 @@
+//! A second run in a project that is in use.
+
+use crate::runs::support::autonoe::{scripted, scripted_command};
+use crate::runs::support::killed::UnderWay;
+use crate::runs::support::project::Project;
+use crate::runs::support::script::{Script, hangs, says};
+
+#[test]
+fn a_second_run_reports_the_lock_and_not_an_interrupted_run() {
+    let project = Project::new();
+    let script = Script::new().session([says("I begin."), hangs()]);
+    let command = scripted_command(&project, &script, &["run"]);
+    let first = UnderWay::until_journal_has(command, &project, "\"number\":1");
+
+    for arguments in [["run"], ["sync"]] {
+        let second = scripted(&project, &script, &arguments);
+
+        assert_eq!(second.code, Some(1), "{second:?}");
+        let held = format!("is held by another run: process {}", first.id());
+        assert!(second.stderr.contains(&held), "{second:?}");
+        assert!(!second.stderr.contains("broke off"), "{second:?}");
+    }
+    first.kill();
+}

@@ -1,0 +1,145 @@
+//! Finds the processes that hold a file lock.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::path::Path;
+
+/// A running process that holds a file lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockProcess {
+    /// Its process ID.
+    pub pid: u32,
+    /// Its name, as the system shows it.
+    pub name: String,
+}
+
+impl LockProcess {
+    /// Returns the processes that hold an exclusive lock on `file`, its own descriptors included.
+    ///
+    /// A lock belongs to an open file, so a child process that inherited the descriptor holds it
+    /// too. Processes of other users are not visible. `None` where the system does not report locks:
+    /// it needs the `/proc` of Linux.
+    pub(super) fn holding(file: &File) -> Option<Vec<Self>> {
+        let locked = FileIdentity::from_metadata(&file.metadata().ok()?)?;
+        let processes = fs::read_dir("/proc").ok()?;
+        let mut found: Vec<Self> = processes
+            .flatten()
+            .filter_map(|process| {
+                let pid = process.file_name().to_str()?.parse().ok()?;
+                holds(&process.path(), locked).then(|| Self {
+                    pid,
+                    name: name(&process.path()),
+                })
+            })
+            .collect();
+        found.sort_by_key(|process| process.pid);
+        Some(found)
+    }
+}
+
+impl fmt::Display for LockProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {} ({})", self.pid, self.name)
+    }
+}
+
+/// The device and inode of a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct FileIdentity {
+    device: u64,
+    inode: u64,
+}
+
+impl FileIdentity {
+    #[cfg(target_os = "linux")]
+    fn from_metadata(metadata: &fs::Metadata) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+
+        Some(Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn from_metadata(_: &fs::Metadata) -> Option<Self> {
+        None
+    }
+}
+
+/// Returns whether the process at `/proc/PID` has the file open through the descriptor that locks it.
+fn holds(process: &Path, locked: FileIdentity) -> bool {
+    let Ok(descriptors) = fs::read_dir(process.join("fd")) else {
+        return false;
+    };
+    descriptors.flatten().any(|descriptor| {
+        let is_same = fs::metadata(descriptor.path())
+            .is_ok_and(|found| FileIdentity::from_metadata(&found) == Some(locked));
+        is_same && {
+            let info = process.join("fdinfo").join(descriptor.file_name());
+            fs::read_to_string(info).is_ok_and(|info| has_exclusive_lock(&info))
+        }
+    })
+}
+
+/// Reads `/proc/PID/fdinfo/FD`, which lists the locks that were taken through a descriptor.
+fn has_exclusive_lock(info: &str) -> bool {
+    info.lines().any(|line| {
+        let mut words = line.split_whitespace();
+        words.next() == Some("lock:") && {
+            let words: Vec<&str> = words.collect();
+            words.contains(&"FLOCK") && words.contains(&"WRITE")
+        }
+    })
+}
+
+fn name(process: &Path) -> String {
+    let name = fs::read_to_string(process.join("comm")).unwrap_or_default();
+    let name: String = name.trim().chars().filter(|it| !it.is_control()).collect();
+    match name.is_empty() {
+        true => "unnamed".to_owned(),
+        false => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_exclusive_file_lock_counts() {
+        for (info, expected) in [
+            ("pos:\t0\nflags:\t0100001\nino:\t10\n", false),
+            (
+                "ino:\t10\nlock:\t1: FLOCK  ADVISORY  WRITE 9598 fe:00:10 0 EOF\n",
+                true,
+            ),
+            (
+                "ino:\t10\nlock:\t1: FLOCK  ADVISORY  READ 9598 fe:00:10 0 EOF\n",
+                false,
+            ),
+            (
+                "ino:\t10\nlock:\t1: POSIX  ADVISORY  WRITE 9598 fe:00:10 0 EOF\n",
+                false,
+            ),
+        ] {
+            assert_eq!(has_exclusive_lock(info), expected, "{info}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_holder_of_a_lock_is_found_and_a_process_that_only_opened_the_file_is_not() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("lock");
+        let file = File::create(&path).expect("writable");
+        let opened = File::open(&path).expect("readable");
+        assert_eq!(LockProcess::holding(&opened), Some(Vec::new()));
+
+        file.lock().expect("nobody else has it");
+
+        let holding = LockProcess::holding(&opened).expect("Linux reports locks");
+        let pids: Vec<u32> = holding.iter().map(|process| process.pid).collect();
+        assert_eq!(pids, [std::process::id()]);
+    }
+}
