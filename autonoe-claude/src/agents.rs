@@ -56,14 +56,19 @@ impl AgentClientFactory for ClaudeAgents {
         if found.login == Login::Missing {
             return Err(not_logged_in());
         }
-        let sandbox = match found.missing_for_sandbox.is_empty() {
-            true => Support::Yes,
-            false => Support::No,
+        if let Some(problem) = found.directory_problem {
+            return Err(problem);
+        }
+        let capabilities = Capabilities::new("claude");
+        let capabilities = match found.sandbox_problem {
+            None => capabilities.with_sandbox(Support::Yes),
+            Some(problem) => capabilities
+                .with_sandbox_problem(problem.reason)
+                .with_sandbox_remedy(problem.remedy),
         };
-        Ok(Capabilities::new("claude")
+        Ok(capabilities
             .with_version(found.version)
             .with_hooks(HookCoverage::EveryTool)
-            .with_sandbox(sandbox)
             .with_outer_sandbox(Support::Yes)
             .with_cost(Support::Yes)
             .with_tokens(TokenReports::EachTurn)

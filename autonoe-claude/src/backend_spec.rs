@@ -109,6 +109,7 @@ impl ClaudeBackend {
         options.config = spec.config;
         // What the program starts with is all in the environment of the context.
         options.login_check = LoginCheck::AtProbe;
+        options.directory = Some(context.places.project.clone());
         options.temporary = spec.temporary.unwrap_or(options.temporary);
         let silence = spec.silence_seconds.map(Duration::from_secs);
         options.silence_limit = silence.unwrap_or(options.silence_limit);

@@ -31,5 +31,5 @@ pub mod wire;
 pub use agents::ClaudeAgents;
 pub use backend_spec::ClaudeBackend;
 pub use launch::{ClaudeOptions, ConfigFolder, SettingSources};
-pub use probe::{Login, LoginCheck, Probe};
+pub use probe::{Login, LoginCheck, Probe, SandboxProblem};
 pub use wire::PermissionMode;

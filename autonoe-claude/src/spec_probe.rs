@@ -4,11 +4,10 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use autonoe_core::{BackendProbe, Credentials, ProbeFinding, SpecContext};
-use autonoe_process::{OsSandbox, find_program};
 
 use crate::backend_spec::ClaudeBackend;
 use crate::launch::ConfigFolder;
-use crate::probe::{Login, Probe, probe};
+use crate::probe::{Login, Probe, SandboxProblem, probe, sandbox_problem};
 
 const INSTALL: &str = "install it: npm install -g @anthropic-ai/claude-code";
 
@@ -34,6 +33,7 @@ pub(crate) async fn look(spec: &ClaudeBackend, context: &SpecContext) -> Backend
     const NAME: &str = "claude";
     let mut found = BackendProbe::new(NAME).with_default_model(spec.model.clone());
     let mut login = Login::Unknown;
+    let sandbox_problem = sandbox_problem(&context.environment).await;
     match spec.options(context) {
         Err(_) => {
             let missing = "there is no program `claude` on PATH";
@@ -47,8 +47,13 @@ pub(crate) async fn look(spec: &ClaudeBackend, context: &SpecContext) -> Backend
                     let remedy = error.remedy().unwrap_or(INSTALL).to_owned();
                     found.finding(ProbeFinding::problem(NAME, error.to_string(), remedy))
                 }
-                Ok(probe) => {
+                Ok(mut probe) => {
                     login = probe.login;
+                    if let Some(problem) = probe.directory_problem.take() {
+                        let remedy = problem.remedy().unwrap_or_default().to_owned();
+                        let told = problem.to_string();
+                        found = found.finding(ProbeFinding::problem("project path", told, remedy));
+                    }
                     found
                         .finding(version(NAME, &path, &probe))
                         .with_tested(probe.is_tested)
@@ -61,7 +66,7 @@ pub(crate) async fn look(spec: &ClaudeBackend, context: &SpecContext) -> Backend
     found
         .with_credentials(credentials)
         .finding(finding)
-        .finding(sandbox(context))
+        .finding(sandbox(sandbox_problem))
 }
 
 fn version(name: &str, path: &str, probe: &Probe) -> ProbeFinding {
@@ -136,28 +141,12 @@ fn variable<'a>(context: &'a SpecContext, name: &str) -> Option<&'a OsStr> {
     (!value.is_empty()).then_some(value)
 }
 
-/// Looks whether the sandbox of the program can be made.
-fn sandbox(context: &SpecContext) -> ProbeFinding {
+/// Returns what was found about the sandbox of the program.
+fn sandbox(problem: Option<SandboxProblem>) -> ProbeFinding {
     const NAME: &str = "sandbox";
-    if cfg!(target_os = "macos") {
-        return ProbeFinding::good(NAME, "macOS brings what it needs");
-    }
-    let path = context.environment.get(OsStr::new("PATH"));
-    let find = |name: &str| path.and_then(|path| find_program(name, path));
-    let missing: Vec<_> = ["bwrap", "socat"]
-        .into_iter()
-        .filter(|program| find(program).is_none())
-        .collect();
-    let Some(bubblewrap) = find("bwrap").filter(|_| missing.is_empty()) else {
-        return ProbeFinding::problem(
-            NAME,
-            format!("{} missing on PATH", missing.join(" and ")),
-            "install them (apt install bubblewrap socat)",
-        );
-    };
-    // Many machines have the program and forbid what it does.
-    match OsSandbox::new(bubblewrap).check() {
-        Ok(()) => ProbeFinding::good(NAME, "bwrap and socat are there, and bwrap works"),
-        Err(error) => ProbeFinding::problem(NAME, error.to_string(), error.remedy()),
+    match problem {
+        Some(problem) => ProbeFinding::problem(NAME, problem.reason, problem.remedy),
+        None if cfg!(target_os = "macos") => ProbeFinding::good(NAME, "macOS brings what it needs"),
+        None => ProbeFinding::good(NAME, "bwrap and socat are there, and bwrap works"),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
 use rustix::termios::tcgetwinsize;
@@ -54,6 +54,18 @@ impl Surroundings {
             colours,
             columns: columns_of_terminal(),
         }
+    }
+
+    /// Returns the working directory as the shell shows it: `PWD`, if it leads there.
+    ///
+    /// It may lead through symlinks; [`working_dir`](Self::working_dir) does not.
+    pub(crate) fn shell_dir(&self) -> &Path {
+        let shown = self.environment.get(OsStr::new("PWD")).map(Path::new);
+        let leads_there = |shown: &&Path| {
+            let real = shown.canonicalize();
+            shown.is_absolute() && real.is_ok_and(|real| real == self.working_dir)
+        };
+        shown.filter(leads_there).unwrap_or(&self.working_dir)
     }
 
     /// Returns a variable of the environment, if it is text.

@@ -81,6 +81,9 @@ pub struct ClaudeOptions {
     pub config: ConfigFolder,
     /// When it is noticed that it is not logged in.
     pub login_check: LoginCheck,
+    /// The directory that sessions work in, if it is known before the first one. A probe then
+    /// refuses a path that the program cannot work in.
+    pub directory: Option<PathBuf>,
     /// Where the temporary folders of sessions are made.
     pub temporary: PathBuf,
     /// How long the answer to a question about a tool may take. Then the call is refused.
@@ -116,6 +119,7 @@ impl ClaudeOptions {
             setting_sources: SettingSources::default(),
             config: ConfigFolder::default(),
             login_check: LoginCheck::default(),
+            directory: None,
             temporary: PathBuf::from("/tmp"),
             answer_limit: Duration::from_secs(60),
             start_limit: Duration::from_secs(120),

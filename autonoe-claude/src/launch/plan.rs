@@ -11,7 +11,7 @@ use super::argv::{Files, arguments};
 use super::environment::{environment, temporary};
 use super::git_excludes::git_excludes;
 use super::settings::own_sandbox;
-use super::{ClaudeOptions, ConfigFolder, Settings};
+use super::{ClaudeOptions, ConfigFolder, Settings, check_project_path};
 use crate::wire::PermissionMode;
 
 /// What the names of the folders of sessions begin with.
@@ -37,6 +37,7 @@ impl LaunchPlan {
                  keep the configuration folder",
             ));
         }
+        check_project_path(&spec.cwd, None)?;
         let has_walls = options.walls.are_needed(spec, OWN_SANDBOX)?;
         if has_walls && options.own_sandbox == Sandbox::Required {
             let message = "the sandbox of Claude Code cannot be made inside of bubblewrap";

@@ -6,6 +6,8 @@
 
 mod answers;
 mod expectation;
+mod mcp_failure;
+mod mcp_log;
 mod origins;
 mod pending;
 mod program;

@@ -46,6 +46,7 @@ impl Program for Live {
             talk,
             answers,
             mut pending,
+            staging,
             ..
         } = self;
         // Nothing is allowed any more.
@@ -60,5 +61,6 @@ impl Program for Live {
         if !report.is_complete() {
             tracing::error!(?report, "something of Claude Code is left");
         }
+        staging.remove();
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use autonoe_backend::sweep;
 use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, StreamEvent, Toolbox};
@@ -13,10 +13,12 @@ use tokio::sync::mpsc;
 
 use super::answers::Answers;
 use super::expectation::Expectation;
+use super::mcp_failure::McpFailure;
+use super::mcp_log::McpLog;
 use super::pending::Pending;
 use super::talk::{Silence, Talk};
 use crate::events::{Busy, Translator};
-use crate::launch::{ClaudeOptions, FOLDER, LaunchPlan};
+use crate::launch::{ClaudeOptions, FOLDER, LaunchPlan, StagingFolders};
 use crate::outcome::Exit;
 use crate::probe::{Manner, stranger};
 use crate::wire::{HookMatcher, Initialize, Line, Message, Request};
@@ -36,6 +38,9 @@ pub(crate) struct Live {
     pub(super) answers: Answers,
     pub(super) pending: Pending,
     pub(super) translator: Translator,
+    pub(super) staging: StagingFolders,
+    /// When the program was started.
+    started: SystemTime,
     busy: Busy,
     denied: mpsc::UnboundedReceiver<String>,
     expectation: Expectation,
@@ -57,6 +62,7 @@ impl Live {
         sweep(&options.temporary, FOLDER).await;
         let (launch, settings) = LaunchPlan::launch(options, spec).await?;
         let expectation = Expectation::new(options, spec, settings);
+        let (staging, started) = (StagingFolders::before(&spec.cwd), SystemTime::now());
         let Started {
             process,
             stdin,
@@ -78,6 +84,8 @@ impl Live {
             answers,
             pending: Pending::default(),
             translator: Translator::new(),
+            staging,
+            started,
             busy: Busy::new(spec.events.clone()),
             denied,
             expectation,
@@ -128,15 +136,28 @@ impl Live {
         self.ask(Request::Initialize(initialize)).await?;
         let settings = self.ask(Request::GetSettings).await?;
         self.expectation.check_settings(settings.as_ref())?;
-        self.wait_for_servers().await
+        self.wait_for_servers(options, spec).await
     }
 
-    /// Waits until the program has tried to reach every server of the session.
+    /// Waits until the program has connected to every server of the session.
     ///
     /// It does not wait by itself: a turn that begins earlier has none of their tools.
-    async fn wait_for_servers(&mut self) -> Result<(), AgentError> {
+    ///
+    /// # Errors
+    ///
+    /// A server failed.
+    async fn wait_for_servers(
+        &mut self,
+        options: &ClaudeOptions,
+        spec: &SessionSpec,
+    ) -> Result<(), AgentError> {
         while self.expectation.has_servers() {
             let status = self.ask(Request::McpStatus).await?;
+            if let Some(failure) = McpFailure::find(status.as_ref(), &spec.mcp_servers) {
+                let (environment, since) = (&options.environment, self.started);
+                let log = McpLog::read(environment, &spec.cwd, failure.name, since).await;
+                return Err(failure.error(&log));
+            }
             if !self.expectation.is_connecting(status.as_ref()) {
                 break;
             }

@@ -6,6 +6,7 @@ mod endings;
 mod everyday_work;
 mod hook_answers;
 mod lifecycle;
+mod mcp_failures;
 mod model_server;
 mod outer_sandbox;
 mod resume;

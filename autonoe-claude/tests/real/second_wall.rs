@@ -85,7 +85,7 @@ async fn a_session_that_does_not_get_its_servers_or_tools_does_no_work(build: Bu
                 options.with_mcp_server("ext", server.expect("a server"))
             }) as fn(ClaudeOptions) -> ClaudeOptions,
             AgentErrorKind::Other,
-            "\"ext\" of the session is failed",
+            "the MCP server \"ext\" (program \"false\") failed",
         ),
         (
             |options| options.with_tools(["Read", "Reed"]),

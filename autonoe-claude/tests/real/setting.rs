@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use autonoe_claude::{ClaudeAgents, ClaudeOptions, ConfigFolder};
@@ -18,6 +18,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use crate::build::Build;
+
+/// The name that projects have if nothing else is said.
+const PROJECT: &str = "project";
 
 /// A variable that everything inherits which a test starts.
 pub(crate) const MARKER: &str = "AUTONOE_TEST_SETTING";
@@ -36,6 +39,8 @@ pub(crate) struct Setting {
 #[derive(Clone)]
 pub(crate) struct Place {
     pub(crate) folder: PathBuf,
+    /// The name of the project in the folder.
+    project: &'static str,
     pub(crate) model: String,
     pub(crate) build: Build,
     pub(crate) login: Login,
@@ -54,6 +59,15 @@ impl Setting {
         Self::with_login(build, script, Login::ApiKey)
     }
 
+    /// Makes a setting with another name of the project, whose path is in the script.
+    pub(crate) fn in_project(
+        build: Build,
+        name: &'static str,
+        script: impl FnOnce(&Path) -> Script,
+    ) -> Self {
+        Self::make(build, Login::ApiKey, name, script)
+    }
+
     /// Makes a setting whose model may be asked less than its script has.
     pub(crate) fn unverified(mut self) -> Self {
         self.server = self.server.unverified();
@@ -61,14 +75,25 @@ impl Setting {
     }
 
     pub(crate) fn with_login(build: Build, script: impl Into<Script>, login: Login) -> Self {
+        Self::make(build, login, PROJECT, |_| script.into())
+    }
+
+    fn make(
+        build: Build,
+        login: Login,
+        project: &'static str,
+        script: impl FnOnce(&Path) -> Script,
+    ) -> Self {
         let folders = tempfile::tempdir().expect("a directory can be made");
-        for name in ["home", "tmp", "project"] {
-            fs::create_dir(folders.path().join(name)).expect("it can be made");
+        let folder = folders.path().canonicalize().expect("it is there");
+        for name in ["home", "tmp", project] {
+            fs::create_dir_all(folder.join(name)).expect("it can be made");
         }
-        let server = AnthropicServer::start(script);
+        let server = AnthropicServer::start(script(&folder.join(project)));
         let place = Place {
-            folder: folders.path().canonicalize().expect("it is there"),
             model: server.url(),
+            folder,
+            project,
             build,
             login,
         };
@@ -100,7 +125,7 @@ impl Drop for AtLast {
 
 impl Place {
     pub(crate) fn project(&self) -> PathBuf {
-        self.folder.join("project")
+        self.folder.join(self.project)
     }
 
     /// Returns the path of a file in the project.

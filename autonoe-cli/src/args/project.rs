@@ -28,6 +28,6 @@ impl ProjectArgs {
                 ),
             );
         }
-        Ok(Project::find(&surroundings.working_dir, chosen)?)
+        Ok(Project::find(surroundings.shell_dir(), chosen)?)
     }
 }

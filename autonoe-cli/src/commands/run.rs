@@ -105,7 +105,11 @@ pub(super) fn hint(exit: &ExitReason) -> Option<String> {
         return None;
     };
     let remedy = error.remedy.as_ref()?;
+    let flag = match error.code.as_str() {
+        "sandbox_not_available" => ", or run without the sandbox with --no-sandbox",
+        _ => "",
+    };
     Some(format!(
-        "{remedy}; `autonoe doctor` looks whether a run could start then"
+        "{remedy}{flag}; `autonoe doctor` looks whether a run could start then"
     ))
 }

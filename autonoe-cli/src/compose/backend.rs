@@ -11,6 +11,7 @@ use autonoe_core::{
 };
 use autonoe_model::{McpOptions, ModelAgents};
 use autonoe_scripted::ScriptedBackend;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::backend_choice::fields_of;
@@ -21,6 +22,12 @@ use super::servers::{Which, check_servers};
 use super::{BackendChoice, ChosenBackend, ChosenModel, ModelsFile, NoModel, Origin};
 use crate::error::{CliError, whole};
 use crate::surroundings::Surroundings;
+
+/// The backend that plays a script.
+const SCRIPTED: &str = "scripted";
+
+/// The backend that runs Claude Code.
+const CLAUDE: &str = "claude";
 
 /// The largest file of a script that is read.
 const LARGEST_SCRIPT: u64 = 64 * 1024 * 1024;
@@ -104,18 +111,26 @@ impl ChosenBackend {
                 let (built, options) = on_model(&chosen, project, surroundings)?;
                 // What a person tells in JSON has always been taken as it is.
                 if matches!(self.choice, BackendChoice::Model(_)) {
-                    check_servers(project, mode, &options, Which::All)?;
+                    check_servers(project, mode, &BTreeMap::new(), &options, Which::All)?;
                 }
                 built
             }
             None => {
                 let built = self.build_spec(project, models, surroundings)?;
-                if built.outer_sandbox.is_some() {
-                    // Codex tells each session's failure, and Gemini CLI leaves servers out
-                    // without a word.
+                let which = match self.choice.tag() {
+                    // It starts no servers.
+                    SCRIPTED => None,
+                    CLAUDE => Some(Which::ProgramsInProject),
+                    _ => Some(Which::Programs),
+                };
+                if let (BackendChoice::Spec(spec), Some(which)) = (&self.choice, which) {
+                    // Claude Code and Codex would fail in each session, and Gemini CLI would leave
+                    // the server out without a word.
                     let mut options = McpOptions::default();
                     options.env.clone_from(&surroundings.environment);
-                    check_servers(project, mode, &options, Which::Programs)?;
+                    let servers = &fields_of(&**spec)["mcpServers"];
+                    let of_backend = BTreeMap::deserialize(servers).unwrap_or_default();
+                    check_servers(project, mode, &of_backend, &options, which)?;
                 }
                 built
             }

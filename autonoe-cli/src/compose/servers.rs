@@ -1,5 +1,7 @@
 //! The MCP servers of a run, before it begins.
 
+use std::collections::BTreeMap;
+
 use autonoe_core::{
     AgentConfig, AgentError, ConfigFile, EffectiveConfig, McpServer, Mode, Project, SandboxSwitch,
 };
@@ -14,9 +16,13 @@ pub(super) enum Which {
     All,
     /// Those that are programs. How others are reached is the business of the program of the agent.
     Programs,
+    /// The same, with relative paths, which start at the project.
+    ProgramsInProject,
 }
 
 /// Looks whether the servers of a run could be started, before it begins. None is.
+///
+/// `of_backend` are the servers that the backend itself adds.
 ///
 /// # Errors
 ///
@@ -24,17 +30,23 @@ pub(super) enum Which {
 pub(super) fn check_servers(
     project: &Project,
     mode: Mode,
+    of_backend: &BTreeMap<String, McpServer>,
     options: &McpOptions,
     which: Which,
 ) -> Result<(), CliError> {
     let path = project.config_path();
     let config = AgentConfig::load(&path)?;
     let effective = EffectiveConfig::merge(config, mode, SandboxSwitch::default())?;
-    for (name, server) in effective.mcp_servers() {
-        if which == Which::Programs && !matches!(server, McpServer::Stdio { .. }) {
+    for (name, server) in effective.mcp_servers().iter().chain(of_backend) {
+        let is_program = matches!(server, McpServer::Stdio { .. });
+        if which != Which::All && !is_program {
             continue;
         }
-        let Err(error) = options.check(name, server) else {
+        let checked = match which {
+            Which::All | Which::Programs => options.check(name, server),
+            Which::ProgramsInProject => options.check(name, &in_project(server, project)),
+        };
+        let Err(error) = checked else {
             continue;
         };
         let remedy = remedy_of(server, &error);
@@ -53,6 +65,17 @@ pub(super) fn check_servers(
         });
     }
     Ok(())
+}
+
+/// Returns a server whose program has an absolute path, if it has a path.
+fn in_project(server: &McpServer, project: &Project) -> McpServer {
+    let mut server = server.clone();
+    if let McpServer::Stdio { command, .. } = &mut server
+        && command.contains('/')
+    {
+        *command = project.root().join(&*command).to_string_lossy().into();
+    }
+    server
 }
 
 /// Says what to do about a server that cannot be used.

@@ -137,6 +137,7 @@ fn a_server_whose_program_is_missing_is_told_before_a_run() {
         (setting().with_codex(), "codex"),
         (setting().with_gemini(), "gemini"),
         (setting().program("agent", "exit 1"), "acp:agent"),
+        (setting().program("claude", "exit 1"), "claude"),
     ] {
         let mut command = setting.bare_command(&["run", "--backend", backend]);
         command

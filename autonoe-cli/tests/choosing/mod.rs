@@ -3,6 +3,7 @@
 
 mod agent_json;
 mod browser;
+mod claude;
 mod codex;
 mod commands_only;
 mod doctor;

@@ -75,3 +75,44 @@ fn a_working_directory_that_is_gone_is_told() {
     );
     assert_eq!(elsewhere.code, 0, "{}", elsewhere.screen());
 }
+
+#[test]
+fn a_project_that_is_named_by_a_link_has_the_paths_of_the_link_too() {
+    let setting = Setting::new();
+    // Not in `/tmp`, where commands may write anyway.
+    let elsewhere = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    let link = elsewhere.path().join("link");
+    symlink(setting.project(), &link).expect("writable");
+    let link = link.to_str().expect("plain");
+    let check = |directory: &str, shown: Option<&str>, more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_autonoe"));
+        let text = format!("echo x > {link}/a && cd {link} && git status");
+        command.args(["check", &text]).args(more);
+        command.current_dir(directory).env_remove("PWD");
+        if let Some(shown) = shown {
+            command.env("PWD", shown);
+        }
+        setting.said(command.output().expect("it starts"))
+    };
+
+    let project = setting.project();
+    let project = project.to_str().expect("plain");
+    for (directory, shown, more, is_allowed) in [
+        ("/", None, &["-p", link][..], true),
+        (link, Some(link), &[], true),
+        // A shell that goes to the real directory, or somewhere else, knows nothing of the link.
+        (project, Some(project), &[], false),
+        (project, Some("/"), &[], false),
+        (project, None, &[], false),
+        ("/", None, &["-p", project], false),
+    ] {
+        let said = check(directory, shown, more);
+
+        assert_eq!(
+            said.stdout.starts_with("allowed"),
+            is_allowed,
+            "{directory} {shown:?} {more:?}: {}",
+            said.screen()
+        );
+    }
+}

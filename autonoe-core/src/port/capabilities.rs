@@ -26,6 +26,9 @@ pub struct Capabilities {
     pub hooks: HookCoverage,
     /// Whether it can keep its tools in an OS sandbox of its own.
     pub sandbox: Support,
+    /// Why there is none here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox_problem: Option<String>,
     /// What a person can do about it that there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox_remedy: Option<String>,
@@ -63,6 +66,7 @@ impl Capabilities {
             version: None,
             hooks: HookCoverage::None,
             sandbox: Support::No,
+            sandbox_problem: None,
             sandbox_remedy: None,
             outer_sandbox: Support::No,
             cost: Support::No,
@@ -94,6 +98,13 @@ impl Capabilities {
     #[must_use]
     pub fn with_sandbox(mut self, sandbox: Support) -> Self {
         self.sandbox = sandbox;
+        self
+    }
+
+    /// Sets why there is no sandbox of its own here.
+    #[must_use]
+    pub fn with_sandbox_problem(mut self, problem: impl Into<String>) -> Self {
+        self.sandbox_problem = Some(problem.into());
         self
     }
 

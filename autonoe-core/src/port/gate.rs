@@ -110,6 +110,11 @@ impl Gate {
         &self.grants
     }
 
+    /// Returns the directories that its rules are about.
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
     /// Decides whether `call` may run, and tells the observers.
     pub async fn decide(&self, call: &ToolCall) -> GateDecision {
         let mut decision = self.judge(call).await;

@@ -1,6 +1,6 @@
 //! The directories that rules speak of.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The directories that guards and permission rules speak of.
 ///
@@ -11,6 +11,10 @@ use std::path::PathBuf;
 pub struct Places {
     /// The project: what `./` in a rule stands for. Absolute.
     pub project: PathBuf,
+    /// A symlink to the project. Absolute and without `..`.
+    ///
+    /// A path through it counts as a path of the project while the link leads there.
+    pub project_link: Option<PathBuf>,
     /// The user's home: what `~/` stands for. Unknown means that rules with `~` match nothing.
     pub home: Option<PathBuf>,
     /// Directories beside the project that may be written to.
@@ -22,9 +26,17 @@ impl Places {
     pub fn new(project: impl Into<PathBuf>) -> Self {
         Self {
             project: project.into(),
+            project_link: None,
             home: None,
             temporary: vec![PathBuf::from("/tmp")],
         }
+    }
+
+    /// Sets a symlink to the project.
+    #[must_use]
+    pub fn with_project_link(mut self, link: impl Into<PathBuf>) -> Self {
+        self.project_link = Some(link.into());
+        self
     }
 
     /// Sets the user's home.
@@ -39,5 +51,16 @@ impl Places {
     pub fn with_temporary(mut self, temporary: impl IntoIterator<Item = PathBuf>) -> Self {
         self.temporary = temporary.into_iter().collect();
         self
+    }
+
+    /// Returns `path`, which is absolute and normal, with the project in place of the link to it.
+    ///
+    /// This changes the text alone. The caller must also look where the link leads.
+    pub(crate) fn without_link(&self, path: PathBuf) -> PathBuf {
+        let below = |link: &PathBuf| path.strip_prefix(link).ok().map(Path::to_owned);
+        match self.project_link.as_ref().and_then(below) {
+            Some(below) => self.project.join(below),
+            None => path,
+        }
     }
 }

@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{FileKind, ProjectError, read_text_file};
+use crate::port::Places;
+use crate::port::lexical_path::normalise;
 use crate::port::lexical_path::visible::trimmed;
 
 /// More than any agent reads.
@@ -29,6 +31,7 @@ const LARGEST_SPECIFICATION: u64 = 16 * 1024 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
     root: PathBuf,
+    link: Option<PathBuf>,
 }
 
 impl Project {
@@ -55,12 +58,29 @@ impl Project {
         let root =
             fs::canonicalize(&path).map_err(|source| ProjectError::unreadable(&path, source))?;
         fs::read_dir(&root).map_err(|source| ProjectError::unreadable(&root, source))?;
-        Ok(Self { root })
+        // Without its `..`, a path through a symlink may lead elsewhere.
+        let leads_here = |link: &PathBuf| fs::canonicalize(link).is_ok_and(|real| real == root);
+        let link = Some(normalise(&path)).filter(|link| *link != root && leads_here(link));
+        Ok(Self { root, link })
     }
 
     /// Returns the project directory, absolute and without symlinks.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Returns the path that the project was found by, if it leads through a symlink.
+    pub fn link(&self) -> Option<&Path> {
+        self.link.as_deref()
+    }
+
+    /// Returns the places of a run in this project.
+    pub fn places(&self) -> Places {
+        let places = Places::new(&self.root);
+        match &self.link {
+            Some(link) => places.with_project_link(link),
+            None => places,
+        }
     }
 
     /// Returns where the specification is, having looked that there is something to read in it.

@@ -9,9 +9,7 @@ use super::{
     ProjectRunError, RunLock, SandboxSwitch,
 };
 use crate::domain::Mode;
-use crate::port::{
-    AgentClientFactory, Clock, DeliverableRepository, Places, SpecContext, SystemClock,
-};
+use crate::port::{AgentClientFactory, Clock, DeliverableRepository, SpecContext, SystemClock};
 use crate::run::{SessionRunner, SessionRunnerBuilder};
 
 /// Takes a project directory for a run or a flow: its lock, settings, ledger and journal.
@@ -197,13 +195,16 @@ impl ProjectGround {
         &self,
         agents: Arc<dyn AgentClientFactory>,
     ) -> Result<SessionRunnerBuilder, ProjectRunError> {
-        let root = self.project.root();
-        let builder = SessionRunner::builder(root)
+        let places = self.project.places();
+        let mut builder = SessionRunner::builder(&places.project)
             .agents(agents)
             .repository(self.repository.clone())
             .clock(self.clock.clone())
             .lock(self.lock.descriptor());
-        let context = SpecContext::new(Places::new(root));
+        if let Some(link) = &places.project_link {
+            builder = builder.project_link(link);
+        }
+        let context = SpecContext::new(places);
         Ok(self.config.clone().apply(builder, &context)?)
     }
 }

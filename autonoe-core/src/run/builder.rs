@@ -360,6 +360,13 @@ impl SessionRunnerBuilder {
         self
     }
 
+    /// Sets a symlink to the project. Paths through it count as paths of the project.
+    #[must_use]
+    pub fn project_link(mut self, link: impl Into<PathBuf>) -> Self {
+        self.places.project_link = Some(link.into());
+        self
+    }
+
     /// Sets the user's home, which rules with `~` and the places of credentials refer to.
     #[must_use]
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {

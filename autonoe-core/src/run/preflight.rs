@@ -45,8 +45,12 @@ pub(super) fn refuse(capabilities: &Capabilities, demands: Demands<'_>) -> Optio
     }
     if demands.sandbox == Sandbox::Required && !capabilities.sandbox.is_yes() && !has_outer_sandbox
     {
-        let message =
-            format!("{backend} has no sandbox here; run it in an outer one, or switch it off");
+        let message = match &capabilities.sandbox_problem {
+            Some(problem) => format!("{backend} has no sandbox here: {problem}"),
+            None => {
+                format!("{backend} has no sandbox here; run it in an outer one, or switch it off")
+            }
+        };
         let mut refusal = Failure::permanent("sandbox_not_available", message);
         refusal.remedy.clone_from(&capabilities.sandbox_remedy);
         return Some(refusal);
@@ -94,6 +98,17 @@ mod tests {
 
             assert_eq!(refusal.remedy.as_deref(), remedy);
         }
+    }
+
+    #[test]
+    fn the_reason_why_there_is_no_sandbox_is_in_the_message() {
+        let unable = able().with_sandbox(Support::No);
+        let unable = unable.with_sandbox_problem("bwrap is not on PATH");
+
+        let refusal = refuse(&unable, DEMANDS).expect("it has none");
+
+        let message = "agent has no sandbox here: bwrap is not on PATH";
+        assert_eq!(refusal.message, message);
     }
 
     #[test]

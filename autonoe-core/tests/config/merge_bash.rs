@@ -1,9 +1,8 @@
 //! Profiles and commands (tables 5.4, 6.3 and 9.4), row by row.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
-use autonoe_core::{BashSecurity, BashValidator, Mode, Profile};
+use autonoe_core::{BashSecurity, BashValidator, Mode, Places, Profile};
 
 use crate::config::support::{bare, merged};
 
@@ -55,7 +54,7 @@ fn a_profile_is_selected_for_both_modes() {
 
 fn allows(text: &str, mode: Mode, command: &str) -> bool {
     let config = merged(text, mode);
-    let policy = config.bash().policy(Path::new("/srv/project"));
+    let policy = config.bash().policy(&Places::new("/srv/project"));
     BashValidator::new(policy.expect("an absolute path"))
         .check(command)
         .is_allowed()
@@ -89,7 +88,7 @@ fn a_project_gets_exactly_the_policy_of_its_file() {
     }
     // A plain list is for run mode, and the denial says so.
     let config = merged(r#"{"allowCommands": ["docker"]}"#, Mode::Sync);
-    let policy = config.bash().policy(Path::new("/srv/project"));
+    let policy = config.bash().policy(&Places::new("/srv/project"));
     let verdict = BashValidator::new(policy.expect("an absolute path")).check("docker ps");
     assert_eq!(
         verdict.denial().map(|denial| denial.rule.as_ref()),

@@ -85,6 +85,36 @@ fn a_symlink_that_leads_nowhere_is_an_error_that_says_so() {
     assert!(told.contains("is a symlink that leads nowhere;"), "{told}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_project_knows_the_link_that_it_was_found_by() {
+    let dir = folder();
+    let base = fs::canonicalize(dir.path()).expect("there");
+    fs::create_dir_all(base.join("work/shop")).expect("writable");
+    let link = |target: &str, name: &str| {
+        std::os::unix::fs::symlink(target, base.join(name)).expect("writable");
+    };
+    link("work/shop", "link");
+    link("work", "above");
+
+    for (chosen, found) in [
+        ("work/shop", None),
+        ("./work/./shop", None),
+        ("link", Some("link")),
+        ("./work/../link/", Some("link")),
+        ("above/shop", Some("above/shop")),
+        // The system follows the link first, so this is `work`.
+        ("link/..", None),
+    ] {
+        let project = Project::find(&base, Some(Path::new(chosen))).expect("there");
+
+        let link = found.map(|found| base.join(found));
+        assert_eq!(project.link(), link.as_deref(), "{chosen}");
+        assert!(project.root().starts_with(base.join("work")), "{chosen}");
+        assert_eq!(project.places().project_link, link, "{chosen}");
+    }
+}
+
 #[test]
 fn the_specification_must_be_there() {
     let dir = folder();

@@ -1,12 +1,13 @@
 //! The one obvious way to run in a directory.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, ExitReason,
-    InstructionName, Mode, ProjectError, ProjectRun, ProjectRunError, RunControl, RunLock,
+    InstructionName, Mode, Project, ProjectError, ProjectRun, ProjectRunError, RunControl, RunLock,
     SeededIds, SessionSpec, Verdict,
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
@@ -71,6 +72,44 @@ async fn it_reads_the_files_of_the_project() {
         RunLock::acquire(project.project(), Timestamp::now()).is_ok(),
         "the lock is free again"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_may_use_the_link_that_the_project_was_named_by() {
+    let project = TempProject::new();
+    let elsewhere = tempfile::tempdir_in("/var/tmp").expect("a directory");
+    let link = elsewhere.path().join("link");
+    let root = project.project().root();
+    symlink(root, &link).expect("writable");
+    symlink("/etc", root.join("out")).expect("writable");
+    let shown = link.display();
+    let write = |path: &str| json!({"file_path": format!("{shown}/{path}"), "content": "x"});
+    let bash = |command: String| json!({"command": command});
+    let plans = SessionScript::new("plans")
+        .uses_tool("Write", write("src/a.rs"))
+        .is_denied("Write", write("out/a"))
+        .is_denied("Write", write("../a"))
+        .uses_tool("Bash", bash(format!("cd {shown} && git status")))
+        .uses_tool("Bash", bash(format!("echo x > {shown}/b")))
+        .is_denied("Bash", bash(format!("echo x > {shown}/out/a")))
+        .is_denied("Bash", bash(format!("echo x > {shown}/../a")))
+        .uses_tool(
+            "mcp__autonoe__create",
+            json!({"deliverables": [
+                {"id": "A", "description": "Login", "acceptanceCriteria": ["it works"]},
+            ]}),
+        )
+        .ends();
+
+    let found = Project::find(&link, None).expect("it is there");
+    let agents = ScriptedAgents::new([plans, passes()]);
+    let report = ProjectRun::new(found, Arc::new(agents))
+        .clock(Arc::new(VirtualClock::new()))
+        .start(&RunControl::new())
+        .await
+        .expect("it starts");
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
 }
 
 async fn break_off_in_session_2(project: &TempProject) {

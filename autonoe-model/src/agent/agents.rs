@@ -57,7 +57,9 @@ impl ModelAgents {
         let tried = tokio::task::spawn_blocking(move || built_in.try_sandbox()).await;
         match tried {
             Ok(Ok(())) => capabilities.with_sandbox(Support::Yes),
-            Ok(Err(error)) => capabilities.with_sandbox_remedy(error.remedy()),
+            Ok(Err(error)) => capabilities
+                .with_sandbox_problem(error.to_string())
+                .with_sandbox_remedy(error.remedy()),
             Err(_) => capabilities,
         }
     }

@@ -168,6 +168,11 @@ impl BuiltInTools {
             .network(self.network)
             .limits(self.limits.clone())
             .read_only(STATE);
+        let places = spec.gate.places();
+        let below = spec.cwd.strip_prefix(&places.project).ok();
+        if let (Some(link), Some(below)) = (&places.project_link, below) {
+            options = options.link(link.join(below));
+        }
         if let Some(program) = &self.bubblewrap {
             options = options.bubblewrap(program);
         }

@@ -34,6 +34,7 @@ use super::{Bash, Edit, Glob, Grep, Read, ToolLimits, Workspace, WorkspaceError,
 #[derive(Clone)]
 pub struct BuiltInOptions {
     workspace: PathBuf,
+    link: Option<PathBuf>,
     sandbox: Sandbox,
     bubblewrap: PathBuf,
     shell: PathBuf,
@@ -62,6 +63,7 @@ impl BuiltInOptions {
         ];
         Self {
             workspace: workspace.into(),
+            link: None,
             sandbox: Sandbox::Required,
             bubblewrap: Self::BUBBLEWRAP.into(),
             shell: "/bin/bash".into(),
@@ -72,6 +74,13 @@ impl BuiltInOptions {
             limits: ToolLimits::default(),
             lock: None,
         }
+    }
+
+    /// Sets a symlink to the workspace. Paths through it are paths of the workspace.
+    #[must_use]
+    pub fn link(mut self, link: impl Into<PathBuf>) -> Self {
+        self.link = Some(link.into());
+        self
     }
 
     /// Sets whether commands must run in a sandbox. Only a person switches it off.
@@ -202,6 +211,9 @@ impl BuiltInToolsError {
 /// what is to be guarded cannot be.
 pub fn built_in_tools(options: &BuiltInOptions) -> Result<Vec<Arc<dyn Tool>>, BuiltInToolsError> {
     let mut workspace = Workspace::open(&options.workspace)?;
+    if let Some(link) = &options.link {
+        workspace = workspace.linked(link);
+    }
     let mut hidden_elsewhere = Vec::new();
     for path in &options.hidden {
         match name_in(&workspace, path)? {

@@ -16,6 +16,8 @@ const MOST: usize = 16;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Directories<'p> {
     project: &'p str,
+    /// A symlink to the project.
+    link: Option<&'p str>,
     possible: Few<Cow<'p, str>>,
     /// Any directory below the possible ones is possible as well: a loop went down.
     and_below: bool,
@@ -26,9 +28,16 @@ impl<'p> Directories<'p> {
     pub(crate) fn at(project: &'p str) -> Self {
         Self {
             project,
+            link: None,
             possible: Few::from(Cow::Borrowed(project)),
             and_below: false,
         }
+    }
+
+    /// Makes absolute paths through `link`, a symlink to the project, paths of the project.
+    pub(crate) fn linked(mut self, link: Option<&'p str>) -> Self {
+        self.link = link;
+        self
     }
 
     /// Returns the place of `path` in each possible directory; `None` when one of them is not known.
@@ -38,9 +47,22 @@ impl<'p> Directories<'p> {
         }
         let mut places = Few::default();
         for base in &self.possible {
-            places.push(path::resolve(base, path));
+            places.push(match self.below_link(path) {
+                Some(below) => path::resolve(self.project, below),
+                None => path::resolve(base, path),
+            });
         }
         Some(places)
+    }
+
+    /// Returns the part of `path` below the link, relative to the project.
+    ///
+    /// A path with `..` has none: the system follows the link first, and its text does not.
+    fn below_link<'t>(&self, path: &'t str) -> Option<&'t str> {
+        let below = path.strip_prefix(self.link?)?;
+        let is_below = below.is_empty() || below.starts_with('/');
+        let goes_up = below.split('/').any(|name| name == "..");
+        (is_below && !goes_up).then(|| below.trim_start_matches('/'))
     }
 
     /// Returns the one directory, if there is only one.
@@ -58,6 +80,7 @@ impl<'p> Directories<'p> {
         }
         let mut entered = Self {
             project: self.project,
+            link: self.link,
             possible: Few::default(),
             and_below: self.and_below && !path.starts_with('/'),
         };
@@ -127,6 +150,26 @@ mod tests {
 
         assert_eq!(places(&directories, "../a"), ["/a", "/p/a"]);
         assert_eq!(directories.only(), None);
+    }
+
+    #[test]
+    fn a_path_through_the_link_is_a_path_of_the_project() {
+        let directories = Directories::at("/data/p").linked(Some("/home/link"));
+        for (path, place) in [
+            ("/home/link", "/data/p"),
+            ("/home/link/", "/data/p"),
+            ("/home/link//a/./b", "/data/p/a/b"),
+            ("/home/link/..", "/home"),
+            ("/home/link/../link/a", "/home/link/a"),
+            ("/home/linked/a", "/home/linked/a"),
+            ("/home/other", "/home/other"),
+            ("a", "/data/p/a"),
+        ] {
+            assert_eq!(places(&directories, path), [place], "{path}");
+        }
+        let entered = directories.entered("/home/link/src").expect("known");
+        assert_eq!(entered.only(), Some("/data/p/src"));
+        assert_eq!(places(&entered, "/home/link/a"), ["/data/p/a"]);
     }
 
     #[test]

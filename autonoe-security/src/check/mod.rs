@@ -53,7 +53,7 @@ pub(crate) fn check(
     links: Option<&dyn ResolveSymlinks>,
     command: &str,
 ) -> Verdict {
-    let here = Directories::at(policy.project_dir());
+    let here = start(policy, links);
     match judge_text(policy, links, command, here, 0, Vec::new()) {
         Ok(()) => Verdict::Allow,
         Err(denial) => Verdict::Deny(denial),
@@ -76,10 +76,24 @@ pub(crate) fn explain(
         links,
         depth: 0,
     };
-    let mut here = Directories::at(policy.project_dir());
+    let mut here = start(policy, links);
     let judged = walk.script(scope.script(), &mut here);
     report.other(script.span, judged)?;
     Ok(report.into_findings())
+}
+
+/// Returns the directory that a command starts in: the root of the project.
+///
+/// The link to the project counts only while it leads there.
+fn start<'p>(policy: &'p Policy, links: Option<&dyn ResolveSymlinks>) -> Directories<'p> {
+    let project = policy.project_dir();
+    let leads_there = |link: &&str| {
+        links.is_none_or(|links| {
+            let target = links.resolve(link);
+            target.is_some() && target == links.resolve(project)
+        })
+    };
+    Directories::at(project).linked(policy.project_link().filter(leads_there))
 }
 
 fn judge_text(

@@ -29,6 +29,9 @@ use super::Profile;
 pub struct PolicyConfig {
     /// The directory of the project, as an absolute path.
     pub project_dir: String,
+    /// A symlink to the project, as an absolute path. Paths through it count as paths of the project.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub project_link: Option<String>,
     /// What the commands are run for.
     #[cfg_attr(feature = "serde", serde(default))]
     pub mode: Mode,
@@ -54,6 +57,7 @@ impl PolicyConfig {
     pub fn new(project_dir: impl Into<String>) -> Self {
         Self {
             project_dir: project_dir.into(),
+            project_link: None,
             mode: Mode::default(),
             profiles: None,
             allow_commands: AllowCommands::default(),

@@ -21,6 +21,7 @@ use crate::check::{Known, Names, built_in_commands, path};
 pub struct Policy {
     config: PolicyConfig,
     project: String,
+    project_link: Option<String>,
     active: BTreeSet<Profile>,
     extensions: BTreeSet<String>,
     pkill_targets: BTreeSet<String>,
@@ -35,8 +36,13 @@ impl Policy {
     /// The directory is not absolute, the name of a command or process is not
     /// one word, or the policy judges an example in another way than it says.
     pub fn new(config: PolicyConfig) -> Result<Self, PolicyError> {
-        if !config.project_dir.starts_with('/') {
-            return Err(PolicyError::RelativeProject(config.project_dir));
+        let paths = [Some(&config.project_dir), config.project_link.as_ref()];
+        if let Some(path) = paths
+            .into_iter()
+            .flatten()
+            .find(|path| !path.starts_with('/'))
+        {
+            return Err(PolicyError::RelativeProject(path.clone()));
         }
         let active = match &config.profiles {
             Some(profiles) => profiles.clone(),
@@ -53,6 +59,10 @@ impl Policy {
         pkill_targets.extend(targets.map(|target| (*target).to_owned()));
         let policy = Self {
             project: path::normal(&config.project_dir).into_owned(),
+            project_link: config
+                .project_link
+                .as_deref()
+                .map(|link| path::normal(link).into_owned()),
             config,
             active,
             extensions,
@@ -106,6 +116,11 @@ impl Policy {
         &self.project
     }
 
+    /// Returns the symlink to the project whose paths count as paths of the project, normalised.
+    pub fn project_link(&self) -> Option<&str> {
+        self.project_link.as_deref()
+    }
+
     /// Returns the commands that the user adds in this mode.
     pub fn extensions(&self) -> &BTreeSet<String> {
         &self.extensions
@@ -143,6 +158,9 @@ impl fmt::Display for Policy {
             Mode::Sync => "sync",
         };
         writeln!(f, "project: {}", self.project)?;
+        if let Some(link) = &self.project_link {
+            writeln!(f, "link to the project: {link}")?;
+        }
         writeln!(f, "mode: {mode}")?;
         writeln!(
             f,

@@ -78,3 +78,57 @@ fn no_link_allows_what_was_denied() {
         assert!(!follows.check(&case.command).is_allowed(), "{}", case.id);
     }
 }
+
+/// Makes a validator of a project that was named by the link `/home/link`.
+fn with_project_link(target: &'static str) -> BashValidator {
+    let config = PolicyConfig {
+        project_link: Some("/home/link".into()),
+        destructive: Destructive::Allowed,
+        ..PolicyConfig::new(PROJECT)
+    };
+    let links = [("/home/link", target), ("/srv/project/out", "/etc")];
+    BashValidator::new(Policy::new(config).expect("a good policy"))
+        .with_symlinks(Arc::new(Links(links.into())))
+}
+
+#[test]
+fn paths_through_the_link_to_the_project_are_paths_of_the_project() {
+    let validator = with_project_link(PROJECT);
+    for (command, is_allowed) in [
+        ("cd /home/link && npm test", true),
+        ("cd /home/link/src && git status", true),
+        ("git -C /home/link status", true),
+        ("echo x > /home/link/a", true),
+        ("mkdir -p /home/link/src/new", true),
+        ("rm /home/link/a", true),
+        ("cp a /home/link/b", true),
+        // The protected folders stay protected.
+        ("echo x > /home/link/.git/config", false),
+        ("echo x > /home/link/.autonoe/status.json", false),
+        ("rm -r /home/link", false),
+        // A symlink in the project that leads outside is still refused.
+        ("echo x > /home/link/out/hosts", false),
+        ("cd /home/link/out && ls", false),
+        // Neighbours of the link, and paths that leave it.
+        ("echo x > /home/linked", false),
+        ("echo x > /home/link/../a", false),
+        ("echo x > /home/link/../link/a", false),
+        ("cd /home/link && cd .. && ls", false),
+        ("echo x > /home/a", false),
+    ] {
+        let verdict = validator.check(command);
+        assert_eq!(verdict.is_allowed(), is_allowed, "{command}: {verdict:?}");
+    }
+}
+
+#[test]
+fn a_link_that_does_not_lead_to_the_project_any_more_is_refused() {
+    let validator = with_project_link("/etc");
+    for command in [
+        "echo x > /home/link/a",
+        "cd /home/link && ls",
+        "rm /home/link/a",
+    ] {
+        assert!(!validator.check(command).is_allowed(), "{command}");
+    }
+}

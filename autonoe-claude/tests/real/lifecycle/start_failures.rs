@@ -100,6 +100,10 @@ async fn a_sandbox_that_cannot_be_made(build: Build) {
 
     let capabilities = capabilities.expect("it is there");
     assert_eq!(capabilities.sandbox, Support::No);
+    let problem = capabilities.sandbox_problem.expect("it is known");
+    assert_eq!(problem, "bwrap and socat are not on PATH");
+    let remedy = capabilities.sandbox_remedy.expect("there is one");
+    assert!(remedy.contains("apt install bubblewrap socat"), "{remedy}");
     assert_eq!(error.kind(), AgentErrorKind::Configuration, "{error}");
     assert!(
         error

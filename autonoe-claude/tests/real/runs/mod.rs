@@ -3,6 +3,7 @@
 mod budget;
 mod control;
 mod guards;
+mod paths;
 mod quota;
 mod sync;
 mod turns;

@@ -70,7 +70,7 @@ fn validator(args: &CheckArgs, surroundings: &Surroundings) -> Result<BashValida
         options.profiles = args.profiles.iter().copied().collect();
     }
     let policy = options
-        .policy(project.root())
+        .policy(&project.places())
         .map_err(|error| CliError::failure(error.to_string()))?;
     Ok(BashValidator::new(policy).with_symlinks(Arc::new(SymlinksOnDisk)))
 }

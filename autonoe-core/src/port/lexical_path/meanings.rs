@@ -1,5 +1,6 @@
 //! All the places that a path of a call can mean.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -36,22 +37,24 @@ impl Meanings {
         };
         let cwd = places.project.join(&call.cwd);
         meanings.add_spelling(path, &cwd, places)?;
-        let text = path.to_string_lossy();
+        let (root, text) = split_root(path, places);
         let trimmed = trimmed(&text);
+        let mut add =
+            |text: &str| meanings.add_spelling(Path::new(&format!("{root}{text}")), &cwd, places);
         if trimmed.len() < text.len() {
-            meanings.add_spelling(Path::new(trimmed), &cwd, places)?;
+            add(trimmed)?;
         }
         if trimmed.contains('\\') {
-            meanings.add_spelling(Path::new(&trimmed.replace('\\', "/")), &cwd, places)?;
+            add(&trimmed.replace('\\', "/"))?;
         }
         Ok(meanings)
     }
 
     fn add_spelling(&mut self, path: &Path, cwd: &Path, places: &Places) -> io::Result<()> {
-        self.add_place(&cwd.join(path))?;
+        self.add_place(&cwd.join(path), places)?;
         match (start_of(path), &places.home) {
             (Start::Here, _) => Ok(()),
-            (Start::Home(rest), Some(home)) => self.add_place(&home.join(rest)),
+            (Start::Home(rest), Some(home)) => self.add_place(&home.join(rest), places),
             (Start::Home(_), None) | (Start::OtherHome, _) => {
                 self.in_unknown_home = true;
                 Ok(())
@@ -59,14 +62,34 @@ impl Meanings {
         }
     }
 
-    fn add_place(&mut self, path: &Path) -> io::Result<()> {
+    fn add_place(&mut self, path: &Path, places: &Places) -> io::Result<()> {
         let lexical = normalise(path);
-        for place in [resolve(path)?, resolve(&lexical)?, lexical] {
+        let (followed, normal) = (resolve(path)?, resolve(&lexical)?);
+        for place in [followed, normal, places.without_link(lexical)] {
             if !self.places.contains(&place) {
                 self.places.push(place);
             }
         }
         Ok(())
+    }
+}
+
+/// Splits `path` into the root of the project, if it starts with that, and the rest.
+///
+/// Only the rest has other spellings: the operator named the root, and blanks and `\` in it are
+/// letters.
+fn split_root<'p>(path: &'p Path, places: &'p Places) -> (Cow<'p, str>, Cow<'p, str>) {
+    let roots = [Some(&places.project), places.project_link.as_ref()];
+    let found = roots
+        .into_iter()
+        .flatten()
+        .find_map(|root| Some((root, path.strip_prefix(root).ok()?)));
+    match found {
+        Some((root, below)) => {
+            let below = format!("/{}", below.to_string_lossy());
+            (root.to_string_lossy(), below.into())
+        }
+        None => ("".into(), path.to_string_lossy()),
     }
 }
 
@@ -134,5 +157,31 @@ mod tests {
             found.places,
             [Path::new("/srv/project/..\\..\\x"), Path::new("/x")]
         );
+    }
+
+    #[test]
+    fn blanks_and_backslashes_in_the_path_of_the_project_are_letters() {
+        let root = "/srv/a\\b ";
+        let places = Places::new(root).with_project_link("/home/l\\k ");
+        let meanings = |path: &str| {
+            let call = ToolCall::new("Read", json!({})).in_dir(root);
+            let found = Meanings::of(Path::new(path), &call, &places);
+            found.expect("it can be resolved").places
+        };
+
+        assert_eq!(meanings(root), [Path::new(root)]);
+        for path in ["/srv/a\\b /x", "/home/l\\k /x", "x"] {
+            assert!(meanings(path).contains(&"/srv/a\\b /x".into()), "{path}");
+            let is_outside =
+                |place: &PathBuf| !place.starts_with(root) && !place.starts_with("/home");
+            assert!(!meanings(path).iter().any(is_outside), "{path}");
+        }
+        // Below the root both readings count.
+        for path in ["/srv/a\\b /..\\x", "/home/l\\k /..\\x"] {
+            let is_outside =
+                |place: &PathBuf| !place.starts_with(root) && !place.starts_with("/home/l\\k ");
+            assert!(meanings(path).iter().any(is_outside), "{path}");
+        }
+        assert!(meanings("/srv/a\\b /.git ").contains(&"/srv/a\\b /.git".into()));
     }
 }

@@ -151,7 +151,7 @@ fn location(path: &Path, call: &ToolCall, places: &Places) -> Option<PathBuf> {
         Start::Home(rest) => places.home.as_ref()?.join(rest),
         Start::OtherHome => return None,
     };
-    Some(normalise(&absolute))
+    Some(places.without_link(normalise(&absolute)))
 }
 
 impl FromStr for PermissionRule {

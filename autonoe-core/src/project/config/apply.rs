@@ -35,7 +35,7 @@ impl EffectiveConfig {
     ) -> Result<SessionRunnerBuilder, ConfigError> {
         let policy = self
             .bash()
-            .policy(&context.places.project)
+            .policy(&context.places)
             .map_err(|error| ConfigError::new(ConfigErrorKind::InvalidValue, error.to_string()))?;
         let bash = BashValidator::new(policy).with_symlinks(Arc::new(SymlinksOnDisk));
         let mut builder = builder

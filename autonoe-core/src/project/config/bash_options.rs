@@ -1,26 +1,27 @@
 //! What a configuration says about shell commands.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-
 use autonoe_security::{
     AllowCommands, Destructive, Mode as PolicyMode, Policy, PolicyConfig, PolicyError, Profile,
 };
+use std::collections::BTreeSet;
 
 use crate::domain::Mode;
+use crate::port::Places;
 
 /// What a configuration says about shell commands.
 ///
 /// ```
 /// use std::path::Path;
 ///
-/// use autonoe_core::{AgentConfig, BashSecurity, BashValidator, EffectiveConfig, Mode, SandboxSwitch};
+/// use autonoe_core::{
+///     AgentConfig, BashSecurity, BashValidator, EffectiveConfig, Mode, Places, SandboxSwitch,
+/// };
 ///
 /// let text = r#"{"profile": "rust", "allowCommands": ["just"]}"#;
 /// let config = AgentConfig::parse(text, Path::new(".autonoe/agent.json"))?;
 /// let effective = EffectiveConfig::merge(Some(config), Mode::Run, SandboxSwitch::default())?;
 ///
-/// let policy = effective.bash().policy(Path::new("/srv/project"))?;
+/// let policy = effective.bash().policy(&Places::new("/srv/project"))?;
 ///
 /// let validator = BashValidator::new(policy);
 /// assert!(validator.check("just build && cargo test").is_allowed());
@@ -55,19 +56,21 @@ impl BashOptions {
         }
     }
 
-    /// Makes the Bash policy for the project in `project_dir`.
+    /// Makes the Bash policy for the project of `places`.
     ///
     /// # Errors
     ///
-    /// The directory is not an absolute path.
-    pub fn policy(&self, project_dir: &Path) -> Result<Policy, PolicyError> {
+    /// The project directory is not an absolute path.
+    pub fn policy(&self, places: &Places) -> Result<Policy, PolicyError> {
+        let link = places.project_link.as_deref();
         Policy::new(PolicyConfig {
+            project_link: link.map(|link| link.to_string_lossy().into_owned()),
             mode: self.policy_mode(),
             profiles: Some(self.profiles.clone()),
             allow_commands: self.allow_commands.clone(),
             allow_pkill_targets: self.pkill_targets.clone(),
             destructive: self.destructive,
-            ..PolicyConfig::new(project_dir.to_string_lossy())
+            ..PolicyConfig::new(places.project.to_string_lossy())
         })
     }
 }

@@ -93,10 +93,10 @@ impl Workspace {
     /// Returns the components of `path` from the root; `None` if it starts elsewhere.
     fn parts(&self, path: &Path) -> Option<VecDeque<OsString>> {
         let relative = match path.is_absolute() {
-            true => path
-                .strip_prefix(&self.root)
-                .or_else(|_| path.strip_prefix(&self.given))
-                .ok()?,
+            true => [&self.root]
+                .into_iter()
+                .chain(&self.aliases)
+                .find_map(|root| path.strip_prefix(root).ok())?,
             false => path,
         };
         let part = |part: Component<'_>| part.as_os_str().to_owned();

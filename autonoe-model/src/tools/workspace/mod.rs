@@ -38,8 +38,8 @@ pub(super) use put::Expected;
 #[derive(Debug)]
 pub struct Workspace {
     root: PathBuf,
-    /// The root as it was given, which agents may have read somewhere.
-    given: PathBuf,
+    /// Other paths of the root that an agent may use: the one that was given, and a symlink.
+    aliases: Vec<PathBuf>,
     directory: OwnedFd,
     hidden: BTreeSet<OsString>,
     read_only: BTreeSet<OsString>,
@@ -78,11 +78,20 @@ impl Workspace {
         Ok(Self {
             root,
             directory,
-            given,
+            aliases: vec![given],
             hidden: BTreeSet::new(),
             read_only: BTreeSet::new(),
             writing: Mutex::new(()),
         })
+    }
+
+    /// Takes paths through `link`, a symlink to the root, for paths of the root.
+    ///
+    /// The link itself is never followed.
+    #[must_use]
+    pub fn linked(mut self, link: impl Into<PathBuf>) -> Self {
+        self.aliases.push(link.into());
+        self
     }
 
     /// Hides the entry `name` of the root, now and when it comes to be.

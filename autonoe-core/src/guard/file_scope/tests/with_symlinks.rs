@@ -76,6 +76,34 @@ fn a_project_that_is_a_symlink_works_under_both_names() {
 }
 
 #[test]
+fn a_path_through_the_link_to_the_project_is_inside_while_the_link_leads_there() {
+    let (dir, mut places) = world();
+    let link = dir.path().join("link");
+    places.project_link = Some(link.clone());
+    symlink("project", &link).expect("it can be made");
+    symlink("../else", places.project.join("out")).expect("it can be made");
+
+    let passes = |path: &str| passes(write(&[&link.join(path).to_string_lossy()]), &places);
+    for (path, pass) in [
+        ("a", true),
+        ("src/new/a.rs", true),
+        ("src/../a", true),
+        (".git/config", false),
+        ("out/a", false),
+        ("..", false),
+        ("../a", false),
+        ("../else/a", false),
+        ("..\\a", false),
+        ("", false),
+    ] {
+        assert_eq!(passes(path), pass, "{path}");
+    }
+    std::fs::remove_file(&link).expect("it can be removed");
+    symlink("else", &link).expect("it can be made");
+    assert!(!passes("a"), "the link leads elsewhere");
+}
+
+#[test]
 fn a_symlink_does_not_lead_a_read_to_credentials() {
     let (dir, places) = world();
     symlink("../home/.ssh", dir.path().join("project/keys")).expect("it can be made");

@@ -74,6 +74,29 @@ fn paths_inside_are_followed() {
 }
 
 #[test]
+fn paths_through_a_link_to_the_root_are_paths_of_the_root() {
+    let mut yard = Yard::new();
+    yard.workspace = yard.workspace.linked("/home/ada/link");
+    yard.link("out", "../neighbour");
+
+    for (path, expected) in [
+        ("/home/ada/link", Ok("")),
+        ("/home/ada/link/src/a", Ok("src/a")),
+        (
+            "/home/ada/link/../key",
+            Err(ToolErrorCode::PERMISSION_DENIED),
+        ),
+        (
+            "/home/ada/link/out/key",
+            Err(ToolErrorCode::PERMISSION_DENIED),
+        ),
+        ("/home/ada/linked", Err(ToolErrorCode::PERMISSION_DENIED)),
+    ] {
+        assert_eq!(yard.look(path), expected.map(PathBuf::from), "{path}");
+    }
+}
+
+#[test]
 fn paths_that_lead_out_are_refused() {
     let yard = Yard::new();
     let root = yard.workspace.root().display().to_string();

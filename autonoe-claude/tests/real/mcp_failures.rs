@@ -1,0 +1,97 @@
+//! MCP servers of a session that fail.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::thread;
+
+use autonoe_claude::ClaudeAgents;
+use autonoe_core::{AgentClientFactory, AgentErrorKind};
+use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use serde_json::{Value, json};
+
+use crate::build::{Build, on_both_builds};
+use crate::setting::{Setting, events_of};
+
+/// Starts a server that answers every request with `status`, and returns its address.
+fn answering(status: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("it has one").port();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let _ = stream.read(&mut [0; 64 * 1024]);
+            let body = "the body";
+            let length = body.len();
+            let answer = format!(
+                "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+            );
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    format!("http://127.0.0.1:{port}/mcp")
+}
+
+/// Returns why a session with `server` does no work. The model is not asked.
+async fn failure(build: Build, server: Value) -> String {
+    let setting = Setting::new(build, Script::new::<Turn>([]));
+    let server = serde_json::from_value(server).expect("a server");
+    let options = setting.options().with_mcp_server("ext", server);
+    let agents = ClaudeAgents::new(options);
+    let mut client = agents.create(setting.spec([])).expect("it can be made");
+
+    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(events.is_empty(), "{events:?}");
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+    let error = error.expect("it does no work");
+    assert_eq!(error.kind(), AgentErrorKind::Other, "{error}");
+    assert!(error.remedy().is_some(), "{error}");
+    error.to_string()
+}
+
+async fn a_program_that_fails_is_named_with_the_end_of_its_standard_error(build: Build) {
+    let script = "echo starting >&2; echo cannot open the database >&2; exit 3";
+    let told = failure(build, json!({"command": "sh", "args": ["-c", script]})).await;
+
+    for words in [
+        "the MCP server \"ext\" (program \"sh\") failed: ",
+        "Connection closed",
+        "its standard error ended with: starting; cannot open the database",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+}
+
+async fn a_program_that_is_not_there_is_named(build: Build) {
+    let told = failure(build, json!({"command": "no-such-program"})).await;
+
+    let named = "the MCP server \"ext\" (program \"no-such-program\") failed: ";
+    assert!(told.starts_with(named), "{told}");
+    assert!(told.contains("not found"), "{told}");
+}
+
+async fn a_server_over_http_is_named_with_the_status(build: Build) {
+    for (status, expected) in [
+        ("500 Internal Server Error", "failed with HTTP 500: "),
+        ("403 Forbidden", "refused the credentials with HTTP 40"),
+    ] {
+        let url = answering(status);
+        let told = failure(
+            build,
+            json!({"type": "http", "url": format!("{url}?key=secret")}),
+        )
+        .await;
+
+        let named = format!("the MCP server \"ext\" ({url}) {expected}");
+        assert!(told.starts_with(&named), "{told}");
+        assert!(!told.contains("secret"), "{told}");
+    }
+}
+
+on_both_builds![
+    a_program_that_fails_is_named_with_the_end_of_its_standard_error,
+    a_program_that_is_not_there_is_named,
+    a_server_over_http_is_named_with_the_status,
+];

@@ -1,0 +1,202 @@
+//! Runs in projects with unusual paths, with the guards and the sandbox of every run.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::sync::Arc;
+
+use autonoe_claude::ClaudeAgents;
+use autonoe_core::{AgentClientFactory, AgentErrorKind, ExitReason};
+use autonoe_testkit::model_server::anthropic::{Message, Script, Turn};
+use autonoe_testkit::program::WatchedRun;
+use serde_json::{Value, json};
+
+use super::{passing, planning, run_in};
+use crate::build::{Build, on_both_builds};
+use crate::setting::Setting;
+
+/// A script that plans, makes each of `calls`, and has the deliverable pass.
+fn script(calls: &[(&str, Value)]) -> Script {
+    let calls = calls.iter().enumerate().map(|(number, (name, input))| {
+        let id = format!("call-{number}");
+        Turn::from(Message::new().uses_tool_as(id, *name, input.clone()))
+    });
+    Script::new(planning().into_iter().chain(calls).chain(passing()))
+}
+
+/// Returns which of the calls of a script failed.
+fn failed(setting: &Setting) -> Vec<(usize, String)> {
+    let requests = setting.server.log().main_requests();
+    let results = requests.last().expect("there are some").tool_results();
+    let failed = results.into_iter().filter(|result| result.is_error);
+    let number = |id: &str| id.strip_prefix("call-")?.parse().ok();
+    failed
+        .filter_map(|result| Some((number(&result.tool_use_id)?, result.text.clone())))
+        .collect()
+}
+
+fn bash(command: &str) -> (&'static str, Value) {
+    let input = json!({"command": command, "description": "as the script says"});
+    ("Bash", input)
+}
+
+/// Everything that an agent does with files, by paths that start with `root`.
+fn work(root: &str) -> Vec<(&'static str, Value)> {
+    let file = format!("{root}/hello.txt");
+    vec![
+        ("Write", json!({"file_path": file, "content": "hello\n"})),
+        ("Read", json!({"file_path": file})),
+        (
+            "Edit",
+            json!({"file_path": file, "old_string": "hello", "new_string": "hello, world"}),
+        ),
+        ("Glob", json!({"pattern": "*.txt", "path": root})),
+        ("Grep", json!({"pattern": "world", "path": root})),
+        bash("cat hello.txt && echo more > relative.txt"),
+        bash(&format!("echo more > '{root}/absolute.txt'")),
+        bash(&format!("cd '{root}' && cat hello.txt > copy.txt")),
+    ]
+}
+
+const FILES: [&str; 5] = [
+    "SPEC.md",
+    "absolute.txt",
+    "copy.txt",
+    "hello.txt",
+    "relative.txt",
+];
+
+async fn assert_worked_in(build: Build, name: &'static str) {
+    let setting = Setting::in_project(build, name, |root| script(&work(&root.to_string_lossy())));
+
+    let (report, ended) = run_in(&setting).until_it_ends().await;
+
+    assert_eq!(
+        report.exit,
+        ExitReason::AllPassed,
+        "{name:?}: {report} {ended:?}"
+    );
+    assert_eq!(failed(&setting), [], "{name:?}");
+    assert_eq!(setting.files(), FILES, "{name:?}");
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+}
+
+async fn blanks_and_signs_in_the_path_of_a_project_are_no_trouble(build: Build) {
+    assert_worked_in(build, "a  shop/Größe & co, (x) [y] {z} #1: $a *?!").await;
+}
+
+async fn a_backslash_in_the_path_of_a_project_is_a_letter(build: Build) {
+    assert_worked_in(build, "back\\slash").await;
+}
+
+async fn a_path_that_the_program_refuses_is_refused_before_the_first_session(build: Build) {
+    let backslash = (build == Build::OLDER).then_some(("back\\slash", "with a backslash"));
+    let names = [
+        ("blank ", "\"blank \" ends with a blank"),
+        ("dot./shop", "\"dot.\" ends with a dot"),
+        ("shop~1", "\"shop~1\" has a digit after a tilde"),
+        (".vscode/shop", "in a folder \".vscode\""),
+    ];
+    for (name, reason) in names.into_iter().chain(backslash) {
+        let setting = Setting::in_project(build, name, |_| Script::new::<Turn>([]));
+        let mut options = setting.options();
+        options.directory = Some(setting.project());
+        let agents = Arc::new(ClaudeAgents::new(options));
+
+        let run = WatchedRun::in_project(&setting.project(), agents);
+        let (report, ended) = run.until_it_ends().await;
+
+        let ExitReason::Failed { error } = &report.exit else {
+            panic!("{name:?}: {report}");
+        };
+        assert!(
+            error.message.contains(reason),
+            "{name:?}: {}",
+            error.message
+        );
+        let remedy = error.remedy.as_deref().expect("there is one");
+        assert!(remedy.contains("rename or move the project"), "{remedy}");
+        assert_eq!(ended, Vec::<Value>::new(), "{name:?}");
+        setting.assert_nothing_is_left();
+    }
+}
+
+async fn a_path_that_every_build_refuses_is_refused_by_each_session(build: Build) {
+    let setting = Setting::in_project(build, "blank ", |_| Script::new::<Turn>([]));
+
+    let error = setting.agents().create(setting.spec([])).err();
+
+    let error = error.expect("it is refused");
+    assert_eq!(error.kind(), AgentErrorKind::Configuration, "{error}");
+}
+
+/// The link is not in `/tmp`, where agents may write anyway.
+async fn the_link_that_names_a_project_is_the_project(build: Build) {
+    let elsewhere = tempfile::tempdir_in("/var/tmp").expect("a directory");
+    let link = elsewhere.path().join("link");
+    let shown = link.display().to_string();
+    let outside = elsewhere.path().join("outside");
+    fs::create_dir(&outside).expect("it can be made");
+    let mut calls = work(&shown);
+    let allowed = calls.len();
+    let write = |path: &str| json!({"file_path": format!("{shown}/{path}"), "content": "x"});
+    calls.extend([
+        ("Write", write("out/trace.txt")),
+        ("Write", write("../trace.txt")),
+        bash(&format!("echo x > {shown}/out/trace.txt")),
+        bash(&format!("cd {shown}/out && echo x > trace.txt")),
+        bash(&format!("echo x > {shown}/../trace.txt")),
+    ]);
+    let refused: Vec<_> = (allowed..calls.len()).collect();
+    let setting = Setting::new(build, script(&calls));
+    symlink(setting.project(), &link).expect("it can be made");
+    symlink(&outside, setting.file("out")).expect("it can be made");
+
+    let run = WatchedRun::in_project(&link, Arc::new(setting.agents()));
+    let (report, ended) = run.until_it_ends().await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
+    let failed = failed(&setting);
+    let numbers: Vec<_> = failed.iter().map(|(number, _)| *number).collect();
+    assert_eq!(numbers, refused, "{failed:?}");
+    for name in FILES {
+        assert!(setting.file(name).exists(), "{name}");
+    }
+    let names = fs::read_dir(elsewhere.path()).expect("readable").count();
+    assert_eq!(names, 2, "nothing was written beside the link");
+    assert_eq!(fs::read_dir(&outside).expect("readable").count(), 0);
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+}
+
+async fn the_folders_of_the_program_do_not_stay_in_the_project(build: Build) {
+    for (name, kept) in [("project", false), ("repository/project", true)] {
+        let setting = Setting::in_project(build, name, |_| script(&[bash("echo x > made.txt")]));
+        let repository = setting.folder.join("repository");
+        let settings = setting.file(".claude/skills/mine/SKILL.md");
+        if kept {
+            fs::create_dir(repository.join(".git")).expect("it can be made");
+            fs::create_dir_all(settings.parent().expect("it has one")).expect("it can be made");
+            fs::write(&settings, "Be kind.").expect("writable");
+        }
+
+        let (report, ended) = run_in(&setting).until_it_ends().await;
+
+        assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
+        assert!(setting.file("made.txt").exists());
+        assert!(!setting.file(".claude/.cc-writes").exists());
+        assert_eq!(setting.file(".claude").exists(), kept);
+        assert_eq!(settings.exists(), kept);
+        assert!(!repository.join(".claude").exists());
+    }
+}
+
+on_both_builds![
+    blanks_and_signs_in_the_path_of_a_project_are_no_trouble,
+    a_path_that_the_program_refuses_is_refused_before_the_first_session,
+    a_path_that_every_build_refuses_is_refused_by_each_session,
+    the_link_that_names_a_project_is_the_project,
+    the_folders_of_the_program_do_not_stay_in_the_project;
+    newer_only:
+    a_backslash_in_the_path_of_a_project_is_a_letter,
+];

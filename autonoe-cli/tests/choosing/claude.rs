@@ -1,0 +1,137 @@
+//! Problems of Claude Code that are reported before its first session.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::choosing::setting::{Said, Setting, said};
+
+/// A program that answers as Claude Code does until a session starts. Then it leaves a trace.
+const CLAUDE: &str = r#"case "$1" in
+    --version) echo '2.1.325 (Claude Code)' ;;
+    auth) echo '{"loggedIn": true}' ;;
+    *) echo > "$HOME/session"; exit 1 ;;
+esac"#;
+
+/// A project and the program.
+fn setting() -> Setting {
+    Setting::new().program("claude", CLAUDE)
+}
+
+/// Fails if a session was started.
+fn assert_no_session(setting: &Setting, run: &Said) {
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(!run.stderr.contains("Session 1"), "{run:?}");
+    setting.nothing_is_left();
+}
+
+#[test]
+fn missing_programs_of_the_sandbox_are_named_with_the_package_and_the_flag() {
+    for (programs, missing) in [
+        (&[][..], "bwrap and socat are not on PATH"),
+        (&["socat"], "bwrap is not on PATH"),
+        (&["bwrap"], "socat is not on PATH"),
+    ] {
+        let setting = programs
+            .iter()
+            .fold(setting(), |setting, name| setting.program(name, ""));
+
+        let run = said(setting.bare_command(&["run", "--backend=claude"]));
+
+        assert_no_session(&setting, &run);
+        let told = format!("claude has no sandbox here: {missing}");
+        assert!(run.stdout.contains(&told), "{run:?}");
+        for words in ["apt install bubblewrap socat", "--no-sandbox"] {
+            assert!(run.stderr.contains(words), "{words}: {run:?}");
+        }
+    }
+}
+
+#[test]
+fn a_sandbox_that_the_system_forbids_is_told_before_the_first_session() {
+    let bwrap = "echo 'bwrap: No permissions to create a new namespace' >&2; exit 1";
+    let setting = setting().program("socat", "").program("bwrap", bwrap);
+
+    let run = said(setting.bare_command(&["run", "--backend=claude"]));
+
+    assert_no_session(&setting, &run);
+    assert!(run.stdout.contains("No permissions to create"), "{run:?}");
+    assert!(run.stderr.contains("--no-sandbox"), "{run:?}");
+}
+
+#[test]
+fn a_server_whose_program_is_missing_is_told_with_its_place() {
+    let servers = json!({"mcpServers": {"db": {"command": "no-such-program"}}});
+    let setting = setting().configured(&servers);
+
+    let run = setting.autonoe(&["run", "--backend=claude", "--no-sandbox"]);
+
+    assert_no_session(&setting, &run);
+    for words in [
+        "the MCP server \"db\" cannot be started",
+        "there is no program \"no-such-program\"",
+        "agent.json",
+        "hint: ",
+    ] {
+        assert!(run.stderr.contains(words), "{words}: {run:?}");
+    }
+}
+
+#[test]
+fn a_server_of_the_backend_is_checked_as_well() {
+    let setting = setting();
+    let backend = json!({
+        "type": "claude", "mcpServers": {"db": {"command": "no-such-program"}},
+    });
+
+    let run = setting.autonoe(&["run", "--no-sandbox", &format!("--backend={backend}")]);
+
+    assert_no_session(&setting, &run);
+    assert!(run.stderr.contains("the MCP server \"db\""), "{run:?}");
+}
+
+#[test]
+fn a_server_in_the_project_is_found_by_its_relative_path() {
+    for (command, is_there) in [
+        ("./tools/db", true),
+        ("tools/db", true),
+        ("./tools/x", false),
+    ] {
+        let servers = json!({"mcpServers": {"db": {"command": command}}});
+        let setting = setting().configured(&servers);
+        setting.write("tools/db", "#!/bin/sh\n");
+
+        let run = setting.autonoe(&["run", "--backend=claude", "--no-sandbox", "--max-retries=0"]);
+
+        let is_refused = run
+            .stderr
+            .contains("the MCP server \"db\" cannot be started");
+        assert_eq!(is_refused, !is_there, "{command}: {run:?}");
+        assert_eq!(run.stderr.contains("Session 1"), is_there, "{run:?}");
+    }
+}
+
+#[test]
+fn a_project_path_that_claude_code_refuses_is_told_with_the_reason() {
+    let setting = setting();
+    let project = setting.root().with_file_name("blank ");
+    fs::create_dir(&project).expect("writable");
+    for name in ["SPEC.md", ".autonoe/agent.json"] {
+        let copy = project.join(name);
+        fs::create_dir_all(copy.parent().expect("it has one")).expect("writable");
+        fs::copy(setting.root().join(name), copy).expect("writable");
+    }
+    let place = ["--backend=claude", "--no-sandbox", "-p", "../blank "];
+
+    let run = setting.autonoe(&[&["run"][..], &place].concat());
+    let doctor = setting.autonoe(&[&["doctor"][..], &place].concat());
+
+    assert_no_session(&setting, &run);
+    assert!(
+        run.stdout.contains("\"blank \" ends with a blank"),
+        "{run:?}"
+    );
+    assert!(run.stderr.contains("rename or move the project"), "{run:?}");
+    assert_eq!(doctor.code, Some(1), "{doctor:?}");
+    assert!(doctor.stdout.contains("ends with a blank"), "{doctor:?}");
+}
