@@ -1,9 +1,11 @@
 //! Copies of open files that a child inherits.
 
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
+
+use crate::Launch;
 
 /// The lowest number of an inherited descriptor.
 ///
@@ -18,4 +20,16 @@ pub(crate) fn copy(file: &impl AsFd) -> io::Result<OwnedFd> {
         Err(Errno::INVAL) => Ok(fcntl_dupfd_cloexec(file, 0)?),
         result => Ok(result?),
     }
+}
+
+/// Returns the end of a pipe from which `bytes` are read, and then nothing more.
+pub(crate) fn filled_pipe(bytes: &[u8]) -> io::Result<OwnedFd> {
+    if bytes.len() > Launch::SECRET_LIMIT {
+        let limit = Launch::SECRET_LIMIT;
+        let message = format!("a secret is longer than {limit} bytes");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    let (reader, mut writer) = io::pipe()?;
+    writer.write_all(bytes)?;
+    copy(&reader)
 }

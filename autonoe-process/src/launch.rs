@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
-use std::os::fd::OwnedFd;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use crate::sandbox::{OsSandbox, Wrapped};
-use crate::{Ladder, LaunchError, Marker, SessionFolder, handed_on};
+use crate::{Ladder, LaunchError, Marker, SessionFolder, handed_on, inherited};
 
 /// What to start, and how.
 ///
@@ -59,9 +60,13 @@ pub struct Launch {
     pub(crate) sandbox: Option<OsSandbox>,
     args: Vec<OsString>,
     env: BTreeMap<OsString, OsString>,
+    secrets: BTreeMap<OsString, OsString>,
 }
 
 impl Launch {
+    /// The longest [secret](Self::secret) in bytes: an empty pipe takes as much at once.
+    pub const SECRET_LIMIT: usize = 4096;
+
     /// How much of the standard error is kept if nothing else is said: 64 KiB.
     pub const STDERR_LIMIT: usize = 64 * 1024;
 
@@ -78,6 +83,7 @@ impl Launch {
             sandbox: None,
             args: Vec::new(),
             env: BTreeMap::new(),
+            secrets: BTreeMap::new(),
         }
     }
 
@@ -122,6 +128,30 @@ impl Launch {
     pub fn inherit(mut self, file: Arc<File>) -> Self {
         self.inherited.push(file);
         self
+    }
+
+    /// Passes `secret` to the child through a pipe, and sets `variable` to the number of its
+    /// descriptor.
+    ///
+    /// The secret is neither in the environment of the child nor in a file. When the child has read
+    /// it, the pipe is empty, also for the processes that inherit it. It is at most
+    /// [`SECRET_LIMIT`](Self::SECRET_LIMIT) bytes long; with a longer one the start fails.
+    #[must_use]
+    pub fn secret(mut self, variable: impl Into<OsString>, secret: impl Into<OsString>) -> Self {
+        self.secrets.insert(variable.into(), secret.into());
+        self
+    }
+
+    /// Opens the pipes of the secrets and sets the variables that name them.
+    pub(crate) fn open_secrets(&mut self) -> io::Result<Vec<OwnedFd>> {
+        let mut descriptors = Vec::with_capacity(self.secrets.len());
+        for (variable, secret) in std::mem::take(&mut self.secrets) {
+            let descriptor = inherited::filled_pipe(secret.as_bytes())?;
+            let number = descriptor.as_raw_fd().to_string();
+            self.env.insert(variable, number.into());
+            descriptors.push(descriptor);
+        }
+        Ok(descriptors)
     }
 
     /// Sets how much of the end of the standard error is kept.

@@ -46,16 +46,18 @@ impl Launch {
     /// # Errors
     ///
     /// The program cannot be started; nothing of it runs.
-    pub async fn start_outliving(self) -> Result<Outliving, LaunchError> {
+    pub async fn start_outliving(mut self) -> Result<Outliving, LaunchError> {
         let (program, directory) = (self.program.clone(), self.directory.clone());
         let failed = |source| LaunchError::system(&program, source);
+        let secrets = self.open_secrets().map_err(failed)?;
         let (mut command, options) = self.command()?;
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         let inherited = self.inherited.iter().map(inherited::copy);
-        let inherited = inherited.chain(options.map(Ok)).collect::<io::Result<_>>();
+        let opened = secrets.into_iter().chain(options).map(Ok);
+        let inherited = inherited.chain(opened).collect::<io::Result<_>>();
         before_exec::prepare(&mut command, inherited.map_err(failed)?, Tie::Outlives);
         let (tell, told) = oneshot::channel();
         let (ended, exit) = watch::channel(None);

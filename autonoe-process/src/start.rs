@@ -41,15 +41,17 @@ impl Launch {
     /// # Panics
     ///
     /// It is not called in a tokio runtime with I/O enabled.
-    pub async fn start(self) -> Result<Started, LaunchError> {
+    pub async fn start(mut self) -> Result<Started, LaunchError> {
         let (program, marker) = (self.program.clone(), self.marker.clone());
         let failed = |source| LaunchError::system(&program, source);
+        let mut descriptors = self.open_secrets().map_err(failed)?;
         let (command, options) = self.command()?;
+        descriptors.extend(options);
         let (tell, told) = oneshot::channel();
         let span = tracing::Span::current();
         thread::Builder::new()
             .name("process-parent".into())
-            .spawn(move || span.in_scope(|| be_parent(self, command, options, tell)))
+            .spawn(move || span.in_scope(|| be_parent(self, command, descriptors, tell)))
             .map_err(failed)?;
         let answer = told
             .await
@@ -82,10 +84,10 @@ struct Forked {
 fn be_parent(
     launch: Launch,
     command: Command,
-    options: Option<OwnedFd>,
+    descriptors: Vec<OwnedFd>,
     tell: oneshot::Sender<Result<Forked, LaunchError>>,
 ) {
-    match fork(launch, command, options) {
+    match fork(launch, command, descriptors) {
         Ok((forked, exit_signal)) => {
             let pid = forked.pid;
             // If nobody waits for the child any more, it is dropped here.
@@ -103,12 +105,12 @@ fn be_parent(
 fn fork(
     mut launch: Launch,
     mut command: Command,
-    options: Option<OwnedFd>,
+    descriptors: Vec<OwnedFd>,
 ) -> Result<(Forked, io::PipeWriter), LaunchError> {
     let (program, directory) = (launch.program.clone(), launch.directory.clone());
     let failed = |source| LaunchError::system(&program, source);
     let inherited = launch.inherited.iter().map(inherited::copy);
-    let inherited = inherited.chain(options.map(Ok)).collect::<io::Result<_>>();
+    let inherited = inherited.chain(descriptors.into_iter().map(Ok)).collect::<io::Result<_>>();
     before_exec::prepare(&mut command, inherited.map_err(failed)?, Tie::Dies);
     let addressee = Addressee::of(&launch);
     let shared = Shared::new(launch.stderr_limit, addressee);

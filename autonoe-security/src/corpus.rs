@@ -29,6 +29,7 @@ pub fn files() -> &'static [File] {
         file("daily", include_str!("../corpus/daily.jsonl")),
         file("edges", include_str!("../corpus/edges.jsonl")),
         file("git", include_str!("../corpus/git.jsonl")),
+        file("processes", include_str!("../corpus/processes.jsonl")),
         file("programs", include_str!("../corpus/programs.jsonl")),
         file("repositories", include_str!("../corpus/repositories.jsonl")),
         file("settings", include_str!("../corpus/settings.jsonl")),

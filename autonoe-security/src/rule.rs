@@ -99,6 +99,7 @@ rules! {
     R16 "protected-value" Baseline "only harmless values of this variable are known"
     R18 "arithmetic" Baseline "arithmetic runs code that hides in the value of a variable"
     R21 "dynamic-option" Baseline "the value could turn into an option"
+    R24 "process-memory" Baseline "the environment and the memory of a process hold credentials"
     R25 "directory" Baseline "commands run inside the project or /tmp"
     R27 "dynamic-target" Baseline "where a command writes must be known before it runs"
     R28 "write-target" Baseline "writing is for the project and /tmp"

@@ -49,6 +49,10 @@ pub struct AcpBackend {
     /// The argument before the name of a model. Without it no session can name one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_argument: Option<String>,
+    /// Variables with the credentials of the agent itself, which it gets although its tools may
+    /// inherit them; without it, the keys of known model services.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_variables: Option<Vec<String>>,
     /// MCP servers that every session has, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub mcp_servers: BTreeMap<String, McpServer>,
@@ -100,6 +104,7 @@ impl AcpBackend {
         options.args = spec.args.into_iter().map(Into::into).collect();
         options.model = spec.model;
         options.model_argument = spec.model_argument.map(Into::into);
+        options.key_variables = spec.key_variables.unwrap_or(options.key_variables);
         options.mcp_servers = spec.mcp_servers;
         options.home = spec.home;
         spec.sandbox.apply(&mut options.walls);

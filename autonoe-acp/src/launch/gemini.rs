@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use autonoe_core::{AgentError, AgentErrorKind};
+use autonoe_core::{AgentError, AgentErrorKind, SessionSpec};
 
-use super::HomeFolder;
+use super::{AcpOptions, HomeFolder, Preset};
 
 /// The folder of a home or of a project in which it looks for settings. In a project that is
 /// trusted they start servers and allow tools that nobody is asked about, and an agent can write
@@ -15,6 +15,19 @@ pub(super) const SETTINGS: &str = ".gemini";
 
 /// The file in the folder of a session with the settings that win over all others.
 pub(super) const SYSTEM_SETTINGS: &str = "system-settings.json";
+
+/// What Gemini CLI uses to reach its models, and its tools do not need.
+pub(super) const GEMINI_KEYS: [&str; 3] = [
+    API_KEY,
+    "GOOGLE_API_KEY",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+];
+
+/// The variable with the API key.
+pub(super) const API_KEY: &str = "GEMINI_API_KEY";
+
+/// The method of authentication by an API key.
+pub(crate) const BY_API_KEY: &str = "gemini-api-key";
 
 /// Set for every session. What is set, no file `.env` sets.
 const ALWAYS: &[(&str, &str)] = &[
@@ -49,6 +62,21 @@ pub(super) fn furnish(
         // It wins over `HOME`.
         environment.insert("GEMINI_CLI_HOME".into(), home.into());
     }
+}
+
+/// Returns the API key that a session is authenticated by, so that neither the program nor its tools
+/// have it in their environment.
+///
+/// In the home of the user the program would forget another login for it, so there it stays in the
+/// environment.
+pub(crate) fn api_key(options: &AcpOptions, spec: &SessionSpec) -> Option<String> {
+    if options.preset != Preset::Gemini || options.home == HomeFolder::OfTheUser {
+        return None;
+    }
+    let of_session = spec.environment.get(API_KEY).cloned();
+    let of_all = || options.environment.get(OsStr::new(API_KEY))?.to_str();
+    let key = of_session.or_else(|| of_all().map(str::to_owned));
+    key.filter(|key| !key.is_empty())
 }
 
 /// Refuses a project with files that would change what the program may do, where nothing hides
@@ -99,8 +127,8 @@ pub(super) fn login(environment: &BTreeMap<OsString, OsString>) -> Option<&'stat
             .get(OsStr::new(name))
             .is_some_and(|value| !value.is_empty())
     };
-    if has("GEMINI_API_KEY") {
-        Some("gemini-api-key")
+    if has(API_KEY) {
+        Some(BY_API_KEY)
     } else if has("GOOGLE_GENAI_USE_VERTEXAI") {
         Some("vertex-ai")
     } else {

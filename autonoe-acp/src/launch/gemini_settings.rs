@@ -6,16 +6,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use autonoe_core::CredentialFilter;
 use serde_json::{Value, json};
 
-use super::gemini::login;
-
-/// What Gemini CLI uses to reach its models, and its tools do not need.
-const CREDENTIALS: [&str; 3] = [
-    "GEMINI_API_KEY",
-    "GOOGLE_API_KEY",
-    "GOOGLE_APPLICATION_CREDENTIALS",
-];
+use super::gemini::{BY_API_KEY, GEMINI_KEYS, login};
 
 /// What in the folder `.gemini` of a home changes what the program may do. Its tools must not
 /// change it for the next session.
@@ -25,19 +19,27 @@ const FIXED_FOLDERS: [&str; 5] = ["policies", "extensions", "commands", "agents"
 /// Returns its settings. `environment` is what the program starts with.
 ///
 /// Its tools do not get the credentials, nor anything else that looks like one to the program: it
-/// asks nobody about an `echo`. A file `.env` of a project sets nothing: it could set where the key
+/// asks nobody about an `echo`. The program knows no exceptions for what looks like a credential, so
+/// for a session whose filter has some this is off, if the environment has no credentials of the
+/// program itself. A file `.env` of a project sets nothing: it could set where the key
 /// is sent, or where the program looks for its settings.
 pub(super) fn settings(
     environment: &BTreeMap<OsString, OsString>,
+    filter: &CredentialFilter,
     max_turns: Option<u32>,
 ) -> Value {
+    let login = login(environment);
+    let has_own_credentials = login != Some(BY_API_KEY);
+    let redacts = has_own_credentials || !filter.has_exceptions();
     let mut settings = json!({
         "general": {"enableAutoUpdate": false},
         "privacy": {"usageStatisticsEnabled": false},
         "advanced": {"ignoreLocalEnv": true},
-        "security": {"environmentVariableRedaction": {"enabled": true, "blocked": CREDENTIALS}},
+        "security": {
+            "environmentVariableRedaction": {"enabled": redacts, "blocked": GEMINI_KEYS},
+        },
     });
-    if let Some(login) = login(environment) {
+    if let Some(login) = login {
         settings["security"]["auth"] = json!({"selectedType": login});
     }
     if let Some(turns) = max_turns {
@@ -123,10 +125,28 @@ mod tests {
         ] {
             let environment = BTreeMap::from([(name.into(), value.into())]);
 
-            let settings = settings(&environment, None);
+            let settings = settings(&environment, &CredentialFilter::default(), None);
 
             let selected = &settings["security"]["auth"]["selectedType"];
             assert_eq!(*selected, login, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_program_redacts_unless_a_variable_is_allowed_and_its_own_key_is_elsewhere() {
+        let none = CredentialFilter::default();
+        let some = none.clone().allow("NPM_TOKEN");
+        for (login, filter, redacts) in [
+            ("GEMINI_API_KEY", &none, true),
+            ("GEMINI_API_KEY", &some, false),
+            ("GOOGLE_GENAI_USE_VERTEXAI", &some, true),
+        ] {
+            let environment = BTreeMap::from([(login.into(), "x".into())]);
+
+            let settings = settings(&environment, filter, None);
+
+            let redaction = &settings["security"]["environmentVariableRedaction"];
+            assert_eq!(redaction["enabled"], redacts, "{login}");
         }
     }
 

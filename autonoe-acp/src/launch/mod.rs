@@ -7,7 +7,7 @@ mod memory_files;
 mod options;
 mod plan;
 
-pub(crate) use gemini::missing_credentials;
+pub(crate) use gemini::{BY_API_KEY, api_key, missing_credentials};
 pub use home::HomeFolder;
 pub use options::AcpOptions;
 pub(crate) use options::Preset;

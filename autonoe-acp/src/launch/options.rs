@@ -11,6 +11,7 @@ use autonoe_core::{AgentError, AgentErrorKind, McpServer};
 use autonoe_process::find_program;
 
 use super::HomeFolder;
+use super::gemini::GEMINI_KEYS;
 use crate::events::Dialect;
 
 /// What can be chosen about an agent, the same for all sessions.
@@ -40,8 +41,13 @@ pub struct AcpOptions {
     pub args: Vec<OsString>,
     /// The environment that it starts with: at least `PATH`, and the credentials.
     ///
-    /// Its tools inherit all of it; those of Gemini CLI without what is or looks like a secret.
+    /// The agent gets no other credentials from it than those of `key_variables` and those that a
+    /// session allows ([`SessionSpec::credential_filter`](autonoe_core::SessionSpec)).
     pub environment: BTreeMap<OsString, OsString>,
+    /// Variables with the credentials of the agent itself. Most agents hand them on to their tools.
+    ///
+    /// By default these are the keys of known model services.
+    pub key_variables: Vec<String>,
     /// The model of sessions that name none; `None` leaves the choice to the agent.
     pub model: Option<String>,
     /// The argument before the name of a model. The protocol has no word for models, so without
@@ -67,6 +73,23 @@ pub struct AcpOptions {
     pub history_limit: Duration,
     pub(crate) preset: Preset,
 }
+
+/// Variables with the keys of known model services.
+const MODEL_KEYS: [&str; 13] = [
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CODEX_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "GROQ_API_KEY",
+    "MISTRAL_API_KEY",
+    "OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "XAI_API_KEY",
+];
 
 /// What is known of an agent beside the protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,6 +133,7 @@ impl AcpOptions {
             silence_limit: Duration::from_secs(20 * 60),
             history_limit: Duration::from_millis(500),
             preset: Preset::Plain,
+            key_variables: MODEL_KEYS.map(str::to_owned).into(),
             environment,
         }
     }
@@ -137,6 +161,7 @@ impl AcpOptions {
         options.model_argument = Some("--model".into());
         options.home = HomeFolder::PerSession;
         options.preset = Preset::Gemini;
+        options.key_variables = GEMINI_KEYS.map(str::to_owned).into();
         options
     }
 
@@ -180,6 +205,13 @@ impl AcpOptions {
     #[must_use]
     pub fn with_model_argument(mut self, argument: impl Into<OsString>) -> Self {
         self.model_argument = Some(argument.into());
+        self
+    }
+
+    /// Sets the variables with the credentials of the agent itself.
+    #[must_use]
+    pub fn with_key_variables(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.key_variables = names.into_iter().map(Into::into).collect();
         self
     }
 

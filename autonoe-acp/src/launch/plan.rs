@@ -1,7 +1,7 @@
 //! All that is needed to start an agent for one session.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -73,8 +73,7 @@ pub(crate) fn check(options: &AcpOptions, spec: &SessionSpec) -> Result<(), Agen
 pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<Launch, AgentError> {
     let has_walls = options.walls.are_needed(spec, OWN_SANDBOX)?;
     let place = furnish(options, Some(spec))?;
-    let mut environment = options.environment.clone();
-    environment.extend(session_environment(spec));
+    let mut environment = session_variables(options, spec);
     environment.extend(own_folders(options, place.path()));
     let mut walls = options.walls.clone();
     let mut inside = Inside {
@@ -113,6 +112,25 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
         (Some(argument), Some(model)) => launch.arg(argument).arg(model),
         _ => launch,
     })
+}
+
+/// Returns the variables of an agent for a session: without credentials, but for those that the agent
+/// needs in its environment, that the session allows and that the session sets itself.
+fn session_variables(options: &AcpOptions, spec: &SessionSpec) -> BTreeMap<OsString, OsString> {
+    let filter = &spec.credential_filter;
+    let is_sent = gemini::api_key(options, spec).is_some();
+    let is_needed = |name: &OsString| {
+        let mut keys = options.key_variables.iter();
+        !is_sent && keys.any(|key| name == OsStr::new(key))
+    };
+    let mut environment = options.environment.clone();
+    environment.retain(|name, _| is_needed(name) || !filter.withholds(name));
+    environment.extend(session_environment(spec));
+    let api_key = OsStr::new(gemini::API_KEY);
+    if is_sent && !filter.allows(api_key) {
+        environment.remove(api_key);
+    }
+    environment
 }
 
 /// Returns what an agent consists of beside its program: its package, and the programs of its MCP
@@ -194,7 +212,9 @@ fn write_settings(
     spec: Option<&SessionSpec>,
 ) -> io::Result<()> {
     let max_turns = spec.and_then(|spec| spec.max_turns);
-    let settings = gemini_settings::settings(&options.environment, max_turns);
+    let filter = spec.map(|spec| spec.credential_filter.clone());
+    let filter = filter.unwrap_or_default();
+    let settings = gemini_settings::settings(&options.environment, &filter, max_turns);
     fs::write(folder.join(gemini::SYSTEM_SETTINGS), settings.to_string())?;
     let session = folder.file_name().unwrap_or_default().to_string_lossy();
     match home {

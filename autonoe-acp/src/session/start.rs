@@ -10,13 +10,13 @@ use agent_client_protocol::v1::schema::{
 use autonoe_backend::sweep;
 use autonoe_core::{AgentError, AgentErrorKind, AgentSessionId, SessionSpec};
 use autonoe_process::{Action, Ladder, Launch, Process, Signal, Started};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::answers::Answers;
 use super::connection::{Answered, Connection, Incoming};
 use crate::events::{Spending, Translator};
-use crate::launch::{AcpOptions, FOLDER, launch};
+use crate::launch::{AcpOptions, BY_API_KEY, FOLDER, api_key, launch};
 use crate::outcome::{Ending, decide};
 use crate::wire::{Permission, mcp_servers};
 
@@ -98,6 +98,7 @@ impl Live {
         let limit = options.start_limit;
         let ready = timeout(limit, async {
             let told = self.greet(options).await?;
+            self.authenticate(options, spec).await?;
             self.begin(options, spec, &told).await
         });
         ready.await.unwrap_or_else(|_elapsed| Err(late(options)))
@@ -124,6 +125,20 @@ impl Live {
             return Err(AgentError::new(AgentErrorKind::Protocol, message));
         }
         Ok(told)
+    }
+
+    /// Sends the agent its API key, if that is not in its environment.
+    async fn authenticate(
+        &mut self,
+        options: &AcpOptions,
+        spec: &SessionSpec,
+    ) -> Result<(), AgentError> {
+        let Some(key) = api_key(options, spec) else {
+            return Ok(());
+        };
+        let request = json!({"methodId": BY_API_KEY, "_meta": {"api-key": key}});
+        let answer = self.connection.ask("authenticate", request);
+        self.answer(answer).await.map(drop)
     }
 
     async fn begin(

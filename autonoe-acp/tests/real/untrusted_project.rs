@@ -5,10 +5,11 @@ use std::fs;
 
 use autonoe_acp::{AcpAgents, AcpOptions, HomeFolder};
 use autonoe_core::{
-    AgentClientFactory, AgentErrorKind, Grants, OuterSandbox, Sandbox, SessionSpec, StreamEvent,
+    AgentClientFactory, AgentErrorKind, CredentialFilter, Grants, OuterSandbox, Sandbox,
+    SessionSpec, StreamEvent,
 };
 use autonoe_testkit::model_server::gemini::GeminiServer;
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{Credential, Script, Turn};
 use serde_json::json;
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
@@ -128,11 +129,52 @@ async fn tools_get_the_environment_without_what_is_secret() {
 
     let events = one_session(&setting, options, Grants::none()).await;
 
-    let output = events.iter().find_map(|event| match event {
+    assert_eq!(output(&events), Some("key= token= other=told"), "{events:?}");
+}
+
+fn output(events: &[StreamEvent]) -> Option<&str> {
+    events.iter().find_map(|event| match event {
         StreamEvent::ToolResponse { output, .. } => Some(output.as_str()),
         _ => None,
-    });
-    assert_eq!(output, Some("key= token= other=told"), "{events:?}");
+    })
+}
+
+#[tokio::test]
+async fn no_environment_has_the_key_and_an_allowed_variable_reaches_tools() {
+    // The text is known before the script that looks for it.
+    let folder = tempfile::tempdir().expect("a name that no other test has");
+    let name = folder.path().file_name().expect("it has one");
+    let hush = format!("hush{}", name.to_string_lossy().replace('.', "-"));
+    for (home, is_enclosed) in [("fresh", true), ("kept", true), ("fresh", false)] {
+        let look = shell(&format!(
+            "echo npm=$NPM_TOKEN; env | grep -a {hush}; cat /proc/[0-9]*/environ 2>/dev/null | \
+             tr '\\0' '\\n' | grep -a {hush}; grep -rs {hush} ~/.gemini/settings.json; echo end"
+        ));
+        let setting = Setting::new(Script::new([look, Turn::text("Seen.")]));
+        let mut options = setting.options();
+        if home == "kept" {
+            options = options.with_home(HomeFolder::Kept(setting.folder.join("home")));
+        }
+        for name in ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GITHUB_TOKEN"] {
+            options.environment.insert(name.into(), hush.clone().into());
+        }
+        options.environment.insert("NPM_TOKEN".into(), "told".into());
+        let mut spec = setting.spec();
+        spec.outer_sandbox = is_enclosed.then(OuterSandbox::bubblewrap);
+        spec.credential_filter = CredentialFilter::default().allow("NPM_TOKEN");
+        let agents = AcpAgents::new(options);
+        let mut client = agents.create(spec).expect("it can be made");
+
+        let (events, error) = events_of(client.as_mut(), "Look.").await;
+        within(client.dispose()).await.expect("it ends");
+
+        assert!(error.is_none(), "{error:?}");
+        assert_eq!(output(&events), Some("npm=told\nend"), "{home} {events:?}");
+        let exchanges = setting.server.log().exchanges();
+        let credentials = exchanges.iter().map(|it| it.headers.credential());
+        assert!(credentials.into_iter().any(|it| it == Some(Credential::ApiKey)));
+        setting.server.verify();
+    }
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@
 
 mod argv;
 mod config_folder;
+mod credentials;
 mod deny_rules;
 mod environment;
 mod git_excludes;

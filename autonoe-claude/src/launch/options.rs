@@ -44,7 +44,8 @@ pub struct ClaudeOptions {
     pub program: PathBuf,
     /// The environment that it starts with: at least `PATH` and `HOME`, and the credentials.
     ///
-    /// Its tools inherit all of it.
+    /// Its tools do not get the credentials, unless a session allows them
+    /// ([`SessionSpec::credential_filter`](autonoe_core::SessionSpec)).
     pub environment: BTreeMap<OsString, OsString>,
     /// The model of sessions that name none; `None` leaves the choice to the program.
     pub model: Option<String>,

@@ -1,5 +1,6 @@
 //! Launch of Claude Code for one session.
 
+use std::ffi::OsStr;
 use std::fs;
 
 use autonoe_backend::{Inside, SessionPlace};
@@ -8,6 +9,7 @@ use autonoe_process::Launch;
 use serde_json::json;
 
 use super::argv::{Files, arguments};
+use super::credentials::{BASH_SETUP, Credentials};
 use super::environment::{environment, temporary};
 use super::git_excludes::git_excludes;
 use super::settings::own_sandbox;
@@ -76,12 +78,27 @@ impl LaunchPlan {
     ) -> Result<(Launch, Settings), AgentError> {
         let place = furnish(options)?;
         let settings = Settings::new(options, spec, &temporary(place.path()))?;
+        let excludes = match own_sandbox(spec) {
+            Sandbox::Required => {
+                let text = git_excludes(&spec.cwd, &options.environment);
+                Some(place.write("git-excludes", &text)?)
+            }
+            Sandbox::Off => None,
+        };
+        let mut environment = environment(options, spec, place.path(), excludes.as_deref());
+        let credentials = Credentials::take(&mut environment, spec);
+        let setup = environment.get(OsStr::new(BASH_SETUP)).cloned();
+        if let Some(script) = credentials.bash_setup(setup.as_deref()) {
+            let file = place.write("bash-setup.sh", &script)?;
+            environment.insert(BASH_SETUP.into(), file.into());
+        }
         let mut files = Files::default();
         if let Some(text) = &spec.system_prompt {
             files.system_prompt = Some(place.write("system-prompt.md", text)?);
         }
         if !spec.mcp_servers.is_empty() {
-            let servers = json!({"mcpServers": spec.mcp_servers});
+            let mut servers = json!({"mcpServers": spec.mcp_servers});
+            credentials.fill_in(&mut servers);
             files.mcp_servers = Some(place.write("mcp-servers.json", &servers.to_string())?);
         }
         let inside = Inside {
@@ -92,20 +109,17 @@ impl LaunchPlan {
             },
             ..Inside::default()
         };
-        let excludes = match own_sandbox(spec) {
-            Sandbox::Required => {
-                let text = git_excludes(&spec.cwd, &options.environment);
-                Some(place.write("git-excludes", &text)?)
-            }
-            Sandbox::Off => None,
-        };
         let arguments = arguments(options, spec, &settings, &files);
-        let environment = environment(options, spec, place.path(), excludes.as_deref());
         let launch = options
             .walls
             .launch(spec, OWN_SANDBOX, place, &inside)
             .await?;
-        Ok((launch.args(arguments).envs(environment), settings))
+        let launch = launch.args(arguments).envs(environment);
+        let secrets = credentials.secrets.into_iter();
+        let launch = secrets.fold(launch, |launch, (variable, secret)| {
+            launch.secret(variable, secret)
+        });
+        Ok((launch, settings))
     }
 }
 

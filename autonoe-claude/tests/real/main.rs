@@ -2,6 +2,7 @@
 
 mod build;
 mod conformance;
+mod credentials;
 mod endings;
 mod everyday_work;
 mod hook_answers;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use autonoe_core::Destructive;
+use autonoe_core::{Destructive, EffectiveConfig};
 use autonoe_model::{KeyPlaces, NetworkAccess, ToolPlan};
 use serde_json::Value;
 
@@ -31,6 +31,16 @@ pub(super) fn of_tools(plan: &ToolPlan, path: &Path) -> Vec<String> {
         announced.push(format!("commands of agents get {names}, as {path} says"));
     }
     announced
+}
+
+/// Returns a line for each place in the configuration that lets tools of agents have credentials.
+pub(super) fn of_environment(config: &EffectiveConfig) -> impl Iterator<Item = String> {
+    let lines = config.explain().iter();
+    let allowed = lines.filter(|line| line.key == "environment.allow");
+    allowed.map(|line| {
+        let (name, source) = (&line.value, &line.source);
+        format!("agents get the variable {name} from your environment ({source})")
+    })
 }
 
 /// Says which backend the file at `place` names, and all that it says of it: programs that are
@@ -95,6 +105,7 @@ fn listed(variables: &BTreeSet<String>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use autonoe_core::{AgentConfig, Mode, SandboxSwitch};
     use serde_json::json;
 
     use super::*;
@@ -116,6 +127,23 @@ mod tests {
             let plan: ToolPlan = serde_json::from_value(plan).expect("a plan");
             assert_eq!(of_tools(&plan, Path::new("models.json")), expected);
         }
+    }
+
+    #[test]
+    fn variables_that_the_configuration_allows_are_announced() {
+        let text = r#"{
+            "environment": {"allow": ["NPM_TOKEN", "AWS_*"]}
+        }"#;
+        let config = AgentConfig::parse(text, Path::new("agent.json")).expect("a configuration");
+        let config = EffectiveConfig::merge(Some(config), Mode::Run, SandboxSwitch::default());
+
+        let announced = Vec::from_iter(of_environment(&config.expect("it is valid")));
+
+        let expected = [
+            "agents get the variable NPM_TOKEN from your environment (agent.json:2)",
+            "agents get the variable AWS_* from your environment (agent.json:2)",
+        ];
+        assert_eq!(announced, expected);
     }
 
     #[test]

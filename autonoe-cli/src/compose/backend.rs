@@ -6,14 +6,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use autonoe_core::{
-    AgentClientFactory, BackendSpec, Mode, OuterSandbox, Places, Project, SpecContext,
-    json_complaint, read_text_file,
+    AgentClientFactory, AgentConfig, BackendSpec, EffectiveConfig, Mode, OuterSandbox, Places,
+    Project, SandboxSwitch, SpecContext, json_complaint, read_text_file,
 };
 use autonoe_model::{McpOptions, ModelAgents};
 use autonoe_scripted::ScriptedBackend;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::announced::of_environment;
 use super::backend_choice::fields_of;
 use super::fitness::{Wanted, check};
 use super::priced::priced;
@@ -81,7 +82,8 @@ impl ChosenBackend {
         })
     }
 
-    /// Returns the environment of who runs agents on this backend: all but the keys of others.
+    /// Returns the environment of a process that runs agents on this backend: all but the keys that
+    /// Autonoe itself uses for something else.
     pub(crate) fn environment(
         &self,
         models: &ModelsFile,
@@ -136,6 +138,9 @@ impl ChosenBackend {
             }
         };
         built.warnings.splice(0..0, self.announced.iter().cloned());
+        let config = AgentConfig::load(project.config_path())?;
+        let config = EffectiveConfig::merge(config, mode, SandboxSwitch::default())?;
+        built.warnings.extend(of_environment(&config));
         Ok(built)
     }
 

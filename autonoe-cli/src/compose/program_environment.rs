@@ -11,7 +11,7 @@ use super::flow_parts::KEY_VARIABLE;
 use super::model::built_in_keys;
 use crate::surroundings::Surroundings;
 
-/// Keys of the services that we know, beside those of providers that need no file.
+/// Keys of known services, beside those of providers that need no file.
 const KEYS: [&str; 4] = [
     "ANTHROPIC_AUTH_TOKEN",
     "CLAUDE_CODE_OAUTH_TOKEN",
@@ -19,10 +19,12 @@ const KEYS: [&str; 4] = [
     "GOOGLE_APPLICATION_CREDENTIALS",
 ];
 
-/// Returns the environment for the program of a backend: all but the keys that are not its own.
+/// Returns the environment for the program of a backend: all but the keys that Autonoe itself uses
+/// for something else.
 ///
 /// `spec` is what is said of the backend. The keys of `models` are those of other services and of
-/// telemetry; those of webhooks are nobody's but ours.
+/// telemetry; those of webhooks are for Autonoe alone. The backend withholds further credentials,
+/// because only it knows which ones its program needs.
 pub(super) fn program_environment(
     tag: &str,
     spec: &Value,
@@ -46,15 +48,7 @@ fn withheld(tag: &str, spec: &Value, models: &ModelsFile) -> BTreeSet<String> {
     if tag == "model" {
         return BTreeSet::new();
     }
-    let known = built_in_keys().chain(KEYS);
-    let mut withheld: BTreeSet<String> = match own(tag) {
-        Some(own) => known
-            .filter(|name| !own.contains(name))
-            .map(str::to_owned)
-            .collect(),
-        // Which service the agent asks is not ours to know.
-        None => BTreeSet::new(),
-    };
+    let mut withheld = BTreeSet::new();
     let providers = models.providers.values().map(|it| KeyPlaces::of(&**it));
     for places in providers {
         let others = places.variables.into_iter();
@@ -71,6 +65,7 @@ fn is_own(tag: &str, name: &str) -> bool {
     let known = built_in_keys().chain(KEYS).any(|known| known == name);
     match own(tag) {
         Some(own) => own.contains(&name),
+        // Which service the agent asks is not known.
         None => known,
     }
 }
@@ -103,12 +98,11 @@ mod tests {
 
     use super::*;
 
-    const VARIABLES: [&str; 8] = [
+    const VARIABLES: [&str; 7] = [
         "PATH",
         "ANTHROPIC_API_KEY",
         "OPENAI_API_KEY",
-        "GEMINI_API_KEY",
-        "CLAUDE_CODE_OAUTH_TOKEN",
+        "GITHUB_TOKEN",
         "TEAM_KEY",
         "AUTONOE_SIGNING_KEY_OPS",
         "OTEL_EXPORTER_OTLP_HEADERS",
@@ -116,9 +110,11 @@ mod tests {
 
     fn given(tag: &str, spec: &Value) -> Vec<String> {
         let mut models = ModelsFile::default();
-        let provider = json!({"type": "openai", "key": {"env": "TEAM_KEY"}});
-        let provider = autonoe_model::provider_spec(&provider).expect("a provider");
-        models.providers.insert("team".to_owned(), provider.into());
+        for (name, key) in [("team", "TEAM_KEY"), ("openai", "OPENAI_API_KEY")] {
+            let provider = json!({"type": "openai", "key": {"env": key}});
+            let provider = autonoe_model::provider_spec(&provider).expect("a provider");
+            models.providers.insert(name.to_owned(), provider.into());
+        }
         let surroundings = Surroundings {
             working_dir: PathBuf::from("/"),
             environment: VARIABLES.map(|name| (name.into(), "x".into())).into(),
@@ -135,29 +131,28 @@ mod tests {
     }
 
     #[test]
-    fn a_program_gets_its_own_keys_and_none_of_the_others() {
+    fn a_program_does_not_get_the_keys_that_autonoe_uses_for_something_else() {
         for (tag, spec, expected) in [
+            ("claude", json!({}), &["ANTHROPIC_API_KEY", "GITHUB_TOKEN"][..]),
             (
-                "claude",
+                "codex",
                 json!({}),
-                &["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"][..],
+                &["ANTHROPIC_API_KEY", "GITHUB_TOKEN", "OPENAI_API_KEY"],
             ),
-            ("codex", json!({}), &["OPENAI_API_KEY"]),
             (
                 "codex",
                 json!({"provider": {"baseUrl": "http://x/v1", "keyVariable": "TEAM_KEY"}}),
-                &["OPENAI_API_KEY", "TEAM_KEY"],
+                &[
+                    "ANTHROPIC_API_KEY",
+                    "GITHUB_TOKEN",
+                    "OPENAI_API_KEY",
+                    "TEAM_KEY",
+                ],
             ),
-            ("gemini", json!({}), &["GEMINI_API_KEY"]),
             (
                 "acp",
                 json!({}),
-                &[
-                    "ANTHROPIC_API_KEY",
-                    "CLAUDE_CODE_OAUTH_TOKEN",
-                    "GEMINI_API_KEY",
-                    "OPENAI_API_KEY",
-                ],
+                &["ANTHROPIC_API_KEY", "GITHUB_TOKEN", "OPENAI_API_KEY"],
             ),
         ] {
             assert_eq!(given(tag, &spec), expected, "{tag}");

@@ -60,24 +60,14 @@ pub(super) fn config_file(options: &CodexOptions, cwd: &Path) -> String {
     for feature in OFF {
         line(format_args!("{feature} = false"));
     }
-    let key = options
-        .provider
-        .iter()
-        .map(|provider| provider.key_variable.as_str());
-    let hidden: Vec<String> = ["*KEY*", "*SECRET*", "*TOKEN*"]
-        .into_iter()
-        .chain(key)
-        .map(quoted)
-        .collect();
+    // The environment of the program has no credentials but those that its tools may have.
     line(format_args!("\n[shell_environment_policy]"));
     line(format_args!("inherit = \"all\""));
-    line(format_args!("ignore_default_excludes = false"));
-    line(format_args!("exclude = [{}]", hidden.join(", ")));
+    line(format_args!("ignore_default_excludes = true"));
     if let Some(provider) = &options.provider {
         line(format_args!("\n[model_providers.autonoe]"));
         line(format_args!("name = \"the provider of this run\""));
         line(format_args!("base_url = {}", quoted(&provider.base_url)));
-        line(format_args!("env_key = {}", quoted(&provider.key_variable)));
         line(format_args!("wire_api = \"responses\""));
         if let Some(retries) = provider.max_retries {
             line(format_args!("request_max_retries = {retries}"));
@@ -115,7 +105,7 @@ mod tests {
     use crate::launch::CodexProvider;
 
     #[test]
-    fn a_project_is_not_trusted_and_the_key_is_hidden_from_commands() {
+    fn a_project_is_not_trusted_and_the_key_is_not_in_the_file() {
         let options = CodexOptions::new("/opt/codex", []).with_provider(
             CodexProvider::new("http://[::1]:9/v1", "PASSE_PARTOUT").with_max_retries(2),
         );
@@ -127,14 +117,15 @@ mod tests {
             "project_doc_max_bytes = 0\n",
             "[agents]\nenabled = false\n",
             "[features]\nunbounded_connection_retries = false\n",
-            "exclude = [\"*KEY*\", \"*SECRET*\", \"*TOKEN*\", \"PASSE_PARTOUT\"]\n",
-            "base_url = \"http://[::1]:9/v1\"\nenv_key = \"PASSE_PARTOUT\"\n",
+            "ignore_default_excludes = true\n",
+            "base_url = \"http://[::1]:9/v1\"\nwire_api = \"responses\"\n",
             "request_max_retries = 2\nstream_max_retries = 2\n",
             "[projects.\"/srv/a \\\"b\\\"/c\"]\ntrust_level = \"untrusted\"\n",
             "[projects.\"/srv\"]\ntrust_level = \"untrusted\"\n",
         ] {
             assert!(text.contains(expected), "{expected}\nis not in\n{text}");
         }
+        assert!(!text.contains("PASSE_PARTOUT"), "{text}");
     }
 
     #[test]

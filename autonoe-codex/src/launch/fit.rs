@@ -1,7 +1,7 @@
 //! Which program can serve which session.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -80,14 +80,23 @@ impl Fit {
 /// Returns the environment of a program beside the folders that are its own.
 ///
 /// The trace of a session is not part of it: a program outlives the session, so what a session
-/// runs is told of its trace when it begins.
+/// runs is told of its trace when it begins. Nor are credentials: the key of the provider is part of
+/// the settings of a conversation.
 pub(super) fn lasting_environment(
     options: &CodexOptions,
     spec: &SessionSpec,
 ) -> BTreeMap<OsString, OsString> {
+    let filter = &spec.credential_filter;
     let mut environment = options.environment.clone();
+    filter.apply(&mut environment);
     let own = spec.environment.iter();
     environment.extend(own.map(|(name, value)| (name.into(), value.into())));
+    if let Some(provider) = &options.provider {
+        let key = OsStr::new(&provider.key_variable);
+        if !filter.allows(key) {
+            environment.remove(key);
+        }
+    }
     environment
 }
 

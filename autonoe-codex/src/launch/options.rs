@@ -35,6 +35,9 @@ pub struct CodexOptions {
     /// running when it is killed.
     pub program: PathBuf,
     /// The environment that it starts with: at least `PATH`, and the key of the provider.
+    ///
+    /// Neither the program nor its tools get credentials from it, unless a session allows them
+    /// ([`SessionSpec::credential_filter`](autonoe_core::SessionSpec)).
     pub environment: BTreeMap<OsString, OsString>,
     /// The model of sessions that name none; `None` leaves the choice to the program.
     pub model: Option<String>,

@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 pub struct CodexProvider {
     /// Where it is, up to what comes before `/responses`.
     pub base_url: String,
-    /// The variable of the environment that has the key. No command of the agent gets to see it.
+    /// The variable of the environment that has the key. Neither the program nor its commands get it
+    /// in their environment.
     pub key_variable: String,
     /// How often the program tries again what failed; `None` leaves it to the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,11 +1,13 @@
 //! What a conversation is begun with.
 
+use std::ffi::OsStr;
+
 use autonoe_core::{
     AgentError, AgentErrorKind, McpServer, RemoteTransport, SessionSpec, TraceContext,
 };
 use serde_json::{Map, Value, json};
 
-use super::{CodexHome, CodexOptions};
+use super::{CodexHome, CodexOptions, CodexProvider};
 use crate::events::offered;
 use crate::wire::{Effort, ThreadSettings};
 
@@ -39,10 +41,33 @@ pub(crate) fn thread_settings(
     if !trace.is_empty() {
         config.insert("shell_environment_policy".into(), json!({"set": trace}));
     }
+    if let Some(provider) = &options.provider {
+        // In the environment of the program its tools could find it.
+        let key = provider_key(provider, options, spec)?;
+        let token = json!({"autonoe": {"experimental_bearer_token": key}});
+        config.insert("model_providers".into(), token);
+    }
     if !config.is_empty() {
         settings.config = config.into();
     }
     Ok(settings)
+}
+
+/// Returns the key of the provider: that of the session, or the one that all sessions have.
+fn provider_key(
+    provider: &CodexProvider,
+    options: &CodexOptions,
+    spec: &SessionSpec,
+) -> Result<String, AgentError> {
+    let name = &provider.key_variable;
+    let of_session = spec.environment.get(name).cloned();
+    let of_all = || options.environment.get(OsStr::new(name))?.to_str();
+    let key = of_session.or_else(|| of_all().map(str::to_owned));
+    key.filter(|key| !key.is_empty()).ok_or_else(|| {
+        let message = format!("the variable {name} with the key of the provider is not set");
+        AgentError::new(AgentErrorKind::Authentication, message)
+            .with_remedy(format!("set {name} to the key"))
+    })
 }
 
 /// Returns the trace of a session in variables for its commands. What the session says itself wins.

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use autonoe_backend::{SandboxNetwork, Walls};
 use autonoe_codex::{CodexAgents, CodexOptions};
 use autonoe_core::{
-    AgentClientFactory, AgentError, AgentErrorKind, Sandbox, StreamEvent, ToolStatus,
+    AgentClientFactory, AgentError, AgentErrorKind, CredentialFilter, Sandbox, StreamEvent,
+    ToolStatus,
 };
-use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::model_server::{Credential, Script, Turn};
 
 use crate::model::{adds, shell};
 use crate::setting::{Setting, events_of, within};
@@ -105,17 +106,63 @@ async fn a_session_that_needs_a_sandbox_is_not_made_without_one() {
 }
 
 #[tokio::test]
-async fn no_command_sees_the_key() {
-    let setting = Setting::new(Script::new([shell("env"), Turn::text("Done.")]));
-    let mut client = setting.client(setting.spec([]));
+async fn a_command_sees_no_credentials_but_those_that_are_allowed() {
+    for is_sandboxed in [false, true] {
+        // The text is known before the script that looks for it.
+        let folder = tempfile::tempdir().expect("a name that no other test has");
+        let name = folder.path().file_name().expect("it has one");
+        let hush = format!("hush{}", name.to_string_lossy().replace('.', "-"));
+        let look = format!(
+            "echo \"key=[$PASSE_PARTOUT] github=[$GITHUB_TOKEN] npm=[$NPM_TOKEN]\"
+            env | grep -a {hush}
+            cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | grep -a {hush}
+            grep -rs {hush} $CODEX_HOME $HOME
+            echo end"
+        );
+        let setting = Setting::new(Script::new([shell(&look), Turn::text("Done.")]));
+        let setting = match is_sandboxed {
+            true => setting.sandboxed(),
+            false => setting,
+        };
+        let mut options = setting.options();
+        for name in ["PASSE_PARTOUT", "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY"] {
+            options.environment.insert(name.into(), hush.clone().into());
+        }
+        options.environment.insert("NPM_TOKEN".into(), "told".into());
+        let mut spec = setting.spec([]);
+        spec.credential_filter = CredentialFilter::default().allow("NPM_TOKEN");
+        let agents = CodexAgents::new(options);
+        let mut client = agents.create(spec).expect("it can be made");
 
-    let (events, error) = events_of(client.as_mut(), "Do it.").await;
-    client.dispose().await.expect("it ends");
+        let (events, error) = events_of(client.as_mut(), "Do it.").await;
+        within(client.dispose()).await.expect("it ends");
 
-    assert!(error.is_none(), "{error:?} {events:?}");
-    let responses = responses(&events);
-    assert!(responses[0].0.contains("PATH="), "{responses:?}");
-    assert!(!responses[0].0.contains("PASSE_PARTOUT"), "{responses:?}");
+        assert!(error.is_none(), "{error:?} {events:?}");
+        let responses = responses(&events);
+        assert_eq!(
+            responses[0].0.trim(),
+            "key=[] github=[] npm=[told]\nend",
+            "{is_sandboxed} {events:?}"
+        );
+        let exchanges = setting.server.log().exchanges();
+        let credentials = exchanges.iter().map(|it| it.headers.credential());
+        assert!(credentials.into_iter().any(|it| it == Some(Credential::Bearer)));
+        setting.server.verify();
+    }
+}
+
+#[tokio::test]
+async fn a_session_without_the_key_of_its_provider_is_not_made() {
+    let setting = Setting::new(Script::by(|_| Turn::text("Hello."))).unverified();
+    let mut options = setting.options();
+    let key = options.environment.remove(std::ffi::OsStr::new("PASSE_PARTOUT"));
+    assert!(key.is_some());
+
+    let refused = CodexAgents::new(options).create(setting.spec([]));
+
+    let error = refused.err().expect("there is no key");
+    assert_eq!(error.kind(), AgentErrorKind::Authentication);
+    assert!(error.to_string().contains("PASSE_PARTOUT"), "{error}");
 }
 
 /// Plays one turn of a session in the sandbox, and returns all that comes of it.

@@ -3,6 +3,7 @@
 mod budget;
 mod cost;
 mod cost_schema;
+mod credential_filter;
 mod deliverable;
 mod deliverable_id;
 pub(crate) mod duration;
@@ -30,6 +31,7 @@ mod workflow;
 
 pub use budget::{Budget, BudgetKind, Spent};
 pub use cost::{CostTotal, CostUsd, InvalidCost};
+pub use credential_filter::CredentialFilter;
 pub use deliverable::{Deliverable, DeliverableStatus};
 pub use deliverable_id::{DeliverableId, InvalidDeliverableId};
 pub use duration::format_duration;

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{Events, Gate, Keeping, McpServer, ToolCall, Toolbox};
 use crate::domain::{
-    AgentSessionId, Budget, Epoch, InstructionName, Mode, SessionKey, SpanContext, TraceContext,
+    AgentSessionId, Budget, CredentialFilter, Epoch, InstructionName, Mode, SessionKey, SpanContext, TraceContext,
 };
 
 /// All that a backend needs to know to start one session.
@@ -63,6 +63,8 @@ pub struct SessionSpec {
     pub outer_sandbox: Option<OuterSandbox>,
     /// Environment variables for the agent, in addition to the backend's own.
     pub environment: BTreeMap<String, String>,
+    /// Decides which variables of the backend's own environment the agent's tools do not get.
+    pub credential_filter: CredentialFilter,
     /// The run's lock, which the agent's processes inherit: as long as one of
     /// them lives, nobody else starts an agent in this project.
     pub lock: Option<Arc<File>>,
@@ -101,6 +103,7 @@ impl SessionSpec {
             sandbox: Sandbox::Required,
             outer_sandbox: None,
             environment: BTreeMap::new(),
+            credential_filter: CredentialFilter::default(),
             lock: None,
             span: *Events::silent().span(),
             events: Events::silent(),

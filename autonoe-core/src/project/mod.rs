@@ -29,7 +29,7 @@ mod writable;
 
 pub use config::{
     AgentConfig, AllowCommands, BashOptions, ConfigError, ConfigErrorKind, ConfigFile, ConfigLine,
-    EffectiveConfig, NamedBackend, PLAYWRIGHT_MCP_TOOLS, Permissions, Profiles, SandboxSwitch,
+    EffectiveConfig, EnvironmentConfig, NamedBackend, PLAYWRIGHT_MCP_TOOLS, Permissions, Profiles, SandboxSwitch,
     Source, SwitchSource, TieredCommands,
 };
 pub use durable_file::{create_file_durably, replace_file_durably};

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::equipment::taken_name;
 use super::runner::{Parts, SessionRunner, Work};
 use super::{GivenLimits, NoJournal, RunJournal, RunLimits, SessionLimits, Sessions, TraceContent};
-use crate::domain::{Budget, Mode, Models, OnQuota, QuotaBackoff, TraceContext};
+use crate::domain::{Budget, CredentialFilter, Mode, Models, OnQuota, QuotaBackoff, TraceContext};
 use crate::guard::{CredentialPlaces, built_in_guards};
 use crate::port::{
     AgentClientFactory, Clock, DeliverableRepository, Gate, Grants, IdSource, InstructionSource,
@@ -55,6 +55,7 @@ pub struct SessionRunnerBuilder {
     sandbox: Sandbox,
     outer_sandbox: Option<OuterSandbox>,
     environment: BTreeMap<String, String>,
+    credential_filter: CredentialFilter,
     lock: Option<Arc<File>>,
     journal: Arc<dyn RunJournal>,
     trace: Option<TraceContext>,
@@ -92,6 +93,7 @@ impl SessionRunnerBuilder {
             sandbox: Sandbox::Required,
             outer_sandbox: None,
             environment: BTreeMap::new(),
+            credential_filter: CredentialFilter::default(),
             lock: None,
             journal: Arc::new(NoJournal),
             trace: None,
@@ -367,6 +369,14 @@ impl SessionRunnerBuilder {
         self
     }
 
+    /// Sets which credentials in the environment of the backend reach the agents' tools; none by
+    /// default.
+    #[must_use]
+    pub fn credential_filter(mut self, filter: CredentialFilter) -> Self {
+        self.credential_filter = filter;
+        self
+    }
+
     /// Sets the user's home, which rules with `~` and the places of credentials refer to.
     #[must_use]
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
@@ -501,6 +511,7 @@ impl SessionRunnerBuilder {
             sandbox: self.sandbox,
             outer_sandbox: self.outer_sandbox,
             environment: self.environment,
+            credential_filter: self.credential_filter,
             lock: self.lock,
             journal: self.journal,
             trace: self.trace,

@@ -281,6 +281,7 @@ impl Setting {
         spec.sandbox = parts.sandbox;
         spec.outer_sandbox = parts.outer_sandbox.clone();
         spec.environment = parts.environment.clone();
+        spec.credential_filter = parts.credential_filter.clone();
         spec.lock = parts.lock.clone();
         spec.span = *events.span();
         spec.events = scope.events();

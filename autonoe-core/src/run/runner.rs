@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::builder::SessionRunnerBuilder;
 use super::drive::Drive;
 use super::{RecordedRun, RunControl, RunJournal, RunLimits, SessionLimits, TraceContent};
-use crate::domain::{Models, RunReport, TraceContext};
+use crate::domain::{CredentialFilter, Models, RunReport, TraceContext};
 use crate::port::{
     AgentClientFactory, Clock, DeliverableRepository, Grants, IdSource, InstructionSource,
     McpServer, OuterSandbox, Places, PreToolUseHook, RunObserver, Sandbox, ThinkingBudget, Tool,
@@ -88,6 +88,7 @@ pub(super) struct Parts {
     pub(super) sandbox: Sandbox,
     pub(super) outer_sandbox: Option<OuterSandbox>,
     pub(super) environment: BTreeMap<String, String>,
+    pub(super) credential_filter: CredentialFilter,
     pub(super) lock: Option<Arc<File>>,
     pub(super) journal: Arc<dyn RunJournal>,
     pub(super) trace: Option<TraceContext>,

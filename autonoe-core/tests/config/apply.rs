@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, BuiltInInstructions, Capabilities,
-    EffectiveConfig, MemoryRepository, Mode, Places, RunControl, Sandbox, SandboxSwitch,
+    CredentialFilter, EffectiveConfig, MemoryRepository, Mode, Places, RunControl, Sandbox, SandboxSwitch,
     SessionRunner, SessionSpec, SpecContext,
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
@@ -27,6 +27,7 @@ struct Started {
     project_memory: bool,
     servers: Vec<String>,
     rules: Vec<String>,
+    credential_filter: CredentialFilter,
 }
 
 /// Scripted agents that remember what their sessions were started with.
@@ -53,6 +54,7 @@ impl AgentClientFactory for Recording {
                 .rules()
                 .map(ToString::to_string)
                 .collect(),
+            credential_filter: spec.credential_filter.clone(),
         });
         self.agents.create(spec)
     }
@@ -114,6 +116,22 @@ async fn grants_hooks_servers_and_sandbox_reach_the_session() {
     assert_eq!(started.servers, ["docs", "playwright"]);
     for rule in expected {
         assert!(started.rules.contains(&rule), "{rule}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn variables_that_the_file_allows_reach_the_session() {
+    let text = r#"{"environment": {"allow": ["NPM_TOKEN", "AWS_*"]}}"#;
+    for (config, expected) in [
+        (merged("{}", Mode::Run), CredentialFilter::default()),
+        (
+            merged(text, Mode::Run),
+            CredentialFilter::default().allow("NPM_TOKEN").allow("AWS_*"),
+        ),
+    ] {
+        let started = run(config, SessionScript::new("does nothing").ends()).await;
+
+        assert_eq!(started.credential_filter, expected);
     }
 }
 

@@ -35,6 +35,10 @@ fn tool() -> impl Strategy<Value = Value> {
     ])
 }
 
+fn variable() -> impl Strategy<Value = Value> {
+    one_of(&["NPM_TOKEN", "AWS_*", "PATH", "*SECRET*"])
+}
+
 fn profile() -> impl Strategy<Value = Value> {
     one_of(&["node", "bun", "python", "ruby", "go", "rust", "php"])
 }
@@ -75,19 +79,32 @@ pub(crate) fn valid() -> impl Strategy<Value = Value> {
         prop::option::of(commands()),
         prop::option::of(list(name())),
         prop::option::of(list(rule()).prop_map(|allow| json!({"allow": allow}))),
+        prop::option::of(list(variable()).prop_map(|allow| json!({"allow": allow}))),
         prop::option::of(list(tool())),
         prop::option::of(servers()),
         prop::option::of(list(hook())),
         prop::option::of(any::<bool>().prop_map(Value::from)),
     );
     fields.prop_map(
-        |(schema, profile, commands, targets, permissions, tools, servers, hooks, memory)| {
+        |(
+            schema,
+            profile,
+            commands,
+            targets,
+            permissions,
+            environment,
+            tools,
+            servers,
+            hooks,
+            memory,
+        )| {
             let fields = [
                 ("$schema", schema),
                 ("profile", profile),
                 ("allowCommands", commands),
                 ("allowPkillTargets", targets),
                 ("permissions", permissions),
+                ("environment", environment),
                 ("allowedTools", tools),
                 ("mcpServers", servers),
                 ("hooks", hooks),
@@ -103,9 +120,9 @@ pub(crate) fn valid() -> impl Strategy<Value = Value> {
 
 /// Fields that there are, that there might be, and any others.
 fn field() -> impl Strategy<Value = String> {
-    let names = "profile|allowCommands|allowPkillTargets|permissions|allowedTools|mcpServers|hooks|\
-                 projectMemory|sandbox|guards|baseline|disabled|allow|deny|base|run|sync|type|rule|\
-                 reason|command|url|autonoe|playwright|[a-z]{1,4}";
+    let names = "profile|allowCommands|allowPkillTargets|permissions|environment|allowedTools|\
+                 mcpServers|hooks|projectMemory|sandbox|guards|baseline|disabled|allow|deny|base|run|\
+                 sync|type|rule|reason|command|url|autonoe|playwright|[a-z]{1,4}";
     names.prop_map(|name: String| name)
 }
 

@@ -255,6 +255,9 @@ impl ModelBackend {
         for (name, value) in command_environment(&context.environment, &plan.variables) {
             tools = tools.env(name, value);
         }
+        for (name, value) in &context.environment {
+            tools = tools.available(name, value);
+        }
         if let Some(file) = keys.in_directory(&context.places.project) {
             return Err(senseless(&format!(
                 "the key is in the project, where agents work: move {} elsewhere",

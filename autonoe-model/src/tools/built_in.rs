@@ -71,6 +71,7 @@ pub struct BuiltInTools {
     network: Network,
     limits: ToolLimits,
     env: BTreeMap<OsString, OsString>,
+    available: BTreeMap<OsString, OsString>,
     hidden: Vec<PathBuf>,
     secrets: KnownSecrets,
 }
@@ -90,6 +91,7 @@ impl BuiltInTools {
             network: Network::Off,
             limits: ToolLimits::default(),
             env: BTreeMap::new(),
+            available: BTreeMap::new(),
             hidden: Vec::new(),
             secrets: KnownSecrets::default(),
         }
@@ -127,6 +129,13 @@ impl BuiltInTools {
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.insert(name.into(), value.into());
+        self
+    }
+
+    /// Sets a variable for commands of sessions whose credential filter allows it by name.
+    #[must_use]
+    pub fn available(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.available.insert(name.into(), value.into());
         self
     }
 
@@ -189,7 +198,9 @@ impl BuiltInTools {
         let trace = spec.trace.iter().flat_map(TraceContext::environment);
         let session = spec.environment.iter();
         let added = session.map(|(name, value)| (name.into(), value.into()));
-        let own = self.env.iter();
+        let allowed = self.available.iter();
+        let allowed = allowed.filter(|(name, _)| spec.credential_filter.allows(name));
+        let own = allowed.chain(&self.env);
         let all = own
             .map(|(name, value)| (name.clone(), value.clone()))
             .chain(trace.map(|(name, value)| (name.into(), value.into())))

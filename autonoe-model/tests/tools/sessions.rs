@@ -1,7 +1,7 @@
 //! The tools of a session: in its directory, in its sandbox, without keys.
 
 use autonoe_core::{
-    AgentClientFactory, BackendSpec, Gate, Grants, Places, RunId, Sandbox, SessionKey, SessionSpec,
+    AgentClientFactory, BackendSpec, CredentialFilter, Gate, Grants, Places, RunId, Sandbox, SessionKey, SessionSpec,
     SpecContext, Support, ToolContext, Toolbox,
 };
 use autonoe_model::{BuiltInTools, ModelAgents, ModelBackend, provider_spec};
@@ -52,6 +52,35 @@ async fn commands_work_in_the_directory_of_the_session_with_its_variables_and_no
         assert!(said.contains(&root.display().to_string()), "{said}");
         assert!(said.contains("[yestoosk][]"), "{said}");
         assert!(!said.contains("sk-1"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn commands_get_allowed_variables_and_never_the_key_of_the_provider() {
+    let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    let provider = json!({"type": "openai", "key": {"env": "TEAM_KEY"}});
+    let backend = ModelBackend::new(provider_spec(&provider).expect("a spec").into(), "gpt-5");
+    let variables = [
+        ("TEAM_KEY", "sk-1"),
+        ("COPY_TOKEN", "sk-1"),
+        ("NPM_TOKEN", "told"),
+        ("GITHUB_TOKEN", "hush"),
+    ];
+    let context = SpecContext::new(Places::new(folder.path()))
+        .with_environment(variables.map(|(name, value)| (name.into(), value.into())));
+    let options = backend.options(&context).expect("options");
+    let tools = options.built_in.expect("they are there by default");
+    let mut spec = session(folder.path());
+    spec.credential_filter = CredentialFilter::default()
+        .allow("NPM_TOKEN")
+        .allow("COPY_TOKEN")
+        .allow("TEAM_KEY");
+
+    for sandbox in [Sandbox::Required, Sandbox::Off] {
+        spec.sandbox = sandbox;
+        let said = says(&tools, &spec, "env | grep -c -e sk-1 -e hush; echo $NPM_TOKEN").await;
+
+        assert_eq!(said, "0\ntold\n");
     }
 }
 

@@ -5,8 +5,9 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use autonoe_process::Started;
+use autonoe_process::{Exit, Launch, Started};
 use futures::future::join_all;
+use tokio::io::AsyncReadExt;
 
 use crate::trial::{Trial, eventually, kill_at_once, ready, within};
 
@@ -140,4 +141,51 @@ async fn children_that_start_at_the_same_time_get_nothing_of_each_other() {
         assert!(end.is_complete(), "{end:?}");
     }
     trials.iter().for_each(Trial::assert_nothing_is_left);
+}
+
+#[tokio::test]
+async fn a_secret_is_read_once_and_is_in_no_environment() {
+    let trial = Trial::new();
+    let script = "cat <&$SECRET_AT; echo; cat <&$SECRET_AT; bash -c 'cat <&$SECRET_AT'; \
+                  env | grep -c hush; tr '\\0' '\\n' < /proc/self/environ | grep -c hush";
+    let launch = trial.bash(script).secret("SECRET_AT", "hush");
+
+    let Started {
+        process,
+        stdin: _stdin,
+        mut stdout,
+    } = launch.start().await.expect("it starts");
+    let mut said = String::new();
+    within(stdout.read_to_string(&mut said))
+        .await
+        .expect("it is text");
+
+    assert_eq!(said, "hush\n0\n0\n");
+    assert_eq!(process.exited().await, Exit::Code(1));
+    within(process.shut_down(kill_at_once())).await;
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_secret_that_is_too_long_is_an_error_and_a_long_one_arrives_whole() {
+    let trial = Trial::new();
+    let too_long = "x".repeat(Launch::SECRET_LIMIT + 1);
+    let refused = trial.bash("true").secret("SECRET_AT", &too_long).start();
+    let error = refused.await.expect_err("it is too long");
+    assert!(error.to_string().contains("bash"), "{error}");
+
+    let launch = trial.bash("wc -c <&$SECRET_AT").secret("SECRET_AT", &too_long[1..]);
+    let Started {
+        process,
+        stdin: _stdin,
+        mut stdout,
+    } = launch.start().await.expect("it starts");
+    let mut said = String::new();
+    within(stdout.read_to_string(&mut said))
+        .await
+        .expect("it is text");
+
+    assert_eq!(said.trim(), Launch::SECRET_LIMIT.to_string());
+    within(process.shut_down(kill_at_once())).await;
+    trial.assert_nothing_is_left();
 }

@@ -5,7 +5,7 @@ use super::call::{Call, Validator};
 use super::command_path::{self, Named};
 use super::directories::Directories;
 use super::walk::Walk;
-use super::{builtins, extensions, protected_state, remedy};
+use super::{builtins, extensions, process_memory, protected_state, remedy};
 use crate::policy::{Mode, Profile};
 use crate::syntax::Assignment;
 use crate::{Denial, Rule};
@@ -109,6 +109,7 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
             Named::Added(name) => {
                 let call = call(name);
                 protects_state(&call)?;
+                process_memory::check_arguments(&call)?;
                 extensions::check(&call)?;
                 return Ok(Judged { name, moved: None });
             }
@@ -116,6 +117,7 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
         };
         let call = call(name);
         protects_state(&call)?;
+        process_memory::check_arguments(&call)?;
         let mut moved = None;
         if name == "cd" && !written.contains('/') {
             moved = Some(builtins::enter(&call)?);

@@ -23,6 +23,7 @@ mod option_safe;
 mod options;
 pub(crate) mod path;
 mod pipes;
+mod process_memory;
 mod protected_state;
 mod redirects;
 mod remedy;

@@ -2,6 +2,7 @@
 
 use super::arg::Arg;
 use super::directories::Directories;
+use super::process_memory;
 use super::resolve::arguments;
 use super::scope::Scope;
 use super::walk::Walk;
@@ -20,7 +21,11 @@ pub(crate) fn check<'s>(
     };
     match redirect.operator {
         RedirectOperator::HereDocument | RedirectOperator::HereString => Ok(()),
-        RedirectOperator::Read => check_input(&target(walk.scope, word)?),
+        RedirectOperator::Read => {
+            let file = target(walk.scope, word)?;
+            process_memory::check_input(&file)?;
+            check_input(&file)
+        }
         RedirectOperator::DuplicateInput | RedirectOperator::DuplicateOutput => {
             let target = target(walk.scope, word)?;
             match target.known() {

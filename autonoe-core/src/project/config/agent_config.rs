@@ -63,6 +63,9 @@ pub struct AgentConfig {
     /// What agents are granted beyond the baseline.
     #[serde(skip_serializing_if = "Permissions::is_empty")]
     pub permissions: Permissions,
+    /// Which variables with credentials reach the agents' tools.
+    #[serde(skip_serializing_if = "EnvironmentConfig::is_empty")]
+    pub environment: EnvironmentConfig,
     /// Tools that agents may use besides, by name: Task, mcp__server__tool, mcp__server__*.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<String>")]
@@ -101,6 +104,22 @@ pub struct Permissions {
 }
 
 impl Permissions {
+    fn is_empty(&self) -> bool {
+        self.allow.is_empty()
+    }
+}
+
+/// Which variables with credentials reach the agents' tools.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct EnvironmentConfig {
+    /// Names of variables that agents' tools get although they look like credentials: `NPM_TOKEN`.
+    /// A `*` matches any text.
+    pub allow: Vec<String>,
+}
+
+impl EnvironmentConfig {
     fn is_empty(&self) -> bool {
         self.allow.is_empty()
     }
@@ -218,6 +237,7 @@ impl fmt::Debug for AgentConfig {
             .field("allow_commands", &self.allow_commands)
             .field("allow_pkill_targets", &self.allow_pkill_targets)
             .field("permissions", &self.permissions)
+            .field("environment", &self.environment)
             .field("allowed_tools", &self.allowed_tools)
             .field("project_memory", &self.project_memory)
             .field("backend", &self.backend)

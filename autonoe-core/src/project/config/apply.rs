@@ -10,7 +10,8 @@ use crate::port::SpecContext;
 use crate::run::SessionRunnerBuilder;
 
 impl EffectiveConfig {
-    /// Adds mode, Bash policy, grants, hooks, MCP servers, sandbox and project memory to a run.
+    /// Adds mode, Bash policy, grants, hooks, MCP servers, credential filter, sandbox and project
+    /// memory to a run.
     ///
     /// ```
     /// use autonoe_core::{
@@ -42,6 +43,7 @@ impl EffectiveConfig {
             .mode(self.mode)
             .sandbox(self.sandbox.sandbox())
             .project_memory(self.project_memory())
+            .credential_filter(self.credential_filter().clone())
             .bash_security(Arc::new(bash));
         // The runner adds the baseline itself, so that nobody can forget it.
         for rule in self.grants.rules() {

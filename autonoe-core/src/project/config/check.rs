@@ -25,6 +25,7 @@ const FIELDS: &[&str] = &[
     "allowCommands",
     "allowPkillTargets",
     "permissions",
+    "environment",
     "allowedTools",
     "mcpServers",
     "hooks",
@@ -51,6 +52,9 @@ const RULES: Expected<'_> = Expected::new(
     r#"["WebFetch(domain:docs.rs)"]"#,
 );
 const RULE: Expected<'_> = Expected::new("a permission rule", r#""WebFetch(domain:docs.rs)""#);
+const ENVIRONMENT: Expected<'_> =
+    Expected::new("an object with `allow`", r#"{"allow": ["NPM_TOKEN"]}"#);
+const VARIABLES: Expected<'_> = Expected::new("a list of variables", r#"["NPM_TOKEN"]"#);
 const TOOLS: Expected<'_> = Expected::new("a list of tool names", r#"["Task"]"#);
 const HOOKS: Expected<'_> = Expected::new(
     "a list of hooks",
@@ -68,6 +72,11 @@ pub(super) fn check(root: &Cursor<'_>) -> Checked {
             "permissions" => {
                 for (_, allow) in field.known_fields(PERMISSIONS, &["allow"])? {
                     each(&allow, RULES, permission)?;
+                }
+            }
+            "environment" => {
+                for (_, allow) in field.known_fields(ENVIRONMENT, &["allow"])? {
+                    each(&allow, VARIABLES, variable)?;
                 }
             }
             "allowedTools" => each(&field, TOOLS, tool)?,
@@ -131,6 +140,28 @@ fn names(field: &Cursor<'_>, expected: Expected<'_>) -> Checked {
             None => Ok(()),
         }
     })
+}
+
+fn variable(item: &Cursor<'_>) -> Checked {
+    let name = item.string(Expected::new("the name of a variable", r#""NPM_TOKEN""#))?;
+    match variable_problem(name) {
+        Some(problem) => {
+            let message = format!("{name:?}: {problem}");
+            Err(item.error(ConfigErrorKind::InvalidValue, message))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns what is wrong with `name` as the name of a variable, in which `*` matches any text.
+pub(super) fn variable_problem(name: &str) -> Option<&'static str> {
+    if name.chars().all(|c| c == '*') {
+        Some("it must name the variables that the work needs")
+    } else if name.contains(|c: char| c.is_whitespace() || c.is_control() || c == '=') {
+        Some("it must be the name of a variable, without a value")
+    } else {
+        None
+    }
 }
 
 fn permission(item: &Cursor<'_>) -> Checked {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use autonoe_security::{Destructive, Profile};
 
 use super::bash_options::name_problem;
-use super::check::server_name_problem;
+use super::check::{server_name_problem, variable_problem};
 use super::explain::{shown_sandbox, shown_server, tag_of};
 use super::json_tree::below;
 use super::playwright::{self, PLAYWRIGHT, PLAYWRIGHT_MCP_TOOLS};
@@ -14,7 +14,7 @@ use super::{
     AgentConfig, AllowCommands, BashOptions, ConfigError, ConfigErrorKind, ConfigLine,
     NamedBackend, SandboxSwitch, Source,
 };
-use crate::domain::Mode;
+use crate::domain::{CredentialFilter, Mode};
 use crate::port::{Grants, HookSpec, McpServer, PermissionRule};
 
 /// The configuration that a run has: the security baseline, what is built in, and what the
@@ -26,6 +26,7 @@ use crate::port::{Grants, HookSpec, McpServer, PermissionRule};
 /// | guards | always there |
 /// | profiles | those of the file, else all |
 /// | commands | those of the file for the mode |
+/// | variables with credentials | those of the file |
 /// | MCP servers | the file has priority over the built-in browser |
 /// | sandbox | the [`SandboxSwitch`], never the file |
 /// | project memory | on, unless the file turns it off |
@@ -53,6 +54,7 @@ pub struct EffectiveConfig {
     pub(super) grants: Grants,
     pub(super) mcp_servers: BTreeMap<String, McpServer>,
     bash: BashOptions,
+    credential_filter: CredentialFilter,
     lines: Vec<ConfigLine>,
 }
 
@@ -84,6 +86,7 @@ impl EffectiveConfig {
                 pkill_targets: BTreeSet::new(),
                 destructive: Destructive::Forbidden,
             },
+            credential_filter: CredentialFilter::default(),
             lines: Vec::new(),
         };
         merged.tell("sandbox", shown_sandbox(sandbox), sandbox.source().into());
@@ -98,6 +101,7 @@ impl EffectiveConfig {
         }
         let allow = merged.config.permissions.allow.clone();
         merged.merge_rules("permissions.allow", "/permissions/allow", allow);
+        merged.merge_environment()?;
         let tools = merged.config.allowed_tools.clone();
         merged.merge_rules("allowedTools", "/allowedTools", tools);
         merged.merge_servers()?;
@@ -166,6 +170,11 @@ impl EffectiveConfig {
     /// Returns what the Bash policy is to be made from.
     pub fn bash(&self) -> &BashOptions {
         &self.bash
+    }
+
+    /// Returns which credentials in the environment of a backend reach the agents' tools.
+    pub fn credential_filter(&self) -> &CredentialFilter {
+        &self.credential_filter
     }
 
     /// Returns every value with where it comes from. Printing the configuration shows the same.
@@ -237,6 +246,19 @@ impl EffectiveConfig {
             }
             let source = self.config.source(&pointer);
             self.tell(key, name, source);
+        }
+        Ok(())
+    }
+
+    fn merge_environment(&mut self) -> Result<(), ConfigError> {
+        for (index, name) in self.config.environment.allow.clone().into_iter().enumerate() {
+            let pointer = format!("/environment/allow/{index}");
+            if let Some(problem) = variable_problem(&name) {
+                return Err(self.invalid(&pointer, format!("{name:?}: {problem}")));
+            }
+            let source = self.config.source(&pointer);
+            self.tell("environment.allow", &name, source);
+            self.credential_filter = std::mem::take(&mut self.credential_filter).allow(name);
         }
         Ok(())
     }

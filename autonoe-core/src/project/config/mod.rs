@@ -19,7 +19,9 @@ mod profile;
 mod sandbox_switch;
 mod suggest;
 
-pub use agent_config::{AgentConfig, AllowCommands, Permissions, TieredCommands};
+pub use agent_config::{
+    AgentConfig, AllowCommands, EnvironmentConfig, Permissions, TieredCommands,
+};
 pub use bash_options::BashOptions;
 pub use config_error::{ConfigError, ConfigErrorKind};
 pub use config_file::ConfigFile;

@@ -1,6 +1,6 @@
 //! Commands that every project has, in both modes.
 
-use super::{date, find, free, git, pkill, timeout};
+use super::{date, find, free, git, pkill, ps, timeout};
 use crate::Rule;
 use crate::check::call::{Call, Checked, Validator};
 use crate::check::options::{self, Seen, Table, Takes};
@@ -27,7 +27,7 @@ pub(super) const COMMANDS: &[(&str, Validator)] = &[
     ("jq", free),
     ("git", git::check),
     ("which", free),
-    ("ps", free),
+    ("ps", ps::check),
     ("lsof", free),
     ("echo", free),
     ("sleep", free),

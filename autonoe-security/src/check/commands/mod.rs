@@ -11,6 +11,7 @@ mod find;
 mod found;
 mod git;
 mod pkill;
+mod ps;
 mod sync;
 mod timeout;
 mod tools;

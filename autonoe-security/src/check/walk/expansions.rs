@@ -3,7 +3,7 @@
 use super::{Checked, Walk};
 use crate::check::directories::Directories;
 use crate::check::survey::assigned_in;
-use crate::check::{assignments, numeric};
+use crate::check::{assignments, numeric, process_memory};
 use crate::syntax::{
     Arithmetic, ArithmeticToken, Brace, Operation, Parameter, Part, Span, Subscript, Substitute,
     Word,
@@ -12,7 +12,8 @@ use crate::syntax::{
 impl<'w, 's> Walk<'w, 's> {
     /// Judges the commands in a word, and the arithmetic.
     pub(crate) fn word(&self, word: &'s Word<'s>, here: &Directories<'w>) -> Checked {
-        self.parts(&word.parts, here)
+        self.parts(&word.parts, here)?;
+        process_memory::check_word(&word.parts, word.span)
     }
 
     pub(super) fn parts(&self, parts: &'s [Part<'s>], here: &Directories<'w>) -> Checked {

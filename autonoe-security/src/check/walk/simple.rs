@@ -5,7 +5,7 @@ use crate::check::arg::{Arg, mention};
 use crate::check::assignments::{self, Setting};
 use crate::check::directories::Directories;
 use crate::check::resolve::arguments;
-use crate::check::{judge, protected_state, redirects};
+use crate::check::{judge, process_memory, protected_state, redirects};
 use crate::syntax::{
     ArgWord, AssignedValue, Assignment, Command, Part, Redirect, RedirectOperator, RedirectTarget,
     SimpleCommand,
@@ -108,6 +108,7 @@ impl<'w, 's> Walk<'w, 's> {
             if mention(parts, is_mentioned_in) {
                 return Err(protected_state::deny(name, redirect.span));
             }
+            process_memory::check_word(parts, redirect.span)?;
         }
         Ok(())
     }

@@ -1,0 +1,113 @@
+//! Credentials in the environment of the backend, and what of them reaches a tool.
+
+use autonoe_claude::{ClaudeAgents, ClaudeOptions};
+use autonoe_core::{AgentClientFactory, CredentialFilter, Sandbox, StreamEvent};
+use autonoe_testkit::model_server::Credential;
+use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use serde_json::json;
+
+use crate::build::{Build, on_both_builds};
+use crate::setting::{Login, Setting, events_of};
+
+/// Prints single variables, and then every credential that any environment has.
+fn look(hush: &str) -> Turn {
+    let command = format!(
+        r#"echo "key=[$ANTHROPIC_API_KEY] login=[$CLAUDE_CODE_OAUTH_TOKEN]" \
+            "gateway=[$ANTHROPIC_AUTH_TOKEN] github=[$GITHUB_TOKEN] npm=[$NPM_TOKEN]"
+        env | grep -a {hush}
+        cat /proc/[0-9]*/environ 2>/dev/null | tr '\0' '\n' | grep -a {hush}
+        cat <&100 2>/dev/null | grep -a {hush}
+        echo end"#
+    );
+    Turn::tool("Bash", json!({"command": command, "description": "look"}))
+}
+
+/// Runs one session whose tool looks for credentials, and returns what the tool printed.
+async fn seen(setting: &Setting, options: ClaudeOptions, sandbox: Sandbox) -> String {
+    let mut spec = setting.spec([]);
+    spec.sandbox = sandbox;
+    spec.credential_filter = CredentialFilter::default().allow("NPM_TOKEN");
+    let agents = ClaudeAgents::new(options);
+    let mut client = agents.create(spec).expect("it can be made");
+
+    let (events, error) = events_of(client.as_mut(), "Look.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+    let output = events.iter().find_map(|event| match event {
+        StreamEvent::ToolResponse { output, .. } => Some(output.clone()),
+        _ => None,
+    });
+    output.expect("the tool ran")
+}
+
+/// Returns how the program proved to its model who it is.
+fn credentials(setting: &Setting) -> Vec<Option<Credential>> {
+    let exchanges = setting.server.log().exchanges();
+    let calls = exchanges.iter().filter(|it| it.path.contains("/messages"));
+    calls.map(|it| it.headers.credential()).collect()
+}
+
+/// Gives a setting whose processes alone have a text in their environment, and that text.
+fn setting(build: Build, login: Login) -> (Setting, String) {
+    // The text is known before the script that looks for it.
+    let folder = tempfile::tempdir().expect("a name that no other test has");
+    let name = folder.path().file_name().expect("it has one");
+    let hush = format!("hush{}", name.to_string_lossy().replace('.', "-"));
+    let script = Script::new([look(&hush), Turn::text("Seen.")]);
+    (Setting::with_login(build, script, login), hush)
+}
+
+async fn a_tool_gets_no_credentials_but_those_that_are_allowed(build: Build) {
+    for (login, variable, kind) in [
+        (Login::ApiKey, "ANTHROPIC_API_KEY", Credential::ApiKey),
+        (
+            Login::Subscription,
+            "CLAUDE_CODE_OAUTH_TOKEN",
+            Credential::Bearer,
+        ),
+    ] {
+        for sandbox in [Sandbox::Required, Sandbox::Off] {
+            let (setting, hush) = setting(build, login);
+            let mut options = setting.options();
+            for name in [variable, "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY"] {
+                options.environment.insert(name.into(), hush.clone().into());
+            }
+            options.environment.insert("NPM_TOKEN".into(), "told".into());
+
+            let output = seen(&setting, options, sandbox).await;
+
+            assert_eq!(
+                output, "key=[] login=[] gateway=[] github=[] npm=[told]\nend",
+                "{login:?} {sandbox:?}"
+            );
+            let credentials = credentials(&setting);
+            assert!(!credentials.is_empty());
+            assert!(credentials.iter().all(|it| *it == Some(kind)), "{credentials:?}");
+        }
+    }
+}
+
+/// Claude Code takes this one from its environment alone, so Bash unsets it.
+async fn a_command_does_not_get_the_token_of_a_gateway(build: Build) {
+    for sandbox in [Sandbox::Required, Sandbox::Off] {
+        let (setting, hush) = setting(build, Login::None);
+        let mut options = setting.options();
+        let name = "ANTHROPIC_AUTH_TOKEN".into();
+        options.environment.insert(name, hush.clone().into());
+
+        let output = seen(&setting, options, sandbox).await;
+
+        let (variables, _) = output.split_once('\n').expect("several lines");
+        assert_eq!(variables, "key=[] login=[] gateway=[] github=[] npm=[]");
+        let credentials = credentials(&setting);
+        assert!(credentials.contains(&Some(Credential::Bearer)), "{credentials:?}");
+    }
+}
+
+on_both_builds![
+    a_tool_gets_no_credentials_but_those_that_are_allowed,
+    a_command_does_not_get_the_token_of_a_gateway,
+];

@@ -1,0 +1,76 @@
+//! `ps`: listing processes, not their environments.
+
+use crate::Rule;
+use crate::check::arg::Arg;
+use crate::check::call::{Call, Checked};
+use crate::check::options::{self, Seen, Table, Takes};
+use crate::check::process_memory;
+
+const PS: Table = Table {
+    short_values: "CGOUgknopqstu",
+    short_maybe: "",
+    long: &[
+        ("Group", Takes::Value),
+        ("User", Takes::Value),
+        ("cols", Takes::Value),
+        ("columns", Takes::Value),
+        ("format", Takes::Value),
+        ("group", Takes::Value),
+        ("lines", Takes::Value),
+        ("pid", Takes::Value),
+        ("ppid", Takes::Value),
+        ("quick-pid", Takes::Value),
+        ("rows", Takes::Value),
+        ("sid", Takes::Value),
+        ("sort", Takes::Value),
+        ("tty", Takes::Value),
+        ("user", Takes::Value),
+        ("width", Takes::Value),
+    ],
+};
+
+/// Options without a dash that take the next argument as their value.
+const VALUES_WITHOUT_DASH: &str = "OUknopqt";
+
+pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
+    let mut is_value = false;
+    for seen in options::read(call, &PS)? {
+        match seen {
+            // On macOS it prints environments.
+            Seen::Option { name, arg, .. } if name == "-E" => {
+                return Err(call.deny_flag(Rule::R24, &name, arg.span));
+            }
+            Seen::Option {
+                value: Some(value), ..
+            } => check_format(&value)?,
+            Seen::Option { .. } => {}
+            Seen::Operand(value) if is_value => {
+                is_value = false;
+                check_format(value)?;
+            }
+            Seen::Operand(flags) => {
+                check_flags(call, flags)?;
+                is_value = flags.text.ends_with(|c| VALUES_WITHOUT_DASH.contains(c));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks options that are written without a dash, as in `ps aux`: an `e` prints environments.
+fn check_flags(call: &Call<'_, '_, '_>, flags: &Arg<'_>) -> Checked {
+    let text = flags.text.as_ref();
+    let is_list_of_processes = text.starts_with(|c: char| c.is_ascii_digit());
+    match text.contains('e') && !is_list_of_processes {
+        true => Err(call.deny_flag(Rule::R24, text, flags.span)),
+        false => Ok(()),
+    }
+}
+
+/// Checks that a list of columns has no environment in it.
+fn check_format(value: &Arg<'_>) -> Checked {
+    match value.text.contains("environ") {
+        true => Err(process_memory::deny(&value.text, value.span)),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,371 @@
+//! Paths of the environment and the memory of processes, below `/proc`.
+
+use super::arg::Arg;
+use super::call::{Call, Checked};
+use crate::syntax::{Part, Span};
+use crate::{Denial, Rule};
+
+/// Files of a process that hold its credentials.
+const FILES: [&str; 2] = ["environ", "mem"];
+
+/// Commands that only print names, and wrappers whose inner command is judged by itself.
+const NAMES_ONLY: [&str; 11] = [
+    "ls", "tree", "test", "[", "echo", "printf", "lsof", "timeout", "command", "env", "xargs",
+];
+
+/// What a path may lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    /// The environment or the memory of a process.
+    Memory,
+    /// `/proc`, or the directory of a process.
+    Processes,
+    /// `/`, with `/proc` below it.
+    Root,
+}
+
+// Control characters stand for what is not known: R2 refuses them in the text of a command.
+
+/// Matches any text without a slash, like an unquoted `*`.
+const STAR: char = '\u{1}';
+/// Matches one character, like an unquoted `?` or `[..]`.
+const ANY: char = '\u{2}';
+/// The value of an expansion.
+const EXPANSION: char = '\u{3}';
+
+/// Checks that no argument of `call` names the memory of a process or a directory that leads to it.
+pub(crate) fn check_arguments(call: &Call<'_, '_, '_>) -> Checked {
+    for (at, arg) in call.args.iter().enumerate() {
+        if arg.is_static() && !arg.text.contains('/') && arg.text != ".." {
+            continue;
+        }
+        let is_read = match target_of(call, arg) {
+            None => false,
+            Some(Target::Memory) => true,
+            Some(Target::Processes) => !NAMES_ONLY.contains(&call.name),
+            Some(Target::Root) => searches_root(call, at),
+        };
+        if is_read {
+            return Err(deny(&arg.text, arg.span));
+        }
+    }
+    Ok(())
+}
+
+/// Returns what an argument may lead to from where the command runs.
+fn target_of(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Option<Target> {
+    let places = arg.known().filter(|text| text.starts_with(".."));
+    let places = places.and_then(|text| call.here.resolve(text));
+    match places.is_some_and(|places| places.iter().any(|place| place == "/")) {
+        true => Some(Target::Root),
+        false => target_of_path(&pattern_of(arg), Wildcards::InEveryComponent),
+    }
+}
+
+/// Checks that a word does not name the memory of a process, wherever the word stands.
+pub(crate) fn check_word(parts: &[Part<'_>], span: Span) -> Checked {
+    match is_mentioned_in(parts) {
+        true => Err(deny("/proc", span)),
+        false => Ok(()),
+    }
+}
+
+/// Checks that a file which is opened for reading is not the memory of a process.
+pub(crate) fn check_input(file: &Arg<'_>) -> Checked {
+    match target_of_path(&pattern_of(file), Wildcards::InEveryComponent) {
+        Some(Target::Memory | Target::Processes) => Err(deny(&file.text, file.span)),
+        Some(Target::Root) | None => Ok(()),
+    }
+}
+
+/// Tells whether text, which may be a program in some language, names the memory of a process.
+pub(crate) fn is_mentioned_in(parts: &[Part<'_>]) -> bool {
+    // Most words are plain text that names none of it.
+    let is_innocent = |text: &str| !text.contains("proc") && !text.contains(FILES[0]);
+    if let [Part::Literal(text) | Part::Quoted(text)] = parts
+        && is_innocent(text)
+    {
+        return false;
+    }
+    let mut text = String::new();
+    write_pattern(parts, &mut text);
+    let names_memory = |path| {
+        let target = target_of_path(path, Wildcards::BelowProc);
+        target == Some(Target::Memory)
+    };
+    !is_innocent(&text) && paths_in(&with_placeholders(&text)).any(names_memory)
+}
+
+pub(crate) fn deny(what: &str, span: Span) -> Denial {
+    let reason = format!("'{what}' leads to the environment or the memory of processes");
+    Denial::by(Rule::R24, span, reason)
+        .instead("read single variables by name, such as \"$HOME\", and processes with ps")
+}
+
+/// Tells whether `call` reads the files below `/`, its argument `at`.
+fn searches_root(call: &Call<'_, '_, '_>, at: usize) -> bool {
+    let is_option = |arg: &&Arg<'_>| arg.text.starts_with('-');
+    match call.name {
+        "find" => call.has("-exec"),
+        "grep" => {
+            let is_recursive = |arg: &Arg<'_>| {
+                let text = arg.text.as_ref();
+                let long = ["--recursive", "--dereference-recursive", "--directories"];
+                let is_short = text.starts_with('-') && !text.starts_with("--");
+                (is_short && text.contains(['r', 'R', 'd']))
+                    || long.iter().any(|long| text.starts_with("--r") || text.starts_with(long))
+            };
+            let operands_before = call.args[..at].iter().filter(|arg| !is_option(arg)).count();
+            let is_last = call.args[at + 1..].iter().all(|arg| is_option(&arg));
+            // The first of several operands is the pattern.
+            call.args.iter().any(is_recursive) && (operands_before > 0 || is_last)
+        }
+        _ => false,
+    }
+}
+
+/// Returns the text of an argument with control characters for what is not known of it.
+fn pattern_of(arg: &Arg<'_>) -> String {
+    let mut pattern = String::new();
+    if !arg.is_static() && !arg.parts.is_empty() {
+        write_pattern(&arg.parts, &mut pattern);
+        return pattern;
+    }
+    let mut in_set = false;
+    for (at, c) in arg.text.char_indices() {
+        let is_glob = arg.globs.contains(&at);
+        match c {
+            _ if in_set => in_set = c != ']',
+            '*' if is_glob => pattern.push(STAR),
+            '[' if is_glob => {
+                pattern.push(ANY);
+                in_set = true;
+            }
+            _ if is_glob => pattern.push(ANY),
+            c => pattern.push(c),
+        }
+    }
+    if !arg.is_static() {
+        pattern.push(EXPANSION);
+    }
+    pattern
+}
+
+fn write_pattern(parts: &[Part<'_>], pattern: &mut String) {
+    let mut in_set = false;
+    for part in parts {
+        match part {
+            Part::Literal(text) | Part::Quoted(text) if in_set => {
+                if let Some((_, rest)) = text.split_once(']') {
+                    in_set = false;
+                    pattern.push_str(rest);
+                }
+            }
+            Part::Literal(text) | Part::Quoted(text) => pattern.push_str(text),
+            Part::DoubleQuoted(inner) => write_pattern(inner, pattern),
+            Part::Glob('*') => pattern.push(STAR),
+            Part::Glob(glob) => {
+                in_set |= *glob == '[';
+                pattern.push(ANY);
+            }
+            Part::Tilde(_) => pattern.push('~'),
+            _ => pattern.push(EXPANSION),
+        }
+    }
+}
+
+/// Replaces what a program, a format or a placeholder of `xargs` fills in: `{pid}`, `%s`, `$x`.
+fn with_placeholders(text: &str) -> String {
+    let components = text.split('/').map(|component| {
+        let is_filled_in = component.contains(['{', '}', '$', '%']);
+        match is_filled_in && !component.contains(BOUNDARIES) {
+            true => EXPANSION.to_string(),
+            false => component.replace('*', &STAR.to_string()).replace('?', &ANY.to_string()),
+        }
+    });
+    components.collect::<Vec<_>>().join("/")
+}
+
+/// Characters that end a path in the text of a program.
+const BOUNDARIES: [char; 17] = [
+    ' ', '\t', '\n', '\r', '\'', '"', '`', '(', ')', ',', ';', '=', ':', '<', '>', '|', '&',
+];
+
+fn paths_in(text: &str) -> impl Iterator<Item = &str> {
+    text.split(BOUNDARIES).filter(|path| path.contains('/'))
+}
+
+/// Which components of a path may be matched by wildcards.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wildcards {
+    /// `/p*/self/environ` leads to `/proc`. For words that the shell expands.
+    InEveryComponent,
+    /// `/proc` must be written out. For the text of programs and regular expressions.
+    BelowProc,
+}
+
+/// Returns what a path may lead to.
+fn target_of_path(path: &str, wildcards: Wildcards) -> Option<Target> {
+    let path = path.trim_start_matches("file:");
+    let (components, base) = normalize(path);
+    let Some((first, below)) = components.split_first() else {
+        let is_root = base == Base::Root && path.starts_with('/');
+        return is_root.then_some(Target::Root);
+    };
+    if base == Base::Expansion {
+        let is_environment = below.last() == Some(&FILES[0]);
+        return is_environment.then_some(Target::Memory);
+    }
+    let is_written_out = *first == "proc";
+    let may_be_proc = wildcards == Wildcards::InEveryComponent
+        && path.starts_with('/')
+        && may_match(first, "proc");
+    match base {
+        Base::Root if is_written_out || may_be_proc => in_proc(below),
+        _ => None,
+    }
+}
+
+/// Returns what the components below `/proc` may lead to.
+fn in_proc(below: &[&str]) -> Option<Target> {
+    let Some((process, inside)) = below.split_first() else {
+        return Some(Target::Processes);
+    };
+    let is_process = process.bytes().all(|byte| byte.is_ascii_digit())
+        || process.contains([STAR, ANY, EXPANSION])
+        || matches!(*process, "self" | "thread-self");
+    if !is_process {
+        return None;
+    }
+    let is_file = |component: &&str| FILES.iter().any(|file| may_match(component, file));
+    match inside {
+        inside if inside.iter().any(|component| is_file(&component)) => Some(Target::Memory),
+        [] | ["task" | "root"] | ["task", _] => Some(Target::Processes),
+        ["root", rest @ ..] | ["task", _, "root", rest @ ..] => match rest {
+            [first, below @ ..] if may_match(first, "proc") => in_proc(below),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Where a path begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Base {
+    /// At `/`, or above where it is used.
+    Root,
+    /// With a value that is not known.
+    Expansion,
+    /// Where it is used.
+    Here,
+}
+
+/// Returns the components of a path without `.` and `..`, and where it begins.
+fn normalize(path: &str) -> (Vec<&str>, Base) {
+    let mut base = match path.starts_with('/') {
+        true => Base::Root,
+        false if path.starts_with(EXPANSION) => Base::Expansion,
+        false => Base::Here,
+    };
+    let mut components = Vec::new();
+    for component in path.split('/') {
+        match component {
+            "" | "." => {}
+            ".." => {
+                if components.pop().is_none() {
+                    base = Base::Root;
+                }
+            }
+            name => components.push(name),
+        }
+    }
+    (components, base)
+}
+
+/// Tells whether the component `pattern` may be `name`.
+fn may_match(pattern: &str, name: &str) -> bool {
+    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    let (mut at, mut in_name) = (0, 0);
+    let mut star = None;
+    while in_name < name.len() {
+        match pattern.get(at) {
+            Some(&(STAR | EXPANSION)) => {
+                star = Some((at, in_name));
+                at += 1;
+            }
+            Some(&c) if c == ANY || c == name[in_name] => {
+                at += 1;
+                in_name += 1;
+            }
+            _ => match star {
+                Some((star_at, matched)) => {
+                    star = Some((star_at, matched + 1));
+                    at = star_at + 1;
+                    in_name = matched + 1;
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[at..].iter().all(|c| matches!(*c, STAR | EXPANSION))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_told_by_its_components() {
+        use Target::{Memory, Processes, Root};
+        for (path, expected) in [
+            ("/proc/self/environ", Some(Memory)),
+            ("/proc/12/task/13/environ", Some(Memory)),
+            ("//proc/./1/../1/environ", Some(Memory)),
+            ("../../proc/self/environ", Some(Memory)),
+            ("/proc/\u{1}/environ", Some(Memory)),
+            ("/proc/self/e\u{2}v\u{1}", Some(Memory)),
+            ("/proc/self/\u{3}", Some(Memory)),
+            ("/proc/\u{3}/mem", Some(Memory)),
+            ("/p\u{1}c/self/environ", Some(Memory)),
+            ("/proc/1/root/proc/1/environ", Some(Memory)),
+            ("\u{3}/environ", Some(Memory)),
+            ("/proc", Some(Processes)),
+            ("/proc/\u{3}", Some(Processes)),
+            ("/proc/self/task", Some(Processes)),
+            ("/proc/1/root/proc", Some(Processes)),
+            ("/", Some(Root)),
+            ("/..", Some(Root)),
+            ("/proc/cpuinfo", None),
+            ("/proc/sys/kernel/pid_max", None),
+            ("/proc/\u{1}/status", None),
+            ("/proc/self/fd", None),
+            ("/procfs/self/environ", None),
+            ("src/proc/self/environ", None),
+            ("\u{3}/environment", None),
+            ("..", None),
+            ("", None),
+        ] {
+            let target = target_of_path(path, Wildcards::InEveryComponent);
+            assert_eq!(target, expected, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn the_text_of_a_program_is_searched_for_whole_paths() {
+        for (text, is_mentioned) in [
+            ("open('/proc/self/environ')", true),
+            ("open(f'/proc/{pid}/environ').read()", true),
+            ("`/proc/${process.pid}/environ`", true),
+            ("printf '/proc/%s/environ' self", true),
+            ("url=file:///proc/self/environ", true),
+            ("s/proc/environ/", false),
+            ("/^.*$/d", false),
+            ("/* a comment */", false),
+            ("os.environ['HOME']", false),
+            ("GET /proc/items/environ", false),
+        ] {
+            let parts = [Part::Quoted(text.into())];
+            assert_eq!(is_mentioned_in(&parts), is_mentioned, "{text}");
+        }
+    }
+}
