@@ -7,12 +7,19 @@
 #![allow(unsafe_code)]
 
 use std::io;
+#[cfg(target_os = "linux")]
+use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
+#[cfg(target_os = "linux")]
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::setsid;
+
+#[cfg(target_os = "linux")]
+use crate::{exit, supervisor};
 
 /// Signals that a child must be able to take as it likes.
 ///
@@ -26,17 +33,24 @@ const RESET: [libc::c_int; 5] = [
     libc::SIGCHLD,
 ];
 
-/// Whether a child dies with the thread that started it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What happens to a child when this program dies.
+#[derive(Debug)]
 pub(crate) enum Tie {
-    /// It is sent a signal.
+    /// A supervisor process interrupts it and kills what it leaves behind. The supervisor reports
+    /// to this pipe: the number of the child, and later how the child ended.
+    #[cfg(target_os = "linux")]
+    Supervised(OwnedFd),
+    /// The system interrupts it when the thread that started it ends. Only on Linux; elsewhere
+    /// nothing happens.
     Dies,
-    /// It is not.
+    /// Nothing.
     Outlives,
 }
 
-/// Lets the child of `command` begin in a session of its own, die with this thread or not,
-/// adopt the orphans among its descendants, and inherit `descriptors` and no other.
+/// Starts the child of `command` in its own session, tied to this program by `tie`. The child
+/// adopts the orphans among its descendants, and inherits `descriptors` and no others.
+///
+/// With [`Tie::Supervised`], what `command` spawns is the supervisor.
 pub(crate) fn prepare(command: &mut Command, descriptors: Vec<OwnedFd>, tie: Tie) {
     let host = std::process::id();
     let prepare = move || {
@@ -44,7 +58,7 @@ pub(crate) fn prepare(command: &mut Command, descriptors: Vec<OwnedFd>, tie: Tie
         // for a password fails instead of waiting for somebody to type it.
         setsid()?;
         reset_signals()?;
-        tie_to(host, tie)?;
+        tie_to(host, &tie)?;
         close_on_exec()?;
         // The copies here are the child's own: in this process they stay closed on exec.
         for descriptor in &descriptors {
@@ -76,22 +90,10 @@ fn reset_signals() -> io::Result<()> {
 /// in Rust may have opened some in the way that children inherit.
 #[cfg(target_os = "linux")]
 fn close_on_exec() -> io::Result<()> {
-    let (first, last) = (3, libc::c_uint::MAX);
-    // SAFETY: The call takes three numbers, and does not close what the standard library
-    // still needs until exec.
-    let result = unsafe {
-        libc::syscall(
-            libc::SYS_close_range,
-            first,
-            last,
-            libc::CLOSE_RANGE_CLOEXEC,
-        )
-    };
-    match io::Error::last_os_error() {
-        _ if result == 0 => Ok(()),
+    match close_range(3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) {
         // Linux before 5.11 cannot do it.
-        error if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EINVAL)) => Ok(()),
-        error => Err(error),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EINVAL)) => Ok(()),
+        result => result,
     }
 }
 
@@ -101,19 +103,23 @@ fn close_on_exec() -> io::Result<()> {
 }
 
 #[cfg(target_os = "linux")]
-fn tie_to(host: u32, tie: Tie) -> io::Result<()> {
-    use rustix::io::Errno;
-    use rustix::process::{
-        Pid, Signal, getpid, getppid, set_child_subreaper, set_parent_process_death_signal,
-    };
+fn close_range(first: libc::c_uint, last: libc::c_uint, flags: libc::c_uint) -> io::Result<()> {
+    // SAFETY: The call takes three numbers. Callers close on exec, what the standard library does
+    // not need any more by then, or in a process that uses nothing of the standard library.
+    match unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
 
-    if tie == Tie::Dies {
-        set_parent_process_death_signal(Some(Signal::INT))?;
-        // A parent that died before the line above was executed sends nothing any more.
-        let parent = getppid().map(Pid::as_raw_pid);
-        if parent.map(i32::unsigned_abs) != Some(host) {
-            return Err(Errno::SRCH.into());
-        }
+#[cfg(target_os = "linux")]
+fn tie_to(host: u32, tie: &Tie) -> io::Result<()> {
+    use rustix::process::{getpid, set_child_subreaper};
+
+    match tie {
+        Tie::Supervised(pipe) => fork_supervised(pipe)?,
+        Tie::Dies => die_with(host)?,
+        Tie::Outlives => {}
     }
     // Its descendants stay its descendants when their parents end, and are found.
     set_child_subreaper(Some(getpid()))?;
@@ -121,6 +127,70 @@ fn tie_to(host: u32, tie: Tie) -> io::Result<()> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn tie_to(_host: u32, _tie: Tie) -> io::Result<()> {
+fn tie_to(_host: u32, _tie: &Tie) -> io::Result<()> {
     Ok(())
+}
+
+/// Has the system interrupt this process when its parent dies.
+#[cfg(target_os = "linux")]
+fn die_with(parent: u32) -> io::Result<()> {
+    use rustix::io::Errno;
+    use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+
+    set_parent_process_death_signal(Some(Signal::INT))?;
+    // A parent that died before the line above was executed sends nothing any more.
+    let now = getppid().map(Pid::as_raw_pid);
+    match now.map(i32::unsigned_abs) == Some(parent) {
+        true => Ok(()),
+        false => Err(Errno::SRCH.into()),
+    }
+}
+
+/// Tells whether children can have a supervisor.
+#[cfg(target_os = "linux")]
+pub(crate) fn can_supervise() -> bool {
+    // There are no descriptors with these numbers: this asks whether the system knows the call.
+    let closes = close_range(libc::c_uint::MAX, libc::c_uint::MAX, 0).is_ok();
+    closes && supervisor::is_supported()
+}
+
+/// Forks the child from this process, which becomes its supervisor. Returns in the child only.
+#[cfg(target_os = "linux")]
+fn fork_supervised(pipe: &OwnedFd) -> io::Result<()> {
+    use rustix::process::{Pid, getpid, set_child_subreaper};
+
+    let own = getpid();
+    set_child_subreaper(Some(own))?;
+    // SAFETY: `fork` may be called here. Both processes only make system calls, the child until it
+    // executes its program, and the supervisor until it ends.
+    let forked = unsafe { libc::fork() };
+    if forked < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let Some(child) = Pid::from_raw(forked) else {
+        rustix::thread::set_name(supervisor::NOT_EXECUTED)?;
+        setsid()?;
+        die_with(own.as_raw_pid().unsigned_abs())?;
+        exit::send(pipe.as_fd(), getpid().as_raw_pid());
+        return Ok(());
+    };
+    // Handlers of the host must not run here, and only a kill ends this process.
+    block_signals();
+    // Locks, sockets and the pipes of the child among them.
+    let kept = pipe.as_raw_fd().unsigned_abs();
+    let _ = close_range(0, kept.saturating_sub(1), 0);
+    let _ = close_range(kept.saturating_add(1), libc::c_uint::MAX, 0);
+    supervisor::supervise(child, pipe.as_fd());
+    // SAFETY: It ends this process without running anything of the host's.
+    unsafe { libc::_exit(0) }
+}
+
+#[cfg(target_os = "linux")]
+fn block_signals() {
+    let mut all = MaybeUninit::uninit();
+    // SAFETY: `sigfillset` makes the set before it is used, and no old one is asked for.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::sigprocmask(libc::SIG_SETMASK, all.as_ptr(), std::ptr::null_mut());
+    }
 }

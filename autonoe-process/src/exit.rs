@@ -1,6 +1,8 @@
 //! How a process ended.
 
 use std::fmt;
+use std::io::Read;
+use std::os::fd::BorrowedFd;
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
@@ -18,8 +20,8 @@ pub enum Exit {
     Code(i32),
     /// A signal of this number ended it.
     Signal(i32),
-    /// It ended, and nobody knows how: the program that started it lets the
-    /// system forget its children (`SIGCHLD` is ignored), or waits for any child.
+    /// It ended in an unknown way: its supervisor process was killed. Without a supervisor, this
+    /// program ignores `SIGCHLD`, or waits for any child.
     Unknown,
 }
 
@@ -56,4 +58,36 @@ pub(crate) fn wait_and_leave(pid: Pid) -> Exit {
             Err(_) => return Exit::Unknown,
         }
     }
+}
+
+/// Reports `exit` on `pipe`, for [`receive`]. It does not allocate.
+pub(crate) fn report(pipe: BorrowedFd<'_>, exit: Exit) {
+    match exit {
+        Exit::Code(code) => send(pipe, code),
+        Exit::Signal(number) => send(pipe, -number),
+        // The end of the pipe says it.
+        Exit::Unknown => {}
+    }
+}
+
+/// Reads what [`report`] wrote. A pipe that ends before means that the exit is unknown.
+pub(crate) fn receive(pipe: impl Read) -> Exit {
+    match receive_number(pipe) {
+        Ok(code @ 0..) => Exit::Code(code),
+        Ok(number) => Exit::Signal(-number),
+        Err(_) => Exit::Unknown,
+    }
+}
+
+/// Writes a number to `pipe`, for [`receive_number`]. It does not allocate.
+pub(crate) fn send(pipe: BorrowedFd<'_>, number: i32) {
+    // If there is no reader, nothing is lost.
+    let _ = rustix::io::write(pipe, &number.to_ne_bytes());
+}
+
+/// Reads a number that [`send`] wrote.
+pub(crate) fn receive_number(mut pipe: impl Read) -> std::io::Result<i32> {
+    let mut bytes = [0; size_of::<i32>()];
+    pipe.read_exact(&mut bytes)?;
+    Ok(i32::from_ne_bytes(bytes))
 }

@@ -21,6 +21,8 @@ pub(crate) struct Family {
     marker: Marker,
     /// The child, as long as its number is certain to be its own.
     child: Option<Pid>,
+    /// The supervisor of the child, as long as its number is certain to be its own.
+    supervisor: Option<Pid>,
     known: HashSet<Identity>,
     killed: HashMap<Identity, ProcessInfo>,
 }
@@ -38,8 +40,24 @@ impl Family {
         Self {
             marker,
             child: None,
+            supervisor: None,
             known: HashSet::new(),
             killed: HashMap::new(),
+        }
+    }
+
+    /// Sets the supervisor of the child. All that descends from it belongs to the family.
+    pub(crate) fn supervised_by(&mut self, supervisor: Pid) {
+        self.supervisor = Some(supervisor);
+        // Should the supervisor be killed, the number of the child is not certain any more.
+        let child = self.child.and_then(|child| table::row_of(number(child)));
+        self.known.extend(child.as_ref().map(Row::identity));
+    }
+
+    /// Continues the supervisor if it was stopped.
+    pub(crate) fn continue_supervisor(&self) {
+        if let Some(supervisor) = self.supervisor {
+            let _ = kill_process(supervisor, Signal::CONT);
         }
     }
 
@@ -48,9 +66,10 @@ impl Family {
         self.known.insert(identity);
     }
 
-    /// Forgets the number of the child: it may be another's by now.
+    /// Forgets the numbers of the child and its supervisor: they may be others' by now.
     pub(crate) fn forget_child(&mut self) {
         self.child = None;
+        self.supervisor = None;
     }
 
     /// Looks who lives, and remembers them for when they have lost their parents.
@@ -60,6 +79,7 @@ impl Family {
         let kin = Kin {
             host: std::process::id(),
             child: self.child.map(number),
+            supervisor: self.supervisor.map(number),
             known: &self.known,
         };
         let mut living = table::members(&table::read(&self.marker), &kin);

@@ -19,8 +19,10 @@
 //!   has a network. [`Launch::inside`] starts it there or not at all.
 //! - [`Commands`] runs commands to their end. [`find_program`] looks for a program.
 //!
-//! The crate is made for Linux. Other Unix systems have the process group only: no signal
-//! when this program dies, and what leaves the group of a child is not found.
+//! The crate is made for Linux, where each child has a supervisor process that adopts its orphans.
+//! So daemons are found whatever session and environment they have. The marker is the fallback.
+//! Other Unix systems have the process group only: no signal when this program dies, and what
+//! leaves the group of a child is not found.
 //!
 //! It does not read the environment (but for a marker that it is asked about), install signal handlers or print; it needs a tokio
 //! runtime to start a child and to talk to it, but none to end it.
@@ -56,6 +58,8 @@ mod signal;
 mod start;
 mod stderr_tail;
 mod stdio;
+#[cfg(target_os = "linux")]
+mod supervisor;
 mod table;
 
 pub use commands::{CommandEnd, CommandError, CommandOutput, Commands};

@@ -7,13 +7,13 @@ use crate::shut_down::{ProcessInfo, Sweep};
 
 /// An environment variable that a child gets and hands on to all that it starts.
 ///
-/// Tools of an agent make sessions of their own and outlive it, so neither the
-/// process group nor the parent finds them again; the environment does. The value
-/// must be one that nothing else on the machine has, for example the id of a run
-/// and the number of a session.
+/// Tools of an agent create sessions of their own and outlive it. On Linux, a shutdown finds them
+/// by the supervisor process of the agent, which adopts them. The marker finds them without a
+/// handle, for example from another program. The value must be unique on the machine, for example
+/// the ID of a run and the number of a session.
 ///
-/// A program that is started with another environment, or that writes over its
-/// own (as some daemons do to show a title), is not found by it.
+/// The marker does not find a program that is started with another environment, or that overwrites
+/// its own (as some daemons do to show a title).
 ///
 /// ```
 /// use autonoe_process::Marker;

@@ -1,17 +1,17 @@
-//! Starting a child, from a thread that stays its parent.
+//! Starts a child in a thread of its own.
 
-use std::io;
-use std::os::fd::OwnedFd;
+use std::io::{self, PipeWriter};
+use std::os::fd::{AsFd, OwnedFd};
 use std::process::{ChildStdin, ChildStdout, Command};
 use std::sync::Arc;
 use std::thread;
 
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::oneshot;
 
 use crate::addressee::Addressee;
 use crate::before_exec::Tie;
-use crate::keeper::{Keeper, Lifeline, Shared};
+use crate::keeper::{Keeper, Lifeline, Shared, Spawned};
 use crate::stdio::{Stdin, Stdout};
 use crate::{Launch, LaunchError, Process, before_exec, exit, inherited};
 
@@ -29,10 +29,10 @@ pub struct Started {
 impl Launch {
     /// Starts the program.
     ///
-    /// On Linux the child gets `SIGINT` when this program dies, however it does. That
-    /// signal is tied to the thread that started the child, so each child has a thread
-    /// that starts it and lives as long as it does. When the future is dropped, a child
-    /// that was started already is ended.
+    /// On Linux the child has a supervisor process. When this program dies, however it does, the
+    /// supervisor sends `SIGINT` to the child, and kills what is left when the child has ended.
+    /// Before Linux 5.9 there is no supervisor, and the system sends the signal. When the future is
+    /// dropped, a child that was started already is ended.
     ///
     /// # Errors
     ///
@@ -80,7 +80,8 @@ struct Forked {
     lifeline: Lifeline,
 }
 
-/// Starts the child, hands it over, and lives until it has ended.
+/// Starts the child and hands it over. Without a supervisor, it lives until the child has ended:
+/// the system ties the child to this thread.
 fn be_parent(
     launch: Launch,
     command: Command,
@@ -88,12 +89,13 @@ fn be_parent(
     tell: oneshot::Sender<Result<Forked, LaunchError>>,
 ) {
     match fork(launch, command, descriptors) {
-        Ok((forked, exit_signal)) => {
+        Ok((forked, exit_pipe)) => {
             let pid = forked.pid;
             // If nobody waits for the child any more, it is dropped here.
             let _ = tell.send(Ok(forked));
-            exit::wait_and_leave(pid);
-            drop(exit_signal);
+            if let Some(pipe) = exit_pipe {
+                exit::report(pipe.as_fd(), exit::wait_and_leave(pid));
+            }
         }
         Err(error) => {
             let _ = tell.send(Err(error));
@@ -101,33 +103,54 @@ fn be_parent(
     }
 }
 
-/// Starts the child under a keeper, which is told of its end when the pipe is closed.
+/// Starts the child under a keeper.
+///
+/// Without a supervisor, it returns the pipe on which the end of the child is to be reported.
 fn fork(
     mut launch: Launch,
     mut command: Command,
     descriptors: Vec<OwnedFd>,
-) -> Result<(Forked, io::PipeWriter), LaunchError> {
+) -> Result<(Forked, Option<PipeWriter>), LaunchError> {
     let (program, directory) = (launch.program.clone(), launch.directory.clone());
     let failed = |source| LaunchError::system(&program, source);
     let inherited = launch.inherited.iter().map(inherited::copy);
     let inherited = inherited.chain(descriptors.into_iter().map(Ok)).collect::<io::Result<_>>();
-    before_exec::prepare(&mut command, inherited.map_err(failed)?, Tie::Dies);
+    let (mut exit, writer) = io::pipe().map_err(failed)?;
+    let (tie, exit_pipe) = supervise(writer);
+    before_exec::prepare(&mut command, inherited.map_err(failed)?, tie);
     let addressee = Addressee::of(&launch);
     let shared = Shared::new(launch.stderr_limit, addressee);
     let (lifeline, hang_up) = Lifeline::new().map_err(failed)?;
     // It goes before the error is told, if there will be no child.
     let folder = launch.folder.take();
-    let (exit, exit_signal) = io::pipe().map_err(failed)?;
     // Before the child: it must not be without a keeper, should there be no more threads.
-    let hand_over = Keeper::start(launch, shared.clone(), exit, hang_up).map_err(failed)?;
+    let hand_over = Keeper::start(launch, shared.clone(), hang_up).map_err(failed)?;
 
     let spawned = command.spawn();
+    // It holds the supervisor's end of the pipe.
+    drop(command);
     let mut child = spawned.map_err(|source| LaunchError::explain(&program, &directory, source))?;
-    let pid = Pid::from_child(&child);
+    let pid = match exit_pipe {
+        Some(_) => Pid::from_child(&child),
+        // It was written before the program was executed.
+        None => exit::receive_number(&mut exit)
+            .ok()
+            .and_then(Pid::from_raw)
+            .ok_or_else(|| failed(io::Error::other("it has no number")))?,
+    };
     let pipes = child.stdin.take().zip(child.stdout.take());
-    if let Err(refused) = hand_over.send((child, folder)) {
-        let (mut child, _folder) = refused.0;
-        let _ = child.kill();
+    let spawned = Spawned {
+        child,
+        pid,
+        exit,
+        folder,
+    };
+    if let Err(refused) = hand_over.send(spawned) {
+        let Spawned {
+            mut child, exit, ..
+        } = refused.0;
+        let _ = kill_process(pid, Signal::KILL);
+        drop(exit);
         let _ = child.wait();
         return Err(failed(io::Error::other("its keeper is gone")));
     }
@@ -139,5 +162,19 @@ fn fork(
         shared,
         lifeline,
     };
-    Ok((forked, exit_signal))
+    Ok((forked, exit_pipe))
+}
+
+/// Gives the pipe to a supervisor if the system can have one, and back otherwise.
+#[cfg(target_os = "linux")]
+fn supervise(pipe: PipeWriter) -> (Tie, Option<PipeWriter>) {
+    match before_exec::can_supervise() {
+        true => (Tie::Supervised(pipe.into()), None),
+        false => (Tie::Dies, Some(pipe)),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn supervise(pipe: PipeWriter) -> (Tie, Option<PipeWriter>) {
+    (Tie::Dies, Some(pipe))
 }

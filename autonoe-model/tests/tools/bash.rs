@@ -99,18 +99,35 @@ async fn a_command_that_takes_too_long_is_ended_with_all_that_it_started() {
 async fn what_a_command_leaves_in_the_background_ends_with_it() {
     for sandbox in BOTH {
         let yard = Yard::with(|options| options.sandbox(sandbox));
-        // Without a sandbox, what clears its environment and outlives its parents is not found.
-        let daemon = match sandbox {
-            Sandbox::Required => yard.daemon(),
-            Sandbox::Off => yard.daemon().replace("env -i", "env"),
-        };
-        let command = format!("{daemon}; sleep 600 & nohup sleep 600 >/dev/null 2>&1 & echo done");
+        let command = format!(
+            "{}; sleep 600 & nohup sleep 600 >/dev/null 2>&1 & echo done",
+            yard.daemon()
+        );
 
         let said = yard.ok("Bash", json!({"command": command})).await;
 
         assert_eq!(said, "done\n");
         assert_eq!(yard.processes(), 0);
     }
+}
+
+#[tokio::test]
+async fn a_daemon_that_node_starts_without_an_environment_ends_with_the_command() {
+    let yard = Yard::with(|options| options.sandbox(Sandbox::Off));
+    let daemon = r#"node -e "require('child_process').spawn('sleep',['97'],{detached:true,stdio:'ignore',env:{}}).unref()""#;
+    let command = format!(
+        "{daemon}
+         for process in /proc/[0-9]*; do
+             [ $process/cwd -ef . ] && [ $(<$process/comm) = sleep ] && echo ${{process#/proc/}}
+         done"
+    );
+
+    let said = yard.ok("Bash", json!({"command": command})).await;
+
+    let pid = said.trim();
+    assert!(pid.parse::<u32>().is_ok(), "no daemon: {said}");
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm"));
+    assert_ne!(name.unwrap_or_default(), "sleep\n", "it lives");
 }
 
 #[tokio::test]

@@ -54,10 +54,13 @@ impl Drop for Host {
     }
 }
 
-/// Returns what commands have started, and not the host, which was told of them.
+/// Returns what commands have started, without the host and the supervisors that it forked: those
+/// have the environment that tells the host its role.
 fn commands(yard: &Yard, host: &Host) -> Vec<u32> {
+    let program = |pid: u32| fs::read_link(format!("/proc/{pid}/exe")).ok();
+    let of_host = program(host.0.id());
     let found = yard.pids().into_iter();
-    found.filter(|pid| *pid != host.0.id()).collect()
+    found.filter(|pid| program(*pid) != of_host).collect()
 }
 
 fn host(test: &str, yard: &Yard, lock: &Path, sandbox: Sandbox) -> Host {

@@ -63,6 +63,8 @@ impl Keeper {
             if clean.enough(nobody) {
                 return Vec::new();
             }
+            // A supervisor that was stopped reports nothing.
+            self.family.continue_supervisor();
             // The child first: it could start its tools again.
             self.signal(Signal::KILL);
             self.family.kill_group_of_child();
@@ -75,8 +77,8 @@ impl Keeper {
     }
 
     fn wait_for_exit(&mut self, deadline: Deadline) {
-        if self.watch.until(deadline, &self.shared) == Seen::Exit {
-            self.take_note_of_exit();
+        if let Seen::Exit(exit) = self.watch.until(deadline, &self.shared) {
+            self.take_note_of_exit(exit);
         }
     }
 

@@ -25,13 +25,25 @@ use self::watch::{Seen, Watch};
 use crate::deadline::Deadline;
 use crate::family::Family;
 use crate::living::Living;
-use crate::{Exit, Ladder, Launch, SessionFolder, exit};
+use crate::{Exit, Ladder, Launch, SessionFolder};
+
+/// A child that was spawned, for its keeper.
+#[derive(Debug)]
+pub(crate) struct Spawned {
+    /// The supervisor of the child, or the child itself if it has none.
+    pub(crate) child: Child,
+    /// The child.
+    pub(crate) pid: Pid,
+    /// The end of the child is reported here. Closing it ends the supervisor.
+    pub(crate) exit: PipeReader,
+    pub(crate) folder: Option<SessionFolder>,
+}
 
 /// Keeps one child.
 #[derive(Debug)]
 pub(crate) struct Keeper {
-    child: Child,
-    pid: Pid,
+    /// The supervisor of the child, or the child itself if it has none.
+    spawned: Child,
     family: Family,
     exit: Option<Exit>,
     watch: Watch,
@@ -44,15 +56,12 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     /// Starts the thread, which keeps the child that is sent to it, and the child's folder.
-    ///
-    /// `exit` is closed at the other end when the child has ended.
     pub(crate) fn start(
         launch: Launch,
         shared: Arc<Shared>,
-        exit: PipeReader,
         hang_up: HangUp,
-    ) -> io::Result<Sender<(Child, Option<SessionFolder>)>> {
-        let (hand_over, handed_over) = channel::<(Child, Option<SessionFolder>)>();
+    ) -> io::Result<Sender<Spawned>> {
+        let (hand_over, handed_over) = channel::<Spawned>();
         let Launch { marker, ladder, .. } = launch;
         let span = tracing::Span::current();
         // Before the child, and not when this thread comes to it: whoever kills everything must
@@ -61,15 +70,23 @@ impl Keeper {
         let keep = move || {
             let _living = living;
             // Without a child, its start has failed.
-            let Ok((mut child, folder)) = handed_over.recv() else {
+            let Ok(Spawned {
+                child: mut spawned,
+                pid,
+                exit,
+                folder,
+            }) = handed_over.recv()
+            else {
                 return;
             };
-            let pid = Pid::from_child(&child);
-            let watch = Watch::new(child.stderr.take(), exit, hang_up.pipe);
+            let watch = Watch::new(spawned.stderr.take(), exit, hang_up.pipe);
+            let mut family = Family::of(pid, marker);
+            if Pid::from_child(&spawned) != pid {
+                family.supervised_by(Pid::from_child(&spawned));
+            }
             let keeper = Self {
-                child,
-                pid,
-                family: Family::of(pid, marker),
+                spawned,
+                family,
                 exit: None,
                 watch,
                 shared,
@@ -86,15 +103,16 @@ impl Keeper {
     }
 
     fn run(mut self) {
-        while self.watch.until(Deadline::NEVER, &self.shared) == Seen::Exit {
-            self.take_note_of_exit();
+        while let Seen::Exit(exit) = self.watch.until(Deadline::NEVER, &self.shared) {
+            self.take_note_of_exit(exit);
         }
         let order = self.orders.try_recv();
         let order = order.unwrap_or_else(|_| Order::silent());
         let ladder = order.ladder.unwrap_or_else(|| self.ladder.clone());
 
         let report = self.descend(&ladder);
-        if self.exit.is_some() {
+        let is_complete = report.is_complete();
+        if is_complete {
             self.release();
         }
         // Nobody need be waiting.
@@ -102,27 +120,33 @@ impl Keeper {
         drop(order.ending);
 
         // What not even a kill has ended yet is still waited for.
-        while self.exit.is_none() {
-            if self.watch.until(Deadline::NEVER, &self.shared) == Seen::Exit {
-                self.take_note_of_exit();
-                self.release();
+        if !is_complete {
+            while self.exit.is_none() {
+                if let Seen::Exit(exit) = self.watch.until(Deadline::NEVER, &self.shared) {
+                    self.take_note_of_exit(exit);
+                }
             }
+            self.release();
         }
     }
 
-    fn take_note_of_exit(&mut self) {
-        let exit = exit::wait_and_leave(self.pid);
+    fn take_note_of_exit(&mut self, exit: Exit) {
         if exit == Exit::Unknown {
             self.family.forget_child();
+            // If the supervisor was killed, the child may live, and is remembered with all
+            // below it.
+            self.family.look();
         }
         self.exit = Some(exit);
         self.shared.exit.send_replace(Some(exit));
     }
 
-    /// Gives the number of the child back to the system, and removes its folder.
+    /// Ends the supervisor, which gives the number of the child back to the system, and removes
+    /// the folder of the child.
     fn release(&mut self) {
+        self.watch.close_exit();
         // An error means that it was given back already.
-        let _ = self.child.wait();
+        let _ = self.spawned.wait();
         self.family.forget_child();
         drop(self.folder.take());
     }

@@ -10,6 +10,7 @@ use rustix::io::{Errno, ioctl_fionbio};
 
 use super::Shared;
 use crate::deadline::Deadline;
+use crate::{Exit, exit};
 
 /// As much as is read at once.
 const PIECE: usize = 16 * 1024;
@@ -21,8 +22,8 @@ const REST: usize = 1024 * 1024;
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
-    /// The child has ended, and what it wrote to its standard error was read.
-    Exit,
+    /// The child has ended in this way, and what it wrote to its standard error was read.
+    Exit(Exit),
     /// Nobody holds the child any more.
     HangUp,
     /// The deadline has come.
@@ -34,6 +35,7 @@ pub(super) enum Seen {
 pub(super) struct Watch {
     stderr: Option<ChildStderr>,
     exit: Option<PipeReader>,
+    has_exited: bool,
     hang_up: Option<PipeReader>,
 }
 
@@ -44,8 +46,14 @@ impl Watch {
         Self {
             stderr,
             exit: Some(exit),
+            has_exited: false,
             hang_up: Some(hang_up),
         }
+    }
+
+    /// Closes the pipe on which the end of the child is reported, which ends its supervisor.
+    pub(super) fn close_exit(&mut self) {
+        self.exit = None;
     }
 
     /// Waits for the next thing to happen, and reads the child's standard error meanwhile.
@@ -59,9 +67,10 @@ impl Watch {
                 self.read(PIECE, shared);
             }
             if ready.exit {
-                self.exit = None;
+                self.has_exited = true;
                 self.read(REST, shared);
-                return Seen::Exit;
+                let exit = self.exit.as_ref().map_or(Exit::Unknown, exit::receive);
+                return Seen::Exit(exit);
             }
             if ready.hang_up {
                 self.hang_up = None;
@@ -103,7 +112,10 @@ impl Watch {
     fn wait(&self, left: Option<Duration>) -> Ready {
         let watched: [Option<BorrowedFd<'_>>; 3] = [
             self.stderr.as_ref().map(AsFd::as_fd),
-            self.exit.as_ref().map(AsFd::as_fd),
+            self.exit
+                .as_ref()
+                .filter(|_| !self.has_exited)
+                .map(AsFd::as_fd),
             self.hang_up.as_ref().map(AsFd::as_fd),
         ];
         let waits_for = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
@@ -170,9 +182,11 @@ mod tests {
         let (mut watch, mut ends, shared) = watch();
         let words = "x".repeat(3 * PIECE);
         ends.stderr.write_all(words.as_bytes()).expect("room");
-        drop(ends.exit);
+        exit::report(ends.exit.as_fd(), Exit::Code(3));
 
-        assert_eq!(watch.until(Deadline::NEVER, &shared), Seen::Exit);
+        let seen = watch.until(Deadline::NEVER, &shared);
+
+        assert_eq!(seen, Seen::Exit(Exit::Code(3)));
 
         assert_eq!(shared.stderr().text(), words);
     }
@@ -184,7 +198,8 @@ mod tests {
 
         let seen = [(); 3].map(|()| watch.until(Deadline::after(Duration::ZERO), &shared));
 
-        assert_eq!(seen, [Seen::Exit, Seen::HangUp, Seen::Deadline]);
+        let exit = Seen::Exit(Exit::Unknown);
+        assert_eq!(seen, [exit, Seen::HangUp, Seen::Deadline]);
     }
 
     #[test]

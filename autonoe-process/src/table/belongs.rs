@@ -11,12 +11,15 @@ pub(crate) struct Kin<'a> {
     pub(crate) host: u32,
     /// The child, as long as its number is certain to be its own.
     pub(crate) child: Option<u32>,
+    /// The supervisor of the child, which belongs to this process and not to the child.
+    pub(crate) supervisor: Option<u32>,
     /// Processes that belonged to it before.
     pub(crate) known: &'a HashSet<Identity>,
 }
 
-/// Selects what belongs to the child: the child, what has its marker, its group and
-/// session, what was known before, and everything that descends from any of these.
+/// Selects what belongs to the child: the child, the orphans that its supervisor adopted, what has
+/// its marker, its group and session, what was known before, and everything that descends from any
+/// of these.
 ///
 /// What has ended already is left out.
 pub(crate) fn members(table: &[Row], kin: &Kin<'_>) -> Vec<Row> {
@@ -26,15 +29,17 @@ pub(crate) fn members(table: &[Row], kin: &Kin<'_>) -> Vec<Row> {
             || of_child(row.pid)
             || of_child(row.group)
             || of_child(row.session)
+            || kin.supervisor == Some(row.parent)
             || kin.known.contains(&row.identity())
     };
     let first = table.iter().filter(|row| is_kin(row)).map(|row| row.pid);
-    with_descendants(table, first.collect(), kin.host)
+    let outside = [Some(kin.host), kin.supervisor];
+    with_descendants(table, first.collect(), &outside)
 }
 
 /// Selects what descends from the process `root`, itself left out.
 pub(crate) fn descendants(table: &[Row], root: u32, host: u32) -> Vec<Row> {
-    let mut found = with_descendants(table, HashSet::from([root]), host);
+    let mut found = with_descendants(table, HashSet::from([root]), &[Some(host)]);
     found.retain(|row| row.pid != root);
     found
 }
@@ -56,10 +61,11 @@ pub(crate) fn keepers_of_program(table: &[Row], bubblewrap: u32) -> Vec<Row> {
     first.into_iter().chain(program).cloned().collect()
 }
 
-fn with_descendants(table: &[Row], mut pids: HashSet<u32>, host: u32) -> Vec<Row> {
+fn with_descendants(table: &[Row], mut pids: HashSet<u32>, outside: &[Option<u32>]) -> Vec<Row> {
     // The first process adopts orphans of everybody, and the host has other children.
-    let may_belong = |row: &&Row| row.pid != host && row.pid > 1;
-    pids.retain(|pid| *pid != host && *pid > 1);
+    let is_inside = |pid: u32| pid > 1 && !outside.contains(&Some(pid));
+    let may_belong = |row: &&Row| is_inside(row.pid);
+    pids.retain(|pid| is_inside(*pid));
     loop {
         let before = pids.len();
         let children = table.iter().filter(|row| pids.contains(&row.parent));
@@ -104,10 +110,20 @@ mod tests {
     }
 
     fn pids_of(table: &[Row], child: Option<u32>, known: &[Identity]) -> Vec<u32> {
+        pids_below(None, table, child, known)
+    }
+
+    fn pids_below(
+        supervisor: Option<u32>,
+        table: &[Row],
+        child: Option<u32>,
+        known: &[Identity],
+    ) -> Vec<u32> {
         let known = known.iter().copied().collect();
         let kin = Kin {
             host: HOST,
             child,
+            supervisor,
             known: &known,
         };
         let found = members(table, &kin);
@@ -152,6 +168,24 @@ mod tests {
         ];
 
         assert_eq!(pids(&table), [CHILD, 31, 32, 33]);
+    }
+
+    #[test]
+    fn orphans_that_the_supervisor_adopted_belong_and_the_supervisor_does_not() {
+        // The supervisor may have the marker: its environment is that of the host.
+        let table = [
+            row(HOST, 1),
+            marked(19, HOST),
+            row(CHILD, 19),
+            row(31, 19),
+            row(32, 31),
+            row(33, HOST),
+        ];
+
+        let found = |child| pids_below(Some(19), &table, child, &[]);
+
+        assert_eq!(found(Some(CHILD)), [CHILD, 31, 32]);
+        assert_eq!(found(None), [CHILD, 31, 32]);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 #![cfg(target_os = "linux")]
 
 mod commands;
+mod daemons;
 mod dropped;
 mod handed_on;
 mod host_death;

@@ -112,7 +112,7 @@ fn a_child_of_a_host_that_ignores_signals_does_not() {
 }
 
 #[test]
-fn an_end_that_the_system_keeps_from_the_host_is_unknown_and_nothing_is_left() {
+fn a_child_of_a_host_that_ignores_its_children_has_an_exit_and_nothing_is_left() {
     if let Some(trial) = Trial::as_host() {
         let runtime = Builder::new_current_thread()
             .enable_all()
@@ -124,7 +124,7 @@ fn an_end_that_the_system_keeps_from_the_host_is_unknown_and_nothing_is_left() {
             let _stdout = ready(started.stdout).await;
             let mut stdin = started.stdin;
             stdin.shutdown().await.expect("it is open");
-            assert_eq!(within(started.process.exited()).await, Exit::Unknown);
+            assert_eq!(within(started.process.exited()).await, Exit::Code(3));
             let end = within(started.process.shut_down(short_ladder())).await;
             assert!(end.is_complete(), "{end:?}");
             assert_eq!(end.killed.len(), 1);
@@ -134,7 +134,7 @@ fn an_end_that_the_system_keeps_from_the_host_is_unknown_and_nothing_is_left() {
     let trial = Trial::new();
     let mut host = trial.start_host_with(
         &["env", "--ignore-signal=CHLD"],
-        "setting::an_end_that_the_system_keeps_from_the_host_is_unknown_and_nothing_is_left",
+        "setting::a_child_of_a_host_that_ignores_its_children_has_an_exit_and_nothing_is_left",
     );
 
     host.end().expect("it passes");

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use autonoe_process::{Action, Ladder, Launch, Marker, Signal, Stdin, Stdout, find_program};
+use rustix::process::{Pid, Signal as System, kill_process};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
@@ -109,6 +110,23 @@ impl Trial {
         read().expect("it was there").trim().to_owned()
     }
 
+    /// Finds the living processes that work in the folder, whatever their environment is.
+    pub(crate) fn residents(&self) -> Vec<Resident> {
+        let folder = self.folder.canonicalize().expect("it is there");
+        let processes = fs::read_dir("/proc").expect("Linux").flatten();
+        let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let works_here = |pid: &u32| {
+            let directory = fs::read_link(format!("/proc/{pid}/cwd"));
+            directory.is_ok_and(|directory| directory == folder) && lives(*pid)
+        };
+        let resident = |pid| {
+            let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+            let name = name.trim().to_owned();
+            Resident { pid, name }
+        };
+        numbers.filter(works_here).map(resident).collect()
+    }
+
     /// Waits until nothing of the test lives any more.
     pub(crate) fn eventually_nothing_is_left(&self) {
         eventually("the end of the last process", || {
@@ -127,8 +145,19 @@ impl Drop for Trial {
         // A test that has failed leaves nothing behind either.
         if self.owned.is_some() {
             self.marker.kill_all(DEADLINE);
+            for resident in self.residents() {
+                let pid = Pid::from_raw(resident.pid.cast_signed()).expect("a number");
+                let _ = kill_process(pid, System::KILL);
+            }
         }
     }
+}
+
+/// A process that works in the folder of a test.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Resident {
+    pub(crate) pid: u32,
+    pub(crate) name: String,
 }
 
 /// This program as a host in a process of its own, killed at the latest when it is dropped.

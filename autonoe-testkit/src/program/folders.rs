@@ -17,6 +17,19 @@ pub fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
+/// Returns the numbers and names of the living processes that work in `folder`, whatever their
+/// environment is. Only on Linux; elsewhere it finds none.
+pub fn processes_in(folder: &Path) -> Vec<(u32, String)> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let process = |pid: u32| {
+        let directory = fs::read_link(format!("/proc/{pid}/cwd")).ok()?;
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+        (directory == folder).then(|| (pid, name.trim_end().to_owned()))
+    };
+    pids.filter_map(process).collect()
+}
+
 /// Returns the files of a project, in order, without those of Autonoe.
 ///
 /// Folders do not count: the sandbox of a program may leave an empty one.

@@ -8,6 +8,7 @@ use autonoe_core::{
     AgentClient, AgentError, HookDecision, PreToolUseHook, SessionOutcome, StreamEvent, ToolCall,
 };
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use autonoe_testkit::program::processes_in;
 use futures::StreamExt;
 use rustix::process::Signal;
 use serde_json::json;
@@ -39,6 +40,29 @@ async fn a_session_that_ends_by_itself(build: Build) {
     within(client.dispose()).await.expect("it ends");
     setting.server.verify();
     setting.assert_nothing_is_left();
+}
+
+async fn a_daemon_without_an_environment(build: Build) {
+    let daemon = r#"node -e "require('child_process').spawn('sleep',['97'],{detached:true,stdio:'ignore',env:{}}).unref()""#;
+    for is_killed in [false, true] {
+        let input = json!({"command": daemon, "description": "leave a daemon"});
+        let script = Script::new([Turn::tool("Bash", input), Turn::text("It runs.")]);
+        let setting = Setting::new(build, script);
+        let mut client = setting.client(setting.spec([]));
+
+        let (events, error) = events_of(client.as_mut(), "Leave a daemon.").await;
+
+        assert!(error.is_none(), "{error:?} {events:?}");
+        let project = setting.project();
+        let sleeps = |(_, name): &(u32, String)| name == "sleep";
+        eventually("a daemon", || processes_in(&project).iter().any(sleeps)).await;
+        if is_killed {
+            send(Signal::KILL, setting.program().await);
+        }
+        within(client.dispose()).await.expect("it ends");
+        assert_eq!(processes_in(&project), [], "killed: {is_killed}");
+        setting.assert_nothing_is_left();
+    }
 }
 
 async fn a_session_that_is_interrupted_in_a_tool(build: Build) {
@@ -180,6 +204,7 @@ fn assert_interrupted(events: &[StreamEvent], error: Option<&AgentError>) {
 on_both_builds![
     a_session_that_is_interrupted_in_a_hook;
     newer_only:
+    a_daemon_without_an_environment,
     a_session_that_ends_by_itself,
     a_session_that_is_interrupted_in_a_tool,
     a_session_that_is_disposed_of_in_a_hook,

@@ -1,0 +1,137 @@
+//! Supervisor process between this program and a child.
+//!
+//! The supervisor is a fork of this program that executes nothing else. As a subreaper, it becomes
+//! the parent of every orphan below it. A daemon stays its descendant whatever session and
+//! environment it has, also after the child has ended, so the keeper finds it by parent links.
+//! When this program dies, the supervisor interrupts the child, waits for its end, and kills what
+//! is left.
+//!
+//! A pipe connects both: the keeper reads the end of the child from it, and closes it to end the
+//! supervisor.
+//!
+//! The program that was forked may have many threads, and locks may be held by threads that do not
+//! exist in the copy. Code that runs in the supervisor must not allocate, lock, print or panic.
+
+use std::ffi::CStr;
+use std::os::fd::BorrowedFd;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags, open, openat};
+use rustix::io::{Errno, read};
+use rustix::path::DecInt;
+use rustix::process::{
+    DumpableBehavior, Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, chdir, getpgid, kill_process,
+    kill_process_group, pidfd_open, set_dumpable_behavior, waitid,
+};
+
+use crate::exit;
+
+/// Command name of a child that has not executed its program yet. Executing replaces it.
+pub(crate) const NOT_EXECUTED: &CStr = c"\x01not executed";
+
+/// List of the children of the calling process.
+const CHILDREN: &CStr = c"/proc/thread-self/children";
+
+/// Time between two rounds of killing.
+const PAUSE: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 5_000_000,
+};
+
+/// Rounds of killing before the supervisor gives up: ten seconds.
+const ROUNDS: u32 = 2_000;
+
+/// Tells whether the system offers what a supervisor needs: Linux 5.9 and `/proc` with lists of
+/// children. `close_range` is checked by the caller.
+pub(crate) fn is_supported() -> bool {
+    pidfd_open(rustix::process::getpid(), PidfdFlags::empty()).is_ok()
+        && open(CHILDREN, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).is_ok()
+}
+
+/// Supervises `child` until this program closes its end of the pipe `host`.
+pub(crate) fn supervise(child: Pid, host: BorrowedFd<'_>) {
+    // Memory and environment are copies of this program's and may hold secrets.
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    let _ = chdir(c"/");
+    // An error is reported for the pipe when nobody can read from it any more.
+    let host_gone = || PollFd::from_borrowed_fd(host, PollFlags::empty());
+    if let Ok(ended) = pidfd_open(child, PidfdFlags::empty()) {
+        let mut events = [PollFd::new(&ended, PollFlags::IN), host_gone()];
+        wait(&mut events);
+        let [ended, _] = &events;
+        if ended.revents().is_empty() {
+            let _ = kill_process(child, Signal::INT);
+        }
+    }
+    exit::report(host, exit::wait_and_leave(child));
+    // If the program could not be executed, `spawn` waits for this process to end.
+    if has_executed(child) {
+        wait(&mut [host_gone()]);
+    }
+    kill_descendants();
+}
+
+fn wait(events: &mut [PollFd<'_>]) {
+    while poll(events, None).is_err() {}
+}
+
+fn has_executed(child: Pid) -> bool {
+    let mut name = [0; 16];
+    let folder = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let file = OFlags::RDONLY | OFlags::CLOEXEC;
+    let read = open(c"/proc", folder, Mode::empty())
+        .and_then(|all| openat(all, DecInt::new(child.as_raw_pid()), folder, Mode::empty()))
+        .and_then(|child| openat(child, c"comm", file, Mode::empty()))
+        .and_then(|comm| read(comm, &mut name));
+    read.is_ok() && !name.starts_with(NOT_EXECUTED.to_bytes())
+}
+
+/// Kills children until none is left. What they leave behind becomes a child of this process.
+fn kill_descendants() {
+    for _ in 0..ROUNDS {
+        for_each_child(|child| {
+            // Members of a group cannot escape by forking: the signal reaches all of them at once.
+            // The supervisor has a session of its own, so all groups below it are the child's.
+            if let Ok(group) = getpgid(Some(child))
+                && group != Pid::INIT
+            {
+                let _ = kill_process_group(group, Signal::KILL);
+            }
+            let _ = kill_process(child, Signal::KILL);
+        });
+        if !reap() {
+            return;
+        }
+        let _ = poll(&mut [], Some(&PAUSE));
+    }
+}
+
+/// Calls `act` for each child. Their numbers are certain: only [`reap`] gives them back.
+fn for_each_child(act: impl Fn(Pid)) {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let Ok(list) = open(CHILDREN, flags, Mode::empty()) else {
+        return;
+    };
+    let mut number: i32 = 0;
+    let mut piece = [0; 512];
+    while let Ok(length @ 1..) = read(&list, &mut piece) {
+        for byte in piece.iter().take(length) {
+            if byte.is_ascii_digit() {
+                number = number.wrapping_mul(10).wrapping_add(i32::from(byte - b'0'));
+            } else if let Some(child) = Pid::from_raw(std::mem::take(&mut number)) {
+                act(child);
+            }
+        }
+    }
+}
+
+/// Reaps children that have ended, and tells whether any child is left.
+fn reap() -> bool {
+    loop {
+        match waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
+            Ok(Some(_)) => {}
+            Ok(None) => return true,
+            Err(error) => return error != Errno::CHILD,
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Daemons without the marker, in sessions of their own, whose parents have ended.
+//!
+//! Only the supervisor process connects them to the child. All of them work in the folder of the
+//! test, which is how the tests find them.
+
+use std::fs;
+use std::time::Duration;
+
+use autonoe_process::{CommandEnd, Commands, Exit, Process, Started};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::runtime::Builder;
+
+use crate::trial::{
+    DEADLINE, MOMENT, Pipes, STUBBORN, Trial, eventually, kill_at_once, ready, state, within,
+};
+
+/// Shell commands that each leave one daemon, `sleep 97`.
+const DAEMONS: [&str; 4] = [
+    r#"node -e "require('child_process').spawn('sleep',['97'],{detached:true,stdio:'ignore',env:{}}).unref()""#,
+    // Forked twice.
+    "( ( exec env -i setsid sleep 97 </dev/null >/dev/null 2>&1 & ) & )",
+    // Started by a daemon.
+    "env -i setsid bash -c '(env -i setsid sleep 97 &)' </dev/null >/dev/null 2>&1 &",
+    "setsid env -i sleep 97 </dev/null >/dev/null 2>&1 &",
+];
+
+/// Leaves a process without the marker that starts its successor in a new session and ends, over
+/// and over. Each adds two bytes to the file `hops`.
+const HOPS: &str = "env -i setsid bash hop </dev/null >/dev/null 2>&1 &";
+
+/// Ends when it is interrupted.
+const LISTENING: &str = "trap 'exit 0' INT; echo ready; while :; do sleep 0.01; done";
+
+fn wait_for_daemon(trial: &Trial) {
+    eventually("a daemon that nothing but its parent gives away", || {
+        let residents = trial.residents();
+        let is_alone = matches!(&residents[..], [daemon] if daemon.name == "sleep");
+        is_alone && trial.marker.processes().is_empty()
+    });
+}
+
+fn write_hops(trial: &Trial) {
+    let hop = "echo x >>hops; env -i setsid bash hop &\n";
+    fs::write(trial.path("hop"), hop).expect("writable");
+}
+
+fn hops(trial: &Trial) -> u64 {
+    fs::metadata(trial.path("hops")).map_or(0, |file| file.len())
+}
+
+/// Starts Bash with `script`, which says that it is ready.
+async fn start(trial: &Trial, script: &str) -> (Process, Pipes) {
+    let started = trial.bash(script).start().await.expect("it starts");
+    let Started {
+        process,
+        stdin,
+        stdout,
+    } = started;
+    (process, (stdin, ready(stdout).await))
+}
+
+/// Starts Bash with `script` in a host, and keeps the host until it is killed.
+fn be_host(trial: &Trial, script: &str, has_ended: bool) -> ! {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let held = runtime.expect("a runtime").block_on(async {
+        let held = start(trial, script).await;
+        if has_ended {
+            within(held.0.exited()).await;
+        }
+        held
+    });
+    fs::write(trial.path("host"), "ready\n").expect("writable");
+    loop {
+        std::thread::park();
+        let _ = &held;
+    }
+}
+
+fn supervisor_of(process: &Process) -> Pid {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", process.pid())).expect("it lives");
+    let (_, rest) = stat.rsplit_once(") ").expect("a whole line");
+    let parent = rest.split(' ').nth(1).and_then(|pid| pid.parse().ok());
+    let parent = parent.and_then(Pid::from_raw).expect("a number");
+    assert_ne!(parent, rustix::process::getpid(), "there is no supervisor");
+    parent
+}
+
+#[tokio::test]
+async fn daemons_are_killed_after_the_child_has_ended() {
+    for daemon in DAEMONS {
+        let trial = Trial::new();
+        let started = trial.bash(daemon).start().await.expect("it starts");
+        assert_eq!(within(started.process.exited()).await, Exit::Code(0));
+        wait_for_daemon(&trial);
+
+        let end = within(started.process.shut_down(kill_at_once())).await;
+
+        let killed: Vec<_> = end.killed.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(killed, ["sleep"], "{daemon}");
+        assert_eq!(trial.residents(), [], "{daemon}");
+        assert!(end.is_complete(), "{daemon}: {end:?}");
+    }
+}
+
+#[tokio::test]
+async fn commands_leave_no_daemons() {
+    for daemon in DAEMONS {
+        let trial = Trial::new();
+        let commands = Commands::unconfined(trial.folder())
+            .env("PATH", std::env::var_os("PATH").expect("set"));
+        let command = ["bash", "-c", daemon].map(str::to_owned);
+
+        let end = commands.run(&command, DEADLINE).await.expect("it starts");
+
+        assert_eq!(end, CommandEnd::Exited { code: 0 }, "{daemon}");
+        assert_eq!(trial.residents(), [], "{daemon}");
+    }
+}
+
+#[test]
+fn daemons_are_killed_when_the_host_is_killed() {
+    if let Some(trial) = Trial::as_host() {
+        be_host(&trial, &format!("{}; {LISTENING}", DAEMONS[0]), false);
+    }
+    let trial = Trial::new();
+    let mut host = trial.start_host("daemons::daemons_are_killed_when_the_host_is_killed");
+    trial.told_in("host");
+    eventually("a daemon", || trial.residents().len() > 1);
+
+    host.kill();
+
+    eventually("the end of the daemon", || trial.residents().is_empty());
+}
+
+#[test]
+fn daemons_of_a_child_that_has_ended_are_killed_when_the_host_is_killed() {
+    if let Some(trial) = Trial::as_host() {
+        be_host(&trial, &format!("{}; echo ready", DAEMONS[0]), true);
+    }
+    let trial = Trial::new();
+    let name = "daemons_of_a_child_that_has_ended_are_killed_when_the_host_is_killed";
+    let mut host = trial.start_host(&format!("daemons::{name}"));
+    trial.told_in("host");
+    wait_for_daemon(&trial);
+
+    host.kill();
+
+    eventually("the end of the daemon", || trial.residents().is_empty());
+}
+
+#[test]
+fn daemons_that_start_each_other_are_killed_when_the_host_is_killed() {
+    if let Some(trial) = Trial::as_host() {
+        be_host(&trial, &format!("{HOPS} echo ready"), true);
+    }
+    let trial = Trial::new();
+    write_hops(&trial);
+    let name = "daemons_that_start_each_other_are_killed_when_the_host_is_killed";
+    let mut host = trial.start_host(&format!("daemons::{name}"));
+    trial.told_in("host");
+    eventually("a few hops", || hops(&trial) > 20);
+
+    host.kill();
+
+    eventually("the last hop", || {
+        let then = hops(&trial);
+        std::thread::sleep(Duration::from_millis(200));
+        hops(&trial) == then && trial.residents().is_empty()
+    });
+}
+
+#[tokio::test]
+async fn daemons_that_start_each_other_are_killed_after_the_child_has_ended() {
+    let trial = Trial::new();
+    write_hops(&trial);
+    let started = trial.bash(HOPS).start().await.expect("it starts");
+    assert_eq!(within(started.process.exited()).await, Exit::Code(0));
+    eventually("a few hops", || hops(&trial) > 20);
+
+    let end = within(started.process.shut_down(kill_at_once())).await;
+
+    assert!(end.is_complete(), "{end:?}");
+    let then = hops(&trial);
+    std::thread::sleep(MOMENT);
+    assert_eq!(hops(&trial), then, "one goes on");
+    assert_eq!(trial.residents(), []);
+}
+
+#[tokio::test]
+async fn a_child_whose_supervisor_was_killed_is_killed_with_its_daemons() {
+    let trial = Trial::new();
+    // The child ignores the signal that it gets when its supervisor dies.
+    let script = format!("{}; {STUBBORN}", DAEMONS[0]);
+    let (process, _pipes) = start(&trial, &script).await;
+    eventually("a daemon", || trial.residents().len() > 1);
+
+    kill_process(supervisor_of(&process), Signal::KILL).expect("it lives");
+
+    assert_eq!(within(process.exited()).await, Exit::Unknown);
+    let end = within(process.shut_down(kill_at_once())).await;
+    assert_eq!(end.left, []);
+    assert_eq!(trial.residents(), []);
+    trial.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn a_supervisor_that_was_stopped_does_not_prevent_a_shut_down() {
+    let trial = Trial::new();
+    let (process, _pipes) = start(&trial, LISTENING).await;
+    let supervisor = supervisor_of(&process);
+    kill_process(supervisor, Signal::STOP).expect("it lives");
+    let number = supervisor.as_raw_pid().unsigned_abs();
+    eventually("the supervisor to stop", || state(number) == Some('T'));
+
+    let end = within(process.shut_down(kill_at_once())).await;
+
+    assert!(end.is_complete(), "{end:?}");
+    assert_eq!(end.exit, Some(Exit::Signal(9)));
+    assert_eq!(state(number), None, "the supervisor is still there");
+}
+
+#[tokio::test]
+async fn the_orphans_of_a_child_are_reaped() {
+    let trial = Trial::new();
+    let script = "(env -i setsid bash -c 'echo $$ >orphan; read -r _ <hold' &); exit 0";
+    let script = format!("mkfifo hold; {script}");
+    let started = trial.bash(&script).start().await.expect("it starts");
+    within(started.process.exited()).await;
+    let child = started.process.pid();
+    let orphan = trial.told_in("orphan").parse().expect("a number");
+
+    let end = within(started.process.shut_down(kill_at_once())).await;
+
+    assert!(end.is_complete(), "{end:?}");
+    assert_eq!((state(child), state(orphan)), (None, None));
+}
