@@ -10,6 +10,7 @@ mod browser;
 #[path = "../../autonoe-claude/tests/real/build.rs"]
 mod build;
 mod choosing;
+mod everyday;
 mod guide;
 mod harness;
 mod models;

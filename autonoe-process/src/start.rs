@@ -114,7 +114,9 @@ fn fork(
     let (program, directory) = (launch.program.clone(), launch.directory.clone());
     let failed = |source| LaunchError::system(&program, source);
     let inherited = launch.inherited.iter().map(inherited::copy);
-    let inherited = inherited.chain(descriptors.into_iter().map(Ok)).collect::<io::Result<_>>();
+    let inherited = inherited
+        .chain(descriptors.into_iter().map(Ok))
+        .collect::<io::Result<_>>();
     let (mut exit, writer) = io::pipe().map_err(failed)?;
     let (tie, exit_pipe) = supervise(writer);
     before_exec::prepare(&mut command, inherited.map_err(failed)?, tie);

@@ -6,6 +6,10 @@
 //! When this program dies, the supervisor interrupts the child, waits for its end, and kills what
 //! is left.
 //!
+//! If this program were the subreaper, it could not tell orphans from its other children, and they
+//! would survive its death. A separate program would have to be installed next to every program
+//! that uses this crate. Hence the fork.
+//!
 //! A pipe connects both: the keeper reads the end of the child from it, and closes it to end the
 //! supervisor.
 //!

@@ -17,11 +17,8 @@ pub(super) const SETTINGS: &str = ".gemini";
 pub(super) const SYSTEM_SETTINGS: &str = "system-settings.json";
 
 /// What Gemini CLI uses to reach its models, and its tools do not need.
-pub(super) const GEMINI_KEYS: [&str; 3] = [
-    API_KEY,
-    "GOOGLE_API_KEY",
-    "GOOGLE_APPLICATION_CREDENTIALS",
-];
+pub(super) const GEMINI_KEYS: [&str; 3] =
+    [API_KEY, "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"];
 
 /// The variable with the API key.
 pub(super) const API_KEY: &str = "GEMINI_API_KEY";

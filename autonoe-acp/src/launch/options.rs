@@ -210,7 +210,10 @@ impl AcpOptions {
 
     /// Sets the variables with the credentials of the agent itself.
     #[must_use]
-    pub fn with_key_variables(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+    pub fn with_key_variables(
+        mut self,
+        names: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
         self.key_variables = names.into_iter().map(Into::into).collect();
         self
     }

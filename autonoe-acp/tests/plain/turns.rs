@@ -76,3 +76,17 @@ async fn a_session_does_not_choose_the_folders_of_the_agent() {
         assert_eq!(is_chosen, [false, false, true], "{home:?}: {said}");
     }
 }
+
+/// An agent reads what it wants to, and the protocol has no setting for it.
+#[tokio::test]
+async fn a_session_without_project_memory_is_refused() {
+    let talk = Agent::prompted("say Hello.; finish").start();
+    let mut spec = talk.spec();
+    spec.project_memory = false;
+
+    let error = AcpAgents::new(talk.options())
+        .create(spec)
+        .expect_err("it cannot be kept");
+
+    assert_eq!(error.kind(), AgentErrorKind::Unsupported, "{error}");
+}

@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use autonoe_core::{AgentError, AgentErrorKind, OuterSandbox, Sandbox, SessionSpec};
+use autonoe_acp::{AcpAgents, HomeFolder};
+use autonoe_core::{
+    AgentClientFactory, AgentError, AgentErrorKind, OuterSandbox, Sandbox, SessionSpec,
+};
 use autonoe_testkit::model_server::{Script, Turn};
 use serde_json::json;
 
@@ -59,7 +62,31 @@ async fn the_model_receives_the_file_but_no_settings_of_the_project_apply() {
     assert_eq!(setting.names(), [".gemini", "GEMINI.md", "OTHER.md"]);
 }
 
-/// If this fails with a later version, `context.fileName` may turn the file off.
+/// This is why a session without memory is refused. If a later version reads only the files that
+/// the setting names, the setting can turn the file off.
+#[tokio::test]
+async fn the_program_reads_its_own_file_beside_those_that_settings_name() {
+    let setting = Setting::new(Script::new([Turn::text("Hello.")]));
+    let home = setting.folder.join("home");
+    let settings = json!({"context": {"fileName": "OTHER.md"}}).to_string();
+    fs::create_dir_all(home.join(".gemini")).expect("writable");
+    fs::write(home.join(".gemini/settings.json"), settings).expect("writable");
+    fs::write(setting.file("GEMINI.md"), MEMORY).expect("writable");
+    fs::write(setting.file("OTHER.md"), "From another file.").expect("writable");
+    let options = setting.options().with_home(HomeFolder::Kept(home));
+    let agents = AcpAgents::new(options);
+    let mut client = agents.create(setting.spec()).expect("it can be made");
+
+    let (_, error) = events_of(client.as_mut(), "Say hello.").await;
+    within(client.dispose()).await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?}");
+    let text = setting.server.log().main_requests()[0].raw.to_string();
+    for expected in [MEMORY, "From another file."] {
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
 #[tokio::test]
 async fn a_session_without_memory_is_refused_where_the_program_would_read_the_file() {
     for name in ["GEMINI.md", "parts/GEMINI.md"] {

@@ -129,7 +129,11 @@ async fn tools_get_the_environment_without_what_is_secret() {
 
     let events = one_session(&setting, options, Grants::none()).await;
 
-    assert_eq!(output(&events), Some("key= token= other=told"), "{events:?}");
+    assert_eq!(
+        output(&events),
+        Some("key= token= other=told"),
+        "{events:?}"
+    );
 }
 
 fn output(events: &[StreamEvent]) -> Option<&str> {
@@ -158,7 +162,9 @@ async fn no_environment_has_the_key_and_an_allowed_variable_reaches_tools() {
         for name in ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GITHUB_TOKEN"] {
             options.environment.insert(name.into(), hush.clone().into());
         }
-        options.environment.insert("NPM_TOKEN".into(), "told".into());
+        options
+            .environment
+            .insert("NPM_TOKEN".into(), "told".into());
         let mut spec = setting.spec();
         spec.outer_sandbox = is_enclosed.then(OuterSandbox::bubblewrap);
         spec.credential_filter = CredentialFilter::default().allow("NPM_TOKEN");
@@ -172,7 +178,11 @@ async fn no_environment_has_the_key_and_an_allowed_variable_reaches_tools() {
         assert_eq!(output(&events), Some("npm=told\nend"), "{home} {events:?}");
         let exchanges = setting.server.log().exchanges();
         let credentials = exchanges.iter().map(|it| it.headers.credential());
-        assert!(credentials.into_iter().any(|it| it == Some(Credential::ApiKey)));
+        assert!(
+            credentials
+                .into_iter()
+                .any(|it| it == Some(Credential::ApiKey))
+        );
         setting.server.verify();
     }
 }

@@ -230,9 +230,7 @@ mod tests {
         let script = taken.bash_setup(Some("/home/it's/setup.sh".as_ref()));
         assert_eq!(
             script.as_deref(),
-            Some(
-                "unset ANTHROPIC_AUTH_TOKEN AWS_SECRET_ACCESS_KEY\n. '/home/it'\\''s/setup.sh'\n"
-            )
+            Some("unset ANTHROPIC_AUTH_TOKEN AWS_SECRET_ACCESS_KEY\n. '/home/it'\\''s/setup.sh'\n")
         );
     }
 

@@ -11,8 +11,12 @@ use super::git_excludes::git_variables;
 use super::project_memory::has_memory;
 use super::{ClaudeOptions, ConfigFolder};
 
-/// Set for every session: no traffic but model calls, and times in UTC.
+/// Set for every session: commands from the root of the project, no traffic but model calls, and
+/// times in UTC.
 const ALWAYS: &[(&str, &str)] = &[
+    // Without it, a `cd` lasts for all further commands, and the Bash policy, which judges each
+    // command from the root of the project, refuses the way back.
+    ("CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR", "1"),
     ("CLAUDE_CODE_ENTRYPOINT", "autonoe"),
     // It says when it is idle, so that nobody has to guess when a session is over.
     ("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1"),

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::path::PathBuf;
 
 use autonoe_backend::{Inside, SessionPlace};
 use autonoe_core::{AgentError, AgentErrorKind, Sandbox, SessionSpec, Support};
@@ -24,6 +25,16 @@ const OWN_SANDBOX: Support = Support::Yes;
 
 /// All that is needed to start the program for one session.
 pub(crate) struct LaunchPlan;
+
+/// A launch with what the session needs to know about it.
+pub(crate) struct Prepared {
+    pub(crate) launch: Launch,
+    /// The settings that must be in force.
+    pub(crate) settings: Settings,
+    /// The file with the MCP servers. It may hold their credentials, so the session removes it once
+    /// Claude Code has read it.
+    pub(crate) server_file: Option<PathBuf>,
+}
 
 impl LaunchPlan {
     /// Tells whether the session can be started at all.
@@ -67,15 +78,15 @@ impl LaunchPlan {
         Settings::new(options, spec, &options.temporary).map(drop)
     }
 
-    /// Prepares the launch with its folder, and returns the settings that must be in force.
+    /// Prepares the launch with its folder.
     ///
     /// # Errors
     ///
     /// The folder cannot be created, or the session cannot be started at all.
-    pub(crate) async fn launch(
+    pub(crate) async fn prepare(
         options: &ClaudeOptions,
         spec: &SessionSpec,
-    ) -> Result<(Launch, Settings), AgentError> {
+    ) -> Result<Prepared, AgentError> {
         let place = furnish(options)?;
         let settings = Settings::new(options, spec, &temporary(place.path()))?;
         let excludes = match own_sandbox(spec) {
@@ -119,7 +130,11 @@ impl LaunchPlan {
         let launch = secrets.fold(launch, |launch, (variable, secret)| {
             launch.secret(variable, secret)
         });
-        Ok((launch, settings))
+        Ok(Prepared {
+            launch,
+            settings,
+            server_file: files.mcp_servers,
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! From nothing to a program that waits for a prompt.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -18,7 +19,7 @@ use super::mcp_log::McpLog;
 use super::pending::Pending;
 use super::talk::{Silence, Talk};
 use crate::events::{Busy, Translator};
-use crate::launch::{ClaudeOptions, FOLDER, LaunchPlan, StagingFolders};
+use crate::launch::{ClaudeOptions, FOLDER, LaunchPlan, Prepared, StagingFolders};
 use crate::outcome::Exit;
 use crate::probe::{Manner, stranger};
 use crate::wire::{HookMatcher, Initialize, Line, Message, Request};
@@ -46,6 +47,8 @@ pub(crate) struct Live {
     expectation: Expectation,
     has_result: bool,
     program: PathBuf,
+    /// The file with the MCP servers, until the program has read it.
+    server_file: Option<PathBuf>,
 }
 
 impl Live {
@@ -60,7 +63,11 @@ impl Live {
     ) -> Result<Self, AgentError> {
         // A killed host could not do it.
         sweep(&options.temporary, FOLDER).await;
-        let (launch, settings) = LaunchPlan::launch(options, spec).await?;
+        let Prepared {
+            launch,
+            settings,
+            server_file,
+        } = LaunchPlan::prepare(options, spec).await?;
         let expectation = Expectation::new(options, spec, settings);
         let (staging, started) = (StagingFolders::before(&spec.cwd), SystemTime::now());
         let Started {
@@ -91,6 +98,7 @@ impl Live {
             expectation,
             has_result: false,
             program: options.program.clone(),
+            server_file,
         })
     }
 
@@ -136,7 +144,19 @@ impl Live {
         self.ask(Request::Initialize(initialize)).await?;
         let settings = self.ask(Request::GetSettings).await?;
         self.expectation.check_settings(settings.as_ref())?;
-        self.wait_for_servers(options, spec).await
+        self.wait_for_servers(options, spec).await?;
+        self.remove_server_file()
+    }
+
+    /// Removes the file with the MCP servers: tools could read the credentials in it.
+    fn remove_server_file(&mut self) -> Result<(), AgentError> {
+        let Some(file) = self.server_file.take() else {
+            return Ok(());
+        };
+        fs::remove_file(&file).map_err(|error| {
+            let message = format!("the file {file:?} with MCP servers cannot be removed");
+            AgentError::new(AgentErrorKind::Other, message).because(error)
+        })
     }
 
     /// Waits until the program has connected to every server of the session.

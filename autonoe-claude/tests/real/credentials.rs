@@ -1,5 +1,8 @@
 //! Credentials in the environment of the backend, and what of them reaches a tool.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
 use autonoe_claude::{ClaudeAgents, ClaudeOptions};
 use autonoe_core::{AgentClientFactory, CredentialFilter, Sandbox, StreamEvent};
 use autonoe_testkit::model_server::Credential;
@@ -16,7 +19,7 @@ fn look(hush: &str) -> Turn {
             "gateway=[$ANTHROPIC_AUTH_TOKEN] github=[$GITHUB_TOKEN] npm=[$NPM_TOKEN]"
         env | grep -a {hush}
         cat /proc/[0-9]*/environ 2>/dev/null | tr '\0' '\n' | grep -a {hush}
-        cat <&100 2>/dev/null | grep -a {hush}
+        {{ cat <&100; }} 2>/dev/null | grep -a {hush}
         echo end"#
     );
     Turn::tool("Bash", json!({"command": command, "description": "look"}))
@@ -50,12 +53,16 @@ fn credentials(setting: &Setting) -> Vec<Option<Credential>> {
     calls.map(|it| it.headers.credential()).collect()
 }
 
-/// Gives a setting whose processes alone have a text in their environment, and that text.
-fn setting(build: Build, login: Login) -> (Setting, String) {
-    // The text is known before the script that looks for it.
-    let folder = tempfile::tempdir().expect("a name that no other test has");
+/// Returns a credential that no other test has.
+fn hush() -> String {
+    let folder = tempfile::tempdir().expect("a folder with a random name");
     let name = folder.path().file_name().expect("it has one");
-    let hush = format!("hush{}", name.to_string_lossy().replace('.', "-"));
+    format!("hush{}", name.to_string_lossy().replace('.', "-"))
+}
+
+/// Returns a setting whose model looks for a credential, and that credential.
+fn setting(build: Build, login: Login) -> (Setting, String) {
+    let hush = hush();
     let script = Script::new([look(&hush), Turn::text("Seen.")]);
     (Setting::with_login(build, script, login), hush)
 }
@@ -75,7 +82,9 @@ async fn a_tool_gets_no_credentials_but_those_that_are_allowed(build: Build) {
             for name in [variable, "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY"] {
                 options.environment.insert(name.into(), hush.clone().into());
             }
-            options.environment.insert("NPM_TOKEN".into(), "told".into());
+            options
+                .environment
+                .insert("NPM_TOKEN".into(), "told".into());
 
             let output = seen(&setting, options, sandbox).await;
 
@@ -85,7 +94,10 @@ async fn a_tool_gets_no_credentials_but_those_that_are_allowed(build: Build) {
             );
             let credentials = credentials(&setting);
             assert!(!credentials.is_empty());
-            assert!(credentials.iter().all(|it| *it == Some(kind)), "{credentials:?}");
+            assert!(
+                credentials.iter().all(|it| *it == Some(kind)),
+                "{credentials:?}"
+            );
         }
     }
 }
@@ -103,11 +115,66 @@ async fn a_command_does_not_get_the_token_of_a_gateway(build: Build) {
         let (variables, _) = output.split_once('\n').expect("several lines");
         assert_eq!(variables, "key=[] login=[] gateway=[] github=[] npm=[]");
         let credentials = credentials(&setting);
-        assert!(credentials.contains(&Some(Credential::Bearer)), "{credentials:?}");
+        assert!(
+            credentials.contains(&Some(Credential::Bearer)),
+            "{credentials:?}"
+        );
     }
 }
 
+/// An MCP server without tools, which writes down its token.
+const SERVER: &str = r#"#!/bin/bash
+echo "$TOKEN" > "$1"
+while read -r line; do
+    [[ $line =~ \"id\":([0-9]+) ]] || continue
+    case $line in
+        *'"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}' ;;
+        *'"tools/list"'*) result='{"tools":[]}' ;;
+        *) result='{}' ;;
+    esac
+    echo "{\"jsonrpc\":\"2.0\",\"id\":${BASH_REMATCH[1]},\"result\":$result}"
+done
+"#;
+
+async fn an_mcp_server_gets_its_credentials_and_no_tool_reads_them_from_a_file(build: Build) {
+    let hush = hush();
+    // The shell prints a pattern that matches nothing as it is written.
+    let input = json!({"command": "echo ../tmp/*/mcp-servers.json", "description": "look"});
+    let script = Script::new([Turn::tool("Bash", input), Turn::text("Seen.")]);
+    let setting = Setting::new(build, script);
+    let server = setting.folder.join("server.sh");
+    fs::write(&server, SERVER).expect("writable");
+    fs::set_permissions(&server, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let mut options = setting.options();
+    let name = "GITHUB_TOKEN".into();
+    options.environment.insert(name, hush.clone().into());
+    let server = json!({
+        "command": server,
+        "args": [setting.folder.join("token")],
+        "env": {"TOKEN": "${GITHUB_TOKEN}"},
+    });
+    let server = serde_json::from_value(server).expect("a server");
+    let mut spec = setting.spec([]);
+    spec.mcp_servers.insert("github".into(), server);
+    let agents = ClaudeAgents::new(options);
+    let mut client = agents.create(spec).expect("it can be made");
+
+    let (events, error) = events_of(client.as_mut(), "Look.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    let token = fs::read_to_string(setting.folder.join("token"));
+    assert_eq!(token.expect("the server ran"), format!("{hush}\n"));
+    let output = events.iter().find_map(|event| match event {
+        StreamEvent::ToolResponse { output, .. } => Some(output.as_str()),
+        _ => None,
+    });
+    assert_eq!(output, Some("../tmp/*/mcp-servers.json"));
+    setting.assert_nothing_is_left();
+}
+
 on_both_builds![
+    an_mcp_server_gets_its_credentials_and_no_tool_reads_them_from_a_file,
     a_tool_gets_no_credentials_but_those_that_are_allowed,
     a_command_does_not_get_the_token_of_a_gateway,
 ];

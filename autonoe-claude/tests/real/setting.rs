@@ -20,7 +20,7 @@ use tempfile::TempDir;
 use crate::build::Build;
 
 /// The name that projects have if nothing else is said.
-const PROJECT: &str = "project";
+pub(crate) const PROJECT: &str = "project";
 
 /// A variable that everything inherits which a test starts.
 pub(crate) const MARKER: &str = "AUTONOE_TEST_SETTING";
@@ -40,7 +40,7 @@ pub(crate) struct Setting {
 pub(crate) struct Place {
     pub(crate) folder: PathBuf,
     /// The name of the project in the folder.
-    project: &'static str,
+    pub(crate) project: &'static str,
     pub(crate) model: String,
     pub(crate) build: Build,
     pub(crate) login: Login,

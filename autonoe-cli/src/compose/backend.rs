@@ -17,8 +17,9 @@ use serde_json::Value;
 use super::announced::of_environment;
 use super::backend_choice::fields_of;
 use super::fitness::{Wanted, check};
+use super::git_identity::add_git_identity;
 use super::priced::priced;
-use super::program_environment::program_environment;
+use super::program_environment::{is_key_of_another, program_environment};
 use super::servers::{Which, check_servers};
 use super::{BackendChoice, ChosenBackend, ChosenModel, ModelsFile, NoModel, Origin};
 use crate::error::{CliError, whole};
@@ -93,7 +94,10 @@ impl ChosenBackend {
             BackendChoice::Spec(spec) => fields_of(&**spec),
             BackendChoice::Scripted(_) | BackendChoice::Model(_) => Value::Null,
         };
-        program_environment(self.choice.tag(), &fields, models, surroundings)
+        let tag = self.choice.tag();
+        let mut environment = program_environment(tag, &fields, models, surroundings);
+        environment.retain(|name, _| !is_key_of_another(tag, name));
+        environment
     }
 
     /// Builds the backend for a run in `project`.
@@ -175,7 +179,8 @@ pub(crate) fn context_for(
     models: &ModelsFile,
     surroundings: &Surroundings,
 ) -> SpecContext {
-    let environment = program_environment(tag, fields, models, surroundings);
+    let mut environment = program_environment(tag, fields, models, surroundings);
+    add_git_identity(&mut environment, root);
     SpecContext::new(Places::new(root)).with_environment(environment)
 }
 

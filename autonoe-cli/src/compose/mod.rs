@@ -8,6 +8,7 @@ mod equipment;
 mod fitness;
 mod fleet_parts;
 mod flow_parts;
+mod git_identity;
 mod model;
 mod model_name;
 mod models_file;

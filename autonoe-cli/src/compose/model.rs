@@ -11,6 +11,7 @@ use autonoe_model::{
 };
 
 use super::backend_choice::fields_of;
+use super::git_identity::add_git_identity;
 use super::{ModelName, ModelsFile, announced, listed_keys};
 use crate::error::CliError;
 use crate::surroundings::Surroundings;
@@ -234,7 +235,8 @@ impl NoModel {
 }
 
 fn context(root: &Path, surroundings: &Surroundings) -> SpecContext {
-    let environment = surroundings.environment.clone();
+    let mut environment = surroundings.environment.clone();
+    add_git_identity(&mut environment, root);
     SpecContext::new(Places::new(root)).with_environment(environment)
 }
 

@@ -1,7 +1,7 @@
 //! What the program of a backend finds in its environment.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 use autonoe_model::KeyPlaces;
 use serde_json::Value;
@@ -34,12 +34,24 @@ pub(super) fn program_environment(
     let mut environment = surroundings.environment.clone();
     let withheld = withheld(tag, spec, models);
     environment.retain(|name, _| {
-        let name = name.to_string_lossy();
-        let is_ours = name.starts_with(KEY_VARIABLE)
-            || (name.starts_with("OTEL_EXPORTER_OTLP") && name.ends_with("HEADERS"));
-        !is_ours && !withheld.contains(&*name)
+        let is_withheld = withheld.contains(&*name.to_string_lossy());
+        !is_withheld && !is_for_autonoe_alone(name)
     });
     environment
+}
+
+/// Returns whether the variable has a key of a webhook or of telemetry.
+pub(super) fn is_for_autonoe_alone(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.starts_with(KEY_VARIABLE)
+        || (name.starts_with("OTEL_EXPORTER_OTLP") && name.ends_with("HEADERS"))
+}
+
+/// Returns whether the variable has the key of a known service that the backend does not use.
+pub(super) fn is_key_of_another(tag: &str, name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    let is_known = built_in_keys().chain(KEYS).any(|known| known == name);
+    is_known && own(tag).is_some_and(|own| !own.contains(&&*name))
 }
 
 /// Returns the variables of keys that a backend does not get.
@@ -133,7 +145,11 @@ mod tests {
     #[test]
     fn a_program_does_not_get_the_keys_that_autonoe_uses_for_something_else() {
         for (tag, spec, expected) in [
-            ("claude", json!({}), &["ANTHROPIC_API_KEY", "GITHUB_TOKEN"][..]),
+            (
+                "claude",
+                json!({}),
+                &["ANTHROPIC_API_KEY", "GITHUB_TOKEN"][..],
+            ),
             (
                 "codex",
                 json!({}),

@@ -1,5 +1,6 @@
 //! The backends, and how each plays a story.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use autonoe_testkit::ScriptedAgents;
@@ -35,7 +36,7 @@ impl Backend {
         if self == Self::Scripted {
             return play_scripted(story, &place).await;
         }
-        let server = self.serve(story, &place);
+        let server = self.serve(story, &place.root());
 
         let outcome = run(story, self.agents(&place, &server), &place).await;
 
@@ -45,33 +46,41 @@ impl Backend {
 
     /// Plays a story in `place`, and returns all that its model received.
     pub(crate) async fn prompts(self, story: &Story, place: &Place) -> Vec<Prompt> {
-        let server = self.serve(story, place);
+        let server = self.serve(story, &place.root());
         run(story, self.agents(place, &server), place).await;
         server.verify();
         server.log().main_requests()
     }
 
-    /// Starts the model of a story.
-    fn serve(self, story: &Story, place: &Place) -> Server {
+    /// Starts the scripted model of a story for an agent that works in `root`.
+    pub(crate) fn serve(self, story: &Story, root: &Path) -> Server {
         use MainRequests::{All, WithTools};
-        let (vendor, dialect, main, quota_spent) = match self {
-            Self::Claude(_) => {
-                let quota = quota_of_claude();
-                (Vendor::Anthropic, Dialect::Claude, WithTools, quota)
-            }
-            Self::Codex => (Vendor::OpenAi, Dialect::Codex, WithTools, quota_of_codex()),
-            Self::Gemini => {
-                let quota = Refusal::quota_spent();
-                (Vendor::Google, Dialect::Gemini, WithTools, quota)
-            }
+        let (vendor, main, quota_spent) = match self {
+            Self::Claude(_) => (Vendor::Anthropic, WithTools, quota_of_claude()),
+            Self::Codex => (Vendor::OpenAi, WithTools, quota_of_codex()),
+            Self::Gemini => (Vendor::Google, WithTools, Refusal::quota_spent()),
             Self::Model(api) => {
                 let quota = Refusal::rate_limited().retry_after(5 * 3600);
-                (api.vendor(), Dialect::Claude, All, quota)
+                (api.vendor(), All, quota)
             }
             Self::Scripted => unreachable!("scripted agents ask no model"),
         };
-        let root = place.root();
-        vendor.serve(served::script(story, dialect, &root, main, &quota_spent))
+        vendor.serve(served::script(
+            story,
+            self.dialect(),
+            root,
+            main,
+            &quota_spent,
+        ))
+    }
+
+    /// Returns whose tool names the model uses.
+    pub(crate) fn dialect(self) -> Dialect {
+        match self {
+            Self::Claude(_) | Self::Model(_) | Self::Scripted => Dialect::Claude,
+            Self::Codex => Dialect::Codex,
+            Self::Gemini => Dialect::Gemini,
+        }
     }
 
     fn agents(self, place: &Place, server: &Server) -> Agents {

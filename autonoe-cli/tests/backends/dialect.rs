@@ -1,9 +1,8 @@
 //! Decisions in the words in which a model calls the tools of an agent.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use autonoe_testkit::model_server::{Message, Turn};
+use autonoe_testkit::model_server::{Message, ToolResult, Turn};
 use serde_json::{Value, json};
 
 use crate::backends::story::{Call, What};
@@ -18,51 +17,138 @@ pub(crate) enum Dialect {
 }
 
 impl Dialect {
-    /// Returns what a model answers that makes these calls at once, in the project `root`.
+    /// Returns a model's answer that makes these calls at once, in the project `root`.
     pub(crate) fn turn(self, calls: &[Call], root: &Path) -> Turn {
         let message = calls.iter().fold(Message::new(), |message, call| {
-            self.add(message, &call.what, root)
+            self.add(message, call, root)
         });
         message.into()
     }
 
-    fn add(self, message: Message, what: &What, root: &Path) -> Message {
-        match (self, what) {
-            (Self::Claude, What::Tool { name, input }) => {
-                message.uses_tool(format!("mcp__autonoe__{name}"), input.clone())
+    fn add(self, message: Message, call: &Call, root: &Path) -> Message {
+        let (tool, input) = match self {
+            Self::Claude => claude(&call.what, root),
+            Self::Gemini => gemini(&call.what, root),
+            Self::Codex => match codex(&call.what) {
+                CodexCall::Function(tool, input) => (tool, input),
+                CodexCall::Item(mut item) => {
+                    item["id"] = format!("item_{}", call.id).into();
+                    item["call_id"] = call.id.clone().into();
+                    item["status"] = "completed".into();
+                    return message.with_raw_block(item);
+                }
+            },
+        };
+        message.uses_tool_as(&call.id, tool, input)
+    }
+
+    /// Tells whether a result says that its call failed or was refused.
+    pub(crate) fn is_failure(self, result: &ToolResult) -> bool {
+        match self {
+            // Our agent on models tells the exit code of a command that failed in its output.
+            Self::Claude => result.is_error || result.text.contains("[exit code "),
+            // The API has no flag for it.
+            Self::Codex => {
+                let text = &result.text;
+                let exited = text.split_once("Process exited with code ");
+                let failed = exited.is_some_and(|(_, code)| !code.starts_with("0\n"));
+                failed || text.contains("rejected") || text.contains("denied")
             }
-            (Self::Claude, What::Write { file, text }) => {
-                message.uses_tool("Write", written(root, file, text))
-            }
-            (Self::Claude, What::Command(command)) => {
-                let input = json!({"command": command, "description": "as the script says"});
-                message.uses_tool("Bash", input)
-            }
-            (Self::Codex, What::Tool { name, input }) => {
-                let input = input.to_string();
-                let call = json!({"namespace": "autonoe", "name": name, "arguments": input});
-                raw(message, "function_call", call)
-            }
-            (Self::Codex, What::Write { file, text }) => {
-                let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();
-                let patch =
-                    format!("*** Begin Patch\n*** Add File: {file}\n{lines}*** End Patch\n");
-                let call = json!({"name": "apply_patch", "input": patch});
-                raw(message, "custom_tool_call", call)
-            }
-            (Self::Codex, What::Command(command)) => {
-                message.uses_tool("exec_command", json!({"cmd": command}))
-            }
-            (Self::Gemini, What::Tool { name, input }) => {
-                message.uses_tool(format!("mcp_autonoe_{name}"), input.clone())
-            }
-            (Self::Gemini, What::Write { file, text }) => {
-                message.uses_tool("write_file", written(root, file, text))
-            }
-            (Self::Gemini, What::Command(command)) => {
-                message.uses_tool("run_shell_command", json!({"command": command}))
+            Self::Gemini => {
+                let text = &result.text;
+                result.is_error || text.contains("Exit Code: ") && !text.contains("Exit Code: 0")
             }
         }
+    }
+}
+
+/// Names a tool of Claude Code, and its input.
+fn claude(what: &What, root: &Path) -> (String, Value) {
+    match what {
+        What::Tool { name, input } => (format!("mcp__autonoe__{name}"), input.clone()),
+        What::Write { file, text } => ("Write".to_owned(), written(root, file, text)),
+        What::Edit { file, old, new } => ("Edit".to_owned(), edited(root, file, old, new)),
+        What::Read { file } => ("Read".to_owned(), json!({"file_path": root.join(file)})),
+        What::Command(command) => {
+            let input = json!({"command": command, "description": "as the script says"});
+            ("Bash".to_owned(), input)
+        }
+        What::Mcp {
+            server,
+            tool,
+            input,
+        } => (format!("mcp__{server}__{tool}"), input.clone()),
+        What::Claude { tool, input } => ((*tool).to_owned(), input.clone()),
+    }
+}
+
+/// Names a tool of Gemini CLI, and its input.
+fn gemini(what: &What, root: &Path) -> (String, Value) {
+    match what {
+        What::Tool { name, input } => (format!("mcp_autonoe_{name}"), input.clone()),
+        What::Write { file, text } => ("write_file".to_owned(), written(root, file, text)),
+        What::Edit { file, old, new } => {
+            let mut input = edited(root, file, old, new);
+            input["instruction"] = "as the script says".into();
+            ("replace".to_owned(), input)
+        }
+        What::Read { file } => {
+            let input = json!({"file_path": root.join(file)});
+            ("read_file".to_owned(), input)
+        }
+        What::Command(command) => {
+            let input = json!({"command": command});
+            ("run_shell_command".to_owned(), input)
+        }
+        What::Mcp {
+            server,
+            tool,
+            input,
+        } => (format!("mcp_{server}_{tool}"), input.clone()),
+        What::Claude { tool, .. } => panic!("Gemini CLI has no tool {tool}"),
+    }
+}
+
+/// A call of Codex.
+enum CodexCall {
+    /// A function and its arguments.
+    Function(String, Value),
+    /// An item of another shape, without its IDs.
+    Item(Value),
+}
+
+fn codex(what: &What) -> CodexCall {
+    let patch = |lines: String| {
+        let input = format!("*** Begin Patch\n{lines}*** End Patch\n");
+        CodexCall::Item(json!({"type": "custom_tool_call", "name": "apply_patch", "input": input}))
+    };
+    let in_namespace = |namespace: &str, tool: &str, input: &Value| {
+        let arguments = input.to_string();
+        CodexCall::Item(json!({
+            "type": "function_call", "namespace": namespace, "name": tool, "arguments": arguments,
+        }))
+    };
+    let shell = |command: &str| {
+        let input = json!({"cmd": command});
+        CodexCall::Function("exec_command".to_owned(), input)
+    };
+    match what {
+        What::Tool { name, input } => in_namespace("autonoe", name, input),
+        What::Write { file, text } => {
+            let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();
+            patch(format!("*** Add File: {file}\n{lines}"))
+        }
+        What::Edit { file, old, new } => {
+            patch(format!("*** Update File: {file}\n@@\n-{old}\n+{new}\n"))
+        }
+        What::Read { file } => shell(&format!("cat '{file}'")),
+        What::Command(command) => shell(command),
+        What::Mcp {
+            server,
+            tool,
+            input,
+        } => in_namespace(&format!("mcp__{server}"), tool, input),
+        What::Claude { tool, .. } => panic!("Codex has no tool {tool}"),
     }
 }
 
@@ -70,13 +156,6 @@ fn written(root: &Path, file: &str, text: &str) -> Value {
     json!({"file_path": root.join(file), "content": text})
 }
 
-/// Adds an item that only Codex has words for.
-fn raw(message: Message, kind: &str, mut call: Value) -> Message {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    call["type"] = kind.into();
-    call["id"] = format!("item_{number}").into();
-    call["call_id"] = format!("call_item_{number}").into();
-    call["status"] = "completed".into();
-    message.with_raw_block(call)
+fn edited(root: &Path, file: &str, old: &str, new: &str) -> Value {
+    json!({"file_path": root.join(file), "old_string": old, "new_string": new})
 }

@@ -4,17 +4,17 @@
 //! agent on models by a scripted server of the vendor, with the vendor's names of tools; to
 //! scripted agents as calls. The programs, their tools and our guards are real.
 
-mod backend;
-mod dialect;
+pub(crate) mod backend;
+pub(crate) mod dialect;
 mod memory;
-mod on_models;
+pub(crate) mod on_models;
 mod on_programs;
 mod outcome;
 mod place;
-mod programs;
+pub(crate) mod programs;
 mod run;
 mod same;
 mod scripted;
-mod served;
+pub(crate) mod served;
 mod stories;
-mod story;
+pub(crate) mod story;

@@ -39,19 +39,36 @@ fn tool_use(call: &Call, root: &Path) -> ToolUse {
             let input = json!({"file_path": root.join(file), "content": text});
             ToolUse::new("Write", input)
         }
+        What::Edit { file, old, new } => {
+            let path = root.join(file);
+            let input = json!({"file_path": path, "old_string": old, "new_string": new});
+            ToolUse::new("Edit", input)
+        }
+        What::Read { file } => ToolUse::new("Read", json!({"file_path": root.join(file)})),
         What::Command(command) => ToolUse::new("Bash", json!({"command": command})),
+        What::Mcp {
+            server,
+            tool,
+            input,
+        } => ToolUse::new(format!("mcp__{server}__{tool}"), input.clone()),
+        What::Claude { tool, input } => ToolUse::new(*tool, input.clone()),
     };
     tool.expecting(call.expect)
 }
 
 fn do_for_real(what: &What, root: &Path) {
     match what {
-        // It was done when it was called.
-        What::Tool { .. } => {}
+        // The call had its effect already, or has none on the disk.
+        What::Tool { .. } | What::Read { .. } | What::Mcp { .. } | What::Claude { .. } => {}
         What::Write { file, text } => {
             let path = root.join(file);
             fs::create_dir_all(path.parent().expect("it has one")).expect("it can be made");
             fs::write(path, text).expect("it can be written");
+        }
+        What::Edit { file, old, new } => {
+            let path = root.join(file);
+            let text = fs::read_to_string(&path).expect("it can be read");
+            fs::write(path, text.replacen(old, new, 1)).expect("it can be written");
         }
         What::Command(command) => {
             let shell = Command::new("bash")

@@ -1,5 +1,7 @@
 //! What agents decide in a run, whoever runs them.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use autonoe_core::Mode;
 use autonoe_testkit::Expectation;
 use serde_json::{Value, json};
@@ -22,25 +24,42 @@ pub(crate) struct Session {
 /// Calls that are made at once.
 pub(crate) type Step = Vec<Call>;
 
-/// A call, and what is expected to come of it.
+/// A tool call and its expected outcome.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
+    /// ID of the call in the conversation, unique in this process.
+    pub(crate) id: String,
     pub(crate) what: What,
     pub(crate) expect: Expectation,
+    /// Texts that the result contains.
+    pub(crate) shows: Vec<String>,
 }
 
-/// What a call does, in nobody's words.
+/// Effect of a call, independent of the backend's tool names.
 #[derive(Clone, Debug)]
 pub(crate) enum What {
     /// Uses one of the deliverable tools.
     Tool { name: &'static str, input: Value },
-    /// Writes a new file of the project; the text ends with a line.
-    Write {
-        file: &'static str,
-        text: &'static str,
+    /// Writes a new file of the project. The text ends with a line break.
+    Write { file: String, text: String },
+    /// Replaces whole lines of a file of the project.
+    Edit {
+        file: String,
+        old: String,
+        new: String,
     },
+    /// Reads a file of the project.
+    Read { file: String },
     /// Runs a command.
-    Command(&'static str),
+    Command(String),
+    /// Uses a tool of an MCP server of the project.
+    Mcp {
+        server: &'static str,
+        tool: &'static str,
+        input: Value,
+    },
+    /// Uses a built-in tool of Claude Code that the other backends do not have.
+    Claude { tool: &'static str, input: Value },
 }
 
 /// How a session ends.
@@ -94,8 +113,20 @@ impl Session {
 
 impl Call {
     fn new(what: What) -> Self {
-        let expect = Expectation::Runs;
-        Self { what, expect }
+        static NUMBER: AtomicU32 = AtomicU32::new(1);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        Self {
+            id: format!("call_{number}"),
+            what,
+            expect: Expectation::Runs,
+            shows: Vec::new(),
+        }
+    }
+
+    /// Expects a result that contains `text`.
+    pub(crate) fn showing(mut self, text: impl Into<String>) -> Self {
+        self.shows.push(text.into());
+        self
     }
 
     /// Expects that the guards do not let it happen.
@@ -118,6 +149,18 @@ pub(crate) fn plans<const N: usize>(deliverables: [(&str, &str); N]) -> Call {
     });
     let input = json!({"deliverables": deliverables.to_vec()});
     tool("create", input)
+}
+
+/// Creates deliverables that are described by their goals, with ids from `DL-001` on.
+pub(crate) fn plans_goals<'a>(goals: impl IntoIterator<Item = &'a str>) -> Call {
+    let deliverables = goals.into_iter().enumerate().map(|(index, goal)| {
+        let id = format!("DL-{:03}", index + 1);
+        json!({"id": id, "description": goal, "acceptanceCriteria": ["it works"]})
+    });
+    tool(
+        "create",
+        json!({"deliverables": deliverables.collect::<Vec<_>>()}),
+    )
 }
 
 pub(crate) fn sets(id: &str, status: &str) -> Call {
@@ -144,10 +187,35 @@ fn tool(name: &'static str, input: Value) -> Call {
     Call::new(What::Tool { name, input })
 }
 
-pub(crate) fn writes(file: &'static str, text: &'static str) -> Call {
+pub(crate) fn writes(file: impl Into<String>, text: impl Into<String>) -> Call {
+    let (file, text) = (file.into(), text.into());
     Call::new(What::Write { file, text })
 }
 
-pub(crate) fn runs(command: &'static str) -> Call {
-    Call::new(What::Command(command))
+/// Replaces the line `old` of a file, without its line break.
+pub(crate) fn edits(file: &str, old: &str, new: &str) -> Call {
+    let [file, old, new] = [file, old, new].map(str::to_owned);
+    Call::new(What::Edit { file, old, new })
+}
+
+pub(crate) fn reads(file: &str) -> Call {
+    let file = file.to_owned();
+    Call::new(What::Read { file })
+}
+
+pub(crate) fn runs(command: impl Into<String>) -> Call {
+    Call::new(What::Command(command.into()))
+}
+
+pub(crate) fn asks_server(server: &'static str, tool: &'static str, input: Value) -> Call {
+    Call::new(What::Mcp {
+        server,
+        tool,
+        input,
+    })
+}
+
+/// Uses a built-in tool that only Claude Code has.
+pub(crate) fn uses(tool: &'static str, input: Value) -> Call {
+    Call::new(What::Claude { tool, input })
 }

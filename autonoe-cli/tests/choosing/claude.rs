@@ -71,7 +71,7 @@ fn a_server_whose_program_is_missing_is_told_with_its_place() {
         "the MCP server \"db\" cannot be started",
         "there is no program \"no-such-program\"",
         "agent.json",
-        "hint: ",
+        "leave the server out of mcpServers",
     ] {
         assert!(run.stderr.contains(words), "{words}: {run:?}");
     }

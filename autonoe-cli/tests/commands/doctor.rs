@@ -69,7 +69,11 @@ fn each_problem_alone_is_in_the_way_of_a_run() {
         ),
         ("git", "no program `git`", Box::new(program("git"))),
         ("mcp server", "no program `npx`", Box::new(program("npx"))),
-        ("sandbox", "socat missing", Box::new(program("socat"))),
+        (
+            "sandbox",
+            "socat is not on PATH",
+            Box::new(program("socat")),
+        ),
         (
             "sandbox",
             "No permissions",

@@ -15,7 +15,8 @@ fn two_runs() -> Setting {
     Setting::new().file(".autonoe/journal.jsonl", lines)
 }
 
-const LIMITS: &str = r#"{"mode":"run","maxIterations":null,"maxRetries":3,"onQuota":"stop"}"#;
+const LIMITS: &str =
+    r#"{"mode":"run","maxIterations":null,"maxRetries":3,"maxStalledSessions":5,"onQuota":"stop"}"#;
 
 fn both(setting: &Setting, id: &str) -> [Said; 2] {
     [

@@ -185,10 +185,11 @@ async fn a_screen_reader_has_headings_tables_and_words_for_the_figures() {
             "Sessions",
             "Deliverables",
             "Blocked calls",
+            "Calls that you can allow",
         ]
     );
     assert_eq!(of("main").len(), 1);
-    assert_eq!(of("table").len(), 3);
+    assert_eq!(of("table").len(), 4);
     assert!(of("columnheader").contains(&"Cost"), "{heard:?}");
     assert!(of("rowheader").contains(&"DL-001"), "{heard:?}");
     let figures = [of("img"), of("image")].concat();

@@ -281,14 +281,21 @@ mod session_loop {
         assert_eq!(ended.code, Some(8), "{ended:?}");
         let why = "the last 5 sessions changed nothing: no deliverable, no commit, no file";
         assert!(ended.stdout.contains(why), "{ended:?}");
-        assert_eq!(ended.stderr.matches(", no progress)").count(), 5, "{ended:?}");
+        assert_eq!(
+            ended.stderr.matches(", no progress)").count(),
+            5,
+            "{ended:?}"
+        );
         assert!(ended.stderr.contains("hint: `autonoe log`"), "{ended:?}");
         assert!(ended.stderr.contains("--max-stalled-sessions"), "{ended:?}");
         let log = Ended::of(autonoe(&project, &["log"]));
         assert!(log.stdout.contains(why), "{log:?}");
         assert_eq!(log.stdout.matches(", no progress)").count(), 5, "{log:?}");
         let page = Ended::of(autonoe(&project, &["report", "-o", "-"]));
-        assert!(page.stdout.contains("he last 5 sessions changed nothing"), "{page:?}");
+        assert!(
+            page.stdout.contains("he last 5 sessions changed nothing"),
+            "{page:?}"
+        );
         assert_eq!(page.stdout.matches(", no progress").count(), 5, "{page:?}");
     }
 

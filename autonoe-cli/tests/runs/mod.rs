@@ -10,7 +10,7 @@ mod other_limits;
 mod pipe;
 mod real_claude;
 mod strangers;
-mod support;
+pub(crate) mod support;
 pub(crate) mod telemetry;
 pub(crate) mod terminal;
 mod unwritable;

@@ -135,6 +135,48 @@ fn an_agent_that_changes_nothing_is_stopped() {
 }
 
 #[test]
+fn an_agent_gets_no_credentials_but_those_that_the_project_allows() {
+    for build in BUILDS {
+        let project = project();
+        let config = r#"{"mcpServers": {}, "environment": {"allow": ["NPM_TOKEN"]}}"#;
+        project.write(".autonoe/agent.json", config);
+        let bash = |command: &str| {
+            let input = json!({"command": command, "description": "look"});
+            tool("Bash", input)
+        };
+        let looks = [
+            bash(
+                r#"echo "$ANTHROPIC_API_KEY|$GITHUB_TOKEN|$AWS_SECRET_ACCESS_KEY|$NPM_TOKEN" > seen"#,
+            ),
+            bash("cat /proc/*/environ"),
+            bash("tr '\\0' '\\n' < /proc/$PPID/environ"),
+        ];
+        let turns = plans().into_iter().chain(looks).chain(greets());
+        let model = AnthropicServer::start(Script::new(turns));
+        let mut command = run(&project, build, &model);
+        for name in ["GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "NPM_TOKEN"] {
+            command.env(name, format!("the {name}"));
+        }
+
+        let ended = Ended::of(command);
+
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert_eq!(project.read("seen"), "|||the NPM_TOKEN\n");
+        for blocked in ["Blocked Bash: cat /proc/*/environ", "Blocked Bash: tr "] {
+            assert_eq!(
+                ended.stderr.matches(blocked).count(),
+                1,
+                "{blocked} {ended:?}"
+            );
+        }
+        let warning = "agents get the variable NPM_TOKEN from your environment";
+        assert!(ended.stderr.contains(warning), "{ended:?}");
+        model.verify();
+        nothing_is_left(&project);
+    }
+}
+
+#[test]
 fn an_interrupt_ends_the_agent_with_the_run() {
     let build = Build::NEWER;
     let project = project();

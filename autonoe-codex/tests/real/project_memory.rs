@@ -3,7 +3,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use autonoe_core::{SessionSpec, StreamEvent};
+use autonoe_codex::{CodexAgents, CodexHome};
+use autonoe_core::{AgentClientFactory, SessionSpec, StreamEvent};
 use autonoe_testkit::model_server::{Script, Turn};
 
 use crate::setting::{Setting, events_of};
@@ -105,6 +106,37 @@ async fn settings_of_a_project_with_memory_do_not_apply() {
         assert!(!text.contains(other), "{text}");
     }
     assert!(!trace.exists());
+}
+
+#[tokio::test]
+async fn a_resumed_conversation_has_the_file_once() {
+    let setting = Setting::new(Script::new([
+        Turn::text("Hello."),
+        Turn::text("Hello again."),
+    ]));
+    fs::write(setting.file("AGENTS.md"), MEMORY).expect("writable");
+    let kept = CodexHome::Kept(setting.folder.join("kept"));
+    let agents = CodexAgents::new(setting.options().with_home(kept));
+    let mut resume = None;
+
+    for prompt in ["Say hello.", "Say it again."] {
+        let mut spec = setting.spec([]);
+        spec.resume = resume.take();
+        let mut client = agents.create(spec).expect("it can be made");
+        let (events, error) = events_of(client.as_mut(), prompt).await;
+        client.dispose().await.expect("it ends");
+        assert!(error.is_none(), "{error:?} {events:?}");
+        resume = events.into_iter().find_map(|event| match event {
+            StreamEvent::Started { session, .. } => Some(session),
+            _ => None,
+        });
+    }
+
+    for request in setting.server.log().main_requests() {
+        let text = request.raw.to_string();
+        assert_eq!(text.matches(MEMORY).count(), 1, "{text}");
+    }
+    setting.server.verify();
 }
 
 #[tokio::test]

@@ -128,7 +128,9 @@ async fn a_command_sees_no_credentials_but_those_that_are_allowed() {
         for name in ["PASSE_PARTOUT", "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY"] {
             options.environment.insert(name.into(), hush.clone().into());
         }
-        options.environment.insert("NPM_TOKEN".into(), "told".into());
+        options
+            .environment
+            .insert("NPM_TOKEN".into(), "told".into());
         let mut spec = setting.spec([]);
         spec.credential_filter = CredentialFilter::default().allow("NPM_TOKEN");
         let agents = CodexAgents::new(options);
@@ -146,7 +148,11 @@ async fn a_command_sees_no_credentials_but_those_that_are_allowed() {
         );
         let exchanges = setting.server.log().exchanges();
         let credentials = exchanges.iter().map(|it| it.headers.credential());
-        assert!(credentials.into_iter().any(|it| it == Some(Credential::Bearer)));
+        assert!(
+            credentials
+                .into_iter()
+                .any(|it| it == Some(Credential::Bearer))
+        );
         setting.server.verify();
     }
 }
@@ -155,7 +161,9 @@ async fn a_command_sees_no_credentials_but_those_that_are_allowed() {
 async fn a_session_without_the_key_of_its_provider_is_not_made() {
     let setting = Setting::new(Script::by(|_| Turn::text("Hello."))).unverified();
     let mut options = setting.options();
-    let key = options.environment.remove(std::ffi::OsStr::new("PASSE_PARTOUT"));
+    let key = options
+        .environment
+        .remove(std::ffi::OsStr::new("PASSE_PARTOUT"));
     assert!(key.is_some());
 
     let refused = CodexAgents::new(options).create(setting.spec([]));

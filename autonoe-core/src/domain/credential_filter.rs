@@ -205,8 +205,16 @@ mod tests {
 
     #[test]
     fn an_allowed_variable_is_passed_on() {
-        let filter = CredentialFilter::default().allow("NPM_TOKEN").allow("AWS_*");
-        let names = ["PATH", "NPM_TOKEN", "GITHUB_TOKEN", "AWS_REGION", "MY_SECRET"];
+        let filter = CredentialFilter::default()
+            .allow("NPM_TOKEN")
+            .allow("AWS_*");
+        let names = [
+            "PATH",
+            "NPM_TOKEN",
+            "GITHUB_TOKEN",
+            "AWS_REGION",
+            "MY_SECRET",
+        ];
         let mut environment = names.map(|name| (name.into(), "x".into())).into();
 
         filter.apply(&mut environment);

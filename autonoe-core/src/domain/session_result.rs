@@ -100,9 +100,7 @@ pub enum Activity {
 ///
 /// In [`Mode::Run`](super::Mode::Run), every ledger change, new commit and changed file is progress. A
 /// sync writes no project file, so in [`Mode::Sync`](super::Mode::Sync) only ledger changes count.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionProgress {
     /// The session changed something.

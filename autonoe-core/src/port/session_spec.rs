@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use super::{Events, Gate, Keeping, McpServer, ToolCall, Toolbox};
 use crate::domain::{
-    AgentSessionId, Budget, CredentialFilter, Epoch, InstructionName, Mode, SessionKey, SpanContext, TraceContext,
+    AgentSessionId, Budget, CredentialFilter, Epoch, InstructionName, Mode, SessionKey,
+    SpanContext, TraceContext,
 };
 
 /// All that a backend needs to know to start one session.

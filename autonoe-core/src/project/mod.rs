@@ -10,6 +10,7 @@ mod events;
 mod file_kind;
 mod file_repository;
 mod file_revision;
+mod git_ignore;
 mod hosting;
 mod instructions;
 mod journal;
@@ -29,8 +30,8 @@ mod writable;
 
 pub use config::{
     AgentConfig, AllowCommands, BashOptions, ConfigError, ConfigErrorKind, ConfigFile, ConfigLine,
-    EffectiveConfig, EnvironmentConfig, NamedBackend, PLAYWRIGHT_MCP_TOOLS, Permissions, Profiles, SandboxSwitch,
-    Source, SwitchSource, TieredCommands,
+    EffectiveConfig, EnvironmentConfig, NamedBackend, PLAYWRIGHT_MCP_TOOLS, Permissions, Profiles,
+    SandboxSwitch, Source, SwitchSource, TieredCommands,
 };
 pub use durable_file::{create_file_durably, replace_file_durably};
 pub use error::ProjectError;

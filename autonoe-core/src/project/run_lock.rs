@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::git_ignore::write_git_ignore;
 use super::{FileKind, LockProcess, Project, ProjectError};
 use crate::domain::format_time;
 
@@ -154,9 +155,12 @@ impl std::error::Error for RunLockHeld {}
 impl RunLock {
     /// Takes the lock of `project`, or says who has it.
     ///
+    /// It also writes `.autonoe/.gitignore` if there is none: agents use Git, which must not switch
+    /// the state of a run.
+    ///
     /// # Errors
     ///
-    /// Another run holds it, or the lock file cannot be written.
+    /// Another run holds it, or the lock file or `.gitignore` cannot be written.
     pub fn acquire(project: &Project, now: Timestamp) -> Result<Self, ProjectError> {
         project.ensure_state_dir()?;
         let path = project.run_lock_path();
@@ -180,6 +184,7 @@ impl RunLock {
             started_at: now,
         };
         write_holder(&mut file, &own).map_err(unwritable)?;
+        write_git_ignore(project)?;
         Ok(Self {
             file: Arc::new(file),
             on_drop: OnDrop::Free,

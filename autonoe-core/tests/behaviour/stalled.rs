@@ -97,9 +97,8 @@ async fn a_changed_file_and_a_changed_ledger_are_progress() {
 #[tokio::test(start_paused = true)]
 async fn files_that_cannot_be_measured_stop_no_run() {
     let fails: Arc<dyn Workspace> = Arc::new(|| Err(io::Error::other("too many files")));
-    let panics: Arc<dyn Workspace> = Arc::new(|| -> io::Result<WorkspaceSnapshot> {
-        panic!("a defect of the plugin")
-    });
+    let panics: Arc<dyn Workspace> =
+        Arc::new(|| -> io::Result<WorkspaceSnapshot> { panic!("a defect of the plugin") });
     for workspace in [None, Some(fails), Some(panics)] {
         let bench = Bench::new(idle_after_plan(9).into_iter().chain([passes("A")]));
         let runner = match workspace {

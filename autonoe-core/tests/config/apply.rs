@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, BuiltInInstructions, Capabilities,
-    CredentialFilter, EffectiveConfig, MemoryRepository, Mode, Places, RunControl, Sandbox, SandboxSwitch,
-    SessionRunner, SessionSpec, SpecContext,
+    CredentialFilter, EffectiveConfig, MemoryRepository, Mode, Places, RunControl, Sandbox,
+    SandboxSwitch, SessionRunner, SessionSpec, SpecContext,
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
 use serde_json::json;
@@ -126,7 +126,9 @@ async fn variables_that_the_file_allows_reach_the_session() {
         (merged("{}", Mode::Run), CredentialFilter::default()),
         (
             merged(text, Mode::Run),
-            CredentialFilter::default().allow("NPM_TOKEN").allow("AWS_*"),
+            CredentialFilter::default()
+                .allow("NPM_TOKEN")
+                .allow("AWS_*"),
         ),
     ] {
         let started = run(config, SessionScript::new("does nothing").ends()).await;

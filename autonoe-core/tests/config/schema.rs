@@ -22,6 +22,7 @@ fn every_field_has_a_description() {
             "allowPkillTargets",
             "allowedTools",
             "backend",
+            "environment",
             "hooks",
             "mcpServers",
             "permissions",

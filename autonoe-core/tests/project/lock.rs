@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use autonoe_core::{Project, ProjectError, RunLock, RunLockHolder};
 use autonoe_testkit::TempProject;
+use autonoe_testkit::program::git;
 use jiff::Timestamp;
 
 /// Waits until `holds`, and fails if it takes too long.
@@ -72,6 +73,36 @@ fn a_run_that_has_ended_is_not_taken_for_the_next_one() {
 
     let left = fs::read_to_string(project.run_lock_path()).expect("readable");
     assert_eq!(left, "");
+}
+
+#[test]
+fn git_leaves_the_state_of_a_run_alone_and_keeps_the_settings() {
+    let folder = TempProject::new();
+    let project = folder.project();
+    fs::create_dir(project.state_dir()).expect("writable");
+    for name in ["agent.json", "coding.md", "status.json", "journal.1.jsonl"] {
+        fs::write(project.state_dir().join(name), "{}").expect("writable");
+    }
+
+    let _lock = RunLock::acquire(project, Timestamp::now()).expect("nobody else");
+
+    git(project.root(), &["init", "--quiet"]);
+    git(project.root(), &["add", "--all", ".autonoe"]);
+    let tracked = git(project.root(), &["ls-files", ".autonoe"]);
+    assert_eq!(tracked, ".autonoe/agent.json\n.autonoe/coding.md");
+}
+
+#[test]
+fn a_git_ignore_of_the_user_is_left_alone() {
+    let folder = TempProject::new();
+    let project = folder.project();
+    fs::create_dir(project.state_dir()).expect("writable");
+    let ignored = project.state_dir().join(".gitignore");
+    fs::write(&ignored, "*\n").expect("writable");
+
+    let _lock = RunLock::acquire(project, Timestamp::now()).expect("nobody else");
+
+    assert_eq!(fs::read_to_string(ignored).expect("readable"), "*\n");
 }
 
 /// The environment variable that turns this test program into a process that holds the lock.

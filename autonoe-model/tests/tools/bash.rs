@@ -119,7 +119,7 @@ async fn a_daemon_that_node_starts_without_an_environment_ends_with_the_command(
         "{daemon}
          for process in /proc/[0-9]*; do
              [ $process/cwd -ef . ] && [ $(<$process/comm) = sleep ] && echo ${{process#/proc/}}
-         done"
+         done; true"
     );
 
     let said = yard.ok("Bash", json!({"command": command})).await;

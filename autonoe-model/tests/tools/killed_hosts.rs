@@ -63,11 +63,17 @@ fn commands(yard: &Yard, host: &Host) -> Vec<u32> {
     found.filter(|pid| program(*pid) != of_host).collect()
 }
 
-fn host(test: &str, yard: &Yard, lock: &Path, sandbox: Sandbox) -> Host {
+/// Ends when it is interrupted.
+const LISTENING: &str = "sleep 500";
+
+/// Does not end when it is interrupted.
+const STUBBORN: &str = "trap '' INT; sleep 500";
+
+fn host(test: &str, yard: &Yard, lock: &Path, sandbox: Sandbox, command: &str) -> Host {
     let told = json!({
         "root": yard.root(), "lock": lock, "run": yard.context().session.run.as_str(),
         "sandbox": sandbox == Sandbox::Required,
-        "command": format!("{}; echo 1 > begun; sleep 500", yard.daemon()),
+        "command": format!("{}; echo 1 > begun; {command}", yard.daemon()),
     });
     let host = Command::new(std::env::current_exe().expect("a program"))
         .args(["--exact", test])
@@ -118,7 +124,7 @@ async fn without_a_sandbox_what_survives_a_killed_host_keeps_others_out() {
     let test =
         "tools::killed_hosts::without_a_sandbox_what_survives_a_killed_host_keeps_others_out";
 
-    drop(host(test, &yard, &lock, Sandbox::Off));
+    drop(host(test, &yard, &lock, Sandbox::Off, STUBBORN));
 
     let survivors = yard.pids();
     let holders = survivors.iter().filter(|pid| holds(**pid, &lock)).count();
@@ -137,6 +143,23 @@ async fn without_a_sandbox_what_survives_a_killed_host_keeps_others_out() {
 }
 
 #[tokio::test]
+async fn without_a_sandbox_a_command_that_listens_dies_with_its_host_and_takes_its_daemons_along() {
+    if play_host().await {
+        return;
+    }
+    let yard = Yard::new();
+    let lock = lock_of(&yard);
+    let name =
+        "without_a_sandbox_a_command_that_listens_dies_with_its_host_and_takes_its_daemons_along";
+    let test = format!("tools::killed_hosts::{name}");
+
+    drop(host(&test, &yard, &lock, Sandbox::Off, LISTENING));
+
+    yard.eventually_nothing_is_left();
+    eventually("the lock to be free", || !is_locked(&lock));
+}
+
+#[tokio::test]
 async fn a_sandbox_dies_with_its_host_and_never_has_the_lock() {
     if play_host().await {
         return;
@@ -145,7 +168,7 @@ async fn a_sandbox_dies_with_its_host_and_never_has_the_lock() {
     let lock = lock_of(&yard);
     let test = "tools::killed_hosts::a_sandbox_dies_with_its_host_and_never_has_the_lock";
 
-    let host = host(test, &yard, &lock, Sandbox::Required);
+    let host = host(test, &yard, &lock, Sandbox::Required, STUBBORN);
     // A command that had it could write to it, and let others in.
     let mut holders = commands(&yard, &host);
     holders.retain(|pid| holds(*pid, &lock));

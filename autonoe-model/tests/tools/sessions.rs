@@ -1,8 +1,8 @@
 //! The tools of a session: in its directory, in its sandbox, without keys.
 
 use autonoe_core::{
-    AgentClientFactory, BackendSpec, CredentialFilter, Gate, Grants, Places, RunId, Sandbox, SessionKey, SessionSpec,
-    SpecContext, Support, ToolContext, Toolbox,
+    AgentClientFactory, BackendSpec, CredentialFilter, Gate, Grants, Places, RunId, Sandbox,
+    SessionKey, SessionSpec, SpecContext, Support, ToolContext, Toolbox,
 };
 use autonoe_model::{BuiltInTools, ModelAgents, ModelBackend, provider_spec};
 use serde_json::json;
@@ -78,7 +78,12 @@ async fn commands_get_allowed_variables_and_never_the_key_of_the_provider() {
 
     for sandbox in [Sandbox::Required, Sandbox::Off] {
         spec.sandbox = sandbox;
-        let said = says(&tools, &spec, "env | grep -c -e sk-1 -e hush; echo $NPM_TOKEN").await;
+        let said = says(
+            &tools,
+            &spec,
+            "env | grep -c -e sk-1 -e hush; echo $NPM_TOKEN",
+        )
+        .await;
 
         assert_eq!(said, "0\ntold\n");
     }

@@ -174,7 +174,9 @@ async fn a_secret_that_is_too_long_is_an_error_and_a_long_one_arrives_whole() {
     let error = refused.await.expect_err("it is too long");
     assert!(error.to_string().contains("bash"), "{error}");
 
-    let launch = trial.bash("wc -c <&$SECRET_AT").secret("SECRET_AT", &too_long[1..]);
+    let launch = trial
+        .bash("wc -c <&$SECRET_AT")
+        .secret("SECRET_AT", &too_long[1..]);
     let Started {
         process,
         stdin: _stdin,

@@ -42,8 +42,9 @@ pub(crate) fn check_arguments(call: &Call<'_, '_, '_>) -> Checked {
         let is_read = match target_of(call, arg) {
             None => false,
             Some(Target::Memory) => true,
+            Some(_) if is_pattern_of_grep(call, at) => false,
             Some(Target::Processes) => !NAMES_ONLY.contains(&call.name),
-            Some(Target::Root) => searches_root(call, at),
+            Some(Target::Root) => reads_below_root(call),
         };
         if is_read {
             return Err(deny(&arg.text, arg.span));
@@ -102,26 +103,38 @@ pub(crate) fn deny(what: &str, span: Span) -> Denial {
         .instead("read single variables by name, such as \"$HOME\", and processes with ps")
 }
 
-/// Tells whether `call` reads the files below `/`, its argument `at`.
-fn searches_root(call: &Call<'_, '_, '_>, at: usize) -> bool {
-    let is_option = |arg: &&Arg<'_>| arg.text.starts_with('-');
+/// Tells whether `call` reads what is below `/`.
+fn reads_below_root(call: &Call<'_, '_, '_>) -> bool {
     match call.name {
         "find" => call.has("-exec"),
-        "grep" => {
-            let is_recursive = |arg: &Arg<'_>| {
-                let text = arg.text.as_ref();
-                let long = ["--recursive", "--dereference-recursive", "--directories"];
-                let is_short = text.starts_with('-') && !text.starts_with("--");
-                (is_short && text.contains(['r', 'R', 'd']))
-                    || long.iter().any(|long| text.starts_with("--r") || text.starts_with(long))
-            };
-            let operands_before = call.args[..at].iter().filter(|arg| !is_option(arg)).count();
-            let is_last = call.args[at + 1..].iter().all(|arg| is_option(&arg));
-            // The first of several operands is the pattern.
-            call.args.iter().any(is_recursive) && (operands_before > 0 || is_last)
-        }
+        "grep" => call.args.iter().any(|arg| {
+            let text = arg.text.as_ref();
+            match text.strip_prefix("--") {
+                Some(long) => ["r", "dereference-r", "directories"]
+                    .iter()
+                    .any(|option| long.starts_with(option)),
+                None => text.starts_with('-') && text.contains(['r', 'R', 'd']),
+            }
+        }),
         _ => false,
     }
+}
+
+/// Tells whether the argument `at` is the pattern that grep looks for: the first of several operands.
+fn is_pattern_of_grep(call: &Call<'_, '_, '_>, at: usize) -> bool {
+    let is_operand = |arg: &Arg<'_>| !arg.text.starts_with('-');
+    let names_pattern = |arg: &Arg<'_>| {
+        let text = arg.text.as_ref();
+        match text.strip_prefix("--") {
+            Some(long) => long.starts_with("reg") || long.starts_with("file"),
+            None => text.starts_with('-') && text.contains(['e', 'f']),
+        }
+    };
+    let (before, behind) = (&call.args[..at], &call.args[at + 1..]);
+    call.name == "grep"
+        && !before.iter().any(is_operand)
+        && behind.iter().any(is_operand)
+        && !call.args.iter().any(names_pattern)
 }
 
 /// Returns the text of an argument with control characters for what is not known of it.
@@ -177,18 +190,24 @@ fn write_pattern(parts: &[Part<'_>], pattern: &mut String) {
 /// Replaces what a program, a format or a placeholder of `xargs` fills in: `{pid}`, `%s`, `$x`.
 fn with_placeholders(text: &str) -> String {
     let components = text.split('/').map(|component| {
-        let is_filled_in = component.contains(['{', '}', '$', '%']);
-        match is_filled_in && !component.contains(BOUNDARIES) {
+        let (open, close) = (component.find('{'), component.rfind('}'));
+        if let (Some(open), Some(close)) = (open, close)
+            && open < close
+        {
+            let before = component[..open].trim_end_matches('$');
+            return format!("{before}{EXPANSION}{}", &component[close + 1..]);
+        }
+        match component.contains(['$', '%']) && !component.contains(BOUNDARIES) {
             true => EXPANSION.to_string(),
-            false => component.replace('*', &STAR.to_string()).replace('?', &ANY.to_string()),
+            false => component.replace('*', "\u{1}").replace('?', "\u{2}"),
         }
     });
     components.collect::<Vec<_>>().join("/")
 }
 
 /// Characters that end a path in the text of a program.
-const BOUNDARIES: [char; 17] = [
-    ' ', '\t', '\n', '\r', '\'', '"', '`', '(', ')', ',', ';', '=', ':', '<', '>', '|', '&',
+const BOUNDARIES: [char; 18] = [
+    ' ', '\t', '\n', '\r', '\'', '"', '`', '(', ')', ',', ';', '=', ':', '<', '>', '|', '&', '@',
 ];
 
 fn paths_in(text: &str) -> impl Iterator<Item = &str> {
@@ -206,7 +225,6 @@ enum Wildcards {
 
 /// Returns what a path may lead to.
 fn target_of_path(path: &str, wildcards: Wildcards) -> Option<Target> {
-    let path = path.trim_start_matches("file:");
     let (components, base) = normalize(path);
     let Some((first, below)) = components.split_first() else {
         let is_root = base == Base::Root && path.starts_with('/');
@@ -239,7 +257,7 @@ fn in_proc(below: &[&str]) -> Option<Target> {
     }
     let is_file = |component: &&str| FILES.iter().any(|file| may_match(component, file));
     match inside {
-        inside if inside.iter().any(|component| is_file(&component)) => Some(Target::Memory),
+        inside if inside.iter().any(is_file) => Some(Target::Memory),
         [] | ["task" | "root"] | ["task", _] => Some(Target::Processes),
         ["root", rest @ ..] | ["task", _, "root", rest @ ..] => match rest {
             [first, below @ ..] if may_match(first, "proc") => in_proc(below),
@@ -284,7 +302,8 @@ fn normalize(path: &str) -> (Vec<&str>, Base) {
 
 /// Tells whether the component `pattern` may be `name`.
 fn may_match(pattern: &str, name: &str) -> bool {
-    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    let (pattern, name): (Vec<char>, Vec<char>) =
+        (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut in_name) = (0, 0);
     let mut star = None;
     while in_name < name.len() {

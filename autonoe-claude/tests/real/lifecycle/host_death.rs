@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{ENDLESS, running};
 use crate::build::{Build, on_both_builds};
-use crate::setting::{Login, Place, Setting, events_of, eventually};
+use crate::setting::{Login, PROJECT, Place, Setting, events_of, eventually};
 
 const FOLDER: &str = "AUTONOE_TEST_HOST_FOLDER";
 const MODEL: &str = "AUTONOE_TEST_HOST_MODEL";
@@ -18,6 +18,7 @@ const MODEL: &str = "AUTONOE_TEST_HOST_MODEL";
 /// In a process that [`start_host`] started, returns where it works.
 fn as_host(build: Build) -> Option<Place> {
     Some(Place {
+        project: PROJECT,
         folder: std::env::var_os(FOLDER)?.into(),
         model: std::env::var(MODEL).ok()?,
         build,

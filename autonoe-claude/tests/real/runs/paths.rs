@@ -82,7 +82,7 @@ async fn assert_worked_in(build: Build, name: &'static str) {
 }
 
 async fn blanks_and_signs_in_the_path_of_a_project_are_no_trouble(build: Build) {
-    assert_worked_in(build, "a  shop/Größe & co, (x) [y] {z} #1: $a *?!").await;
+    assert_worked_in(build, "a  shop/Größe & co, (x) [y] {z} #1: $a *?").await;
 }
 
 async fn a_backslash_in_the_path_of_a_project_is_a_letter(build: Build) {

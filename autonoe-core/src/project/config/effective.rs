@@ -251,7 +251,14 @@ impl EffectiveConfig {
     }
 
     fn merge_environment(&mut self) -> Result<(), ConfigError> {
-        for (index, name) in self.config.environment.allow.clone().into_iter().enumerate() {
+        for (index, name) in self
+            .config
+            .environment
+            .allow
+            .clone()
+            .into_iter()
+            .enumerate()
+        {
             let pointer = format!("/environment/allow/{index}");
             if let Some(problem) = variable_problem(&name) {
                 return Err(self.invalid(&pointer, format!("{name:?}: {problem}")));

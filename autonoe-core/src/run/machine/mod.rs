@@ -263,14 +263,15 @@ impl RunMachine {
             return RunAction::Continue;
         };
         let messages = std::mem::take(&mut plan.messages);
-        self.ledger = ledger.unwrap_or(self.ledger);
+        let before = self.ledger;
+        self.ledger = ledger.unwrap_or(before);
         if !meaning.shows_a_reader(result) {
             let mut later_ones = std::mem::replace(&mut self.messages, messages);
             // What the session gave back as unheard is among both.
             later_ones.retain(|later| !self.messages.contains(later));
             self.messages.extend(later_ones);
         }
-        self.tally.stalled_sessions = match before == after {
+        self.tally.stalled_sessions = match before == self.ledger {
             true => stalled_sessions(self.tally.stalled_sessions, &meaning, result, &plan),
             false => 0,
         };

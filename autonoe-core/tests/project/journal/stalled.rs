@@ -35,7 +35,8 @@ async fn the_count_goes_on_after_an_interruption_and_the_journal_gives_the_same_
         assert!(broke_off.is_err(), "it hangs");
     }
 
-    let second = ScriptedAgents::resuming_at(4, [idles(), idles(), idles(), idles(), idles(), idles()]);
+    let second =
+        ScriptedAgents::resuming_at(4, [idles(), idles(), idles(), idles(), idles(), idles()]);
     let report = unchanged(run(&project, second.unverified()))
         .start(&RunControl::new())
         .await

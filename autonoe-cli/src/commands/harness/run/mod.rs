@@ -170,16 +170,7 @@ fn alone(args: &HarnessRunArgs, project: &Project) -> Result<Option<RunLock>, Cl
     if let Some(held) = RunLock::held(project)? {
         return Err(ProjectError::Locked(held).into());
     }
-    let is_new = !project.state_dir().exists();
-    let lock = RunLock::acquire(project, Timestamp::now())?;
-    if is_new {
-        // The folder is there for locks alone, which are nothing to commit.
-        let ignored = project.state_dir().join(".gitignore");
-        std::fs::write(&ignored, "/.gitignore\n/*.lock\n").map_err(|error| {
-            CliError::failure(format!("{} cannot be written: {error}", ignored.display()))
-        })?;
-    }
-    Ok(Some(lock))
+    Ok(Some(RunLock::acquire(project, Timestamp::now())?))
 }
 
 fn webhook(

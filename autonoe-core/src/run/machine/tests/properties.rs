@@ -91,7 +91,15 @@ fn run_limits() -> impl Strategy<Value = RunLimits> {
         ],
     )
         .prop_map(
-            |(mode, max_iterations, max_retries, max_stalled_sessions, on_quota, cost_usd, time)| {
+            |(
+                mode,
+                max_iterations,
+                max_retries,
+                max_stalled_sessions,
+                on_quota,
+                cost_usd,
+                time,
+            )| {
                 RunLimits {
                     mode,
                     max_iterations,

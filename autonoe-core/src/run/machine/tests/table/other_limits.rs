@@ -175,7 +175,7 @@ fn a_wait_goes_on_unless_it_is_in_vain_under_the_new_limits() {
         (iterations(3), None),
         (stop, Some("quota_exceeded")),
         // The quota comes back at second 9000.
-        (seconds(60), Some("budget_exceeded")),
+        (seconds(60), Some("quota_wait_too_long")),
         (seconds(10_000), None),
         (cents(1), None),
     ] {

@@ -1,0 +1,95 @@
+//! Files that are created, moved, edited, searched and executed, without a repository.
+
+use serde_json::json;
+
+use crate::backends::backend::Backend;
+use crate::backends::story::{edits, reads, runs, uses, writes};
+use crate::build::{Build, on_both_builds};
+use crate::everyday::chore::Chore;
+use crate::everyday::whole_run::carry_out_in;
+
+const GREET: &str = "function greet(name) {
+  return 'hi';
+}
+module.exports = greet;
+";
+
+const NOTES: &str = "cat > docs/notes.md <<'EOF'
+# Notes
+
+It's a \"draft\": $HOME stays as it is.
+EOF";
+
+const SCRIPT: &str = "#!/bin/sh
+echo \"hello from $(basename \"$0\")\"
+";
+
+/// Works on files with the file tools and with commands, runs a script, and makes calls in
+/// parallel.
+pub(crate) fn files() -> Chore {
+    let calls = [
+        writes("src/greet.js", GREET),
+        reads("src/greet.js").showing("return 'hi'"),
+        edits(
+            "src/greet.js",
+            "  return 'hi';",
+            "  return `hello, ${name}`;",
+        ),
+        runs("mkdir -p docs src/lib && ls -la src").showing("greet.js"),
+        runs(NOTES),
+        runs("echo 'Second line.' >> docs/notes.md && wc -l docs/notes.md").showing("4"),
+        runs("cp src/greet.js src/lib/greet.js && mv docs/notes.md docs/NOTES.md"),
+        runs("touch src/lib/empty.js"),
+        runs("sed -i 's/draft/final/' docs/NOTES.md && sed -n '3p' docs/NOTES.md").showing("final"),
+        runs("rm src/lib/empty.js && find src -name '*.js' | sort").showing("src/lib/greet.js"),
+        runs("grep -rn 'hello' src --include='*.js'").showing("src/greet.js:2"),
+        writes("scripts/hello.sh", SCRIPT),
+        runs("chmod +x scripts/hello.sh && ./scripts/hello.sh").showing("hello from hello.sh"),
+    ];
+    Chore::new("The files are in place", calls)
+        .at_once([
+            reads("src/greet.js").showing("hello"),
+            reads("docs/NOTES.md").showing("Second line."),
+            runs("ls scripts").showing("hello.sh"),
+            writes("parallel.txt", "written beside others\n"),
+        ])
+        // The base policy does not know these commands; users of such projects allow them.
+        .settings(json!({"allowCommands": ["touch", "sed", "./scripts/hello.sh"]}))
+        .flag("--allow-destructive")
+        .leaves(["docs", "parallel.txt", "scripts", "src"])
+        .check(|workplace, findings| {
+            let greet = GREET.replace("'hi'", "`hello, ${name}`");
+            findings.same("the edited file", workplace.read("src/greet.js"), &*greet);
+            let copied = workplace.read("src/lib/greet.js");
+            findings.same("the copied file", copied, &*greet);
+            let notes = "# Notes\n\nIt's a \"final\": $HOME stays as it is.\nSecond line.\n";
+            findings.same("the moved file", workplace.read("docs/NOTES.md"), notes);
+            findings.same("the old name", workplace.exists("docs/notes.md"), false);
+            let removed = workplace.exists("src/lib/empty.js");
+            findings.same("the removed file", removed, false);
+            let parallel = workplace.read("parallel.txt");
+            findings.same("the parallel call", parallel, "written beside others\n");
+        })
+}
+
+/// Finds files with tools that only Claude Code has.
+fn claude_tools() -> Chore {
+    let calls = [
+        uses("Glob", json!({"pattern": "src/**/*.js"})).showing("src/lib/greet.js"),
+        uses(
+            "Grep",
+            json!({"pattern": "hello", "path": "src", "output_mode": "content"}),
+        )
+        .showing("hello, ${name}"),
+    ];
+    Chore::new("The files can be found", calls)
+}
+
+async fn files_are_changed_by_every_tool(build: Build) {
+    // Blanks and letters beyond ASCII in the path, and no repository.
+    let project = "Mein Projekt für Zoë, 日本";
+    let backend = Backend::Claude(build.version);
+    carry_out_in(project, backend, [files(), claude_tools()]);
+}
+
+on_both_builds![files_are_changed_by_every_tool];

@@ -1,0 +1,60 @@
+//! An MCP server of the user's project.
+
+use serde_json::json;
+
+use crate::backends::backend::Backend;
+use crate::backends::story::asks_server;
+use crate::build::{Build, on_both_builds};
+use crate::everyday::chore::Chore;
+use crate::everyday::whole_run::carry_out;
+
+/// A server on standard input and output that keeps notes in a file.
+const SERVER: &str = r"
+const fs = require('fs');
+const { createInterface } = require('readline');
+const schema = { type: 'object', properties: { note: { type: 'string' } }, required: ['note'] };
+const tools = ['remember', 'forget'].map(name => ({
+  name, description: `Makes the file ${name} a note`, inputSchema: schema,
+}));
+const handlers = {
+  initialize: ({ protocolVersion }) => ({
+    protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'notes', version: '1.0.0' },
+  }),
+  'tools/list': () => ({ tools }),
+  'tools/call': ({ name, arguments: { note } }) => {
+    fs.appendFileSync('notes.log', `${name} ${note}\n`);
+    return { content: [{ type: 'text', text: `${name}: ${note}` }] };
+  },
+};
+createInterface({ input: process.stdin }).on('line', line => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const result = handlers[method]?.(params) ?? {};
+  console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+}).on('close', () => process.exit(0));
+";
+
+/// Uses a tool that is granted and one that is not.
+pub(crate) fn mcp_server() -> Chore {
+    let calls = [
+        asks_server("notes", "remember", json!({"note": "buy milk"})).showing("remember: buy milk"),
+        asks_server("notes", "forget", json!({"note": "buy milk"})).denied(),
+    ];
+    Chore::new("The notes are kept", calls)
+        .file("tools/notes.js", SERVER)
+        .settings(json!({
+            "mcpServers": {"notes": {"command": "node", "args": ["tools/notes.js"]}},
+            "allowedTools": ["mcp__notes__remember"],
+        }))
+        .leaves(["notes.log", "tools"])
+        .check(|workplace, findings| {
+            let notes = workplace.read("notes.log");
+            findings.same("the notes", notes, "remember buy milk\n");
+        })
+}
+
+async fn a_server_of_the_user_is_asked(build: Build) {
+    carry_out(Backend::Claude(build.version), [mcp_server()]);
+}
+
+on_both_builds![a_server_of_the_user_is_asked];

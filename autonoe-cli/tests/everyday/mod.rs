@@ -1,0 +1,21 @@
+//! Everyday work of coding agents, as whole runs of the built command on the real programs.
+//!
+//! Each test scripts the model with the command lines that agents use and runs `autonoe run` in
+//! the default sandbox. It checks the disk, the git log, the ledger, `autonoe log` and the absence
+//! of processes.
+
+mod chore;
+mod dev_server;
+mod files;
+mod findings;
+mod git_work;
+mod grants;
+mod languages;
+mod long_runs;
+mod mcp_server;
+mod memory_file;
+mod other_backends;
+mod sub_agent;
+mod temporary_files;
+mod whole_run;
+mod workplace;

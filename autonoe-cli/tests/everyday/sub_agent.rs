@@ -1,0 +1,85 @@
+//! A sub-agent of Claude Code that works and is refused something.
+
+use autonoe_testkit::model_server::anthropic::AnthropicServer;
+use autonoe_testkit::model_server::{Prompt, Script, Turn};
+use serde_json::{Value, json};
+
+use crate::backends::backend::Backend;
+use crate::backends::served::Server;
+use crate::build::{Build, on_both_builds};
+use crate::everyday::workplace::Workplace;
+use crate::runs::support::autonoe::Ended;
+
+/// The sub-agent's order, which tells its requests from those of the main agent.
+const ORDER: &str = "Write the greeting into greeting.txt, then report.";
+const REPORT: &str = "The greeting is written.";
+const REFUSED: &str = "curl https://example.com/greeting";
+
+/// Tells whether a request comes from the sub-agent.
+fn is_sub_agent(prompt: &Prompt) -> bool {
+    let texts = prompt.user_texts();
+    texts.iter().any(|text| text.contains(ORDER))
+}
+
+/// Plays the model of both agents: each answer follows from the conversation so far.
+fn answer(prompt: &Prompt, file: &str) -> Turn {
+    let results = prompt.tool_results().len();
+    if is_sub_agent(prompt) {
+        return match results {
+            0 => bash(REFUSED),
+            1 => bash(&format!("echo hello > {file}")),
+            _ => Turn::text(REPORT),
+        };
+    }
+    let is_reported = prompt.raw["messages"].to_string().contains(REPORT);
+    match (results, is_reported) {
+        (0, _) => {
+            let names = ["Task", "Agent"];
+            let name = names.into_iter().find(|name| prompt.tool(name).is_some());
+            let input = json!({
+                "description": "Write the greeting", "prompt": ORDER,
+                "subagent_type": "general-purpose",
+            });
+            Turn::tool(name.unwrap_or("Task"), input)
+        }
+        // The sub-agent may work in the background; its report starts another turn.
+        (1, false) => Turn::text("I wait for the report."),
+        (1, true) => Turn::tool(
+            "mcp__autonoe__set_status",
+            json!({"deliverableId": "DL-001", "status": "passed"}),
+        ),
+        _ => Turn::text("Done."),
+    }
+}
+
+fn bash(command: &str) -> Turn {
+    let input: Value = json!({"command": command, "description": "as the script says"});
+    Turn::tool("Bash", input)
+}
+
+async fn a_sub_agent_works_and_is_refused_something(build: Build) {
+    let workplace = Workplace::new(Backend::Claude(build.version), "project");
+    workplace.configure(&json!({"allowedTools": ["Task"]}));
+    workplace.plan(["There is a greeting"]);
+    let script = Script::by(|prompt| answer(prompt, "greeting.txt"));
+    let server = Server::Anthropic(AnthropicServer::start(script));
+
+    let ended = Ended::of(workplace.run(&server, &["--max-iterations=2"]));
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(workplace.read("greeting.txt"), "hello\n", "{ended:?}");
+    let requests = server.log().main_requests();
+    let of_sub_agent = requests.iter().filter(|prompt| is_sub_agent(prompt));
+    assert_eq!(of_sub_agent.count(), 3, "{}", server.log().render());
+    let journal = workplace.journal();
+    let denied: Vec<_> = journal
+        .iter()
+        .filter(|entry| entry["line"] == "denied")
+        .map(|entry| (&entry["tool"], &entry["target"]))
+        .collect();
+    assert_eq!(denied, [(&json!("Bash"), &json!(REFUSED))]);
+    assert_eq!(workplace.names(), ["SPEC.md", "greeting.txt"]);
+    workplace.wait_for_processes();
+}
+
+on_both_builds![a_sub_agent_works_and_is_refused_something];

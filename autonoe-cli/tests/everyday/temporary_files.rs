@@ -1,0 +1,48 @@
+//! Temporary files of Node.js, Python and Bash.
+
+use serde_json::json;
+
+use crate::backends::backend::Backend;
+use crate::backends::story::runs;
+use crate::build::{Build, on_both_builds};
+use crate::everyday::chore::Chore;
+use crate::everyday::whole_run::carry_out;
+
+const NODE: &str = r#"node -e "
+const fs = require('fs'), os = require('os'), path = require('path');
+const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'app-'));
+fs.writeFileSync(path.join(dir, 'a.txt'), 'from node');
+console.log(fs.readFileSync(path.join(dir, 'a.txt'), 'utf8'));
+""#;
+
+const PYTHON: &str = r#"python3 - <<'EOF'
+import os, tempfile
+with tempfile.NamedTemporaryFile(mode="w+", suffix=".txt") as f:
+    f.write("from python")
+    f.flush()
+    print(open(f.name).read())
+with tempfile.TemporaryDirectory() as d:
+    open(os.path.join(d, "b.txt"), "w").write("x")
+print("in project:", tempfile.gettempdir().startswith(os.getcwd()))
+EOF"#;
+
+const BASH: &str = r#"log=$(mktemp) && echo "from bash" | tee "$log" && cat "$log""#;
+
+/// Writes and reads temporary files.
+pub(crate) fn temporary_files() -> Chore {
+    let calls = [
+        runs(NODE).showing("from node"),
+        runs(PYTHON)
+            .showing("from python")
+            .showing("in project: False"),
+        runs(BASH).showing("from bash\nfrom bash"),
+    ];
+    // The base policy does not know these commands; users of such projects allow them.
+    Chore::new("Temporary files work", calls).settings(json!({"allowCommands": ["mktemp", "tee"]}))
+}
+
+async fn temporary_files_of_programs_work(build: Build) {
+    carry_out(Backend::Claude(build.version), [temporary_files()]);
+}
+
+on_both_builds![temporary_files_of_programs_work];

@@ -1,0 +1,313 @@
+//! A user's machine: a project, a home, the programs on the path, and the command.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use autonoe_process::Marker;
+use autonoe_testkit::program::{PATIENCE, names_in};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::backends::backend::Backend;
+use crate::backends::programs;
+use crate::backends::served::Server;
+use crate::runs::support::autonoe::Ended;
+
+/// A variable in the environment of every process that a run starts.
+const MARKER: &str = "AUTONOE_TEST_WORKPLACE";
+
+/// Identity of the user in git, as in most homes.
+const GIT_CONFIG: &str = "[user]\n\tname = Ada\n\temail = ada@example.org\n";
+
+/// Stands in for the built-in browser: an MCP server without tools.
+const NPX: &str = r"#!/usr/bin/env node
+require('readline').createInterface({ input: process.stdin }).on('line', line => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const { protocolVersion } = params ?? {};
+  const serverInfo = { name: 'playwright', version: '1.0.0' };
+  const hello = { protocolVersion, capabilities: { tools: {} }, serverInfo };
+  const result = method === 'initialize' ? hello : { tools: [] };
+  console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+}).on('close', () => process.exit(0));
+";
+
+/// A project with a specification and without the built-in browser, in the configuration that
+/// users start with.
+pub(crate) struct Workplace {
+    _folders: TempDir,
+    folder: PathBuf,
+    project: PathBuf,
+    backend: Backend,
+}
+
+impl Workplace {
+    /// Makes a workplace whose project has this name.
+    ///
+    /// It is not in `/tmp`, which is another directory in a sandbox.
+    pub(crate) fn new(backend: Backend, project: &str) -> Self {
+        let folders = tempfile::tempdir_in("/var/tmp").expect("a folder");
+        let folder = folders.path().canonicalize().expect("it exists");
+        let project = folder.join(project);
+        for path in [&folder.join("home"), &folder.join("bin"), &project] {
+            fs::create_dir(path).expect("writable");
+        }
+        let workplace = Self {
+            _folders: folders,
+            folder,
+            project,
+            backend,
+        };
+        fs::write(workplace.home().join(".gitconfig"), GIT_CONFIG).expect("writable");
+        workplace.install_programs();
+        workplace.write("SPEC.md", "# A greeting\n\nThere is a greeting.\n");
+        workplace.configure(&json!({}));
+        workplace
+    }
+
+    /// Puts the agent and the language tools on the path. Tests may have them behind shims that
+    /// need another home.
+    fn install_programs(&self) {
+        let link = |name: &str, target: &Path| {
+            symlink(target, self.folder.join("bin").join(name)).expect("writable");
+        };
+        match self.backend {
+            Backend::Claude(version) => link("claude", &programs::claude(version)),
+            Backend::Codex => link("codex", &programs::codex()),
+            Backend::Gemini => link("gemini", &programs::gemini()),
+            Backend::Model(_) | Backend::Scripted => {}
+        }
+        link("node", &programs::node());
+        link("python3", &python());
+        // Projects with MCP servers of their own have the built-in browser too, which `npx` fetches
+        // from the network.
+        let npx = self.folder.join("bin/npx");
+        fs::write(&npx, NPX).expect("writable");
+        fs::set_permissions(&npx, fs::Permissions::from_mode(0o755)).expect("ours");
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.project.clone()
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.folder.join("home")
+    }
+
+    /// Writes `agent.json` with these fields.
+    pub(crate) fn configure(&self, fields: &Value) {
+        // The built-in browser comes from the network.
+        let mut config = json!({"mcpServers": {}});
+        for (name, value) in fields.as_object().expect("an object") {
+            config[name] = value.clone();
+        }
+        self.write(".autonoe/agent.json", &config.to_string());
+    }
+
+    /// Writes a ledger with pending deliverables.
+    pub(crate) fn plan<'a>(&self, goals: impl IntoIterator<Item = &'a str>) {
+        let deliverables = goals.into_iter().enumerate().map(|(index, goal)| {
+            json!({
+                "id": deliverable_id(index), "description": goal,
+                "acceptanceCriteria": ["it works"],
+            })
+        });
+        let ledger = json!({"deliverables": deliverables.collect::<Vec<_>>()});
+        self.write(".autonoe/status.json", &ledger.to_string());
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.root().join(name);
+        fs::create_dir_all(path.parent().expect("inside the project")).expect("writable");
+        fs::write(path, text).expect("writable");
+    }
+
+    /// Returns the text of a file of the project, or the error.
+    pub(crate) fn read(&self, name: &str) -> String {
+        let text = fs::read_to_string(self.root().join(name));
+        text.unwrap_or_else(|error| format!("({error})"))
+    }
+
+    pub(crate) fn exists(&self, name: &str) -> bool {
+        self.root().join(name).exists()
+    }
+
+    /// Returns the entries of the project, without Autonoe's own.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names = names_in(&self.root());
+        names.retain(|name| name != ".autonoe");
+        names
+    }
+
+    /// Runs git in the project, outside any sandbox, and returns its output or its error.
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
+        let mut git = Command::new("git");
+        git.args(arguments)
+            .current_dir(self.root())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        let ended = Ended::of(git);
+        let output = match ended.code {
+            Some(0) => ended.stdout,
+            _ => ended.stderr,
+        };
+        output.trim().to_owned()
+    }
+
+    /// Returns the IDs of deliverables that passed, and of those that did not.
+    pub(crate) fn deliverables(&self) -> (Vec<String>, Vec<String>) {
+        let ledger: Value =
+            serde_json::from_str(&self.read(".autonoe/status.json")).unwrap_or_default();
+        let deliverables = ledger["deliverables"].as_array().cloned();
+        let id = |deliverable: &Value| deliverable["id"].as_str().unwrap_or_default().to_owned();
+        let (passed, others): (Vec<_>, Vec<_>) = deliverables
+            .unwrap_or_default()
+            .into_iter()
+            .partition(|deliverable| deliverable["passed"] == true);
+        (
+            passed.iter().map(id).collect(),
+            others.iter().map(id).collect(),
+        )
+    }
+
+    /// Prepares `autonoe` with these arguments, in the environment of the user.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_autonoe"));
+        command
+            .args(arguments)
+            .current_dir(self.root())
+            .env_clear()
+            .env("PATH", self.search_path())
+            .env("HOME", self.home())
+            .env("LANG", "C.UTF-8")
+            .env(MARKER, &self.folder)
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Prepares `autonoe run` without pauses on a model that `server` plays.
+    pub(crate) fn run(&self, server: &Server, arguments: &[&str]) -> Command {
+        let mut command = self.command(&["run", "--pause=0s"]);
+        let url = server.base_url();
+        match self.backend {
+            Backend::Claude(_) => {
+                command
+                    .env("ANTHROPIC_BASE_URL", url)
+                    .env("ANTHROPIC_API_KEY", "dummy")
+                    // Nobody listens there, so that no fetch leaves the machine.
+                    .env("HTTPS_PROXY", "http://127.0.0.1:9")
+                    .env("NO_PROXY", "127.0.0.1");
+            }
+            Backend::Codex => {
+                command
+                    .args(["--backend=codex", "--model=gpt-5.5"])
+                    .env("OPENAI_BASE_URL", url)
+                    .env("OPENAI_API_KEY", "dummy");
+            }
+            Backend::Gemini => {
+                command
+                    .args(["--backend=gemini", "--model=gemini-2.5-flash"])
+                    .env("GOOGLE_GEMINI_BASE_URL", url)
+                    .env("GEMINI_API_KEY", "dummy");
+            }
+            Backend::Model(_) => {
+                let provider =
+                    json!({"type": "anthropic", "key": {"env": "THE_KEY"}, "baseUrl": url});
+                let models = json!({"providers": {"scripted": provider}});
+                self.write(".autonoe/models.json", &models.to_string());
+                command
+                    .arg("--backend=model:scripted/claude-sonnet-4-5")
+                    .env("THE_KEY", "dummy");
+            }
+            Backend::Scripted => unreachable!("scripted agents ask no model"),
+        }
+        command.args(arguments);
+        command
+    }
+
+    /// Returns what `autonoe log` prints.
+    pub(crate) fn log(&self) -> String {
+        let ended = Ended::of(self.command(&["log"]));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        ended.stdout
+    }
+
+    /// Returns the entries that `autonoe log --json` prints.
+    pub(crate) fn journal(&self) -> Vec<Value> {
+        let ended = Ended::of(self.command(&["log", "--json"]));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let lines = ended.stdout.lines();
+        lines
+            .map(|line| serde_json::from_str(line).expect("a journal entry"))
+            .collect()
+    }
+
+    /// Returns the processes that work in the workplace or were started from it.
+    ///
+    /// A process with a cleared environment is found by its directory or its arguments.
+    pub(crate) fn processes(&self) -> Vec<String> {
+        let folder = self.folder.to_str().expect("UTF-8");
+        let processes = fs::read_dir("/proc").expect("procfs").flatten();
+        let processes = processes.filter_map(|entry| {
+            let name = entry.file_name();
+            let pid: u32 = name.to_str()?.parse().ok()?;
+            let read = |file: &str| {
+                let text = fs::read(entry.path().join(file)).unwrap_or_default();
+                String::from_utf8_lossy(&text).replace('\0', " ")
+            };
+            let directory = fs::read_link(entry.path().join("cwd")).unwrap_or_default();
+            let arguments = read("cmdline");
+            let is_ours = pid != std::process::id()
+                && (directory.starts_with(folder)
+                    || arguments.contains(folder)
+                    || read("environ").contains(folder));
+            is_ours.then(|| format!("{pid} {arguments}"))
+        });
+        processes.collect()
+    }
+
+    /// Waits until no process is left.
+    pub(crate) fn wait_for_processes(&self) {
+        let started = Instant::now();
+        while !self.processes().is_empty() {
+            let processes = self.processes();
+            assert!(started.elapsed() < PATIENCE, "still running: {processes:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn search_path(&self) -> String {
+        let mut folders = vec![self.folder.join("bin")];
+        // Cargo runs tests with its own path in this variable; rustc is beside it.
+        let cargo = std::env::var_os("CARGO").map(PathBuf::from);
+        folders.extend(cargo.as_deref().and_then(Path::parent).map(Path::to_owned));
+        let inherited = std::env::var_os("PATH").unwrap_or_default();
+        folders.extend(std::env::split_paths(&inherited));
+        let path = std::env::join_paths(folders).expect("no colon in the names");
+        path.into_string().expect("UTF-8")
+    }
+}
+
+impl Drop for Workplace {
+    /// Ends what a failed test left running.
+    fn drop(&mut self) {
+        let marker = Marker::new(MARKER, self.folder.to_string_lossy()).expect("a marker");
+        marker.kill_all(PATIENCE);
+    }
+}
+
+/// Returns the ID of the deliverable at this index.
+pub(crate) fn deliverable_id(index: usize) -> String {
+    format!("DL-{:03}", index + 1)
+}
+
+/// Returns the Python interpreter behind any shim.
+fn python() -> PathBuf {
+    let program = "import sys; print(sys.executable)";
+    let output = Command::new("python3").args(["-c", program]).output();
+    let output = output.expect("Python 3 is installed");
+    PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
+}
