@@ -38,6 +38,12 @@ const ALWAYS: &[(&str, &str)] = &[
     ("NO_COLOR", "1"),
 ];
 
+/// Variables with the identity of the user in Git, and the settings with the same effect.
+const GIT_IDENTITY: [(&str, &str); 2] = [
+    ("GIT_AUTHOR_NAME", "user.name"),
+    ("GIT_AUTHOR_EMAIL", "user.email"),
+];
+
 /// Makes `environment` that of Gemini CLI, for a session whose files are in `folder` and that has
 /// this `home`, or the user's.
 pub(super) fn furnish(
@@ -58,6 +64,28 @@ pub(super) fn furnish(
     if let Some(home) = home {
         // It wins over `HOME`.
         environment.insert("GEMINI_CLI_HOME".into(), home.into());
+    }
+    pass_git_identity(environment);
+}
+
+/// Passes the identity of the user in Git in variables that reach commands.
+///
+/// Gemini CLI gives commands no configuration of the user, and takes `GIT_AUTHOR_NAME` for a
+/// credential because of the letters `AUTH`. It passes `GIT_CONFIG_*`.
+fn pass_git_identity(environment: &mut BTreeMap<OsString, OsString>) {
+    let count = environment.get(OsStr::new("GIT_CONFIG_COUNT"));
+    let count = count.and_then(|count| count.to_str()?.parse().ok());
+    let mut count: usize = count.unwrap_or(0);
+    for (variable, setting) in GIT_IDENTITY {
+        let Some(value) = environment.get(OsStr::new(variable)).cloned() else {
+            continue;
+        };
+        environment.insert(format!("GIT_CONFIG_KEY_{count}").into(), setting.into());
+        environment.insert(format!("GIT_CONFIG_VALUE_{count}").into(), value);
+        count += 1;
+    }
+    if count > 0 {
+        environment.insert("GIT_CONFIG_COUNT".into(), count.to_string().into());
     }
 }
 
@@ -168,6 +196,29 @@ mod tests {
             "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
             "/session/system-settings.json"
         ));
+    }
+
+    #[test]
+    fn the_git_identity_is_passed_behind_other_settings_of_git() {
+        let given = [
+            ("GIT_AUTHOR_NAME", "Ada"),
+            ("GIT_AUTHOR_EMAIL", "ada@example.org"),
+            ("GIT_CONFIG_COUNT", "1"),
+        ];
+        let given = given.map(|(name, value)| (name.into(), value.into()));
+        let mut environment = BTreeMap::from(given);
+
+        furnish(&mut environment, Path::new("/session"), None);
+
+        for (name, value) in [
+            ("GIT_CONFIG_COUNT", "3"),
+            ("GIT_CONFIG_KEY_1", "user.name"),
+            ("GIT_CONFIG_VALUE_1", "Ada"),
+            ("GIT_CONFIG_KEY_2", "user.email"),
+            ("GIT_CONFIG_VALUE_2", "ada@example.org"),
+        ] {
+            assert_eq!(environment[OsStr::new(name)], value, "{name}");
+        }
     }
 
     #[test]

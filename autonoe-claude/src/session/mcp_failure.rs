@@ -111,7 +111,7 @@ mod tests {
         serde_json::from_value(servers).expect("servers")
     }
 
-    fn told(state: Value, log: &McpLog) -> Option<String> {
+    fn told(state: &Value, log: &McpLog) -> Option<String> {
         let (status, servers) = (json!({"mcpServers": [state]}), servers());
         let failure = McpFailure::find(Some(&status), &servers)?;
         let error = failure.error(log);
@@ -166,7 +166,7 @@ mod tests {
                 "the MCP server \"web\" (https://x.org:1/mcp) refused the credentials with HTTP 403",
             ),
         ] {
-            assert_eq!(told(state, log).as_deref(), Some(expected));
+            assert_eq!(told(&state, log).as_deref(), Some(expected));
         }
     }
 
@@ -179,7 +179,7 @@ mod tests {
             json!({"status": "failed"}),
             json!(null),
         ] {
-            assert_eq!(told(state.clone(), &McpLog::default()), None, "{state}");
+            assert_eq!(told(&state, &McpLog::default()), None, "{state}");
         }
         assert_eq!(McpFailure::find(None, &servers()), None);
         assert_eq!(McpFailure::find(Some(&json!([])), &servers()), None);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use autonoe_testkit::ScriptedAgents;
-use autonoe_testkit::model_server::{MainRequests, Prompt, Refusal};
+use autonoe_testkit::model_server::{MainRequests, Prompt, Refusal, Turn};
 
 use crate::backends::dialect::Dialect;
 use crate::backends::on_models::Api;
@@ -15,6 +15,11 @@ use crate::backends::run::{Agents, run};
 use crate::backends::scripted;
 use crate::backends::served::{self, Server, Vendor};
 use crate::backends::story::Story;
+
+/// Gemini CLI asks the model after 30 turns whether it is in a loop, and repeats the question for
+/// minutes unless it gets such an answer.
+const NO_LOOP: &str =
+    r#"{"unproductive_state_analysis": "none", "unproductive_state_confidence": 0}"#;
 
 /// A backend that a story is played on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,13 +70,11 @@ impl Backend {
             }
             Self::Scripted => unreachable!("scripted agents ask no model"),
         };
-        vendor.serve(served::script(
-            story,
-            self.dialect(),
-            root,
-            main,
-            &quota_spent,
-        ))
+        let script = served::script(story, self.dialect(), root, main, &quota_spent);
+        vendor.serve(match self {
+            Self::Gemini => script.with_side_answer(Turn::text(NO_LOOP)),
+            _ => script,
+        })
     }
 
     /// Returns whose tool names the model uses.

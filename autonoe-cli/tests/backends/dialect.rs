@@ -129,7 +129,8 @@ fn codex(what: &What) -> CodexCall {
         }))
     };
     let shell = |command: &str| {
-        let input = json!({"cmd": command});
+        // The longest time before Codex returns and lets the command run on.
+        let input = json!({"cmd": command, "yield_time_ms": 30_000});
         CodexCall::Function("exec_command".to_owned(), input)
     };
     match what {

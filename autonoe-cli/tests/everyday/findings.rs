@@ -12,6 +12,10 @@ impl Findings {
     }
 
     /// Records a difference between two values.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "callers build the values on the spot"
+    )]
     pub(crate) fn same<A: Debug + PartialEq<E>, E: Debug>(
         &mut self,
         what: &str,

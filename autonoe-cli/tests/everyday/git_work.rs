@@ -8,18 +8,6 @@ use crate::everyday::findings::Findings;
 use crate::everyday::whole_run::carry_out;
 use crate::everyday::workplace::{Workplace, deliverable_id};
 
-/// The form in which Claude Code writes commit messages.
-const FIRST_COMMIT: &str = r#"git add -A && git commit -m "$(cat <<'EOF'
-Add a README
-
-It says what the project's "greeting" is for.
-
-🤖 Generated with [Claude Code](https://claude.com/claude-code)
-
-Co-Authored-By: Claude <noreply@anthropic.com>
-EOF
-)""#;
-
 const FIRST_MESSAGE: &str = "Add a README
 
 It says what the project's \"greeting\" is for.
@@ -28,16 +16,28 @@ It says what the project's \"greeting\" is for.
 
 Co-Authored-By: Claude <noreply@anthropic.com>";
 
+/// Returns the command of the first commit, with its message in a here-document.
+fn first_commit(backend: Backend) -> String {
+    match backend {
+        // It refuses every command substitution.
+        Backend::Gemini => {
+            format!("git add -A && git commit -F - <<'EOF'\n{FIRST_MESSAGE}\nEOF")
+        }
+        // The form in which Claude Code writes commit messages.
+        _ => format!("git add -A && git commit -m \"$(cat <<'EOF'\n{FIRST_MESSAGE}\nEOF\n)\""),
+    }
+}
+
 /// Initialises a repository, commits, branches, merges, rebases, stashes and pops.
 ///
 /// It must be the first chore of its run.
-pub(crate) fn git_work() -> Chore {
+pub(crate) fn git_work(backend: Backend) -> Chore {
     let calls = [
         runs("git init -b main").showing("Initialized empty Git repository"),
         writes("README.md", "# Greeting\n"),
         writes(".gitignore", "node_modules/\ntarget/\n"),
         runs("git status --short").showing("?? README.md"),
-        runs(FIRST_COMMIT).showing("Add a README"),
+        runs(first_commit(backend)).showing("Add a README"),
         runs("git checkout -b feature/greeting").showing("feature/greeting"),
         writes("greeting.txt", "hello\n"),
         runs("git add greeting.txt && git commit -m \"Add a greeting\""),
@@ -94,7 +94,8 @@ fn check(workplace: &Workplace, findings: &mut Findings) {
 }
 
 async fn commits_branches_merges_and_stashes_work(build: Build) {
-    carry_out(Backend::Claude(build.version), [git_work()]);
+    let backend = Backend::Claude(build.version);
+    carry_out(backend, [git_work(backend)]);
 }
 
 on_both_builds![commits_branches_merges_and_stashes_work];

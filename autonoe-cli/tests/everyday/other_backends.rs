@@ -36,7 +36,8 @@ macro_rules! on_other_backends {
 
 fn a_repository_is_kept_and_files_are_changed(backend: Backend) {
     let project = "Mein Projekt für Zoë, 日本";
-    carry_out_in(project, backend, [git_work(), files(), temporary_files()]);
+    let chores = [git_work(backend), files(), temporary_files(backend)];
+    carry_out_in(project, backend, chores);
 }
 
 fn projects_are_built_and_servers_asked(backend: Backend) {

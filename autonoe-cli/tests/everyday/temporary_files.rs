@@ -29,20 +29,26 @@ EOF"#;
 const BASH: &str = r#"log=$(mktemp) && echo "from bash" | tee "$log" && cat "$log""#;
 
 /// Writes and reads temporary files.
-pub(crate) fn temporary_files() -> Chore {
+pub(crate) fn temporary_files(backend: Backend) -> Chore {
+    let bash = match backend {
+        // It refuses every command substitution; its `/tmp` is its own.
+        Backend::Gemini => BASH.replace("$(mktemp)", "/tmp/output.log"),
+        _ => BASH.to_owned(),
+    };
     let calls = [
         runs(NODE).showing("from node"),
         runs(PYTHON)
             .showing("from python")
             .showing("in project: False"),
-        runs(BASH).showing("from bash\nfrom bash"),
+        runs(bash).showing("from bash\nfrom bash"),
     ];
     // The base policy does not know these commands; users of such projects allow them.
     Chore::new("Temporary files work", calls).settings(json!({"allowCommands": ["mktemp", "tee"]}))
 }
 
 async fn temporary_files_of_programs_work(build: Build) {
-    carry_out(Backend::Claude(build.version), [temporary_files()]);
+    let backend = Backend::Claude(build.version);
+    carry_out(backend, [temporary_files(backend)]);
 }
 
 on_both_builds![temporary_files_of_programs_work];

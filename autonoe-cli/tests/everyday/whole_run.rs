@@ -53,23 +53,6 @@ pub(crate) fn carry_out_in(
         (chore.check)(&workplace, &mut findings);
     }
     workplace.wait_for_processes();
-    if std::env::var_os("DBG").is_some() {
-        for e in server.log().exchanges() {
-            eprintln!("{:?} {e}", e.since_start);
-            if let Some(p) = e.request.messages() {
-                if let Some(r) = p.tool_results().last() {
-                    eprintln!("    last {}", r.text.chars().take(300).collect::<String>());
-                } else {
-                    eprintln!(
-                        "   user {:?}",
-                        p.user_texts()
-                            .last()
-                            .map(|t| t.chars().take(600).collect::<String>())
-                    );
-                }
-            }
-        }
-    }
     findings.report(&format!(
         "stdout: {}\nstderr: {}",
         ended.stdout, ended.stderr

@@ -168,7 +168,7 @@ async fn a_session_without_the_key_of_its_provider_is_not_made() {
 
     let refused = CodexAgents::new(options).create(setting.spec([]));
 
-    let error = refused.err().expect("there is no key");
+    let error = refused.expect_err("there is no key");
     assert_eq!(error.kind(), AgentErrorKind::Authentication);
     assert!(error.to_string().contains("PASSE_PARTOUT"), "{error}");
 }

@@ -37,7 +37,7 @@ pub struct SessionResult {
     /// Why the run counts the session as failed although it ended normally, for example because
     /// it planned nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flaw: Option<Failure>,
+    pub flaw: Option<Box<Failure>>,
 }
 
 impl fmt::Display for SessionResult {
@@ -136,7 +136,7 @@ mod tests {
             ),
         ] {
             let result = SessionResult {
-                flaw,
+                flaw: flaw.map(Box::new),
                 ..SessionResult::completed()
             };
             assert_eq!(result.to_string(), expected);

@@ -92,7 +92,6 @@ impl HookDecision {
     }
 
     /// Adds what the operator can change to allow the call. Has no effect on other decisions.
-    #[must_use]
     pub fn with_remedy(self, remedy: impl Into<String>) -> Self {
         match self {
             Self::Block { reason, .. } => Self::Block {

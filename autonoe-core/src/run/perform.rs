@@ -49,7 +49,7 @@ pub(super) struct EndedSession {
 impl EndedSession {
     /// Emits the end of the session. `flaw` is why it counts as failed although it ended normally.
     pub(super) fn announce(mut self, flaw: Option<Failure>) -> SessionResult {
-        self.result.flaw = flaw;
+        self.result.flaw = flaw.map(Box::new);
         self.events.emit(RunEventKind::SessionEnded {
             number: self.number,
             result: &self.result,

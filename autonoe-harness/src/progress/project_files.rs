@@ -249,9 +249,12 @@ mod tests {
         project
     }
 
+    /// A change of a project, with its name.
+    type Change = (&'static str, fn(&Project));
+
     #[test]
     fn changes_of_the_work_are_seen() {
-        let changes: [(&str, fn(&Project)); 9] = [
+        let changes: [Change; 9] = [
             ("a new file", |it| it.write("src/new.rs", "")),
             ("a changed file", |it| it.write("src/main.rs", "changed")),
             ("a removed file", |it| {
@@ -287,7 +290,7 @@ mod tests {
 
     #[test]
     fn other_changes_do_not_count() {
-        let changes: [(&str, fn(&Project)); 9] = [
+        let changes: [Change; 9] = [
             ("nothing", |_| {}),
             ("notes", |it| it.write(".autonoe-note.md", "Nothing works.")),
             ("ignored files", |it| {

@@ -55,6 +55,6 @@ async fn the_count_goes_on_after_an_interruption_and_the_journal_gives_the_same_
     // Without its last line, the run looks as if it had been killed before the end was recorded.
     let lines = journal.entries().iter().map(|entry| &entry.line);
     let lines = lines.filter(|line| !matches!(line, JournalLine::RunEnded { .. }));
-    let replayed = RecordedRun::replay(report.run.clone(), lines).expect("it did not end");
+    let replayed = RecordedRun::replay(report.run, lines).expect("it did not end");
     assert_eq!(replayed.under_way(), RunAction::Finish { exit });
 }

@@ -119,12 +119,12 @@ fn run_limits() -> impl Strategy<Value = RunLimits> {
 }
 
 /// Returns the limits of a run that nothing but errors, quota and missing progress can end.
-fn without_other_limits(limits: RunLimits) -> RunLimits {
+fn without_other_limits(limits: &RunLimits) -> RunLimits {
     RunLimits {
         max_iterations: None,
         max_stalled_sessions: limits.max_stalled_sessions.max(1),
         budget: Budget::default(),
-        ..limits
+        ..limits.clone()
     }
 }
 
@@ -170,14 +170,14 @@ where
         }
     }
 
-    fn apply(&mut self, fact: RunFact) -> RunAction {
+    fn apply(&mut self, fact: &RunFact) -> RunAction {
         let action = self.machine.apply(fact.clone());
-        (self.record)(&fact, &action);
+        (self.record)(fact, &action);
         action
     }
 
     fn play(mut self, happenings: &[Happening], sessions: u32) -> Option<ExitReason> {
-        let mut action = self.apply(RunFact::Started {
+        let mut action = self.apply(&RunFact::Started {
             at: self.now,
             ledger: LedgerView::default(),
         });
@@ -200,16 +200,16 @@ where
                     assert!(until >= self.now, "a wait lies ahead");
                     let ledger = Ok(self.machine.ledger());
                     if until > self.now {
-                        let early = self.apply(RunFact::WaitOver {
+                        let early = self.apply(&RunFact::WaitOver {
                             at: self.now,
                             ledger: ledger.clone(),
                         });
                         assert_eq!(early, self.machine.action(), "too early is not over");
                     }
                     self.now = until;
-                    self.apply(RunFact::WaitOver { at: until, ledger })
+                    self.apply(&RunFact::WaitOver { at: until, ledger })
                 }
-                RunAction::Hold => self.apply(RunFact::ResumeRequested {
+                RunAction::Hold => self.apply(&RunFact::ResumeRequested {
                     at: self.now,
                     ledger: Ok(self.machine.ledger()),
                 }),
@@ -220,7 +220,7 @@ where
 
     fn session(&mut self, number: u32, happening: &Happening) -> RunAction {
         if let Some(command) = &happening.command {
-            self.apply(command.clone());
+            self.apply(command);
         }
         self.now = later(self.now, Duration::from_secs(30));
         let ledger = match happening.passed {
@@ -230,7 +230,7 @@ where
             }),
             None => Err(Failure::retryable("ledger_unavailable", "busy")),
         };
-        self.apply(RunFact::SessionEnded {
+        self.apply(&RunFact::SessionEnded {
             at: self.now,
             number,
             result: happening.result.clone(),
@@ -280,7 +280,7 @@ proptest! {
         limits in run_limits(),
         mut happenings in happenings(),
     ) {
-        let limits = without_other_limits(limits);
+        let limits = without_other_limits(&limits);
         for happening in &mut happenings {
             happening.result.progress = SessionProgress::None;
             happening.passed = happening.passed.map(|_| 0);
@@ -308,7 +308,7 @@ proptest! {
             };
         }
 
-        let exit = play(without_other_limits(limits), &happenings, 200, |_, _, _| {});
+        let exit = play(without_other_limits(&limits), &happenings, 200, |_, _, _| {});
 
         prop_assert!(exit.is_none_or(|exit| exit.code() != "stalled"));
     }

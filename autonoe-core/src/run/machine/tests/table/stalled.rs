@@ -185,7 +185,7 @@ fn a_finished_ledger_and_the_limits_above_come_first() {
     };
     let once = RunLimits {
         max_iterations: Some(1),
-        ..limits.clone()
+        ..limits
     };
 
     assert_eq!(last_of(limits.clone(), ledger(1, 1, 0)), "all_passed");
