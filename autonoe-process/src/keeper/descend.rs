@@ -58,6 +58,9 @@ impl Keeper {
         let deadline = Deadline::after(ladder.kill_limit());
         let mut clean = CleanLooks::default();
         loop {
+            if self.exit.is_some() && self.family.is_proven_empty() {
+                return Vec::new();
+            }
             let living = self.family.look();
             let nobody = living.is_empty() && self.exit.is_some();
             if clean.enough(nobody) {

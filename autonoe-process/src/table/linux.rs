@@ -48,6 +48,14 @@ pub(crate) fn row_of(pid: u32) -> Option<Row> {
     stat(pid)
 }
 
+/// Returns the children of the process `pid`, which has one thread. Ended ones are listed until
+/// the process reaps them.
+pub(crate) fn children(pid: u32) -> Option<Vec<u32>> {
+    let list = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+    let numbers = list.split_ascii_whitespace().map(str::parse);
+    numbers.collect::<Result<_, _>>().ok()
+}
+
 /// Returns what this start of the system is known by.
 pub(crate) fn boot() -> Option<String> {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
@@ -101,6 +109,9 @@ fn parse(stat: &[u8]) -> Option<Row> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+
     use proptest::prelude::*;
 
     use super::*;
@@ -146,6 +157,29 @@ mod tests {
             ..row.identity()
         };
         assert!(!still_is(other));
+    }
+
+    #[test]
+    fn children_are_listed_until_they_are_reaped() {
+        let script = "sleep 600 & echo $!; sleep 600 & echo $!; read line; kill $(jobs -p)";
+        let mut shell = Command::new("/bin/bash")
+            .args(["-c", script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("bash starts");
+        let output = BufReader::new(shell.stdout.take().expect("it is piped"));
+        let started: Vec<u32> = output
+            .lines()
+            .take(2)
+            .map(|line| line.expect("a line").parse().expect("a number"))
+            .collect();
+
+        assert_eq!(children(shell.id()), Some(started));
+
+        drop(shell.stdin.take());
+        shell.wait().expect("it ends");
+        assert_eq!(children(shell.id()), None);
     }
 
     proptest! {

@@ -7,7 +7,7 @@ mod linux;
 pub(crate) use belongs::{Kin, descendants, keepers_of_program, members, program_in_sandbox};
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{boot, is_on_this, own_session, read, row_of, still_is};
+pub(crate) use linux::{boot, children, is_on_this, own_session, read, row_of, still_is};
 
 use crate::shut_down::ProcessInfo;
 
@@ -54,6 +54,12 @@ impl Row {
 /// Finds nothing: only Linux shows when a process was started in a file system.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn row_of(_pid: u32) -> Option<Row> {
+    None
+}
+
+/// Lists nothing: only Linux lists the children of a process in a file system.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn children(_pid: u32) -> Option<Vec<u32>> {
     None
 }
 
