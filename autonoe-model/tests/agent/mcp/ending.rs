@@ -1,13 +1,15 @@
 //! Sessions that end: nothing of their servers is left.
 
-use std::process::{Command, Stdio};
+use std::fs;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use autonoe_core::{SessionOutcome, ToolStatus};
 use futures::StreamExt;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use super::{DEADLINE, Place, client, eventually, within};
+use super::{Place, client, eventually, within};
 use crate::agent::setting::{Answer, ScriptedModel, calls, says, turn_of};
 
 #[tokio::test]
@@ -144,22 +146,57 @@ async fn play_host() -> bool {
     true
 }
 
-/// Kills a host when its server and what that has started are there, `processes` in all.
-async fn kill_host(test: &str, place: &Place, how: &str, processes: usize) {
-    let folder = place.path("");
-    let mut host = Command::new(std::env::current_exe().expect("a program"))
-        .args(["--exact", test])
-        .env(HOST, format!("{how} {}", folder.display()))
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it starts");
-    let is_ready = || place.path("listed").exists() && place.processes() >= processes;
-    let begun = tokio::time::timeout(DEADLINE, eventually("servers", is_ready)).await;
-    host.kill().expect("ours");
-    host.wait().expect("ours");
-    begun.expect("its servers have begun");
+/// A host in a process of its own. Dropping it kills the process.
+struct Host(Child);
+
+impl Host {
+    /// Starts a host and waits until its server has started `processes` processes in all.
+    async fn start(test: &str, place: &Place, how: &str, processes: usize) -> Self {
+        let folder = place.path("");
+        let host = Command::new(std::env::current_exe().expect("a program"))
+            .args(["--exact", test])
+            .env(HOST, format!("{how} {}", folder.display()))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map(Self)
+            .expect("it starts");
+        let is_ready = || place.path("listed").exists() && place.processes() >= processes;
+        eventually("servers", is_ready).await;
+        host
+    }
+
+    /// Kills the supervisors of the servers. The host is stopped first, so it cannot react.
+    fn kill_supervisors(&self) {
+        let host = Pid::from_child(&self.0);
+        kill_process(host, Signal::STOP).expect("it lives");
+        let tasks = format!("/proc/{}/task", self.0.id());
+        let tasks = fs::read_dir(tasks).expect("it lives").flatten();
+        let lists = tasks.map(|task| fs::read_to_string(task.path().join("children")));
+        let lists: String = lists.map(|list| list.expect("it is stopped")).collect();
+        let children: Vec<_> = lists
+            .split_ascii_whitespace()
+            .map(|number| {
+                number
+                    .parse()
+                    .ok()
+                    .and_then(Pid::from_raw)
+                    .expect("a number")
+            })
+            .collect();
+        assert!(!children.is_empty(), "the host has no supervisor");
+        for child in children {
+            kill_process(child, Signal::KILL).expect("it lives");
+        }
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 #[tokio::test]
@@ -170,7 +207,7 @@ async fn servers_end_when_the_host_is_killed() {
     let place = Place::new();
     let test = "agent::mcp::ending::servers_end_when_the_host_is_killed";
 
-    kill_host(test, &place, "good", 1).await;
+    drop(Host::start(test, &place, "good", 1).await);
 
     place.eventually_nothing_is_left().await;
 }
@@ -183,7 +220,9 @@ async fn what_a_server_of_a_killed_host_left_is_ended_by_the_next_session() {
     let place = Place::new();
     let test =
         "agent::mcp::ending::what_a_server_of_a_killed_host_left_is_ended_by_the_next_session";
-    kill_host(test, &place, "family", 2).await;
+    let host = Host::start(test, &place, "family", 2).await;
+    host.kill_supervisors();
+    drop(host);
     eventually("the end of the server", || place.processes() == 1).await;
 
     let model = ScriptedModel::new([says("Done.")]);
