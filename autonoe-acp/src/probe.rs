@@ -4,14 +4,20 @@ use autonoe_core::{
     AgentError, AgentErrorKind, Capabilities, HookCoverage, ServerReach, Support, TokenReports,
     ToldEvents,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::events::Translator;
-use crate::launch::{AcpOptions, HomeFolder, Preset, missing_credentials, probe_launch};
+use crate::launch::{
+    AcpOptions, HomeFolder, Preset, TESTED_VERSION, is_tested_version, missing_credentials,
+    probe_launch,
+};
 use crate::session::{Live, late};
 use crate::wire::speaks_http;
 
-/// Starts the program, greets it and ends it.
+/// Returns the capabilities of the agent.
+///
+/// The program is started, asked and ended, unless it is the tested version of Gemini CLI, whose
+/// answer is known. Each session asks again.
 pub(crate) async fn probe(options: &AcpOptions) -> Result<Capabilities, AgentError> {
     if options.preset == Preset::Gemini
         && options.home == HomeFolder::PerSession
@@ -21,10 +27,28 @@ pub(crate) async fn probe(options: &AcpOptions) -> Result<Capabilities, AgentErr
         let error = AgentError::new(AgentErrorKind::Authentication, message);
         return Err(error.with_remedy(remedy));
     }
+    if options.preset == Preset::Gemini
+        && options
+            .args
+            .first()
+            .is_some_and(|script| is_tested_version(script))
+    {
+        // Fails as a session would if the place for its files cannot be created.
+        probe_launch(options)?;
+        return Ok(capabilities(options, &tested_gemini()));
+    }
     greet(options).await
 }
 
-/// Does the same without a look at the credentials.
+/// Returns what the tested version of Gemini CLI answers to `initialize`, as far as it matters.
+fn tested_gemini() -> Value {
+    json!({
+        "agentInfo": {"version": TESTED_VERSION},
+        "agentCapabilities": {"loadSession": true, "mcpCapabilities": {"http": true}},
+    })
+}
+
+/// Starts the program, greets it and ends it, whatever its credentials are.
 pub(crate) async fn greet(options: &AcpOptions) -> Result<Capabilities, AgentError> {
     let launch = probe_launch(options)?;
     let translator = Translator::new(options.preset.dialect(), Vec::new());
@@ -71,8 +95,6 @@ fn capabilities(options: &AcpOptions, told: &Value) -> Capabilities {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

@@ -5,11 +5,8 @@ use std::path::Path;
 use autonoe_core::{AgentError, BackendProbe, Credentials, ProbeFinding};
 use autonoe_process::OsSandbox;
 
-use crate::launch::{AcpOptions, HomeFolder, missing_credentials};
+use crate::launch::{AcpOptions, HomeFolder, TESTED_VERSION, missing_credentials};
 use crate::probe::greet;
-
-/// The version of Gemini CLI that the protocol was tried with.
-const TESTED_GEMINI: &str = "0.61.0";
 
 /// Tells that a program is not there.
 pub(super) fn not_there(tag: &str, error: &str, remedy: &str) -> BackendProbe {
@@ -23,9 +20,9 @@ pub(super) async fn look_at_gemini(options: &AcpOptions) -> BackendProbe {
     let program = script.unwrap_or(&options.program);
     let (found, version) = begin(NAME, program, options).await;
     let found = match version {
-        Some(version) if version != TESTED_GEMINI => {
+        Some(version) if version != TESTED_VERSION => {
             let told = format!("version {version} is not one that Autonoe was tried with");
-            let remedy = format!("if sessions fail, install {TESTED_GEMINI}");
+            let remedy = format!("if sessions fail, install {TESTED_VERSION}");
             found
                 .with_tested(false)
                 .finding(ProbeFinding::warning(NAME, told, remedy))

@@ -62,6 +62,23 @@ async fn the_program_is_found_and_claims_no_more_than_it_can() {
 }
 
 #[tokio::test]
+async fn the_answers_that_a_probe_knows_are_those_of_the_program() {
+    let setting = Setting::new(Script::new::<Turn>([]));
+    let known = within(setting.agents().probe()).await.expect("it is there");
+    let mut options = setting.options();
+    // A script outside of the package, whose version a probe cannot read.
+    let folder = tempfile::tempdir().expect("a folder");
+    let wrapper = folder.path().join("wrapper.mjs");
+    let script = format!("await import({:?});", options.args[0]);
+    std::fs::write(&wrapper, script).expect("writable");
+    options.args[0] = wrapper.into();
+
+    let asked = within(autonoe_acp::AcpAgents::new(options).probe()).await;
+
+    assert_eq!(asked.expect("it answers"), known);
+}
+
+#[tokio::test]
 async fn without_a_key_a_probe_says_what_is_missing() {
     let setting = Setting::new(Script::new::<Turn>([]));
     let mut options = setting.options();
