@@ -60,7 +60,7 @@ pub(crate) fn wait_and_leave(pid: Pid) -> Exit {
     }
 }
 
-/// Reports `exit` on `pipe`, for [`receive`]. It does not allocate.
+/// Reports `exit` on `pipe`, for [`recv`]. It does not allocate.
 pub(crate) fn report(pipe: BorrowedFd<'_>, exit: Exit) {
     match exit {
         Exit::Code(code) => send(pipe, code),
@@ -71,22 +71,22 @@ pub(crate) fn report(pipe: BorrowedFd<'_>, exit: Exit) {
 }
 
 /// Reads what [`report`] wrote. A pipe that ends before means that the exit is unknown.
-pub(crate) fn receive(pipe: impl Read) -> Exit {
-    match receive_number(pipe) {
+pub(crate) fn recv(pipe: impl Read) -> Exit {
+    match recv_number(pipe) {
         Ok(code @ 0..) => Exit::Code(code),
         Ok(number) => Exit::Signal(-number),
         Err(_) => Exit::Unknown,
     }
 }
 
-/// Writes a number to `pipe`, for [`receive_number`]. It does not allocate.
+/// Writes a number to `pipe`, for [`recv_number`]. It does not allocate.
 pub(crate) fn send(pipe: BorrowedFd<'_>, number: i32) {
     // If there is no reader, nothing is lost.
     let _ = rustix::io::write(pipe, &number.to_ne_bytes());
 }
 
 /// Reads a number that [`send`] wrote.
-pub(crate) fn receive_number(mut pipe: impl Read) -> std::io::Result<i32> {
+pub(crate) fn recv_number(mut pipe: impl Read) -> std::io::Result<i32> {
     let mut bytes = [0; size_of::<i32>()];
     pipe.read_exact(&mut bytes)?;
     Ok(i32::from_ne_bytes(bytes))

@@ -47,7 +47,7 @@ impl Family {
     }
 
     /// Sets the supervisor of the child. All that descends from it belongs to the family.
-    pub(crate) fn supervised_by(&mut self, supervisor: Pid) {
+    pub(crate) fn set_supervisor(&mut self, supervisor: Pid) {
         self.supervisor = Some(supervisor);
         // Should the supervisor be killed, the number of the child is not certain any more.
         let child = self.child.and_then(|child| table::row_of(number(child)));

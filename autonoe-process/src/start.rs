@@ -118,7 +118,7 @@ fn fork(
         .chain(descriptors.into_iter().map(Ok))
         .collect::<io::Result<_>>();
     let (mut exit, writer) = io::pipe().map_err(failed)?;
-    let (tie, exit_pipe) = supervise(writer);
+    let (tie, exit_pipe) = build_tie(writer);
     before_exec::prepare(&mut command, inherited.map_err(failed)?, tie);
     let addressee = Addressee::of(&launch);
     let shared = Shared::new(launch.stderr_limit, addressee);
@@ -135,7 +135,7 @@ fn fork(
     let pid = match exit_pipe {
         Some(_) => Pid::from_child(&child),
         // It was written before the program was executed.
-        None => exit::receive_number(&mut exit)
+        None => exit::recv_number(&mut exit)
             .ok()
             .and_then(Pid::from_raw)
             .ok_or_else(|| failed(io::Error::other("it has no number")))?,
@@ -169,7 +169,7 @@ fn fork(
 
 /// Gives the pipe to a supervisor if the system can have one, and back otherwise.
 #[cfg(target_os = "linux")]
-fn supervise(pipe: PipeWriter) -> (Tie, Option<PipeWriter>) {
+fn build_tie(pipe: PipeWriter) -> (Tie, Option<PipeWriter>) {
     match before_exec::can_supervise() {
         true => (Tie::Supervised(pipe.into()), None),
         false => (Tie::Dies, Some(pipe)),
@@ -177,6 +177,6 @@ fn supervise(pipe: PipeWriter) -> (Tie, Option<PipeWriter>) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn supervise(pipe: PipeWriter) -> (Tie, Option<PipeWriter>) {
+fn build_tie(pipe: PipeWriter) -> (Tie, Option<PipeWriter>) {
     (Tie::Dies, Some(pipe))
 }

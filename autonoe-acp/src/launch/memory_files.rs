@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_counts_wherever_it_leads() {
+    fn a_broken_link_counts() {
         let root = tempfile::tempdir().expect("a folder");
         std::os::unix::fs::symlink("gone", root.path().join(NAME)).expect("writable");
 

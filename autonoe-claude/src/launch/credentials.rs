@@ -56,7 +56,10 @@ impl Credentials {
     ///
     /// What the session sets itself stays: whoever runs it wants its tools to have it. The login of
     /// the program is passed through a pipe in any case, unless the filter allows it by name.
-    pub(super) fn take(environment: &mut BTreeMap<OsString, OsString>, spec: &SessionSpec) -> Self {
+    pub(super) fn extract(
+        environment: &mut BTreeMap<OsString, OsString>,
+        spec: &SessionSpec,
+    ) -> Self {
         let mut taken = Self::default();
         let filter = &spec.credential_filter;
         for (credential, descriptor) in BY_DESCRIPTOR {
@@ -107,7 +110,7 @@ impl Credentials {
 
     /// Replaces references such as `${GITHUB_TOKEN}` in the configuration of MCP servers: the program
     /// would look for the variable in its environment.
-    pub(super) fn fill_in(&self, configuration: &mut Value) {
+    pub(super) fn expand_references(&self, configuration: &mut Value) {
         match configuration {
             Value::String(text) => {
                 for (name, value) in &self.withheld {
@@ -117,8 +120,12 @@ impl Credentials {
                     }
                 }
             }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.fill_in(item)),
-            Value::Object(fields) => fields.values_mut().for_each(|value| self.fill_in(value)),
+            Value::Array(items) => items
+                .iter_mut()
+                .for_each(|item| self.expand_references(item)),
+            Value::Object(fields) => fields
+                .values_mut()
+                .for_each(|value| self.expand_references(value)),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
@@ -167,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn logins_go_through_pipes_and_other_credentials_nowhere() {
+    fn logins_are_passed_through_pipes_and_other_credentials_are_withheld() {
         let mut environment = environment(&[
             ("PATH", "/bin"),
             ("ANTHROPIC_API_KEY", "key"),
@@ -177,7 +184,7 @@ mod tests {
             ("AWS_SECRET_ACCESS_KEY", "x"),
         ]);
 
-        let taken = Credentials::take(&mut environment, &spec());
+        let taken = Credentials::extract(&mut environment, &spec());
 
         assert_eq!(names(&environment), ["PATH"]);
         let secrets = taken.secrets.iter().map(|(name, it)| (*name, it.to_str()));
@@ -192,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_or_set_by_the_session_stays() {
+    fn allowed_variables_and_variables_of_the_session_stay() {
         let mut spec = spec();
         spec.credential_filter = CredentialFilter::default()
             .allow("NPM_TOKEN")
@@ -201,7 +208,7 @@ mod tests {
         let names_given = ["NPM_TOKEN", "ANTHROPIC_API_KEY", "CI_TOKEN", "OTHER_TOKEN"];
         let mut environment = environment(&names_given.map(|name| (name, "x")));
 
-        let taken = Credentials::take(&mut environment, &spec);
+        let taken = Credentials::extract(&mut environment, &spec);
 
         let left = ["ANTHROPIC_API_KEY", "CI_TOKEN", "NPM_TOKEN"];
         assert_eq!(names(&environment), left);
@@ -209,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_program_needs_is_unset_in_bash() {
+    fn variables_that_only_the_program_needs_are_unset_in_bash() {
         let mut environment = environment(&[
             ("ANTHROPIC_AUTH_TOKEN", "x"),
             ("CLAUDE_CODE_USE_BEDROCK", "1"),
@@ -218,7 +225,7 @@ mod tests {
             ("GOOGLE_APPLICATION_CREDENTIALS", "x"),
         ]);
 
-        let taken = Credentials::take(&mut environment, &spec());
+        let taken = Credentials::extract(&mut environment, &spec());
 
         let kept = [
             "ANTHROPIC_AUTH_TOKEN",
@@ -235,20 +242,20 @@ mod tests {
     }
 
     #[test]
-    fn mcp_servers_get_what_their_configuration_refers_to() {
+    fn references_in_the_configuration_of_mcp_servers_are_expanded() {
         let mut environment = environment(&[("GITHUB_TOKEN", "x"), ("PLAIN", "y")]);
-        let taken = Credentials::take(&mut environment, &spec());
+        let taken = Credentials::extract(&mut environment, &spec());
         let mut servers = json!({"github": {
             "env": {"TOKEN": "${GITHUB_TOKEN}", "PLAIN": "${PLAIN}", "OTHER": "${OTHER_TOKEN}"},
             "args": ["--header=Bearer ${GITHUB_TOKEN}"],
         }});
 
-        taken.fill_in(&mut servers);
+        taken.expand_references(&mut servers);
 
-        let filled_in = json!({"github": {
+        let expanded = json!({"github": {
             "env": {"TOKEN": "x", "PLAIN": "${PLAIN}", "OTHER": "${OTHER_TOKEN}"},
             "args": ["--header=Bearer x"],
         }});
-        assert_eq!(servers, filled_in);
+        assert_eq!(servers, expanded);
     }
 }

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_named_by_the_options_are_all_there_is() {
+    fn tools_of_the_options_replace_all_others() {
         let options = ClaudeOptions::new("claude", []).with_tools(["Read"]);
 
         let tools = offered(&options, Grants::none().with_tool("Task"));

@@ -27,7 +27,7 @@ const OWN_SANDBOX: Support = Support::Yes;
 pub(crate) struct LaunchPlan;
 
 /// A launch with what the session needs to know about it.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedLaunch {
     pub(crate) launch: Launch,
     /// The settings that must be in force.
     pub(crate) settings: Settings,
@@ -86,7 +86,7 @@ impl LaunchPlan {
     pub(crate) async fn prepare(
         options: &ClaudeOptions,
         spec: &SessionSpec,
-    ) -> Result<Prepared, AgentError> {
+    ) -> Result<PreparedLaunch, AgentError> {
         let place = furnish(options)?;
         let settings = Settings::new(options, spec, &temporary(place.path()))?;
         let excludes = match own_sandbox(spec) {
@@ -97,7 +97,7 @@ impl LaunchPlan {
             Sandbox::Off => None,
         };
         let mut environment = environment(options, spec, place.path(), excludes.as_deref());
-        let credentials = Credentials::take(&mut environment, spec);
+        let credentials = Credentials::extract(&mut environment, spec);
         let setup = environment.get(OsStr::new(BASH_SETUP)).cloned();
         if let Some(script) = credentials.bash_setup(setup.as_deref()) {
             let file = place.write("bash-setup.sh", &script)?;
@@ -109,7 +109,7 @@ impl LaunchPlan {
         }
         if !spec.mcp_servers.is_empty() {
             let mut servers = json!({"mcpServers": spec.mcp_servers});
-            credentials.fill_in(&mut servers);
+            credentials.expand_references(&mut servers);
             files.mcp_servers = Some(place.write("mcp-servers.json", &servers.to_string())?);
         }
         let inside = Inside {
@@ -130,7 +130,7 @@ impl LaunchPlan {
         let launch = secrets.fold(launch, |launch, (variable, secret)| {
             launch.secret(variable, secret)
         });
-        Ok(Prepared {
+        Ok(PreparedLaunch {
             launch,
             settings,
             server_file: files.mcp_servers,

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_that_the_program_refuses_is_told_with_the_reason() {
+    fn a_refused_path_is_reported_with_the_reason() {
         for (path, reason) in [
             ("/srv/shop", None),
             ("/srv/my shop/ä: 'b' $c *?[]", None),

@@ -18,21 +18,21 @@ pub(crate) struct StagingFolders(Vec<Root>);
 struct Root {
     settings: PathBuf,
     /// Whether nothing in the folder of settings belongs to a person.
-    is_theirs: bool,
+    is_disposable: bool,
 }
 
 impl StagingFolders {
     /// Looks what is there before a session in `directory` starts.
-    pub(crate) fn before(directory: &Path) -> Self {
+    pub(crate) fn record(directory: &Path) -> Self {
         let mut roots = vec![directory.to_owned()];
         roots.extend(repository_roots(directory));
         roots.dedup();
         let look = |root: PathBuf| {
             let settings = root.join(SETTINGS);
-            let is_theirs = is_missing_or_theirs(&settings);
+            let is_disposable = is_disposable(&settings);
             Root {
                 settings,
-                is_theirs,
+                is_disposable,
             }
         };
         Self(roots.into_iter().map(look).collect())
@@ -42,12 +42,12 @@ impl StagingFolders {
     pub(crate) fn remove(self) {
         for Root {
             settings,
-            is_theirs,
+            is_disposable,
         } in self.0
         {
             // Behind a link it is a folder of somebody else. A folder that is not empty stays.
             let is_folder = fs::symlink_metadata(&settings).is_ok_and(|found| found.is_dir());
-            if is_folder && fs::remove_dir(settings.join(STAGING)).is_ok() && is_theirs {
+            if is_folder && fs::remove_dir(settings.join(STAGING)).is_ok() && is_disposable {
                 let _ = fs::remove_dir(&settings);
             }
         }
@@ -55,7 +55,7 @@ impl StagingFolders {
 }
 
 /// Tells whether the folder of settings is not there, or holds a staging folder and nothing else.
-fn is_missing_or_theirs(settings: &Path) -> bool {
+fn is_disposable(settings: &Path) -> bool {
     if fs::symlink_metadata(settings).is_err() {
         return true;
     }
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_program_left_is_removed_and_nothing_else() {
+    fn only_folders_that_the_program_left_are_removed() {
         for (before, after) in [
             (&[][..], &[][..]),
             // A session that was killed left it.
@@ -118,7 +118,7 @@ mod tests {
                 make(&project.join(name));
             }
 
-            let staging = StagingFolders::before(&project);
+            let staging = StagingFolders::record(&project);
             make(&project.join(".claude/.cc-writes"));
             staging.remove();
 
@@ -135,7 +135,7 @@ mod tests {
     fn files_are_never_removed() {
         let (_folder, project) = folder();
 
-        let staging = StagingFolders::before(&project);
+        let staging = StagingFolders::record(&project);
         make(&project.join(".claude/.cc-writes"));
         let files = [".claude/.cc-writes/a", ".claude/notes.md"].map(|name| project.join(name));
         for file in &files {
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_repository_around_the_project_is_looked_at() {
+    fn staging_folders_of_the_repository_are_removed() {
         let (_folder, base) = folder();
         let (main, worktree) = (base.join("main"), base.join("other"));
         make(&main.join(".git/worktrees/other"));
@@ -160,7 +160,7 @@ mod tests {
         )
         .expect("writable");
 
-        let staging = StagingFolders::before(&worktree.join("deep/project"));
+        let staging = StagingFolders::record(&worktree.join("deep/project"));
         let made = [&main, &worktree, &worktree.join("deep/project")];
         for root in made {
             make(&root.join(".claude/.cc-writes"));

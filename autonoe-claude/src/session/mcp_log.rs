@@ -11,10 +11,10 @@ use serde::Deserialize;
 use tokio::time::{Instant, sleep};
 
 /// The end of a log that is read.
-const LARGEST: u64 = 256 * 1024;
+const TAIL_BYTES: u64 = 256 * 1024;
 
 /// The longest name that the program makes of a path without shortening it.
-const LONGEST_NAME: usize = 200;
+const MAX_NAME_LEN: usize = 200;
 
 /// How long the program may take to write to its log. It does so once in a second.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -124,7 +124,7 @@ fn file_name(text: &str) -> Option<String> {
     };
     // The program counts in UTF-16.
     let name: String = text.encode_utf16().map(plain).collect();
-    (name.len() <= LONGEST_NAME).then_some(name)
+    (name.len() <= MAX_NAME_LEN).then_some(name)
 }
 
 /// Returns the newest log that was written after `since`. Its name is a time.
@@ -140,10 +140,10 @@ fn newest_file(folder: &Path, since: SystemTime) -> Option<PathBuf> {
 /// Reads the end of a file.
 fn tail(path: &Path) -> Option<String> {
     let mut file = File::open(path).ok()?;
-    let start = file.metadata().ok()?.len().saturating_sub(LARGEST);
+    let start = file.metadata().ok()?.len().saturating_sub(TAIL_BYTES);
     file.seek(SeekFrom::Start(start)).ok()?;
     let mut bytes = Vec::new();
-    file.take(LARGEST).read_to_end(&mut bytes).ok()?;
+    file.take(TAIL_BYTES).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

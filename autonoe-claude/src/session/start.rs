@@ -19,7 +19,7 @@ use super::mcp_log::McpLog;
 use super::pending::Pending;
 use super::talk::{Silence, Talk};
 use crate::events::{Busy, Translator};
-use crate::launch::{ClaudeOptions, FOLDER, LaunchPlan, Prepared, StagingFolders};
+use crate::launch::{ClaudeOptions, FOLDER, LaunchPlan, PreparedLaunch, StagingFolders};
 use crate::outcome::Exit;
 use crate::probe::{Manner, stranger};
 use crate::wire::{HookMatcher, Initialize, Line, Message, Request};
@@ -63,13 +63,13 @@ impl Live {
     ) -> Result<Self, AgentError> {
         // A killed host could not do it.
         sweep(&options.temporary, FOLDER).await;
-        let Prepared {
+        let PreparedLaunch {
             launch,
             settings,
             server_file,
         } = LaunchPlan::prepare(options, spec).await?;
         let expectation = Expectation::new(options, spec, settings);
-        let (staging, started) = (StagingFolders::before(&spec.cwd), SystemTime::now());
+        let (staging, started) = (StagingFolders::record(&spec.cwd), SystemTime::now());
         let Started {
             process,
             stdin,

@@ -64,7 +64,7 @@ async fn a_program_that_fails_is_named_with_the_end_of_its_standard_error(build:
     }
 }
 
-async fn a_program_that_is_not_there_is_named(build: Build) {
+async fn a_missing_program_is_named(build: Build) {
     let told = failure(build, json!({"command": "no-such-program"})).await;
 
     let named = "the MCP server \"ext\" (program \"no-such-program\") failed: ";
@@ -92,6 +92,6 @@ async fn a_server_over_http_is_named_with_the_status(build: Build) {
 
 on_both_builds![
     a_program_that_fails_is_named_with_the_end_of_its_standard_error,
-    a_program_that_is_not_there_is_named,
+    a_missing_program_is_named,
     a_server_over_http_is_named_with_the_status,
 ];

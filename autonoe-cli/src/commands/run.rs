@@ -73,7 +73,7 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
     if let Some(hint) = hint(&report.exit) {
         surroundings.note(&format!("  hint: {}", harmless_line(&hint)));
     }
-    stage.note_refused(&journal, &report.run, surroundings);
+    stage.print_denials(&journal, &report.run, surroundings);
     Ok(exit_code::of(&report.exit).into())
 }
 

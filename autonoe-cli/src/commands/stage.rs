@@ -14,7 +14,7 @@ use crate::args::{AgentArgs, OutputArgs, OutputFormat};
 use crate::compose::{Equipment, ModelsFile, destructive_warning, misread_sandbox, sandbox_switch};
 use crate::error::CliError;
 use crate::present::{
-    Detail, FlowLines, JsonLines, Presenter, QuietKeyboard, Screen, refused_summary, start_logging,
+    Detail, FlowLines, JsonLines, Presenter, QuietKeyboard, Screen, denial_summary, start_logging,
 };
 use crate::surroundings::Surroundings;
 use crate::telemetry::{Telemetry, incoming_trace};
@@ -172,12 +172,12 @@ impl Stage {
 
     /// Lists the refused calls of `run` that the operator could allow, unless only errors are to
     /// be shown.
-    pub(super) fn note_refused(&self, journal: &Path, run: &RunId, surroundings: &Surroundings) {
+    pub(super) fn print_denials(&self, journal: &Path, run: &RunId, surroundings: &Surroundings) {
         // Without a journal the run has reported that already.
         let timeline = Journal::read(journal)
             .ok()
             .and_then(|journal| RunTimeline::of(&journal, run));
-        let summary = timeline.and_then(|timeline| refused_summary(&timeline.denied));
+        let summary = timeline.and_then(|timeline| denial_summary(&timeline.denied));
         if let Some(summary) = summary.filter(|_| !self.is_quiet) {
             surroundings.note(&summary);
         }

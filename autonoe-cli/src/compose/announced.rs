@@ -34,7 +34,7 @@ pub(super) fn of_tools(plan: &ToolPlan, path: &Path) -> Vec<String> {
 }
 
 /// Returns a line for each place in the configuration that lets tools of agents have credentials.
-pub(super) fn of_environment(config: &EffectiveConfig) -> impl Iterator<Item = String> {
+pub(super) fn environment_warnings(config: &EffectiveConfig) -> impl Iterator<Item = String> {
     let lines = config.explain().iter();
     let allowed = lines.filter(|line| line.key == "environment.allow");
     allowed.map(|line| {
@@ -130,14 +130,14 @@ mod tests {
     }
 
     #[test]
-    fn variables_that_the_configuration_allows_are_announced() {
+    fn variables_that_the_configuration_allows_are_reported() {
         let text = r#"{
             "environment": {"allow": ["NPM_TOKEN", "AWS_*"]}
         }"#;
         let config = AgentConfig::parse(text, Path::new("agent.json")).expect("a configuration");
         let config = EffectiveConfig::merge(Some(config), Mode::Run, SandboxSwitch::default());
 
-        let announced = Vec::from_iter(of_environment(&config.expect("it is valid")));
+        let announced = Vec::from_iter(environment_warnings(&config.expect("it is valid")));
 
         let expected = [
             "agents get the variable NPM_TOKEN from your environment (agent.json:2)",

@@ -14,12 +14,12 @@ use autonoe_scripted::ScriptedBackend;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::announced::of_environment;
+use super::announced::environment_warnings;
 use super::backend_choice::fields_of;
 use super::fitness::{Wanted, check};
 use super::git_identity::add_git_identity;
 use super::priced::priced;
-use super::program_environment::{is_key_of_another, program_environment};
+use super::program_environment::{is_key_of_other_service, program_environment};
 use super::servers::{Which, check_servers};
 use super::{BackendChoice, ChosenBackend, ChosenModel, ModelsFile, NoModel, Origin};
 use crate::error::{CliError, whole};
@@ -96,7 +96,7 @@ impl ChosenBackend {
         };
         let tag = self.choice.tag();
         let mut environment = program_environment(tag, &fields, models, surroundings);
-        environment.retain(|name, _| !is_key_of_another(tag, name));
+        environment.retain(|name, _| !is_key_of_other_service(tag, name));
         environment
     }
 
@@ -135,8 +135,8 @@ impl ChosenBackend {
                     let mut options = McpOptions::default();
                     options.env.clone_from(&surroundings.environment);
                     let servers = &fields_of(&**spec)["mcpServers"];
-                    let of_backend = BTreeMap::deserialize(servers).unwrap_or_default();
-                    check_servers(project, mode, &of_backend, &options, which)?;
+                    let backend_servers = BTreeMap::deserialize(servers).unwrap_or_default();
+                    check_servers(project, mode, &backend_servers, &options, which)?;
                 }
                 built
             }
@@ -144,7 +144,7 @@ impl ChosenBackend {
         built.warnings.splice(0..0, self.announced.iter().cloned());
         let config = AgentConfig::load(project.config_path())?;
         let config = EffectiveConfig::merge(config, mode, SandboxSwitch::default())?;
-        built.warnings.extend(of_environment(&config));
+        built.warnings.extend(environment_warnings(&config));
         Ok(built)
     }
 

@@ -35,20 +35,20 @@ pub(super) fn program_environment(
     let withheld = withheld(tag, spec, models);
     environment.retain(|name, _| {
         let is_withheld = withheld.contains(&*name.to_string_lossy());
-        !is_withheld && !is_for_autonoe_alone(name)
+        !is_withheld && !is_autonoe_key(name)
     });
     environment
 }
 
 /// Returns whether the variable has a key of a webhook or of telemetry.
-pub(super) fn is_for_autonoe_alone(name: &OsStr) -> bool {
+pub(super) fn is_autonoe_key(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     name.starts_with(KEY_VARIABLE)
         || (name.starts_with("OTEL_EXPORTER_OTLP") && name.ends_with("HEADERS"))
 }
 
 /// Returns whether the variable has the key of a known service that the backend does not use.
-pub(super) fn is_key_of_another(tag: &str, name: &OsStr) -> bool {
+pub(super) fn is_key_of_other_service(tag: &str, name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     let is_known = built_in_keys().chain(KEYS).any(|known| known == name);
     is_known && own(tag).is_some_and(|own| !own.contains(&&*name))

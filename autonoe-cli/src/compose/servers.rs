@@ -22,7 +22,7 @@ pub(super) enum Which {
 
 /// Looks whether the servers of a run could be started, before it begins. None is.
 ///
-/// `of_backend` are the servers that the backend itself adds.
+/// `backend_servers` are the servers that the backend itself adds.
 ///
 /// # Errors
 ///
@@ -30,14 +30,14 @@ pub(super) enum Which {
 pub(super) fn check_servers(
     project: &Project,
     mode: Mode,
-    of_backend: &BTreeMap<String, McpServer>,
+    backend_servers: &BTreeMap<String, McpServer>,
     options: &McpOptions,
     which: Which,
 ) -> Result<(), CliError> {
     let path = project.config_path();
     let config = AgentConfig::load(&path)?;
     let effective = EffectiveConfig::merge(config, mode, SandboxSwitch::default())?;
-    for (name, server) in effective.mcp_servers().iter().chain(of_backend) {
+    for (name, server) in effective.mcp_servers().iter().chain(backend_servers) {
         let is_program = matches!(server, McpServer::Stdio { .. });
         if which != Which::All && !is_program {
             continue;

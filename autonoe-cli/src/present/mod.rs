@@ -2,6 +2,7 @@
 
 mod activity;
 mod debug_lines;
+mod denial_summary;
 mod fleet_lines;
 mod flow_lines;
 mod flow_words;
@@ -14,12 +15,12 @@ mod logging;
 mod presenter;
 #[cfg(test)]
 mod readme;
-mod refused;
 mod screen;
 mod shorten;
 mod summary;
 mod waiting;
 
+pub(crate) use denial_summary::{denial_summary, group_by_remedy};
 pub(crate) use fleet_lines::FleetLines;
 pub(crate) use flow_lines::FlowLines;
 pub(crate) use flow_words::{FlowWords, prompt_sent};
@@ -30,7 +31,6 @@ pub(crate) use line_teller::LineTeller;
 pub(crate) use lines::no_progress;
 pub(crate) use logging::start_logging;
 pub(crate) use presenter::{Detail, Presenter};
-pub(crate) use refused::{refused, refused_summary};
 pub(crate) use screen::Screen;
 pub(crate) use shorten::shorten;
 pub(crate) use summary::summary;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::activity::Activity;
 use super::lines::line;
-use super::{refused_summary, summary};
+use super::{denial_summary, summary};
 
 /// Keeps what stays on the screen.
 #[derive(Default)]
@@ -87,7 +87,7 @@ async fn the_readme_shows_a_run_as_a_person_sees_it() {
         .1
         .iter()
         .chain(&summary(&report))
-        .chain(&refused_summary(&timeline.denied))
+        .chain(&denial_summary(&timeline.denied))
         .map(|line| format!("{line}\n"))
         .collect();
     let readme = include_str!("../../../README.md");

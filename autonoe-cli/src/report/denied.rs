@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::facts::Facts;
 use super::foreign::{foreign, inline};
 use super::words::{counted, machine_time, offset};
-use crate::present::refused;
+use crate::present::group_by_remedy;
 
 /// How many are shown.
 const MOST: usize = 500;
@@ -51,7 +51,7 @@ pub(super) fn section(facts: &Facts) -> Markup {
 
 /// Lists the settings that would allow blocked calls, most frequent first.
 fn remedies(denied: &[DeniedEntry]) -> Markup {
-    let all = refused(denied);
+    let all = group_by_remedy(denied);
     html! {
         @if !all.is_empty() {
             h3 #allowable { "Calls that you can allow" }
@@ -65,11 +65,11 @@ fn remedies(denied: &[DeniedEntry]) -> Markup {
                         }
                     }
                     tbody {
-                        @for refused in all.iter().take(MOST) {
+                        @for group in all.iter().take(MOST) {
                             tr {
-                                td.number { (refused.times) }
-                                td.wide { code { (foreign(&refused.call())) } }
-                                td.wide { (foreign(refused.remedy)) }
+                                td.number { (group.count) }
+                                td.wide { code { (foreign(&group.call())) } }
+                                td.wide { (foreign(group.remedy)) }
                             }
                         }
                     }

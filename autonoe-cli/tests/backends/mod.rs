@@ -6,12 +6,12 @@
 
 pub(crate) mod backend;
 pub(crate) mod dialect;
-mod memory;
 pub(crate) mod on_models;
 mod on_programs;
 mod outcome;
 mod place;
 pub(crate) mod programs;
+mod project_memory;
 mod run;
 mod same;
 mod scripted;

@@ -48,7 +48,7 @@ fn missing_programs_of_the_sandbox_are_named_with_the_package_and_the_flag() {
 }
 
 #[test]
-fn a_sandbox_that_the_system_forbids_is_told_before_the_first_session() {
+fn a_forbidden_sandbox_is_reported_before_the_first_session() {
     let bwrap = "echo 'bwrap: No permissions to create a new namespace' >&2; exit 1";
     let setting = setting().program("socat", "").program("bwrap", bwrap);
 
@@ -60,7 +60,7 @@ fn a_sandbox_that_the_system_forbids_is_told_before_the_first_session() {
 }
 
 #[test]
-fn a_server_whose_program_is_missing_is_told_with_its_place() {
+fn a_server_whose_program_is_missing_is_reported_with_its_place() {
     let servers = json!({"mcpServers": {"db": {"command": "no-such-program"}}});
     let setting = setting().configured(&servers);
 
@@ -112,7 +112,7 @@ fn a_server_in_the_project_is_found_by_its_relative_path() {
 }
 
 #[test]
-fn a_project_path_that_claude_code_refuses_is_told_with_the_reason() {
+fn a_project_path_that_claude_code_refuses_is_reported_with_the_reason() {
     let setting = setting();
     let project = setting.root().with_file_name("blank ");
     fs::create_dir(&project).expect("writable");

@@ -99,7 +99,7 @@ fn an_agent_that_stalls_is_stopped_on_a_model() {
 }
 
 /// Interrupts a session while one of its commands runs, and starts the command again.
-async fn an_interrupted_run_is_continued_by_the_next(build: Build) {
+async fn the_next_run_continues_after_an_interruption(build: Build) {
     let backend = Backend::Claude(build.version);
     let workplace = Workplace::new(backend, "project");
     let goals = ["There is a greeting", "There is a farewell"];
@@ -145,4 +145,4 @@ async fn an_interrupted_run_is_continued_by_the_next(build: Build) {
     workplace.wait_for_processes();
 }
 
-on_both_builds![an_interrupted_run_is_continued_by_the_next];
+on_both_builds![the_next_run_continues_after_an_interruption];

@@ -53,8 +53,8 @@ pub(crate) fn mcp_server() -> Chore {
         })
 }
 
-async fn a_server_of_the_user_is_asked(build: Build) {
+async fn an_mcp_server_of_the_user_is_called(build: Build) {
     carry_out(Backend::Claude(build.version), [mcp_server()]);
 }
 
-on_both_builds![a_server_of_the_user_is_asked];
+on_both_builds![an_mcp_server_of_the_user_is_called];

@@ -34,19 +34,19 @@ macro_rules! on_other_backends {
     };
 }
 
-fn a_repository_is_kept_and_files_are_changed(backend: Backend) {
+fn git_works_and_files_are_changed(backend: Backend) {
     let project = "Mein Projekt für Zoë, 日本";
     let chores = [git_work(backend), files(), temporary_files(backend)];
     carry_out_in(project, backend, chores);
 }
 
-fn projects_are_built_and_servers_asked(backend: Backend) {
+fn projects_are_built_and_servers_called(backend: Backend) {
     let projects = [node_project(), python_project(), rust_project()];
     let servers = [dev_server(), mcp_server()];
     carry_out(backend, projects.into_iter().chain(servers));
 }
 
 on_other_backends![
-    a_repository_is_kept_and_files_are_changed,
-    projects_are_built_and_servers_asked,
+    git_works_and_files_are_changed,
+    projects_are_built_and_servers_called,
 ];

@@ -48,7 +48,7 @@ fn lines_are_plain_and_the_result_alone_is_on_standard_output() {
 }
 
 #[test]
-fn the_operator_learns_once_which_refused_calls_a_setting_would_allow() {
+fn denied_calls_that_a_setting_allows_are_summarised_after_the_run() {
     let project = Project::new();
     let refused = |command: &str| is_denied("Bash", json!({ "command": command }));
     let script = Script::new().plans(&["DL-001"]).session([

@@ -158,7 +158,7 @@ async fn a_command_sees_no_credentials_but_those_that_are_allowed() {
 }
 
 #[tokio::test]
-async fn a_session_without_the_key_of_its_provider_is_not_made() {
+async fn a_session_without_the_key_of_its_provider_is_refused() {
     let setting = Setting::new(Script::by(|_| Turn::text("Hello."))).unverified();
     let mut options = setting.options();
     let key = options

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stalled_run_says_how_many_sessions_changed_nothing() {
+    fn a_stalled_run_reports_how_many_sessions_changed_nothing() {
         for (sessions, mode, text) in [
             (
                 5,

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_or_blank_file_and_a_missing_project_are_nothing() {
+    fn a_missing_or_blank_file_and_a_missing_project_have_no_section() {
         let blank = memory(|project| fs::write(project.join(NAME), " \n"));
         let broken_link = memory(|project| symlink("gone", project.join(NAME)));
 
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_regular_file_is_skipped_with_a_warning() {
+    fn anything_but_a_regular_file_is_skipped_with_a_warning() {
         let folder = memory(|project| fs::create_dir(project.join(NAME)));
         let socket =
             memory(|project| std::os::unix::net::UnixListener::bind(project.join(NAME)).map(drop));

@@ -230,7 +230,7 @@ impl Drive {
         let ended = setting.session(stand, task, self, &mut |_| {}).await;
         let ledger = self.look_at_ledger(ground).await;
         let flaw = self.machine.flaw(plan.number, &ended.result, &ledger);
-        let result = ended.announce(flaw);
+        let result = ended.emit(flaw);
         self.session_over(plan.number, result, ledger)
     }
 

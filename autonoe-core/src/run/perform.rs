@@ -48,7 +48,7 @@ pub(super) struct EndedSession {
 
 impl EndedSession {
     /// Emits the end of the session. `flaw` is why it counts as failed although it ended normally.
-    pub(super) fn announce(mut self, flaw: Option<Failure>) -> SessionResult {
+    pub(super) fn emit(mut self, flaw: Option<Failure>) -> SessionResult {
         self.result.flaw = flaw.map(Box::new);
         self.events.emit(RunEventKind::SessionEnded {
             number: self.number,

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_why_there_is_no_sandbox_is_in_the_message() {
+    fn the_message_contains_the_sandbox_problem() {
         let unable = able().with_sandbox(Support::No);
         let unable = unable.with_sandbox_problem("bwrap is not on PATH");
 

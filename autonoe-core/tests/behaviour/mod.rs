@@ -20,7 +20,7 @@ mod resume;
 mod run;
 mod session;
 mod specs;
-mod stalled;
+mod stalled_sessions;
 mod support;
 mod sync;
 mod telling;

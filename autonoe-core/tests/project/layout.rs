@@ -87,7 +87,7 @@ fn a_symlink_that_leads_nowhere_is_an_error_that_says_so() {
 
 #[cfg(unix)]
 #[test]
-fn a_project_knows_the_link_that_it_was_found_by() {
+fn a_project_keeps_the_link_that_it_was_found_by() {
     let dir = folder();
     let base = fs::canonicalize(dir.path()).expect("there");
     fs::create_dir_all(base.join("work/shop")).expect("writable");

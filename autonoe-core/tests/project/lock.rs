@@ -76,7 +76,7 @@ fn a_run_that_has_ended_is_not_taken_for_the_next_one() {
 }
 
 #[test]
-fn git_leaves_the_state_of_a_run_alone_and_keeps_the_settings() {
+fn git_ignores_the_state_of_a_run_and_tracks_the_settings() {
     let folder = TempProject::new();
     let project = folder.project();
     fs::create_dir(project.state_dir()).expect("writable");

@@ -253,7 +253,7 @@ mod tests {
     type Change = (&'static str, fn(&Project));
 
     #[test]
-    fn changes_of_the_work_are_seen() {
+    fn changes_of_the_project_are_detected() {
         let changes: [Change; 9] = [
             ("a new file", |it| it.write("src/new.rs", "")),
             ("a changed file", |it| it.write("src/main.rs", "changed")),
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn special_files_and_unreadable_directories_do_no_harm() {
+    fn special_files_and_unreadable_directories_do_not_fail_a_snapshot() {
         let project = repository();
         project.run("mkfifo", &["pipe"]);
         fs::remove_file(project.path(".gitignore")).expect("removed");
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_come_and_go_meanwhile_do_not_fail_a_snapshot() {
+    fn files_that_disappear_during_a_walk_do_not_fail_it() {
         let project = Project::new();
         let mut visit = |path: &Path, _: &Metadata| {
             // Everything else disappears as soon as the walk meets its first file.

@@ -212,7 +212,7 @@ impl BuiltInToolsError {
 pub fn built_in_tools(options: &BuiltInOptions) -> Result<Vec<Arc<dyn Tool>>, BuiltInToolsError> {
     let mut workspace = Workspace::open(&options.workspace)?;
     if let Some(link) = &options.link {
-        workspace = workspace.linked(link);
+        workspace = workspace.alias(link);
     }
     let mut hidden_elsewhere = Vec::new();
     for path in &options.hidden {

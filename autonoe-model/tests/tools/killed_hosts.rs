@@ -143,14 +143,13 @@ async fn without_a_sandbox_what_survives_a_killed_host_keeps_others_out() {
 }
 
 #[tokio::test]
-async fn without_a_sandbox_a_command_that_listens_dies_with_its_host_and_takes_its_daemons_along() {
+async fn without_a_sandbox_an_interruptible_command_and_its_daemons_end_with_the_host() {
     if play_host().await {
         return;
     }
     let yard = Yard::new();
     let lock = lock_of(&yard);
-    let name =
-        "without_a_sandbox_a_command_that_listens_dies_with_its_host_and_takes_its_daemons_along";
+    let name = "without_a_sandbox_an_interruptible_command_and_its_daemons_end_with_the_host";
     let test = format!("tools::killed_hosts::{name}");
 
     drop(host(&test, &yard, &lock, Sandbox::Off, LISTENING));

@@ -82,7 +82,7 @@ impl Keeper {
             let watch = Watch::new(spawned.stderr.take(), exit, hang_up.pipe);
             let mut family = Family::of(pid, marker);
             if Pid::from_child(&spawned) != pid {
-                family.supervised_by(Pid::from_child(&spawned));
+                family.set_supervisor(Pid::from_child(&spawned));
             }
             let keeper = Self {
                 spawned,

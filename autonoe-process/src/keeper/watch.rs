@@ -69,7 +69,7 @@ impl Watch {
             if ready.exit {
                 self.has_exited = true;
                 self.read(REST, shared);
-                let exit = self.exit.as_ref().map_or(Exit::Unknown, exit::receive);
+                let exit = self.exit.as_ref().map_or(Exit::Unknown, exit::recv);
                 return Seen::Exit(exit);
             }
             if ready.hang_up {

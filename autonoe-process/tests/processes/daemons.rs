@@ -33,8 +33,8 @@ const LISTENING: &str = "trap 'exit 0' INT; echo ready; while :; do sleep 0.01; 
 
 fn wait_for_daemon(trial: &Trial) {
     eventually("a daemon that nothing but its parent gives away", || {
-        let residents = trial.residents();
-        let is_alone = matches!(&residents[..], [daemon] if daemon.name == "sleep");
+        let processes = trial.processes();
+        let is_alone = matches!(&processes[..], [daemon] if daemon.name == "sleep");
         is_alone && trial.marker.processes().is_empty()
     });
 }
@@ -60,7 +60,7 @@ async fn start(trial: &Trial, script: &str) -> (Process, Pipes) {
 }
 
 /// Starts Bash with `script` in a host, and keeps the host until it is killed.
-fn be_host(trial: &Trial, script: &str, has_ended: bool) -> ! {
+fn run_host(trial: &Trial, script: &str, has_ended: bool) -> ! {
     let runtime = Builder::new_current_thread().enable_all().build();
     let held = runtime.expect("a runtime").block_on(async {
         let held = start(trial, script).await;
@@ -97,7 +97,7 @@ async fn daemons_are_killed_after_the_child_has_ended() {
 
         let killed: Vec<_> = end.killed.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(killed, ["sleep"], "{daemon}");
-        assert_eq!(trial.residents(), [], "{daemon}");
+        assert_eq!(trial.processes(), [], "{daemon}");
         assert!(end.is_complete(), "{daemon}: {end:?}");
     }
 }
@@ -113,29 +113,29 @@ async fn commands_leave_no_daemons() {
         let end = commands.run(&command, DEADLINE).await.expect("it starts");
 
         assert_eq!(end, CommandEnd::Exited { code: 0 }, "{daemon}");
-        assert_eq!(trial.residents(), [], "{daemon}");
+        assert_eq!(trial.processes(), [], "{daemon}");
     }
 }
 
 #[test]
 fn daemons_are_killed_when_the_host_is_killed() {
     if let Some(trial) = Trial::as_host() {
-        be_host(&trial, &format!("{}; {LISTENING}", DAEMONS[0]), false);
+        run_host(&trial, &format!("{}; {LISTENING}", DAEMONS[0]), false);
     }
     let trial = Trial::new();
     let mut host = trial.start_host("daemons::daemons_are_killed_when_the_host_is_killed");
     trial.told_in("host");
-    eventually("a daemon", || trial.residents().len() > 1);
+    eventually("a daemon", || trial.processes().len() > 1);
 
     host.kill();
 
-    eventually("the end of the daemon", || trial.residents().is_empty());
+    eventually("the end of the daemon", || trial.processes().is_empty());
 }
 
 #[test]
 fn daemons_of_a_child_that_has_ended_are_killed_when_the_host_is_killed() {
     if let Some(trial) = Trial::as_host() {
-        be_host(&trial, &format!("{}; echo ready", DAEMONS[0]), true);
+        run_host(&trial, &format!("{}; echo ready", DAEMONS[0]), true);
     }
     let trial = Trial::new();
     let name = "daemons_of_a_child_that_has_ended_are_killed_when_the_host_is_killed";
@@ -145,13 +145,13 @@ fn daemons_of_a_child_that_has_ended_are_killed_when_the_host_is_killed() {
 
     host.kill();
 
-    eventually("the end of the daemon", || trial.residents().is_empty());
+    eventually("the end of the daemon", || trial.processes().is_empty());
 }
 
 #[test]
 fn daemons_that_start_each_other_are_killed_when_the_host_is_killed() {
     if let Some(trial) = Trial::as_host() {
-        be_host(&trial, &format!("{HOPS} echo ready"), true);
+        run_host(&trial, &format!("{HOPS} echo ready"), true);
     }
     let trial = Trial::new();
     write_hops(&trial);
@@ -165,7 +165,7 @@ fn daemons_that_start_each_other_are_killed_when_the_host_is_killed() {
     eventually("the last hop", || {
         let then = hops(&trial);
         std::thread::sleep(Duration::from_millis(200));
-        hops(&trial) == then && trial.residents().is_empty()
+        hops(&trial) == then && trial.processes().is_empty()
     });
 }
 
@@ -183,7 +183,7 @@ async fn daemons_that_start_each_other_are_killed_after_the_child_has_ended() {
     let then = hops(&trial);
     std::thread::sleep(MOMENT);
     assert_eq!(hops(&trial), then, "one goes on");
-    assert_eq!(trial.residents(), []);
+    assert_eq!(trial.processes(), []);
 }
 
 #[tokio::test]
@@ -192,14 +192,14 @@ async fn a_child_whose_supervisor_was_killed_is_killed_with_its_daemons() {
     // The child ignores the signal that it gets when its supervisor dies.
     let script = format!("{}; {STUBBORN}", DAEMONS[0]);
     let (process, _pipes) = start(&trial, &script).await;
-    eventually("a daemon", || trial.residents().len() > 1);
+    eventually("a daemon", || trial.processes().len() > 1);
 
     kill_process(supervisor_of(&process), Signal::KILL).expect("it lives");
 
     assert_eq!(within(process.exited()).await, Exit::Unknown);
     let end = within(process.shut_down(kill_at_once())).await;
     assert_eq!(end.left, []);
-    assert_eq!(trial.residents(), []);
+    assert_eq!(trial.processes(), []);
     trial.assert_nothing_is_left();
 }
 

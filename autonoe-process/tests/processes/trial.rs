@@ -111,7 +111,7 @@ impl Trial {
     }
 
     /// Finds the living processes that work in the folder, whatever their environment is.
-    pub(crate) fn residents(&self) -> Vec<Resident> {
+    pub(crate) fn processes(&self) -> Vec<FolderProcess> {
         let folder = self.folder.canonicalize().expect("it is there");
         let processes = fs::read_dir("/proc").expect("Linux").flatten();
         let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -119,12 +119,12 @@ impl Trial {
             let directory = fs::read_link(format!("/proc/{pid}/cwd"));
             directory.is_ok_and(|directory| directory == folder) && lives(*pid)
         };
-        let resident = |pid| {
+        let process = |pid| {
             let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
             let name = name.trim().to_owned();
-            Resident { pid, name }
+            FolderProcess { pid, name }
         };
-        numbers.filter(works_here).map(resident).collect()
+        numbers.filter(works_here).map(process).collect()
     }
 
     /// Waits until nothing of the test lives any more.
@@ -145,8 +145,8 @@ impl Drop for Trial {
         // A test that has failed leaves nothing behind either.
         if self.owned.is_some() {
             self.marker.kill_all(DEADLINE);
-            for resident in self.residents() {
-                let pid = Pid::from_raw(resident.pid.cast_signed()).expect("a number");
+            for process in self.processes() {
+                let pid = Pid::from_raw(process.pid.cast_signed()).expect("a number");
                 let _ = kill_process(pid, System::KILL);
             }
         }
@@ -155,7 +155,7 @@ impl Drop for Trial {
 
 /// A process that works in the folder of a test.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Resident {
+pub(crate) struct FolderProcess {
     pub(crate) pid: u32,
     pub(crate) name: String,
 }

@@ -35,7 +35,7 @@ impl<'p> Directories<'p> {
     }
 
     /// Makes absolute paths through `link`, a symlink to the project, paths of the project.
-    pub(crate) fn linked(mut self, link: Option<&'p str>) -> Self {
+    pub(crate) fn link(mut self, link: Option<&'p str>) -> Self {
         self.link = link;
         self
     }
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_path_through_the_link_is_a_path_of_the_project() {
-        let directories = Directories::at("/data/p").linked(Some("/home/link"));
+        let directories = Directories::at("/data/p").link(Some("/home/link"));
         for (path, place) in [
             ("/home/link", "/data/p"),
             ("/home/link/", "/data/p"),

@@ -94,7 +94,7 @@ fn start<'p>(policy: &'p Policy, links: Option<&dyn ResolveSymlinks>) -> Directo
             target.is_some() && target == links.resolve(project)
         })
     };
-    Directories::at(project).linked(policy.project_link().filter(leads_there))
+    Directories::at(project).link(policy.project_link().filter(leads_there))
 }
 
 fn judge_text(

@@ -82,9 +82,9 @@ pub(crate) fn check_input(file: &Arg<'_>) -> Checked {
 /// Tells whether text, which may be a program in some language, names the memory of a process.
 pub(crate) fn is_mentioned_in(parts: &[Part<'_>]) -> bool {
     // Most words are plain text that names none of it.
-    let is_innocent = |text: &str| !text.contains("proc") && !text.contains(FILES[0]);
+    let is_unrelated = |text: &str| !text.contains("proc") && !text.contains(FILES[0]);
     if let [Part::Literal(text) | Part::Quoted(text)] = parts
-        && is_innocent(text)
+        && is_unrelated(text)
     {
         return false;
     }
@@ -94,7 +94,7 @@ pub(crate) fn is_mentioned_in(parts: &[Part<'_>]) -> bool {
         let target = target_of_path(path, Wildcards::BelowProc);
         target == Some(Target::Memory)
     };
-    !is_innocent(&text) && paths_in(&with_placeholders(&text)).any(names_memory)
+    !is_unrelated(&text) && paths_in(&with_placeholders(&text)).any(names_memory)
 }
 
 pub(crate) fn deny(what: &str, span: Span) -> Denial {
@@ -334,7 +334,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_told_by_its_components() {
+    fn paths_are_classified_by_their_components() {
         use Target::{Memory, Processes, Root};
         for (path, expected) in [
             ("/proc/self/environ", Some(Memory)),

@@ -149,7 +149,7 @@ fn advice_fits_the_command() {
 }
 
 #[test]
-fn the_agent_reads_an_alternative_and_the_operator_a_setting() {
+fn a_denial_has_an_alternative_for_the_agent_and_a_remedy_for_the_operator() {
     let rust = PolicyConfig {
         profiles: Some([Profile::Rust].into()),
         ..PolicyConfig::new(PROJECT)

@@ -122,7 +122,7 @@ fn paths_through_the_link_to_the_project_are_paths_of_the_project() {
 }
 
 #[test]
-fn a_link_that_does_not_lead_to_the_project_any_more_is_refused() {
+fn a_link_that_no_longer_leads_to_the_project_is_refused() {
     let validator = with_project_link("/etc");
     for command in [
         "echo x > /home/link/a",

@@ -3,7 +3,7 @@
 mod budget;
 mod control;
 mod guards;
-mod paths;
+mod project_paths;
 mod quota;
 mod sync;
 mod turns;

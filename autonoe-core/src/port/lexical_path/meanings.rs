@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_and_backslashes_in_the_path_of_the_project_are_letters() {
+    fn spaces_and_backslashes_in_the_project_path_are_ordinary_characters() {
         let root = "/srv/a\\b ";
         let places = Places::new(root).with_project_link("/home/l\\k ");
         let meanings = |path: &str| {

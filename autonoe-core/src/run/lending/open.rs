@@ -219,7 +219,7 @@ impl OpenSessions {
             .setting
             .session(stand, task, &mut self.messages, &mut heard)
             .await;
-        let result = ended.announce(None);
+        let result = ended.emit(None);
         self.messages.session_over(&result);
         self.cost.merge(result.cost);
         self.tokens += result.tokens;

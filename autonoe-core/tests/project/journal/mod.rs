@@ -5,7 +5,7 @@ mod following;
 mod other_limits;
 mod reading;
 mod resuming;
-mod stalled;
+mod stalled_sessions;
 mod timeline;
 mod writing;
 

@@ -89,7 +89,7 @@ impl Workspace {
     ///
     /// The link itself is never followed.
     #[must_use]
-    pub fn linked(mut self, link: impl Into<PathBuf>) -> Self {
+    pub fn alias(mut self, link: impl Into<PathBuf>) -> Self {
         self.aliases.push(link.into());
         self
     }

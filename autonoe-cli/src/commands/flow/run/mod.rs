@@ -114,7 +114,7 @@ fn play(
         false => stage.tell(&shown(&result), surroundings),
     };
     told.map_err(|error| error.with_hint("the flow is written down: `autonoe log` tells it"))?;
-    stage.note_refused(&journal, &result.run, surroundings);
+    stage.print_denials(&journal, &result.run, surroundings);
     Ok(code(&result).into())
 }
 

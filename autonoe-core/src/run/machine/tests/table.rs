@@ -7,7 +7,7 @@ mod instructions;
 mod other_limits;
 mod persons;
 mod session_loop;
-mod stalled;
+mod stalled_sessions;
 mod sync;
 mod termination;
 

@@ -76,7 +76,7 @@ fn paths_inside_are_followed() {
 #[test]
 fn paths_through_a_link_to_the_root_are_paths_of_the_root() {
     let mut yard = Yard::new();
-    yard.workspace = yard.workspace.linked("/home/ada/link");
+    yard.workspace = yard.workspace.alias("/home/ada/link");
     yard.link("out", "../neighbour");
 
     for (path, expected) in [

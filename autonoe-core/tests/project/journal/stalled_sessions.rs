@@ -21,7 +21,7 @@ fn unchanged(run: ProjectRun) -> ProjectRun {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_count_goes_on_after_an_interruption_and_the_journal_gives_the_same_end() {
+async fn the_count_continues_after_an_interruption_and_a_replay_reaches_the_same_end() {
     let project = TempProject::new();
     let plans = SessionScript::new("plans")
         .uses_tool("mcp__autonoe__create", create(&["A"]))

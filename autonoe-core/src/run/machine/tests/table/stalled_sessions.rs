@@ -89,7 +89,7 @@ fn a_completed_plan_is_progress_even_if_nothing_had_to_change() {
 }
 
 #[test]
-fn each_end_of_a_session_counts_ends_the_row_or_leaves_it() {
+fn each_session_end_increments_resets_or_keeps_the_count() {
     let failure = || failed(Failure::retryable("crashed", "it crashed"));
     let interrupted = || result(SessionOutcome::Interrupted);
     let cancelled = || SessionResult::new(SessionEnd::Cancelled);
@@ -135,7 +135,7 @@ fn failures_and_quota_between_them_do_not_hide_sessions_without_progress() {
 }
 
 #[test]
-fn a_change_of_the_ledger_is_progress_whoever_made_it() {
+fn a_ledger_change_by_any_writer_is_progress() {
     let changes: [fn(&mut RunMachine, &RunAction); 2] = [
         // In a session, by somebody the driver does not know of.
         |machine, action| {
@@ -194,7 +194,7 @@ fn a_finished_ledger_and_the_limits_above_come_first() {
 }
 
 #[test]
-fn a_lost_session_leaves_the_row_as_it_is() {
+fn a_lost_session_keeps_the_count() {
     let (mut machine, action) = coding(3);
     let action = play(&mut machine, action, vec![stalled(completed()); 2]);
     let number = machine.session_under_way().expect("a session");
@@ -207,7 +207,7 @@ fn a_lost_session_leaves_the_row_as_it_is() {
 }
 
 #[test]
-fn a_lower_limit_that_is_given_on_resume_ends_the_run() {
+fn a_lower_limit_on_resume_ends_the_run() {
     for (max, ends) in [(2, true), (3, false), (0, false)] {
         let (mut machine, action) = coding(9);
         play(&mut machine, action, vec![stalled(completed()); 2]);

@@ -81,11 +81,11 @@ async fn assert_worked_in(build: Build, name: &'static str) {
     setting.assert_nothing_is_left();
 }
 
-async fn blanks_and_signs_in_the_path_of_a_project_are_no_trouble(build: Build) {
+async fn spaces_and_special_characters_in_a_project_path_work(build: Build) {
     assert_worked_in(build, "a  shop/Größe & co, (x) [y] {z} #1: $a *?").await;
 }
 
-async fn a_backslash_in_the_path_of_a_project_is_a_letter(build: Build) {
+async fn a_backslash_in_a_project_path_is_an_ordinary_character(build: Build) {
     assert_worked_in(build, "back\\slash").await;
 }
 
@@ -131,7 +131,7 @@ async fn a_path_that_every_build_refuses_is_refused_by_each_session(build: Build
 }
 
 /// The link is not in `/tmp`, where agents may write anyway.
-async fn the_link_that_names_a_project_is_the_project(build: Build) {
+async fn paths_through_a_link_to_the_project_work(build: Build) {
     let elsewhere = tempfile::tempdir_in("/var/tmp").expect("a directory");
     let link = elsewhere.path().join("link");
     let shown = link.display().to_string();
@@ -169,7 +169,7 @@ async fn the_link_that_names_a_project_is_the_project(build: Build) {
     setting.assert_nothing_is_left();
 }
 
-async fn the_folders_of_the_program_do_not_stay_in_the_project(build: Build) {
+async fn folders_of_the_program_are_removed_from_the_project(build: Build) {
     for (name, kept) in [("project", false), ("repository/project", true)] {
         let setting = Setting::in_project(build, name, |_| script(&[bash("echo x > made.txt")]));
         let repository = setting.folder.join("repository");
@@ -192,11 +192,11 @@ async fn the_folders_of_the_program_do_not_stay_in_the_project(build: Build) {
 }
 
 on_both_builds![
-    blanks_and_signs_in_the_path_of_a_project_are_no_trouble,
+    spaces_and_special_characters_in_a_project_path_work,
     a_path_that_the_program_refuses_is_refused_before_the_first_session,
     a_path_that_every_build_refuses_is_refused_by_each_session,
-    the_link_that_names_a_project_is_the_project,
-    the_folders_of_the_program_do_not_stay_in_the_project;
+    paths_through_a_link_to_the_project_work,
+    folders_of_the_program_are_removed_from_the_project;
     newer_only:
-    a_backslash_in_the_path_of_a_project_is_a_letter,
+    a_backslash_in_a_project_path_is_an_ordinary_character,
 ];

@@ -68,7 +68,7 @@ async fn an_agent_that_changes_nothing_is_stopped_after_five_sessions() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_limit_holds_and_zero_turns_it_off() {
+async fn the_limit_can_be_changed_and_zero_turns_it_off() {
     let bench = Bench::new(idle_after_plan(2));
     let runner = bench.runner().workspace(Arc::new(Files::default()));
     let report = bench.run(runner.max_stalled_sessions(2)).await;
@@ -95,7 +95,7 @@ async fn a_changed_file_and_a_changed_ledger_are_progress() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn files_that_cannot_be_measured_stop_no_run() {
+async fn a_run_continues_if_its_files_cannot_be_measured() {
     let fails: Arc<dyn Workspace> = Arc::new(|| Err(io::Error::other("too many files")));
     let panics: Arc<dyn Workspace> =
         Arc::new(|| -> io::Result<WorkspaceSnapshot> { panic!("a defect of the plugin") });
