@@ -207,7 +207,7 @@ pub(crate) fn runs(command: impl Into<String>) -> Call {
     Call::new(What::Command(command.into()))
 }
 
-pub(crate) fn asks_server(server: &'static str, tool: &'static str, input: Value) -> Call {
+pub(crate) fn calls_mcp_tool(server: &'static str, tool: &'static str, input: Value) -> Call {
     Call::new(What::Mcp {
         server,
         tool,

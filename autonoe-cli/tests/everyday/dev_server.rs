@@ -8,7 +8,7 @@ use crate::backends::backend::Backend;
 use crate::backends::story::{runs, writes};
 use crate::build::{Build, on_both_builds};
 use crate::everyday::chore::Chore;
-use crate::everyday::whole_run::carry_out;
+use crate::everyday::whole_run::run_chores;
 
 const SERVER: &str = "const http = require('http');
 const server = http.createServer((request, response) => response.end(`served ${request.url}\\n`));
@@ -48,7 +48,7 @@ fn free_port() -> u16 {
 }
 
 async fn a_server_is_started_requested_and_stopped(build: Build) {
-    carry_out(Backend::Claude(build.version), [dev_server()]);
+    run_chores(Backend::Claude(build.version), [dev_server()]);
 }
 
 on_both_builds![a_server_is_started_requested_and_stopped];

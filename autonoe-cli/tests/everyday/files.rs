@@ -6,7 +6,7 @@ use crate::backends::backend::Backend;
 use crate::backends::story::{edits, reads, runs, uses, writes};
 use crate::build::{Build, on_both_builds};
 use crate::everyday::chore::Chore;
-use crate::everyday::whole_run::carry_out_in;
+use crate::everyday::whole_run::run_chores_in;
 
 const GREET: &str = "function greet(name) {
   return 'hi';
@@ -89,7 +89,7 @@ async fn files_are_changed_by_every_tool(build: Build) {
     // Blanks and letters beyond ASCII in the path, and no repository.
     let project = "Mein Projekt für Zoë, 日本";
     let backend = Backend::Claude(build.version);
-    carry_out_in(project, backend, [files(), claude_tools()]);
+    run_chores_in(project, backend, [files(), claude_tools()]);
 }
 
 on_both_builds![files_are_changed_by_every_tool];

@@ -6,7 +6,7 @@ use crate::backends::backend::Backend;
 use crate::backends::story::{reads, uses};
 use crate::build::{Build, on_both_builds};
 use crate::everyday::chore::Chore;
-use crate::everyday::whole_run::carry_out;
+use crate::everyday::whole_run::run_chores;
 
 const NOTEBOOK: &str = r#"{
  "cells": [
@@ -57,7 +57,7 @@ fn granted_tools() -> Chore {
 }
 
 async fn a_granted_tool_is_offered_and_another_is_denied(build: Build) {
-    carry_out(Backend::Claude(build.version), [granted_tools()]);
+    run_chores(Backend::Claude(build.version), [granted_tools()]);
 }
 
 on_both_builds![a_granted_tool_is_offered_and_another_is_denied];

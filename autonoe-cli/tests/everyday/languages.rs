@@ -4,7 +4,7 @@ use crate::backends::backend::Backend;
 use crate::backends::story::{runs, writes};
 use crate::build::{Build, on_both_builds};
 use crate::everyday::chore::Chore;
-use crate::everyday::whole_run::carry_out;
+use crate::everyday::whole_run::run_chores;
 
 const PACKAGE: &str = r#"{
   "name": "greeting",
@@ -139,7 +139,7 @@ pub(crate) fn rust_project() -> Chore {
 
 async fn projects_are_built_and_tested(build: Build) {
     let projects = [node_project(), python_project(), rust_project()];
-    carry_out(Backend::Claude(build.version), projects);
+    run_chores(Backend::Claude(build.version), projects);
 }
 
 on_both_builds![projects_are_built_and_tested];

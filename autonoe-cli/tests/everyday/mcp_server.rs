@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use crate::backends::backend::Backend;
-use crate::backends::story::asks_server;
+use crate::backends::story::calls_mcp_tool;
 use crate::build::{Build, on_both_builds};
 use crate::everyday::chore::Chore;
-use crate::everyday::whole_run::carry_out;
+use crate::everyday::whole_run::run_chores;
 
 /// A server on standard input and output that keeps notes in a file.
 const SERVER: &str = r"
@@ -37,8 +37,9 @@ createInterface({ input: process.stdin }).on('line', line => {
 /// Uses a tool that is granted and one that is not.
 pub(crate) fn mcp_server() -> Chore {
     let calls = [
-        asks_server("notes", "remember", json!({"note": "buy milk"})).showing("remember: buy milk"),
-        asks_server("notes", "forget", json!({"note": "buy milk"})).denied(),
+        calls_mcp_tool("notes", "remember", json!({"note": "buy milk"}))
+            .showing("remember: buy milk"),
+        calls_mcp_tool("notes", "forget", json!({"note": "buy milk"})).denied(),
     ];
     Chore::new("The notes are kept", calls)
         .file("tools/notes.js", SERVER)
@@ -54,7 +55,7 @@ pub(crate) fn mcp_server() -> Chore {
 }
 
 async fn an_mcp_server_of_the_user_is_called(build: Build) {
-    carry_out(Backend::Claude(build.version), [mcp_server()]);
+    run_chores(Backend::Claude(build.version), [mcp_server()]);
 }
 
 on_both_builds![an_mcp_server_of_the_user_is_called];

@@ -8,7 +8,7 @@ use crate::everyday::git_work::git_work;
 use crate::everyday::languages::{node_project, python_project, rust_project};
 use crate::everyday::mcp_server::mcp_server;
 use crate::everyday::temporary_files::temporary_files;
-use crate::everyday::whole_run::{carry_out, carry_out_in};
+use crate::everyday::whole_run::{run_chores, run_chores_in};
 
 /// Makes a test of each function for each of the backends.
 macro_rules! on_other_backends {
@@ -37,13 +37,13 @@ macro_rules! on_other_backends {
 fn git_works_and_files_are_changed(backend: Backend) {
     let project = "Mein Projekt für Zoë, 日本";
     let chores = [git_work(backend), files(), temporary_files(backend)];
-    carry_out_in(project, backend, chores);
+    run_chores_in(project, backend, chores);
 }
 
 fn projects_are_built_and_servers_called(backend: Backend) {
     let projects = [node_project(), python_project(), rust_project()];
     let servers = [dev_server(), mcp_server()];
-    carry_out(backend, projects.into_iter().chain(servers));
+    run_chores(backend, projects.into_iter().chain(servers));
 }
 
 on_other_backends![

@@ -6,7 +6,7 @@ use crate::backends::backend::Backend;
 use crate::backends::story::runs;
 use crate::build::{Build, on_both_builds};
 use crate::everyday::chore::Chore;
-use crate::everyday::whole_run::carry_out;
+use crate::everyday::whole_run::run_chores;
 
 const NODE: &str = r#"node -e "
 const fs = require('fs'), os = require('os'), path = require('path');
@@ -48,7 +48,7 @@ pub(crate) fn temporary_files(backend: Backend) -> Chore {
 
 async fn temporary_files_of_programs_work(build: Build) {
     let backend = Backend::Claude(build.version);
-    carry_out(backend, [temporary_files(backend)]);
+    run_chores(backend, [temporary_files(backend)]);
 }
 
 on_both_builds![temporary_files_of_programs_work];

@@ -15,12 +15,12 @@ use crate::everyday::workplace::{Workplace, deliverable_id};
 use crate::runs::support::autonoe::Ended;
 
 /// Runs chores in a project of a plain name.
-pub(crate) fn carry_out(backend: Backend, chores: impl IntoIterator<Item = Chore>) {
-    carry_out_in("project", backend, chores);
+pub(crate) fn run_chores(backend: Backend, chores: impl IntoIterator<Item = Chore>) {
+    run_chores_in("project", backend, chores);
 }
 
 /// Runs chores: one session plans a deliverable for each, the next one does all of them.
-pub(crate) fn carry_out_in(
+pub(crate) fn run_chores_in(
     project: &str,
     backend: Backend,
     chores: impl IntoIterator<Item = Chore>,
