@@ -138,7 +138,7 @@ fn fork(
         None => exit::recv_number(&mut exit)
             .ok()
             .and_then(Pid::from_raw)
-            .ok_or_else(|| failed(io::Error::other("it has no number")))?,
+            .ok_or_else(|| failed(io::Error::other("the supervisor reported no process ID")))?,
     };
     let pipes = child.stdin.take().zip(child.stdout.take());
     let spawned = Spawned {

@@ -116,7 +116,7 @@ rules! {
     R41 "git-subcommand" Baseline "the subcommand is not known to be harmless"
     R42 "git-config" Baseline "git's settings can name programs that it runs"
     R43 "git-option" Baseline "the option makes git run a program or leave the project"
-    R44 "git-destructive" Baseline "it destroys work that cannot be brought back"
+    R44 "git-destructive" Baseline "discarded work cannot be recovered"
     R45 "git-sync" Mode "sync does not change the working tree"
     R51 "publishing" Baseline "publishing and accounts are for people"
     R52 "machine-wide" Baseline "it changes the machine beyond the project"

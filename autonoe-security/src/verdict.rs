@@ -73,9 +73,9 @@ pub struct Denial {
     /// Why, in a clause, when the rule says.
     #[cfg_attr(feature = "serde", serde(default))]
     pub why: Option<Cow<'static, str>>,
-    /// What the agent can do instead, when the rule knows.
+    /// What the agent can do instead, if the rule has advice.
     pub instead: Option<Cow<'static, str>>,
-    /// What the operator can change to allow the command, when a setting does.
+    /// The setting with which the operator can allow the command, if there is one.
     #[cfg_attr(feature = "serde", serde(default))]
     pub remedy: Option<Cow<'static, str>>,
 }

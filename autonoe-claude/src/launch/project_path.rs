@@ -57,12 +57,12 @@ fn problem(path: &Path, version: Option<[u32; 3]>) -> Option<String> {
 
 /// Returns the problem of one name that Windows would read differently.
 fn problem_of_name(name: &str) -> Option<String> {
-    let is_blank = |last: char| last.is_whitespace() || last == '\u{feff}';
+    let is_whitespace = |last: char| last.is_whitespace() || last == '\u{feff}';
     let is_short = |pair: &[u8]| pair[0] == b'~' && pair[1].is_ascii_digit();
     let reason = match name {
         "" | "." | ".." => return None,
         name if name.ends_with('.') => "ends with a dot",
-        name if name.ends_with(is_blank) => "ends with a blank",
+        name if name.ends_with(is_whitespace) => "ends with whitespace",
         name if name.as_bytes().windows(2).any(is_short) => "has a digit after a tilde",
         _ => return None,
     };
@@ -106,10 +106,10 @@ mod tests {
             ("/srv/my shop/ä: 'b' $c *?[]", None),
             ("/srv/ shop", None),
             ("/srv/.shop/~shop/a~b", None),
-            ("/srv/shop ", Some("\"shop \" ends with a blank")),
-            ("/srv/a\t/shop", Some("ends with a blank")),
-            ("/srv/a\u{a0}/shop", Some("ends with a blank")),
-            ("/srv/a \\b", Some("\"a \" ends with a blank")),
+            ("/srv/shop ", Some("\"shop \" ends with whitespace")),
+            ("/srv/a\t/shop", Some("ends with whitespace")),
+            ("/srv/a\u{a0}/shop", Some("ends with whitespace")),
+            ("/srv/a \\b", Some("\"a \" ends with whitespace")),
             ("/srv/shop.", Some("\"shop.\" ends with a dot")),
             ("/srv/.../shop", Some("ends with a dot")),
             ("/srv/shop~1/x", Some("has a digit after a tilde")),

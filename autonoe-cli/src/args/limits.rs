@@ -18,7 +18,7 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "N")]
     #[arg(help_heading = "Limits")]
     pub(crate) max_retries: Option<u32>,
-    /// How many sessions in a row may change nothing before the run stops; 0 means no limit [default: 5]
+    /// Stop the run after N sessions in a row without progress; 0 means no limit [default: 5]
     #[arg(long, value_name = "N")]
     #[arg(help_heading = "Limits")]
     pub(crate) max_stalled_sessions: Option<u32>,

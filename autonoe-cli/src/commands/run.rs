@@ -96,7 +96,7 @@ pub(super) fn shown(report: &RunReport) -> String {
     format!("{why}\n{counts}\n")
 }
 
-/// Returns what a person can do about the end of a run, if anything is known to help.
+/// Returns a hint for the operator about the end of a run, if there is one.
 pub(super) fn hint(exit: &ExitReason) -> Option<String> {
     if let ExitReason::Stalled { .. } = exit {
         return Some(STALLED_HINT.to_owned());
@@ -110,6 +110,6 @@ pub(super) fn hint(exit: &ExitReason) -> Option<String> {
         _ => "",
     };
     Some(format!(
-        "{remedy}{flag}; `autonoe doctor` looks whether a run could start then"
+        "{remedy}{flag}; `autonoe doctor` checks whether a run can start"
     ))
 }

@@ -60,7 +60,7 @@ pub(crate) fn denial_summary(denied: &[DeniedEntry]) -> Option<String> {
     if all.is_empty() {
         return None;
     }
-    let mut text = "Refused calls that you can allow:".to_owned();
+    let mut text = "Denied calls that you can allow:".to_owned();
     for group in all.iter().take(LISTED) {
         let (count, call, remedy) = (group.count, group.call(), shorten(group.remedy));
         text.push_str(&format!("\n  {count}x {call}\n     to allow it: {remedy}"));

@@ -128,10 +128,10 @@ fn a_project_path_that_claude_code_refuses_is_reported_with_the_reason() {
 
     assert_no_session(&setting, &run);
     assert!(
-        run.stdout.contains("\"blank \" ends with a blank"),
+        run.stdout.contains("\"blank \" ends with whitespace"),
         "{run:?}"
     );
     assert!(run.stderr.contains("rename or move the project"), "{run:?}");
     assert_eq!(doctor.code, Some(1), "{doctor:?}");
-    assert!(doctor.stdout.contains("ends with a blank"), "{doctor:?}");
+    assert!(doctor.stdout.contains("ends with whitespace"), "{doctor:?}");
 }

@@ -50,12 +50,12 @@ fn lines_are_plain_and_the_result_alone_is_on_standard_output() {
 #[test]
 fn denied_calls_that_a_setting_allows_are_summarised_after_the_run() {
     let project = Project::new();
-    let refused = |command: &str| is_denied("Bash", json!({ "command": command }));
+    let denied = |command: &str| is_denied("Bash", json!({ "command": command }));
     let script = Script::new().plans(&["DL-001"]).session([
-        refused("rm old.txt"),
-        refused("curl localhost:3000/a"),
-        refused("cat x > /etc/hosts"),
-        refused("curl localhost:3000/b"),
+        denied("rm old.txt"),
+        denied("curl localhost:3000/a"),
+        denied("cat x > /etc/hosts"),
+        denied("curl localhost:3000/b"),
         is_denied("Task", json!({"prompt": "look"})),
         sets("DL-001", "passed"),
         ends(),
@@ -63,7 +63,7 @@ fn denied_calls_that_a_setting_allows_are_summarised_after_the_run() {
 
     let ended = scripted(&project, &script, &["run"]);
 
-    let summary = "Refused calls that you can allow:
+    let summary = "Denied calls that you can allow:
   2x Bash: curl localhost:3000/a
      to allow it: set \"allowCommands\": [\"curl\"] in .autonoe/agent.json
   1x Bash: rm old.txt

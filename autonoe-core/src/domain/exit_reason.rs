@@ -39,7 +39,7 @@ pub enum ExitReason {
         /// The number of sessions in a row without progress.
         #[serde(rename = "stalledSessions")]
         sessions: u32,
-        /// What the run was for, which decides what counts as progress.
+        /// The mode of the run, which decides what counts as progress.
         mode: Mode,
     },
     /// The run was cancelled.

@@ -26,7 +26,7 @@ pub struct Capabilities {
     pub hooks: HookCoverage,
     /// Whether it can keep its tools in an OS sandbox of its own.
     pub sandbox: Support,
-    /// Why there is none here.
+    /// Why the backend has no sandbox on this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox_problem: Option<String>,
     /// What a person can do about it that there is none.

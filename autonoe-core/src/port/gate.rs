@@ -215,7 +215,7 @@ pub enum GateDecision {
         by: String,
         /// Why, in words for the agent.
         reason: String,
-        /// What the operator can change to allow the call, when a setting does.
+        /// The setting with which the operator can allow the call, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remedy: Option<String>,
     },

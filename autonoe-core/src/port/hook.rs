@@ -75,8 +75,8 @@ pub enum HookDecision {
     Block {
         /// Why, in words that the agent can act on.
         reason: String,
-        /// What the operator can change to allow the call, when a setting does. Agents do not see
-        /// it.
+        /// The setting with which the operator can allow the call, if there is one. Agents do not
+        /// see it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remedy: Option<String>,
     },

@@ -10,7 +10,7 @@ use super::{Project, ProjectError};
 /// Git would otherwise change the ledger and the journal under a run: `git add -A` is in every
 /// agent's repertoire, and the next `git stash` or `git checkout` would bring back an old state.
 const TEXT: &str = "\
-# Written by Autonoe: Git must not switch the state of runs.
+# Written by Autonoe: Git must not track the state of runs.
 /.gitignore
 /events/
 /journal*.jsonl

@@ -127,9 +127,9 @@ pub enum JournalLine {
         target: Option<String>,
         /// Who denied it.
         by: String,
-        /// Why, as the agent read it.
+        /// The reason, as the agent received it.
         reason: String,
-        /// What the operator can change to allow it, when a setting does.
+        /// The setting with which the operator can allow the call, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remedy: Option<String>,
     },

@@ -92,7 +92,7 @@ async fn a_backslash_in_a_project_path_is_an_ordinary_character(build: Build) {
 async fn a_path_that_the_program_refuses_is_refused_before_the_first_session(build: Build) {
     let backslash = (build == Build::OLDER).then_some(("back\\slash", "with a backslash"));
     let names = [
-        ("blank ", "\"blank \" ends with a blank"),
+        ("blank ", "\"blank \" ends with whitespace"),
         ("dot./shop", "\"dot.\" ends with a dot"),
         ("shop~1", "\"shop~1\" has a digit after a tilde"),
         (".vscode/shop", "in a folder \".vscode\""),

@@ -33,7 +33,7 @@ impl PreToolUseHook for HarnessGuard {
         };
         match is_guarded {
             true => HookDecision::block(
-                "what is in .harness is kept by the fleet, and is not for agents to change",
+                "the fleet maintains .harness, and agents cannot change it",
             ),
             false => HookDecision::Pass,
         }

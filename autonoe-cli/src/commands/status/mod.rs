@@ -32,9 +32,9 @@ pub(crate) fn status(args: &StatusArgs, surroundings: &Surroundings) -> Result<E
         let note = match (held.survivors(), &held.holder) {
             ([_, ..], _) => format!("An agent of a killed run is still alive: {held}."),
             ([], Some(run)) => {
-                format!("A run is under way ({run}): `autonoe log --follow` tells it.")
+                format!("A run is under way ({run}): `autonoe log --follow` shows it.")
             }
-            ([], None) => "A run is under way: `autonoe log --follow` tells it.".to_owned(),
+            ([], None) => "A run is under way: `autonoe log --follow` shows it.".to_owned(),
         };
         text.push_str(&format!("\n{note}\n"));
     }

@@ -27,7 +27,7 @@ use crate::port::{Places, ToolCall, ToolKind};
 /// | `WebFetch(https://example.com/*)` | these addresses |
 /// | `mcp__server`, `mcp__server__*` | every tool of an MCP server |
 /// | `mcp__server__tool` | one tool of it |
-/// | `Task` | the tool of that name, also where a vendor renamed it |
+/// | `Task` | the tool of that name, under any name that its vendor gave it |
 ///
 /// Paths start at the project (`./src`, `src`), at the root (`/etc`, `//etc`)
 /// or at the home (`~/notes`). In them `*` and `?` stay within a name and `**`

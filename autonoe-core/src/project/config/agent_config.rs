@@ -63,7 +63,7 @@ pub struct AgentConfig {
     /// What agents are granted beyond the baseline.
     #[serde(skip_serializing_if = "Permissions::is_empty")]
     pub permissions: Permissions,
-    /// Which variables with credentials reach the agents' tools.
+    /// Credentials in the environment that reach the agents' tools.
     #[serde(skip_serializing_if = "EnvironmentConfig::is_empty")]
     pub environment: EnvironmentConfig,
     /// Tools that agents may use besides, by name: Task, mcp__server__tool, mcp__server__*.
@@ -109,7 +109,7 @@ impl Permissions {
     }
 }
 
-/// Which variables with credentials reach the agents' tools.
+/// Credentials in the environment that reach the agents' tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]

@@ -30,8 +30,8 @@ pub struct RunLimits {
     pub max_retries: u32,
     /// Sessions in a row without progress that end the run; 0 turns the limit off.
     ///
-    /// A session that failed or hit the quota neither counts nor ends the row, because other limits
-    /// apply to it. [Unknown](crate::SessionProgress::Unknown) progress counts as progress.
+    /// A session that failed or hit the quota neither counts nor resets the count, because other
+    /// limits apply to it. [Unknown](crate::SessionProgress::Unknown) progress counts as progress.
     pub max_stalled_sessions: u32,
     /// What to do when the quota is spent.
     pub on_quota: OnQuota,

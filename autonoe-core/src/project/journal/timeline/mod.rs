@@ -155,9 +155,9 @@ pub struct DeniedEntry {
     pub target: Option<String>,
     /// Who denied it.
     pub by: String,
-    /// Why, as the agent read it.
+    /// The reason, as the agent received it.
     pub reason: String,
-    /// What the operator can change to allow it, when a setting does.
+    /// The setting with which the operator can allow the call, if there is one.
     pub remedy: Option<String>,
 }
 

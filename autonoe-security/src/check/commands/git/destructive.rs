@@ -29,9 +29,9 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
     let instead = match git.name {
         "clean" => "list the files with git clean -n, and leave them in place",
         "remote" => "add it without --mirror",
-        _ => "use --force-with-lease, and write what is pushed literally or in quotes",
+        _ => "use --force-with-lease, and write the refspec literally or in quotes",
     };
-    let reason = format!("git {} would destroy work", git.name);
+    let reason = format!("git {} can discard work", git.name);
     let mut denial = git.deny(Rule::R44, reason).instead(instead);
     denial.remedy = remedy::destructive(git.call.policy());
     Err(denial)
