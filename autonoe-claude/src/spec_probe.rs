@@ -51,8 +51,9 @@ pub(crate) async fn look(spec: &ClaudeBackend, context: &SpecContext) -> Backend
                     login = probe.login;
                     if let Some(problem) = probe.directory_problem.take() {
                         let remedy = problem.remedy().unwrap_or_default().to_owned();
-                        let told = problem.to_string();
-                        found = found.finding(ProbeFinding::problem("project path", told, remedy));
+                        let reason = problem.to_string();
+                        found =
+                            found.finding(ProbeFinding::problem("project path", reason, remedy));
                     }
                     found
                         .finding(version(NAME, &path, &probe))
@@ -141,7 +142,7 @@ fn variable<'a>(context: &'a SpecContext, name: &str) -> Option<&'a OsStr> {
     (!value.is_empty()).then_some(value)
 }
 
-/// Returns what was found about the sandbox of the program.
+/// Returns the finding about the sandbox of the program.
 fn sandbox(problem: Option<SandboxProblem>) -> ProbeFinding {
     const NAME: &str = "sandbox";
     match problem {

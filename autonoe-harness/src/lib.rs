@@ -25,7 +25,7 @@
 //! | submit all of that as one run | [`StrategyRun`], [`StrategyRunner`] |
 //! | have them carried out by something of your own | [`FleetCourse`], [`FleetStep`] |
 //! | see whether an agent comes on | [`ProgressDetector`], [`ProgressWeights`], [`TreeSnapshot`] |
-//! | let a run stop when its sessions change nothing | [`ProjectFiles`] |
+//! | stop a run whose sessions change nothing | [`ProjectFiles`] |
 //! | keep what is to be done and who does what, through crashes | [`StateStore`], [`MetaState`] |
 //! | have harnesses share values, files and events | `SharedContext` (feature `sqlite`) |
 //! | have somebody told of what matters, and keep it | [`AlertManager`], [`Alert`], [`AlertSink`] |

@@ -33,24 +33,24 @@ const RESET: [libc::c_int; 5] = [
     libc::SIGCHLD,
 ];
 
-/// What happens to a child when this program dies.
+/// How a child is tied to the lifetime of this program.
 #[derive(Debug)]
 pub(crate) enum Tie {
-    /// A supervisor process interrupts it and kills what it leaves behind. The supervisor reports
-    /// to this pipe: the number of the child, and later how the child ended.
+    /// A supervisor process interrupts the child and kills the processes that it leaves behind. The
+    /// supervisor writes the process ID and later the exit of the child to this pipe.
     #[cfg(target_os = "linux")]
     Supervised(OwnedFd),
-    /// The system interrupts it when the thread that started it ends. Only on Linux; elsewhere
-    /// nothing happens.
+    /// The system interrupts the child when the thread that started it ends. Only on Linux;
+    /// elsewhere nothing happens.
     Dies,
-    /// Nothing.
+    /// The child outlives this program.
     Outlives,
 }
 
 /// Starts the child of `command` in its own session, tied to this program by `tie`. The child
 /// adopts the orphans among its descendants, and inherits `descriptors` and no others.
 ///
-/// With [`Tie::Supervised`], what `command` spawns is the supervisor.
+/// With [`Tie::Supervised`], `command` spawns the supervisor.
 pub(crate) fn prepare(command: &mut Command, descriptors: Vec<OwnedFd>, tie: Tie) {
     let host = std::process::id();
     let prepare = move || {
@@ -104,8 +104,8 @@ fn close_on_exec() -> io::Result<()> {
 
 #[cfg(target_os = "linux")]
 fn close_range(first: libc::c_uint, last: libc::c_uint, flags: libc::c_uint) -> io::Result<()> {
-    // SAFETY: The call takes three numbers. Callers close on exec, what the standard library does
-    // not need any more by then, or in a process that uses nothing of the standard library.
+    // SAFETY: The call takes three numbers. Callers close descriptors on exec, when the standard
+    // library no longer needs them, or in a process that does not use the standard library.
     match unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
@@ -138,7 +138,7 @@ fn die_with(parent: u32) -> io::Result<()> {
     use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 
     set_parent_process_death_signal(Some(Signal::INT))?;
-    // A parent that died before the line above was executed sends nothing any more.
+    // The system sends no signal for a parent that died before the call above.
     let now = getppid().map(Pid::as_raw_pid);
     match now.map(i32::unsigned_abs) == Some(parent) {
         true => Ok(()),
@@ -146,10 +146,10 @@ fn die_with(parent: u32) -> io::Result<()> {
     }
 }
 
-/// Tells whether children can have a supervisor.
+/// Returns whether children can have a supervisor.
 #[cfg(target_os = "linux")]
 pub(crate) fn can_supervise() -> bool {
-    // There are no descriptors with these numbers: this asks whether the system knows the call.
+    // No descriptor has these numbers: this checks whether the system supports the call.
     let closes = close_range(libc::c_uint::MAX, libc::c_uint::MAX, 0).is_ok();
     closes && supervisor::is_supported()
 }
@@ -174,21 +174,21 @@ fn fork_supervised(pipe: &OwnedFd) -> io::Result<()> {
         exit::send(pipe.as_fd(), getpid().as_raw_pid());
         return Ok(());
     };
-    // Handlers of the host must not run here, and only a kill ends this process.
+    // Signal handlers of the host must not run here, and only `SIGKILL` ends this process.
     block_signals();
-    // Locks, sockets and the pipes of the child among them.
+    // These include locks, sockets and the pipes of the child.
     let kept = pipe.as_raw_fd().unsigned_abs();
     let _ = close_range(0, kept.saturating_sub(1), 0);
     let _ = close_range(kept.saturating_add(1), libc::c_uint::MAX, 0);
     supervisor::supervise(child, pipe.as_fd());
-    // SAFETY: It ends this process without running anything of the host's.
+    // SAFETY: The call ends this process without running code of the host.
     unsafe { libc::_exit(0) }
 }
 
 #[cfg(target_os = "linux")]
 fn block_signals() {
     let mut all = MaybeUninit::uninit();
-    // SAFETY: `sigfillset` makes the set before it is used, and no old one is asked for.
+    // SAFETY: `sigfillset` initialises the set before its use, and the old set is not requested.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
         libc::sigprocmask(libc::SIG_SETMASK, all.as_ptr(), std::ptr::null_mut());

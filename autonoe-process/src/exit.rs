@@ -60,17 +60,17 @@ pub(crate) fn wait_and_leave(pid: Pid) -> Exit {
     }
 }
 
-/// Reports `exit` on `pipe`, for [`recv`]. It does not allocate.
+/// Writes `exit` to `pipe`, for [`recv`]. It does not allocate.
 pub(crate) fn report(pipe: BorrowedFd<'_>, exit: Exit) {
     match exit {
         Exit::Code(code) => send(pipe, code),
         Exit::Signal(number) => send(pipe, -number),
-        // The end of the pipe says it.
+        // The closed pipe reports it.
         Exit::Unknown => {}
     }
 }
 
-/// Reads what [`report`] wrote. A pipe that ends before means that the exit is unknown.
+/// Reads the exit that [`report`] wrote. If the pipe is closed without one, the exit is unknown.
 pub(crate) fn recv(pipe: impl Read) -> Exit {
     match recv_number(pipe) {
         Ok(code @ 0..) => Exit::Code(code),
@@ -81,7 +81,7 @@ pub(crate) fn recv(pipe: impl Read) -> Exit {
 
 /// Writes a number to `pipe`, for [`recv_number`]. It does not allocate.
 pub(crate) fn send(pipe: BorrowedFd<'_>, number: i32) {
-    // If there is no reader, nothing is lost.
+    // Without a reader, nobody needs the number.
     let _ = rustix::io::write(pipe, &number.to_ne_bytes());
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Family {
     marker: Marker,
     /// The child, as long as its number is certain to be its own.
     child: Option<Pid>,
-    /// The supervisor of the child, as long as its number is certain to be its own.
+    /// The supervisor of the child, while its process ID cannot have been reused.
     supervisor: Option<Pid>,
     known: HashSet<Identity>,
     killed: HashMap<Identity, ProcessInfo>,
@@ -46,15 +46,15 @@ impl Family {
         }
     }
 
-    /// Sets the supervisor of the child. All that descends from it belongs to the family.
+    /// Sets the supervisor of the child. All its descendants belong to the family.
     pub(crate) fn set_supervisor(&mut self, supervisor: Pid) {
         self.supervisor = Some(supervisor);
-        // Should the supervisor be killed, the number of the child is not certain any more.
+        // If the supervisor is killed, the process ID of the child may be reused.
         let child = self.child.and_then(|child| table::row_of(number(child)));
         self.known.extend(child.as_ref().map(Row::identity));
     }
 
-    /// Continues the supervisor if it was stopped.
+    /// Continues the supervisor if it is stopped.
     pub(crate) fn continue_supervisor(&self) {
         if let Some(supervisor) = self.supervisor {
             let _ = kill_process(supervisor, Signal::CONT);
@@ -81,7 +81,7 @@ impl Family {
         self.known.insert(identity);
     }
 
-    /// Forgets the numbers of the child and its supervisor: they may be others' by now.
+    /// Forgets the process IDs of the child and its supervisor, which may be reused by now.
     pub(crate) fn forget_child(&mut self) {
         self.child = None;
         self.supervisor = None;

@@ -22,7 +22,7 @@ pub(crate) fn copy(file: &impl AsFd) -> io::Result<OwnedFd> {
     }
 }
 
-/// Returns the end of a pipe from which `bytes` are read, and then nothing more.
+/// Returns the read end of a pipe that holds `bytes` and has no writer.
 pub(crate) fn filled_pipe(bytes: &[u8]) -> io::Result<OwnedFd> {
     if bytes.len() > Launch::SECRET_LIMIT {
         let limit = Launch::SECRET_LIMIT;

@@ -64,7 +64,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// The longest [secret](Self::secret) in bytes: an empty pipe takes as much at once.
+    /// The maximum length of a [secret](Self::secret) in bytes, which fits into an empty pipe.
     pub const SECRET_LIMIT: usize = 4096;
 
     /// How much of the standard error is kept if nothing else is said: 64 KiB.
@@ -134,8 +134,8 @@ impl Launch {
     /// descriptor.
     ///
     /// The secret is neither in the environment of the child nor in a file. When the child has read
-    /// it, the pipe is empty, also for the processes that inherit it. It is at most
-    /// [`SECRET_LIMIT`](Self::SECRET_LIMIT) bytes long; with a longer one the start fails.
+    /// it, the pipe is empty, also for processes that inherit the pipe. If the secret is longer
+    /// than [`SECRET_LIMIT`](Self::SECRET_LIMIT) bytes, the start fails.
     #[must_use]
     pub fn secret(mut self, variable: impl Into<OsString>, secret: impl Into<OsString>) -> Self {
         self.secrets.insert(variable.into(), secret.into());

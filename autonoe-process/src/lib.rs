@@ -20,9 +20,9 @@
 //! - [`Commands`] runs commands to their end. [`find_program`] looks for a program.
 //!
 //! The crate is made for Linux, where each child has a supervisor process that adopts its orphans.
-//! So daemons are found whatever session and environment they have. The marker is the fallback.
-//! Other Unix systems have the process group only: no signal when this program dies, and what
-//! leaves the group of a child is not found.
+//! A shutdown finds daemons whatever session and environment they have. The marker is the fallback.
+//! Other Unix systems have only the process group: the child gets no signal when this program dies,
+//! and a shutdown does not find processes that left the group.
 //!
 //! It does not read the environment (but for a marker that it is asked about), install signal handlers or print; it needs a tokio
 //! runtime to start a child and to talk to it, but none to end it.

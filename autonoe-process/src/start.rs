@@ -29,8 +29,8 @@ pub struct Started {
 impl Launch {
     /// Starts the program.
     ///
-    /// On Linux the child has a supervisor process. When this program dies, however it does, the
-    /// supervisor sends `SIGINT` to the child, and kills what is left when the child has ended.
+    /// On Linux the child has a supervisor process. However this program ends, the supervisor sends
+    /// `SIGINT` to the child, and kills the remaining processes when the child has exited.
     /// Before Linux 5.9 there is no supervisor, and the system sends the signal. When the future is
     /// dropped, a child that was started already is ended.
     ///
@@ -80,8 +80,8 @@ struct Forked {
     lifeline: Lifeline,
 }
 
-/// Starts the child and hands it over. Without a supervisor, it lives until the child has ended:
-/// the system ties the child to this thread.
+/// Starts the child and sends it to its keeper. Without a supervisor, it returns after the exit of
+/// the child: the system ties the child to this thread.
 fn be_parent(
     launch: Launch,
     command: Command,
@@ -105,7 +105,7 @@ fn be_parent(
 
 /// Starts the child under a keeper.
 ///
-/// Without a supervisor, it returns the pipe on which the end of the child is to be reported.
+/// Without a supervisor, it returns the pipe to which the caller writes the exit of the child.
 fn fork(
     mut launch: Launch,
     mut command: Command,
@@ -129,12 +129,12 @@ fn fork(
     let hand_over = Keeper::start(launch, shared.clone(), hang_up).map_err(failed)?;
 
     let spawned = command.spawn();
-    // It holds the supervisor's end of the pipe.
+    // The command holds the supervisor's end of the pipe.
     drop(command);
     let mut child = spawned.map_err(|source| LaunchError::explain(&program, &directory, source))?;
     let pid = match exit_pipe {
         Some(_) => Pid::from_child(&child),
-        // It was written before the program was executed.
+        // The supervisor's fork wrote it before it executed the program.
         None => exit::recv_number(&mut exit)
             .ok()
             .and_then(Pid::from_raw)
@@ -167,7 +167,7 @@ fn fork(
     Ok((forked, exit_pipe))
 }
 
-/// Gives the pipe to a supervisor if the system can have one, and back otherwise.
+/// Passes the pipe to a supervisor if the system supports one, and returns it otherwise.
 #[cfg(target_os = "linux")]
 fn build_tie(pipe: PipeWriter) -> (Tie, Option<PipeWriter>) {
     match before_exec::can_supervise() {

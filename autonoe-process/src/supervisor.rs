@@ -3,14 +3,14 @@
 //! The supervisor is a fork of this program that executes nothing else. As a subreaper, it becomes
 //! the parent of every orphan below it. A daemon stays its descendant whatever session and
 //! environment it has, also after the child has ended, so the keeper finds it by parent links.
-//! When this program dies, the supervisor interrupts the child, waits for its end, and kills what
-//! is left.
+//! When this program dies, the supervisor interrupts the child, waits for its exit, and kills the
+//! remaining processes.
 //!
 //! If this program were the subreaper, it could not tell orphans from its other children, and they
 //! would survive its death. A separate program would have to be installed next to every program
 //! that uses this crate. Hence the fork.
 //!
-//! A pipe connects both: the keeper reads the end of the child from it, and closes it to end the
+//! A pipe connects both: the keeper reads the exit of the child from it, and closes it to end the
 //! supervisor.
 //!
 //! The program that was forked may have many threads, and locks may be held by threads that do not
@@ -45,8 +45,8 @@ const PAUSE: Timespec = Timespec {
 /// Rounds of killing before the supervisor gives up: ten seconds.
 const ROUNDS: u32 = 2_000;
 
-/// Tells whether the system offers what a supervisor needs: Linux 5.9 and `/proc` with lists of
-/// children. `close_range` is checked by the caller.
+/// Returns whether the system supports a supervisor: Linux 5.9, and `/proc` with lists of children.
+/// The caller checks `close_range`.
 pub(crate) fn is_supported() -> bool {
     pidfd_open(rustix::process::getpid(), PidfdFlags::empty()).is_ok()
         && open(CHILDREN, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).is_ok()
@@ -57,7 +57,7 @@ pub(crate) fn supervise(child: Pid, host: BorrowedFd<'_>) {
     // Memory and environment are copies of this program's and may hold secrets.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let _ = chdir(c"/");
-    // An error is reported for the pipe when nobody can read from it any more.
+    // `poll` reports an error for the pipe when it has no reader any more.
     let host_gone = || PollFd::from_borrowed_fd(host, PollFlags::empty());
     if let Ok(ended) = pidfd_open(child, PidfdFlags::empty()) {
         let mut events = [PollFd::new(&ended, PollFlags::IN), host_gone()];
@@ -90,7 +90,7 @@ fn has_executed(child: Pid) -> bool {
     read.is_ok() && !name.starts_with(NOT_EXECUTED.to_bytes())
 }
 
-/// Kills children until none is left. What they leave behind becomes a child of this process.
+/// Kills children until none is left. Their orphans become children of this process.
 fn kill_descendants() {
     for _ in 0..ROUNDS {
         for_each_child(|child| {
@@ -110,7 +110,7 @@ fn kill_descendants() {
     }
 }
 
-/// Calls `act` for each child. Their numbers are certain: only [`reap`] gives them back.
+/// Calls `act` for each child. Only [`reap`] releases their process IDs.
 fn for_each_child(act: impl Fn(Pid)) {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let Ok(list) = open(CHILDREN, flags, Mode::empty()) else {
@@ -129,7 +129,7 @@ fn for_each_child(act: impl Fn(Pid)) {
     }
 }
 
-/// Reaps children that have ended, and tells whether any child is left.
+/// Reaps children that have ended, and returns whether any child is left.
 fn reap() -> bool {
     loop {
         match waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {

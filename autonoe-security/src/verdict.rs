@@ -135,7 +135,7 @@ impl Denial {
         self
     }
 
-    /// Adds what the operator can change to allow the command.
+    /// Adds the setting with which the operator can allow the command.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<Cow<'static, str>>) -> Self {
         self.remedy = Some(remedy.into());

@@ -16,7 +16,7 @@ pub(super) const SETTINGS: &str = ".gemini";
 /// The file in the folder of a session with the settings that win over all others.
 pub(super) const SYSTEM_SETTINGS: &str = "system-settings.json";
 
-/// What Gemini CLI uses to reach its models, and its tools do not need.
+/// Variables with the credentials of Gemini CLI, which its tools do not need.
 pub(super) const GEMINI_KEYS: [&str; 3] =
     [API_KEY, "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"];
 
@@ -70,7 +70,7 @@ pub(super) fn furnish(
 
 /// Passes the identity of the user in Git in variables that reach commands.
 ///
-/// Gemini CLI gives commands no configuration of the user, and takes `GIT_AUTHOR_NAME` for a
+/// Gemini CLI passes no configuration of the user to commands, and treats `GIT_AUTHOR_NAME` as a
 /// credential because of the letters `AUTH`. It passes `GIT_CONFIG_*`.
 fn pass_git_identity(environment: &mut BTreeMap<OsString, OsString>) {
     let count = environment.get(OsStr::new("GIT_CONFIG_COUNT"));
@@ -89,11 +89,11 @@ fn pass_git_identity(environment: &mut BTreeMap<OsString, OsString>) {
     }
 }
 
-/// Returns the API key that a session is authenticated by, so that neither the program nor its tools
-/// have it in their environment.
+/// Returns the API key that authenticates a session, so that neither the program nor its tools have
+/// it in their environment.
 ///
-/// In the home of the user the program would forget another login for it, so there it stays in the
-/// environment.
+/// In the home of the user, `authenticate` would replace another login, so the key stays in the
+/// environment there.
 pub(crate) fn api_key(options: &AcpOptions, spec: &SessionSpec) -> Option<String> {
     if options.preset != Preset::Gemini || options.home == HomeFolder::OfTheUser {
         return None;

@@ -19,9 +19,9 @@ const FIXED_FOLDERS: [&str; 5] = ["policies", "extensions", "commands", "agents"
 /// Returns its settings. `environment` is what the program starts with.
 ///
 /// Its tools do not get the credentials, nor anything else that looks like one to the program: it
-/// asks nobody about an `echo`. The program knows no exceptions for what looks like a credential, so
-/// for a session whose filter has some this is off, if the environment has no credentials of the
-/// program itself. A file `.env` of a project sets nothing: it could set where the key
+/// asks nobody about an `echo`. The program has no exceptions, so its redaction is off for
+/// a session whose filter allows variables, if the environment has no credentials of the program
+/// itself. A file `.env` of a project sets nothing: it could set where the key
 /// is sent, or where the program looks for its settings.
 pub(super) fn settings(
     environment: &BTreeMap<OsString, OsString>,

@@ -15,7 +15,7 @@ const NAME: &str = "GEMINI.md";
 ///
 /// # Errors
 ///
-/// There is such a file.
+/// The project has a memory file.
 pub(super) async fn refuse(project: &Path) -> Result<(), AgentError> {
     let project = project.to_owned();
     let search = tokio::task::spawn_blocking(move || find(&project));
@@ -72,7 +72,7 @@ fn find_below(root: &Path) -> Option<PathBuf> {
     None
 }
 
-/// A link that leads nowhere counts too: it can lead somewhere soon.
+/// A broken link counts too: its target may be created later.
 fn is_there(file: &Path) -> bool {
     file.symlink_metadata().is_ok()
 }

@@ -41,10 +41,10 @@ pub struct AcpOptions {
     pub args: Vec<OsString>,
     /// The environment that it starts with: at least `PATH`, and the credentials.
     ///
-    /// The agent gets no other credentials from it than those of `key_variables` and those that a
-    /// session allows ([`SessionSpec::credential_filter`](autonoe_core::SessionSpec)).
+    /// Of its credentials, the agent gets only those of `key_variables` and those that a session
+    /// allows ([`SessionSpec::credential_filter`](autonoe_core::SessionSpec)).
     pub environment: BTreeMap<OsString, OsString>,
-    /// Variables with the credentials of the agent itself. Most agents hand them on to their tools.
+    /// Variables with the credentials of the agent itself. Most agents pass them to their tools.
     ///
     /// By default these are the keys of known model services.
     pub key_variables: Vec<String>,

@@ -114,8 +114,8 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
     })
 }
 
-/// Returns the variables of an agent for a session: without credentials, but for those that the agent
-/// needs in its environment, that the session allows and that the session sets itself.
+/// Returns the variables of an agent for a session. They include only those credentials that the
+/// agent needs in its environment, that the session allows or that the session itself sets.
 fn session_variables(options: &AcpOptions, spec: &SessionSpec) -> BTreeMap<OsString, OsString> {
     let filter = &spec.credential_filter;
     let is_sent = gemini::api_key(options, spec).is_some();

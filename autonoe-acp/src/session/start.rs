@@ -127,7 +127,7 @@ impl Live {
         Ok(told)
     }
 
-    /// Sends the agent its API key, if that is not in its environment.
+    /// Sends the API key to the agent, if its environment does not have it.
     async fn authenticate(
         &mut self,
         options: &AcpOptions,

@@ -77,7 +77,7 @@ async fn a_session_does_not_choose_the_folders_of_the_agent() {
     }
 }
 
-/// An agent reads what it wants to, and the protocol has no setting for it.
+/// The protocol has no setting that keeps an agent from reading memory files.
 #[tokio::test]
 async fn a_session_without_project_memory_is_refused() {
     let talk = Agent::prompted("say Hello.; finish").start();

@@ -13,7 +13,7 @@ use crate::setting::{Setting, events_of, within};
 
 const MEMORY: &str = "Indent with tabs, always.";
 
-/// Plays a session of one turn in the sandbox, and returns all that the model received.
+/// Plays a session of one turn in the sandbox, and returns the requests that the model received.
 async fn received(
     setting: &Setting,
     change: impl FnOnce(&mut SessionSpec),

@@ -145,16 +145,16 @@ fn output(events: &[StreamEvent]) -> Option<&str> {
 
 #[tokio::test]
 async fn no_environment_has_the_key_and_an_allowed_variable_reaches_tools() {
-    // The text is known before the script that looks for it.
+    // The script that searches for the text needs it in advance.
     let folder = tempfile::tempdir().expect("a name that no other test has");
     let name = folder.path().file_name().expect("it has one");
     let hush = format!("hush{}", name.to_string_lossy().replace('.', "-"));
     for (home, is_enclosed) in [("fresh", true), ("kept", true), ("fresh", false)] {
-        let look = shell(&format!(
+        let search = shell(&format!(
             "echo npm=$NPM_TOKEN; env | grep -a {hush}; cat /proc/[0-9]*/environ 2>/dev/null | \
              tr '\\0' '\\n' | grep -a {hush}; grep -rs {hush} ~/.gemini/settings.json; echo end"
         ));
-        let setting = Setting::new(Script::new([look, Turn::text("Seen.")]));
+        let setting = Setting::new(Script::new([search, Turn::text("Seen.")]));
         let mut options = setting.options();
         if home == "kept" {
             options = options.with_home(HomeFolder::Kept(setting.folder.join("home")));

@@ -38,7 +38,7 @@ pub(super) fn arguments(
     add("tools", OfferedTools::new(options, spec).to_argument());
     add("settings", settings.to_json());
     if has_memory(options, spec) {
-        // With a variable of the environment, this loads memory files and nothing else.
+        // Together with a variable in the environment, this loads only memory files.
         add("add-dir", spec.cwd.display().to_string());
     }
     if let Some(file) = &files.mcp_servers {

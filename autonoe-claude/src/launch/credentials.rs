@@ -1,4 +1,4 @@
-//! Credentials of the program and of its MCP servers, kept from its tools.
+//! Credentials of the program and of its MCP servers, withheld from its tools.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -15,7 +15,7 @@ const BY_DESCRIPTOR: [(&str, &str); 2] = [
     ),
 ];
 
-/// Credentials that the program takes from its environment alone: for a gateway, for TLS.
+/// Credentials that the program reads only from its environment: for a gateway, for TLS.
 const BY_ENVIRONMENT: [&str; 4] = [
     "ANTHROPIC_AUTH_TOKEN",
     "ANTHROPIC_CUSTOM_HEADERS",
@@ -23,7 +23,7 @@ const BY_ENVIRONMENT: [&str; 4] = [
     "CLAUDE_CODE_CLIENT_KEY_PASSPHRASE",
 ];
 
-/// Variables that select a cloud, and the credentials that the program then takes from its
+/// Variables that select a cloud, and the credentials that the program then reads from its
 /// environment.
 const BY_CLOUD: [(&str, &[&str]); 3] = [
     ("CLAUDE_CODE_USE_BEDROCK", &["AWS_*"]),
@@ -37,25 +37,25 @@ const BY_CLOUD: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// The script that Bash of the program runs before each command.
+/// The variable with the script that Bash of the program runs before each command.
 pub(super) const BASH_SETUP: &str = "CLAUDE_ENV_FILE";
 
 /// Credentials that were taken out of the environment of a session.
 #[derive(Default)]
 pub(super) struct Credentials {
-    /// What the program reads from a pipe, by the variable that names the descriptor.
+    /// Secrets that the program reads from a pipe, by the variable that names the descriptor.
     pub(super) secrets: BTreeMap<&'static str, OsString>,
     /// Variables that the program needs and Bash unsets.
     unset: Vec<String>,
-    /// What neither the program nor its tools get.
+    /// Variables that neither the program nor its tools get.
     withheld: BTreeMap<String, String>,
 }
 
 impl Credentials {
-    /// Takes credentials out of `environment`, the one of a session for `spec`.
+    /// Extracts credentials from `environment`, the environment of a session with `spec`.
     ///
-    /// What the session sets itself stays: whoever runs it wants its tools to have it. The login of
-    /// the program is passed through a pipe in any case, unless the filter allows it by name.
+    /// Variables that the session sets itself stay: the caller wants tools to have them. The login
+    /// of the program is always passed through a pipe, unless the filter allows it by name.
     pub(super) fn extract(
         environment: &mut BTreeMap<OsString, OsString>,
         spec: &SessionSpec,
@@ -63,7 +63,7 @@ impl Credentials {
         let mut taken = Self::default();
         let filter = &spec.credential_filter;
         for (credential, descriptor) in BY_DESCRIPTOR {
-            // An inherited number would be that of another process.
+            // An inherited number belongs to another process.
             environment.remove(OsStr::new(descriptor));
             if filter.allows(credential.as_ref()) {
                 continue;
@@ -94,8 +94,8 @@ impl Credentials {
         taken
     }
 
-    /// Returns a script that unsets what the program needs and its commands do not; `None` if there
-    /// is nothing to unset. `setup` is the script that the user has for the same purpose.
+    /// Returns a script that unsets the variables that only the program needs; `None` if there is
+    /// nothing to unset. `setup` is the user's own setup script.
     pub(super) fn bash_setup(&self, setup: Option<&OsStr>) -> Option<String> {
         if self.unset.is_empty() {
             return None;
@@ -131,7 +131,7 @@ impl Credentials {
     }
 }
 
-/// Returns a filter that allows what the program takes from its environment.
+/// Returns a filter that allows the credentials that the program reads from its environment.
 fn needed(environment: &BTreeMap<OsString, OsString>) -> CredentialFilter {
     let is_on = |switch: &str| {
         let value = environment.get(OsStr::new(switch));

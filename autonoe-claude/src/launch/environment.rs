@@ -14,8 +14,8 @@ use super::{ClaudeOptions, ConfigFolder};
 /// Set for every session: commands from the root of the project, no traffic but model calls, and
 /// times in UTC.
 const ALWAYS: &[(&str, &str)] = &[
-    // Without it, a `cd` lasts for all further commands, and the Bash policy, which judges each
-    // command from the root of the project, refuses the way back.
+    // Otherwise a `cd` applies to all further commands, and the Bash policy, which judges each
+    // command from the root of the project, denies the `cd` back.
     ("CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR", "1"),
     ("CLAUDE_CODE_ENTRYPOINT", "autonoe"),
     // It says when it is idle, so that nobody has to guess when a session is over.

@@ -55,8 +55,8 @@ pub(super) fn git_excludes(project: &Path, environment: &BTreeMap<OsString, OsSt
     text
 }
 
-/// Returns the variables by which Git uses `file` as its excludes file, beside the configuration
-/// that `environment` passes already.
+/// Returns the variables that make `file` the excludes file of Git, in addition to the
+/// configuration that `environment` already passes.
 pub(super) fn git_variables(
     file: &Path,
     environment: &BTreeMap<OsString, OsString>,

@@ -9,8 +9,8 @@ const BASE: [&str; 6] = ["Read", "Write", "Edit", "Glob", "Grep", "Bash"];
 
 /// Built-in tools that a session offers to the agent.
 ///
-/// The options name them. Without that, a session offers the base tools and every tool that a
-/// permission rule names. The gate still decides about each call.
+/// If the options name no tools, a session offers the base tools and every tool that a permission
+/// rule names. The gate still decides about each call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OfferedTools {
     required: Vec<String>,
@@ -46,20 +46,20 @@ impl OfferedTools {
         tools.join(",")
     }
 
-    /// Returns the tools without which a session is of no use.
+    /// Returns the tools that a session cannot work without.
     pub(crate) fn required(&self) -> &[String] {
         &self.required
     }
 
-    /// Returns whether the session asked for `tool`, by any of its names.
+    /// Returns whether the session offers `tool`, by any of its names.
     pub(crate) fn contains(&self, tool: &str) -> bool {
         let name = ToolKind::canonical_name(tool);
-        let mut asked = self.required.iter().chain(&self.granted);
-        asked.any(|asked| ToolKind::canonical_name(asked) == name)
+        let mut offered = self.required.iter().chain(&self.granted);
+        offered.any(|offered| ToolKind::canonical_name(offered) == name)
     }
 }
 
-/// Returns the built-in tool that `rule` is about.
+/// Returns the built-in tool that `rule` names.
 fn built_in(rule: &PermissionRule) -> Option<&str> {
     let tool = rule.as_str().split('(').next()?;
     (!tool.starts_with("mcp__")).then_some(tool)

@@ -93,7 +93,7 @@ pub struct ClaudeOptions {
     pub start_limit: Duration,
     /// How long the program may say nothing while it works.
     pub silence_limit: Duration,
-    /// How long commands in the background may run after the last turn. Then they are stopped:
+    /// How long background commands may run after the last turn. Then the session stops them:
     /// a server that an agent left running never exits by itself.
     pub background_grace: Duration,
 }
@@ -269,7 +269,7 @@ impl ClaudeOptions {
         self
     }
 
-    /// Sets how long commands in the background may run after the last turn.
+    /// Sets how long background commands may run after the last turn.
     #[must_use]
     pub fn with_background_grace(mut self, grace: Duration) -> Self {
         self.background_grace = grace;

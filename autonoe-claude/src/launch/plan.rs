@@ -26,7 +26,7 @@ const OWN_SANDBOX: Support = Support::Yes;
 /// All that is needed to start the program for one session.
 pub(crate) struct LaunchPlan;
 
-/// A launch with what the session needs to know about it.
+/// A prepared launch, its settings and its files.
 pub(crate) struct PreparedLaunch {
     pub(crate) launch: Launch,
     /// The settings that must be in force.

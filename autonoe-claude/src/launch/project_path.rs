@@ -22,13 +22,13 @@ const NO_BACKSLASH: [u32; 3] = [2, 1, 197];
 
 /// Checks that sessions can work in `path`, an absolute path.
 ///
-/// The program asks a person before it writes to a path that could mean another file on Windows,
-/// and to a path in a folder of tools. No hook and no setting changes that, so that an agent could
-/// neither write a file nor run a command. `version` is that of the program, if it is known.
+/// The program asks a person before it writes to a path that could mean another file on Windows, or
+/// to a path in a protected folder. No hook and no setting changes that, so an agent could neither
+/// write a file nor run a command. `version` is the version of the program, if it is known.
 ///
 /// # Errors
 ///
-/// They cannot. The error names the part of the path and the reason.
+/// Sessions cannot work there. The error names the part of the path and the reason.
 pub(crate) fn check_project_path(path: &Path, version: Option<[u32; 3]>) -> Result<(), AgentError> {
     match problem(path, version) {
         None => Ok(()),
@@ -49,7 +49,7 @@ fn problem(path: &Path, version: Option<[u32; 3]>) -> Option<String> {
              newer versions do"
         ));
     }
-    // The program splits at both on every system.
+    // The program splits at both characters on every system.
     let names: Vec<_> = text.split(['/', '\\']).collect();
     let written = names.iter().find_map(|name| problem_of_name(name));
     written.or_else(|| problem_of_folder(path))
@@ -71,7 +71,7 @@ fn problem_of_name(name: &str) -> Option<String> {
     ))
 }
 
-/// Returns the problem of a path that leads through a folder of tools.
+/// Returns the problem of a path that leads through a protected folder.
 fn problem_of_folder(path: &Path) -> Option<String> {
     let names: Vec<_> = path
         .components()
@@ -121,15 +121,15 @@ mod tests {
         ] {
             let checked = check_project_path(Path::new(path), None);
 
-            let told = checked.map_err(|error| {
+            let message = checked.map_err(|error| {
                 assert!(error.remedy().is_some(), "{error}");
                 error.to_string()
             });
             match reason {
-                None => assert_eq!(told, Ok(()), "{path}"),
+                None => assert_eq!(message, Ok(()), "{path}"),
                 Some(reason) => {
-                    let told = told.expect_err(path);
-                    assert!(told.contains(reason), "{path}: {told}");
+                    let message = message.expect_err(path);
+                    assert!(message.contains(reason), "{path}: {message}");
                 }
             }
         }

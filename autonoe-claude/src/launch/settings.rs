@@ -18,8 +18,8 @@ use super::deny_rules::deny_rules;
 pub(crate) struct Settings {
     sandbox: SandboxSettings,
     permissions: Permissions,
-    /// The gate decides about addresses. Without this, Claude Code asks a service of its vendor
-    /// about every host.
+    /// The gate decides about addresses. Without this setting, Claude Code queries a service of its
+    /// vendor about every host.
     #[serde(rename = "skipWebFetchPreflight")]
     skip_web_fetch_preflight: bool,
 }
@@ -87,8 +87,8 @@ impl Settings {
 
 /// Returns whether Claude Code must create its own sandbox.
 ///
-/// It cannot inside bubblewrap: the kernel forbids mounting `/proc` there, and denies root even a
-/// namespace. Claude Code as a whole is sandboxed then.
+/// It cannot create one inside bubblewrap: the kernel forbids mounting `/proc` there, and denies
+/// root even a namespace. Then the outer sandbox contains Claude Code as a whole.
 pub(super) fn own_sandbox(spec: &SessionSpec) -> Sandbox {
     match &spec.outer_sandbox {
         Some(outer) if outer.is_bubblewrap() => Sandbox::Off,
@@ -165,8 +165,8 @@ impl SandboxSettings {
 
     /// Returns whether these settings are at least as strict as `requested`.
     ///
-    /// Settings files of the project may add paths to both lists. A path that they deny in addition
-    /// is no harm, and one that they allow in addition does not open a denied one.
+    /// Settings files of the project may add paths to both lists. An additional denied path is
+    /// harmless, and an additional allowed path does not open a denied one.
     fn covers(&self, requested: &Self) -> bool {
         let contains = |all: &[String], some: &[String]| some.iter().all(|path| all.contains(path));
         let without_paths = |settings: &Self| Self {

@@ -3,31 +3,31 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folder that the program keeps its settings of a project in.
+/// The folder with the program's settings of a project.
 const SETTINGS: &str = ".claude";
 
-/// The folder in it that the program makes before it runs a command in its sandbox.
+/// The folder in it that the program creates before it runs a command in its sandbox.
 const STAGING: &str = ".cc-writes";
 
 /// The staging folders of one session: in its directory and in the repository around it.
 ///
-/// The program makes them and leaves them behind empty. They are removed if they are empty. The
-/// folder around them is removed only if the session started without it, or if it held nothing else.
+/// The program creates them and leaves them behind. Empty staging folders are removed. The settings
+/// folder is removed only if the session started without it, or if it held nothing else.
 pub(crate) struct StagingFolders(Vec<Root>);
 
 struct Root {
     settings: PathBuf,
-    /// Whether nothing in the folder of settings belongs to a person.
+    /// Whether the settings folder holds nothing of the user.
     is_disposable: bool,
 }
 
 impl StagingFolders {
-    /// Looks what is there before a session in `directory` starts.
+    /// Records the settings folders that exist before a session in `directory` starts.
     pub(crate) fn record(directory: &Path) -> Self {
         let mut roots = vec![directory.to_owned()];
         roots.extend(repository_roots(directory));
         roots.dedup();
-        let look = |root: PathBuf| {
+        let record = |root: PathBuf| {
             let settings = root.join(SETTINGS);
             let is_disposable = is_disposable(&settings);
             Root {
@@ -35,17 +35,17 @@ impl StagingFolders {
                 is_disposable,
             }
         };
-        Self(roots.into_iter().map(look).collect())
+        Self(roots.into_iter().map(record).collect())
     }
 
-    /// Removes what the program left, once it has ended.
+    /// Removes the folders that the program left, after its exit.
     pub(crate) fn remove(self) {
         for Root {
             settings,
             is_disposable,
         } in self.0
         {
-            // Behind a link it is a folder of somebody else. A folder that is not empty stays.
+            // A link may lead to a folder of another project. Folders that are not empty stay.
             let is_folder = fs::symlink_metadata(&settings).is_ok_and(|found| found.is_dir());
             if is_folder && fs::remove_dir(settings.join(STAGING)).is_ok() && is_disposable {
                 let _ = fs::remove_dir(&settings);
@@ -54,7 +54,7 @@ impl StagingFolders {
     }
 }
 
-/// Tells whether the folder of settings is not there, or holds a staging folder and nothing else.
+/// Returns whether the settings folder is missing, or holds only a staging folder.
 fn is_disposable(settings: &Path) -> bool {
     if fs::symlink_metadata(settings).is_err() {
         return true;
@@ -75,7 +75,7 @@ fn repository_roots(directory: &Path) -> Vec<PathBuf> {
         return Vec::new();
     };
     let mut roots = vec![worktree.to_owned()];
-    // In a linked worktree it is a file that says where the data of the worktree is.
+    // In a linked worktree, `.git` is a file with the path of the worktree's data.
     let file = fs::read_to_string(worktree.join(".git")).unwrap_or_default();
     if let Some(data) = file.trim().strip_prefix("gitdir: ") {
         let data = worktree.join(data);
@@ -96,7 +96,7 @@ mod tests {
         (folder, path)
     }
 
-    fn make(path: &Path) {
+    fn create(path: &Path) {
         fs::create_dir_all(path).expect("writable");
     }
 
@@ -104,7 +104,7 @@ mod tests {
     fn only_folders_that_the_program_left_are_removed() {
         for (before, after) in [
             (&[][..], &[][..]),
-            // A session that was killed left it.
+            // Left by a killed session.
             (&[".claude/.cc-writes"], &[]),
             (&[".claude"], &[".claude"]),
             (&[".claude/skills"], &[".claude", ".claude/skills"]),
@@ -115,11 +115,11 @@ mod tests {
         ] {
             let (_folder, project) = folder();
             for name in before {
-                make(&project.join(name));
+                create(&project.join(name));
             }
 
             let staging = StagingFolders::record(&project);
-            make(&project.join(".claude/.cc-writes"));
+            create(&project.join(".claude/.cc-writes"));
             staging.remove();
 
             let names = [".claude", ".claude/skills", ".claude/.cc-writes"];
@@ -136,7 +136,7 @@ mod tests {
         let (_folder, project) = folder();
 
         let staging = StagingFolders::record(&project);
-        make(&project.join(".claude/.cc-writes"));
+        create(&project.join(".claude/.cc-writes"));
         let files = [".claude/.cc-writes/a", ".claude/notes.md"].map(|name| project.join(name));
         for file in &files {
             fs::write(file, "kept").expect("writable");
@@ -150,8 +150,8 @@ mod tests {
     fn staging_folders_of_the_repository_are_removed() {
         let (_folder, base) = folder();
         let (main, worktree) = (base.join("main"), base.join("other"));
-        make(&main.join(".git/worktrees/other"));
-        make(&worktree.join("deep/project"));
+        create(&main.join(".git/worktrees/other"));
+        create(&worktree.join("deep/project"));
         fs::write(main.join(".git/worktrees/other/commondir"), "../..\n").expect("writable");
         let data = main.join(".git/worktrees/other");
         fs::write(
@@ -163,7 +163,7 @@ mod tests {
         let staging = StagingFolders::record(&worktree.join("deep/project"));
         let made = [&main, &worktree, &worktree.join("deep/project")];
         for root in made {
-            make(&root.join(".claude/.cc-writes"));
+            create(&root.join(".claude/.cc-writes"));
         }
         staging.remove();
 

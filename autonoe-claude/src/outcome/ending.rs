@@ -7,10 +7,10 @@ use jiff::Timestamp;
 pub(crate) const LOG_IN: &str = "start `claude` and say /login there, or set ANTHROPIC_API_KEY or \
     CLAUDE_CODE_OAUTH_TOKEN (made by `claude setup-token`)";
 
-/// What the operator can do when the account cannot pay.
+/// Remedy for an account that cannot pay.
 const ADD_CREDIT: &str = "add credit to the account, or log in to another one";
 
-/// What the operator can do when the model is not available.
+/// Remedy for a model that is not available.
 const OTHER_MODEL: &str = "choose another model, or use an account that has this one";
 
 /// How a session of Claude Code ended.

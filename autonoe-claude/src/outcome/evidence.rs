@@ -144,7 +144,7 @@ impl RejectedQuota {
 /// A model call that failed and that the program retries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RetriedCall {
-    /// What the call failed of.
+    /// The kind of the failure.
     pub failure: ApiFailure,
     /// The HTTP status of the answer; `None` if there was no answer.
     pub status: Option<u64>,

@@ -33,7 +33,7 @@ pub struct Probe {
     pub version: String,
     /// Whether the protocol was tried with builds before and after it.
     pub is_tested: bool,
-    /// Why the program cannot make its sandbox, if it cannot.
+    /// Why the program cannot create its sandbox, if it cannot.
     pub sandbox_problem: Option<SandboxProblem>,
     /// Why the program cannot work in [`ClaudeOptions::directory`], if it cannot.
     pub directory_problem: Option<AgentError>,
@@ -41,8 +41,8 @@ pub struct Probe {
     pub login: Login,
 }
 
-/// Asks the program which version it is and whether it is logged in, and checks its sandbox and
-/// the directory of its sessions.
+/// Queries the version and the login of the program, and checks its sandbox and the directory of
+/// its sessions.
 pub(crate) async fn probe(options: &ClaudeOptions) -> Result<Probe, AgentError> {
     let answer = ask(options, &["--version"], LIMIT).await?;
     let Some(numbers) = numbers(&answer) else {

@@ -1,4 +1,4 @@
-//! Checks whether the program can make its sandbox here.
+//! Checks whether the program can create its sandbox on this machine.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -11,20 +11,20 @@ const PROGRAMS: [&str; 2] = ["bwrap", "socat"];
 const INSTALL: &str = "install bubblewrap and socat (Debian, Ubuntu: apt install bubblewrap socat; \
     Fedora: dnf install bubblewrap socat)";
 
-/// Why the program cannot make its sandbox.
+/// Why the program cannot create its sandbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SandboxProblem {
     /// The reason, with the name of the program that is missing or does not work.
     pub reason: String,
-    /// What an operator can do about it.
+    /// What the operator can do about it.
     pub remedy: String,
 }
 
-/// Checks whether a program with `environment` can make its sandbox; `None` if it can.
+/// Checks whether a program with `environment` can create its sandbox; `None` if it can.
 ///
-/// Where bubblewrap is there, a sandbox is made once: many machines have the program and forbid
-/// what it does. Then the program would start, and each of its commands would fail.
+/// If bubblewrap is installed, the check creates a sandbox: many machines have the program and
+/// forbid what it does. Claude Code would start there, and each of its commands would fail.
 pub(crate) async fn sandbox_problem(
     environment: &BTreeMap<OsString, OsString>,
 ) -> Option<SandboxProblem> {
@@ -45,8 +45,8 @@ pub(crate) async fn sandbox_problem(
         });
     }
     let sandbox = OsSandbox::new(find("bwrap")?);
-    let made = tokio::task::spawn_blocking(move || sandbox.check()).await;
-    match made {
+    let checked = tokio::task::spawn_blocking(move || sandbox.check()).await;
+    match checked {
         Ok(Err(error)) if !is_too_old(&error) => Some(SandboxProblem {
             reason: error.to_string(),
             remedy: error.remedy().to_owned(),
@@ -55,7 +55,7 @@ pub(crate) async fn sandbox_problem(
     }
 }
 
-/// Tells whether bubblewrap is only too old for what our own sandboxes ask of it.
+/// Returns whether bubblewrap only lacks options that our own sandboxes need.
 fn is_too_old(error: &SandboxError) -> bool {
     let too_old = Obstacle::TooOld;
     matches!(error, SandboxError::Refused { obstacle, .. } if *obstacle == too_old)

@@ -24,7 +24,7 @@ pub(super) struct Expectation {
 }
 
 impl Expectation {
-    /// Returns what a session with `spec` must get, which was started with `settings`.
+    /// Creates the expectation for a session with `spec` that was started with `settings`.
     pub(super) fn new(options: &ClaudeOptions, spec: &SessionSpec, settings: Settings) -> Self {
         Self {
             mode: options.permission_mode,

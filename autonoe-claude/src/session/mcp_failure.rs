@@ -13,9 +13,9 @@ use crate::outcome::{harmless, last_words};
 pub(super) struct McpFailure<'a> {
     pub(super) name: &'a str,
     server: &'a McpServer,
-    /// Whether the server wants other credentials.
+    /// Whether the server requires other credentials.
     needs_auth: bool,
-    /// The reason in the words of the program.
+    /// The program's message about the failure.
     reason: Option<&'a str>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> McpFailure<'a> {
         })
     }
 
-    /// Makes the error of the session, with what the program logged about the server.
+    /// Builds the error of the session, with the program's log of the server.
     pub(super) fn error(&self, log: &McpLog) -> AgentError {
         let (target, remedy) = match self.server {
             McpServer::Stdio { command, .. } => (
@@ -78,7 +78,7 @@ impl<'a> McpFailure<'a> {
         if let Some(words) = log.stderr.as_deref().and_then(last_words) {
             message = format!("{message}; its standard error ended with: {words}");
         }
-        // The server may be there the next time, so this is no mistake of the configuration.
+        // The server may be available the next time, so this is not a configuration error.
         AgentError::new(AgentErrorKind::Other, message).with_remedy(remedy)
     }
 }
@@ -111,7 +111,7 @@ mod tests {
         serde_json::from_value(servers).expect("servers")
     }
 
-    fn told(state: &Value, log: &McpLog) -> Option<String> {
+    fn message(state: &Value, log: &McpLog) -> Option<String> {
         let (status, servers) = (json!({"mcpServers": [state]}), servers());
         let failure = McpFailure::find(Some(&status), &servers)?;
         let error = failure.error(log);
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn a_failure_names_the_server_its_program_or_address_and_the_reason() {
         let nothing = McpLog::default();
-        let said = McpLog {
+        let with_stderr = McpLog {
             http_status: None,
             stderr: Some("cannot open\nthe \u{1b}[31mdatabase\n".to_owned()),
         };
@@ -134,7 +134,7 @@ mod tests {
         for (state, log, expected) in [
             (
                 json!({"name": "db", "status": "failed", "error": "Connection closed"}),
-                &said,
+                &with_stderr,
                 "the MCP server \"db\" (program \"db-server\") failed: Connection closed; \
                  its standard error ended with: cannot open; the  [31mdatabase",
             ),
@@ -166,7 +166,7 @@ mod tests {
                 "the MCP server \"web\" (https://x.org:1/mcp) refused the credentials with HTTP 403",
             ),
         ] {
-            assert_eq!(told(&state, log).as_deref(), Some(expected));
+            assert_eq!(message(&state, log).as_deref(), Some(expected));
         }
     }
 
@@ -179,7 +179,7 @@ mod tests {
             json!({"status": "failed"}),
             json!(null),
         ] {
-            assert_eq!(told(&state, &McpLog::default()), None, "{state}");
+            assert_eq!(message(&state, &McpLog::default()), None, "{state}");
         }
         assert_eq!(McpFailure::find(None, &servers()), None);
         assert_eq!(McpFailure::find(Some(&json!([])), &servers()), None);

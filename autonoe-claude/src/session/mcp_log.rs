@@ -10,23 +10,23 @@ use std::time::{Duration, SystemTime};
 use serde::Deserialize;
 use tokio::time::{Instant, sleep};
 
-/// The end of a log that is read.
+/// The bytes that are read from the end of a log.
 const TAIL_BYTES: u64 = 256 * 1024;
 
-/// The longest name that the program makes of a path without shortening it.
+/// The longest name that the program derives from a path without shortening it.
 const MAX_NAME_LEN: usize = 200;
 
-/// How long the program may take to write to its log. It does so once in a second.
+/// The longest wait for the program's log. The program writes it once per second.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// The time between two looks at the log.
+/// The time between two reads of the log.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What the program logged about an MCP server that failed.
+/// The program's log of an MCP server that failed.
 ///
 /// The program reports neither the standard error of a server nor the HTTP status, but it writes
-/// both to a file in its cache folder. The format is not documented, so that a log which cannot be
-/// found or read counts as an empty one.
+/// both to a file in its cache folder. The format is not documented, so a log that cannot be
+/// found or read counts as empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct McpLog {
     pub(super) http_status: Option<u16>,
@@ -34,7 +34,7 @@ pub(super) struct McpLog {
 }
 
 impl McpLog {
-    /// Waits until the failure of `server` is in its log, and reads that.
+    /// Waits until the failure of `server` is in its log, and reads the log.
     ///
     /// The program works in `directory` with `environment`, and started after `since`.
     pub(super) async fn read(
@@ -95,7 +95,7 @@ fn http_status(entry: &str) -> Option<u16> {
     numbers.find(|status| (100..600).contains(status))
 }
 
-/// Returns the folder that the program logs about `server` in.
+/// Returns the folder with the program's logs of `server`.
 fn folder(
     environment: &BTreeMap<OsString, OsString>,
     directory: &Path,
@@ -116,7 +116,7 @@ fn folder(
     Some(of_project.join(format!("mcp-logs-{server}")))
 }
 
-/// Returns the name that the program makes of a text.
+/// Returns the file name that the program derives from a text.
 fn file_name(text: &str) -> Option<String> {
     let plain = |unit: u16| match char::from_u32(unit.into()) {
         Some(letter) if letter.is_ascii_alphanumeric() => letter,

@@ -1,4 +1,4 @@
-//! Credentials in the environment of the backend, and what of them reaches a tool.
+//! Credentials in the environment of the backend, which do not reach tools.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,20 +13,20 @@ use crate::build::{Build, on_both_builds};
 use crate::setting::{Login, Setting, events_of};
 
 /// Prints single variables, and then every credential that any environment has.
-fn look(hush: &str) -> Turn {
+fn search(secret: &str) -> Turn {
     let command = format!(
         r#"echo "key=[$ANTHROPIC_API_KEY] login=[$CLAUDE_CODE_OAUTH_TOKEN]" \
             "gateway=[$ANTHROPIC_AUTH_TOKEN] github=[$GITHUB_TOKEN] npm=[$NPM_TOKEN]"
-        env | grep -a {hush}
-        cat /proc/[0-9]*/environ 2>/dev/null | tr '\0' '\n' | grep -a {hush}
-        {{ cat <&100; }} 2>/dev/null | grep -a {hush}
+        env | grep -a {secret}
+        cat /proc/[0-9]*/environ 2>/dev/null | tr '\0' '\n' | grep -a {secret}
+        {{ cat <&100; }} 2>/dev/null | grep -a {secret}
         echo end"#
     );
     Turn::tool("Bash", json!({"command": command, "description": "look"}))
 }
 
-/// Runs one session whose tool looks for credentials, and returns what the tool printed.
-async fn seen(setting: &Setting, options: ClaudeOptions, sandbox: Sandbox) -> String {
+/// Runs one session whose tool searches for credentials, and returns the output of the tool.
+async fn tool_output(setting: &Setting, options: ClaudeOptions, sandbox: Sandbox) -> String {
     let mut spec = setting.spec([]);
     spec.sandbox = sandbox;
     spec.credential_filter = CredentialFilter::default().allow("NPM_TOKEN");
@@ -46,7 +46,7 @@ async fn seen(setting: &Setting, options: ClaudeOptions, sandbox: Sandbox) -> St
     output.expect("the tool ran")
 }
 
-/// Returns how the program proved to its model who it is.
+/// Returns the credentials that the program sent to its model.
 fn credentials(setting: &Setting) -> Vec<Option<Credential>> {
     let exchanges = setting.server.log().exchanges();
     let calls = exchanges.iter().filter(|it| it.path.contains("/messages"));
@@ -54,17 +54,17 @@ fn credentials(setting: &Setting) -> Vec<Option<Credential>> {
 }
 
 /// Returns a credential that no other test has.
-fn hush() -> String {
+fn secret() -> String {
     let folder = tempfile::tempdir().expect("a folder with a random name");
     let name = folder.path().file_name().expect("it has one");
-    format!("hush{}", name.to_string_lossy().replace('.', "-"))
+    format!("secret{}", name.to_string_lossy().replace('.', "-"))
 }
 
-/// Returns a setting whose model looks for a credential, and that credential.
+/// Returns a setting whose tool searches for a credential, and that credential.
 fn setting(build: Build, login: Login) -> (Setting, String) {
-    let hush = hush();
-    let script = Script::new([look(&hush), Turn::text("Seen.")]);
-    (Setting::with_login(build, script, login), hush)
+    let secret = secret();
+    let script = Script::new([search(&secret), Turn::text("Seen.")]);
+    (Setting::with_login(build, script, login), secret)
 }
 
 async fn a_tool_gets_no_credentials_but_those_that_are_allowed(build: Build) {
@@ -77,19 +77,21 @@ async fn a_tool_gets_no_credentials_but_those_that_are_allowed(build: Build) {
         ),
     ] {
         for sandbox in [Sandbox::Required, Sandbox::Off] {
-            let (setting, hush) = setting(build, login);
+            let (setting, secret) = setting(build, login);
             let mut options = setting.options();
             for name in [variable, "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY"] {
-                options.environment.insert(name.into(), hush.clone().into());
+                options
+                    .environment
+                    .insert(name.into(), secret.clone().into());
             }
             options
                 .environment
-                .insert("NPM_TOKEN".into(), "told".into());
+                .insert("NPM_TOKEN".into(), "allowed".into());
 
-            let output = seen(&setting, options, sandbox).await;
+            let output = tool_output(&setting, options, sandbox).await;
 
             assert_eq!(
-                output, "key=[] login=[] gateway=[] github=[] npm=[told]\nend",
+                output, "key=[] login=[] gateway=[] github=[] npm=[allowed]\nend",
                 "{login:?} {sandbox:?}"
             );
             let credentials = credentials(&setting);
@@ -102,15 +104,15 @@ async fn a_tool_gets_no_credentials_but_those_that_are_allowed(build: Build) {
     }
 }
 
-/// Claude Code takes this one from its environment alone, so Bash unsets it.
+/// Claude Code reads this token only from its environment, so Bash unsets it.
 async fn a_command_does_not_get_the_token_of_a_gateway(build: Build) {
     for sandbox in [Sandbox::Required, Sandbox::Off] {
-        let (setting, hush) = setting(build, Login::None);
+        let (setting, secret) = setting(build, Login::None);
         let mut options = setting.options();
         let name = "ANTHROPIC_AUTH_TOKEN".into();
-        options.environment.insert(name, hush.clone().into());
+        options.environment.insert(name, secret.clone().into());
 
-        let output = seen(&setting, options, sandbox).await;
+        let output = tool_output(&setting, options, sandbox).await;
 
         let (variables, _) = output.split_once('\n').expect("several lines");
         assert_eq!(variables, "key=[] login=[] gateway=[] github=[] npm=[]");
@@ -122,7 +124,7 @@ async fn a_command_does_not_get_the_token_of_a_gateway(build: Build) {
     }
 }
 
-/// An MCP server without tools, which writes down its token.
+/// An MCP server without tools that writes its token to a file.
 const SERVER: &str = r#"#!/bin/bash
 echo "$TOKEN" > "$1"
 while read -r line; do
@@ -137,7 +139,7 @@ done
 "#;
 
 async fn an_mcp_server_gets_its_credentials_and_no_tool_reads_them_from_a_file(build: Build) {
-    let hush = hush();
+    let secret = secret();
     // The shell prints a pattern that matches nothing as it is written.
     let input = json!({"command": "echo ../tmp/*/mcp-servers.json", "description": "look"});
     let script = Script::new([Turn::tool("Bash", input), Turn::text("Seen.")]);
@@ -147,7 +149,7 @@ async fn an_mcp_server_gets_its_credentials_and_no_tool_reads_them_from_a_file(b
     fs::set_permissions(&server, fs::Permissions::from_mode(0o755)).expect("it is ours");
     let mut options = setting.options();
     let name = "GITHUB_TOKEN".into();
-    options.environment.insert(name, hush.clone().into());
+    options.environment.insert(name, secret.clone().into());
     let server = json!({
         "command": server,
         "args": [setting.folder.join("token")],
@@ -164,7 +166,7 @@ async fn an_mcp_server_gets_its_credentials_and_no_tool_reads_them_from_a_file(b
 
     assert!(error.is_none(), "{error:?} {events:?}");
     let token = fs::read_to_string(setting.folder.join("token"));
-    assert_eq!(token.expect("the server ran"), format!("{hush}\n"));
+    assert_eq!(token.expect("the server ran"), format!("{secret}\n"));
     let output = events.iter().find_map(|event| match event {
         StreamEvent::ToolResponse { output, .. } => Some(output.as_str()),
         _ => None,

@@ -145,7 +145,7 @@ async fn the_gate_decides_about_writes_before_claude_code_does(build: Build) {
     let paths = [".autonoe/new", ".git/hooks/pre-commit", ".git/config"];
     let setting = setting(build, paths.map(write));
     let mut spec = sandboxed(&setting);
-    let guard = hook_fn("guard", |_| HookDecision::block("asked the gate"));
+    let guard = hook_fn("guard", |_| HookDecision::block("blocked by the gate"));
     spec.gate = spec.gate.with_guard(guard);
 
     let events = run(&setting, spec).await;
@@ -154,7 +154,7 @@ async fn the_gate_decides_about_writes_before_claude_code_does(build: Build) {
     assert_eq!(outputs.len(), paths.len());
     for (output, status) in outputs {
         assert_eq!(status, ToolStatus::Denied, "{output}");
-        assert!(output.contains("asked the gate"), "{output}");
+        assert!(output.contains("blocked by the gate"), "{output}");
     }
 }
 

@@ -13,7 +13,7 @@ use crate::build::{Build, on_both_builds};
 use crate::setting::{Setting, events_of};
 
 /// Starts a server that answers every request with `status`, and returns its address.
-fn answering(status: &'static str) -> String {
+fn start_server(status: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("it has one").port();
     thread::spawn(move || {
@@ -31,7 +31,7 @@ fn answering(status: &'static str) -> String {
     format!("http://127.0.0.1:{port}/mcp")
 }
 
-/// Returns why a session with `server` does no work. The model is not asked.
+/// Returns the error of a session with `server`. The model is not called.
 async fn failure(build: Build, server: Value) -> String {
     let setting = Setting::new(build, Script::new::<Turn>([]));
     let server = serde_json::from_value(server).expect("a server");
@@ -53,23 +53,23 @@ async fn failure(build: Build, server: Value) -> String {
 
 async fn a_program_that_fails_is_named_with_the_end_of_its_standard_error(build: Build) {
     let script = "echo starting >&2; echo cannot open the database >&2; exit 3";
-    let told = failure(build, json!({"command": "sh", "args": ["-c", script]})).await;
+    let message = failure(build, json!({"command": "sh", "args": ["-c", script]})).await;
 
     for words in [
         "the MCP server \"ext\" (program \"sh\") failed: ",
         "Connection closed",
         "its standard error ended with: starting; cannot open the database",
     ] {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(message.contains(words), "{words}: {message}");
     }
 }
 
 async fn a_missing_program_is_named(build: Build) {
-    let told = failure(build, json!({"command": "no-such-program"})).await;
+    let message = failure(build, json!({"command": "no-such-program"})).await;
 
     let named = "the MCP server \"ext\" (program \"no-such-program\") failed: ";
-    assert!(told.starts_with(named), "{told}");
-    assert!(told.contains("not found"), "{told}");
+    assert!(message.starts_with(named), "{message}");
+    assert!(message.contains("not found"), "{message}");
 }
 
 async fn a_server_over_http_is_named_with_the_status(build: Build) {
@@ -77,16 +77,16 @@ async fn a_server_over_http_is_named_with_the_status(build: Build) {
         ("500 Internal Server Error", "failed with HTTP 500: "),
         ("403 Forbidden", "refused the credentials with HTTP 40"),
     ] {
-        let url = answering(status);
-        let told = failure(
+        let url = start_server(status);
+        let message = failure(
             build,
             json!({"type": "http", "url": format!("{url}?key=secret")}),
         )
         .await;
 
         let named = format!("the MCP server \"ext\" ({url}) {expected}");
-        assert!(told.starts_with(&named), "{told}");
-        assert!(!told.contains("secret"), "{told}");
+        assert!(message.starts_with(&named), "{message}");
+        assert!(!message.contains("secret"), "{message}");
     }
 }
 

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use crate::build::Build;
 
-/// The name that projects have if nothing else is said.
+/// The default name of the project.
 pub(crate) const PROJECT: &str = "project";
 
 /// A variable that everything inherits which a test starts.
@@ -59,7 +59,7 @@ impl Setting {
         Self::with_login(build, script, Login::ApiKey)
     }
 
-    /// Makes a setting with another name of the project, whose path is in the script.
+    /// Creates a setting with another name of the project. `script` gets the path of the project.
     pub(crate) fn in_project(
         build: Build,
         name: &'static str,

@@ -99,8 +99,8 @@ impl Stage {
         self.presenter.warn(message);
     }
 
-    /// Warns of destructive commands and of what is odd about the backend, and tells what is sent
-    /// away.
+    /// Prints warnings about destructive commands and the backend, and the data that telemetry
+    /// sends.
     pub(super) fn warn_of(&self, destructive: Destructive, backend: &[String]) {
         if let Some(warning) = destructive_warning(destructive) {
             self.warn(warning);
@@ -170,10 +170,10 @@ impl Stage {
         Ok(done)
     }
 
-    /// Lists the refused calls of `run` that the operator could allow, unless only errors are to
-    /// be shown.
+    /// Prints the denied calls of `run` that the operator can allow, unless only errors are
+    /// printed.
     pub(super) fn print_denials(&self, journal: &Path, run: &RunId, surroundings: &Surroundings) {
-        // Without a journal the run has reported that already.
+        // The run has already reported a journal that cannot be read.
         let timeline = Journal::read(journal)
             .ok()
             .and_then(|journal| RunTimeline::of(&journal, run));

@@ -33,7 +33,7 @@ pub(super) fn of_tools(plan: &ToolPlan, path: &Path) -> Vec<String> {
     announced
 }
 
-/// Returns a line for each place in the configuration that lets tools of agents have credentials.
+/// Returns a warning for each variable with credentials that the configuration allows.
 pub(super) fn environment_warnings(config: &EffectiveConfig) -> impl Iterator<Item = String> {
     let lines = config.explain().iter();
     let allowed = lines.filter(|line| line.key == "environment.allow");

@@ -83,8 +83,8 @@ impl ChosenBackend {
         })
     }
 
-    /// Returns the environment of a process that runs agents on this backend: all but the keys that
-    /// Autonoe itself uses for something else.
+    /// Returns the environment of a process that runs agents on this backend: all variables except
+    /// the keys that Autonoe itself uses for something else.
     pub(crate) fn environment(
         &self,
         models: &ModelsFile,
@@ -130,8 +130,8 @@ impl ChosenBackend {
                     _ => Some(Which::Programs),
                 };
                 if let (BackendChoice::Spec(spec), Some(which)) = (&self.choice, which) {
-                    // Claude Code and Codex would fail in each session, and Gemini CLI would leave
-                    // the server out without a word.
+                    // Claude Code and Codex would fail in each session, and Gemini CLI would
+                    // silently omit the server.
                     let mut options = McpOptions::default();
                     options.env.clone_from(&surroundings.environment);
                     let servers = &fields_of(&**spec)["mcpServers"];

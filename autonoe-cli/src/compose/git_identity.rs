@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Settings of Git, and the variables with the same effect.
+/// Git settings, and the variables with the same effect.
 const IDENTITY: [(&str, [&str; 2]); 2] = [
     ("user.name", ["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"]),
     ("user.email", ["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"]),
@@ -32,7 +32,7 @@ pub(super) fn add_git_identity(environment: &mut BTreeMap<OsString, OsString>, p
     }
 }
 
-/// Reads a setting of Git as it is in force in `project`.
+/// Reads the effective value of a Git setting in `project`.
 fn read(
     setting: &str,
     environment: &BTreeMap<OsString, OsString>,

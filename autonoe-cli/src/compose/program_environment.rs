@@ -19,8 +19,8 @@ const KEYS: [&str; 4] = [
     "GOOGLE_APPLICATION_CREDENTIALS",
 ];
 
-/// Returns the environment for the program of a backend: all but the keys that Autonoe itself uses
-/// for something else.
+/// Returns the environment for the program of a backend: all variables except the keys that Autonoe
+/// itself uses for something else.
 ///
 /// `spec` is what is said of the backend. The keys of `models` are those of other services and of
 /// telemetry; those of webhooks are for Autonoe alone. The backend withholds further credentials,
@@ -40,14 +40,14 @@ pub(super) fn program_environment(
     environment
 }
 
-/// Returns whether the variable has a key of a webhook or of telemetry.
+/// Returns whether the variable holds a key of a webhook or of telemetry.
 pub(super) fn is_autonoe_key(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     name.starts_with(KEY_VARIABLE)
         || (name.starts_with("OTEL_EXPORTER_OTLP") && name.ends_with("HEADERS"))
 }
 
-/// Returns whether the variable has the key of a known service that the backend does not use.
+/// Returns whether the variable holds the key of a known service that the backend does not use.
 pub(super) fn is_key_of_other_service(tag: &str, name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     let is_known = built_in_keys().chain(KEYS).any(|known| known == name);
@@ -77,7 +77,7 @@ fn is_own(tag: &str, name: &str) -> bool {
     let known = built_in_keys().chain(KEYS).any(|known| known == name);
     match own(tag) {
         Some(own) => own.contains(&name),
-        // Which service the agent asks is not known.
+        // The service that the agent uses is unknown.
         None => known,
     }
 }

@@ -16,7 +16,7 @@ pub(super) enum Which {
     All,
     /// Those that are programs. How others are reached is the business of the program of the agent.
     Programs,
-    /// The same, with relative paths, which start at the project.
+    /// The same, and relative paths start at the project.
     ProgramsInProject,
 }
 

@@ -151,7 +151,7 @@ fn ended(number: u32, result: &SessionResult, tools: u32) -> Line {
     Line::new(level, text)
 }
 
-/// Returns what is said of a session that made no progress.
+/// Returns a note for a session without progress.
 pub(crate) fn no_progress(result: &SessionResult) -> Option<&'static str> {
     (result.progress == SessionProgress::None).then_some("no progress")
 }

@@ -59,7 +59,7 @@ impl<S: Subscriber> Layer<S> for Diagnostics {
     }
 }
 
-/// An event in plain words: its message, the error that caused it, and its other fields.
+/// An event as plain text: its message, the error that caused it, and its other fields.
 #[derive(Debug, Default)]
 struct EventText {
     message: String,

@@ -49,7 +49,7 @@ impl Backend {
         outcome
     }
 
-    /// Plays a story in `place`, and returns all that its model received.
+    /// Plays a story in `place`, and returns the requests that its model received.
     pub(crate) async fn prompts(self, story: &Story, place: &Place) -> Vec<Prompt> {
         let server = self.serve(story, &place.root());
         run(story, self.agents(place, &server), place).await;
@@ -77,7 +77,7 @@ impl Backend {
         })
     }
 
-    /// Returns whose tool names the model uses.
+    /// Returns the dialect of the model's tool calls.
     pub(crate) fn dialect(self) -> Dialect {
         match self {
             Self::Claude(_) | Self::Model(_) | Self::Scripted => Dialect::Claude,

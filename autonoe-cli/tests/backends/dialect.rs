@@ -42,12 +42,12 @@ impl Dialect {
         message.uses_tool_as(&call.id, tool, input)
     }
 
-    /// Tells whether a result says that its call failed or was refused.
+    /// Returns whether a result reports that its call failed or was denied.
     pub(crate) fn is_failure(self, result: &ToolResult) -> bool {
         match self {
-            // Our agent on models tells the exit code of a command that failed in its output.
+            // Our agent on models reports the exit code of a failed command in the output.
             Self::Claude => result.is_error || result.text.contains("[exit code "),
-            // The API has no flag for it.
+            // The API has no flag for failures.
             Self::Codex => {
                 let text = &result.text;
                 let exited = text.split_once("Process exited with code ");
@@ -62,7 +62,7 @@ impl Dialect {
     }
 }
 
-/// Names a tool of Claude Code, and its input.
+/// Returns a tool of Claude Code and its input.
 fn claude(what: &What, root: &Path) -> (String, Value) {
     match what {
         What::Tool { name, input } => (format!("mcp__autonoe__{name}"), input.clone()),
@@ -82,7 +82,7 @@ fn claude(what: &What, root: &Path) -> (String, Value) {
     }
 }
 
-/// Names a tool of Gemini CLI, and its input.
+/// Returns a tool of Gemini CLI and its input.
 fn gemini(what: &What, root: &Path) -> (String, Value) {
     match what {
         What::Tool { name, input } => (format!("mcp_autonoe_{name}"), input.clone()),
@@ -129,7 +129,7 @@ fn codex(what: &What) -> CodexCall {
         }))
     };
     let shell = |command: &str| {
-        // The longest time before Codex returns and lets the command run on.
+        // The longest time before Codex returns while the command still runs.
         let input = json!({"cmd": command, "yield_time_ms": 30_000});
         CodexCall::Function("exec_command".to_owned(), input)
     };

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::choosing::setting::{Said, Setting, said};
 
-/// A program that answers as Claude Code does until a session starts. Then it leaves a trace.
+/// A program that answers like Claude Code until a session starts. Then it creates a file.
 const CLAUDE: &str = r#"case "$1" in
     --version) echo '2.1.325 (Claude Code)' ;;
     auth) echo '{"loggedIn": true}' ;;
@@ -39,8 +39,8 @@ fn missing_programs_of_the_sandbox_are_named_with_the_package_and_the_flag() {
         let run = said(setting.bare_command(&["run", "--backend=claude"]));
 
         assert_no_session(&setting, &run);
-        let told = format!("claude has no sandbox here: {missing}");
-        assert!(run.stdout.contains(&told), "{run:?}");
+        let message = format!("claude has no sandbox here: {missing}");
+        assert!(run.stdout.contains(&message), "{run:?}");
         for words in ["apt install bubblewrap socat", "--no-sandbox"] {
             assert!(run.stderr.contains(words), "{words}: {run:?}");
         }

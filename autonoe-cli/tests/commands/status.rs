@@ -72,8 +72,8 @@ fn a_run_that_is_under_way_is_told_with_its_start_in_whole_seconds() {
 
     let said = setting.autonoe(&["status"]);
 
-    let told = format!("A run is under way (process {pid}, since 2026-01-05 18:00:05Z)");
-    assert!(said.stdout.contains(&told), "{}", said.screen());
+    let note = format!("A run is under way (process {pid}, since 2026-01-05 18:00:05Z)");
+    assert!(said.stdout.contains(&note), "{}", said.screen());
 }
 
 #[cfg(target_os = "linux")]
@@ -85,14 +85,14 @@ fn a_process_that_a_killed_run_left_behind_is_named() {
 
     let said = setting.autonoe(&["status"]);
 
-    let told = format!("is held by process {} (", std::process::id());
+    let held = format!("is held by process {} (", std::process::id());
     assert!(
         said.stdout
             .contains("An agent of a killed run is still alive"),
         "{}",
         said.screen()
     );
-    assert!(said.stdout.contains(&told), "{}", said.screen());
+    assert!(said.stdout.contains(&held), "{}", said.screen());
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn a_project_that_is_named_by_a_link_has_the_paths_of_the_link_too() {
     for (directory, shown, more, is_allowed) in [
         ("/", None, &["-p", link][..], true),
         (link, Some(link), &[], true),
-        // A shell that goes to the real directory, or somewhere else, knows nothing of the link.
+        // The working directory of the shell does not lead through the link.
         (project, Some(project), &[], false),
         (project, Some("/"), &[], false),
         (project, None, &[], false),

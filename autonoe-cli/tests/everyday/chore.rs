@@ -26,7 +26,7 @@ pub(crate) struct Chore {
 }
 
 impl Chore {
-    /// Makes a chore of calls that run one after the other.
+    /// Creates a chore of calls that run one after the other.
     pub(crate) fn new(goal: &'static str, calls: impl IntoIterator<Item = Call>) -> Self {
         Self {
             goal,

@@ -32,7 +32,7 @@ kill %1"
         runs("cat server.log").showing("listening"),
     ];
     Chore::new("The server answers", calls)
-        // The base policy does not know the command; users of such projects allow it.
+        // The base policy does not allow the command; users of such projects do.
         .settings(json!({"allowCommands": ["curl"]}))
         .leaves(["server.js", "server.log"])
         .check(move |_, findings| {
@@ -41,7 +41,7 @@ kill %1"
         })
 }
 
-/// Returns a port that nobody listens on at the moment.
+/// Returns a port that is free at the moment.
 fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     listener.local_addr().expect("bound").port()

@@ -53,7 +53,7 @@ pub(crate) fn files() -> Chore {
             runs("ls scripts").showing("hello.sh"),
             writes("parallel.txt", "written beside others\n"),
         ])
-        // The base policy does not know these commands; users of such projects allow them.
+        // The base policy does not allow these commands; users of such projects do.
         .settings(json!({"allowCommands": ["touch", "sed", "./scripts/hello.sh"]}))
         .flag("--allow-destructive")
         .leaves(["docs", "parallel.txt", "scripts", "src"])
@@ -86,7 +86,7 @@ fn claude_tools() -> Chore {
 }
 
 async fn files_are_changed_by_every_tool(build: Build) {
-    // Blanks and letters beyond ASCII in the path, and no repository.
+    // Spaces and non-ASCII letters in the path, and no repository.
     let project = "Mein Projekt für Zoë, 日本";
     let backend = Backend::Claude(build.version);
     run_chores_in(project, backend, [files(), claude_tools()]);

@@ -60,15 +60,15 @@ fn thirty_deliverables_take_thirty_one_sessions_on_a_model() {
     thirty_deliverables_take_thirty_one_sessions_on(Backend::Model(Api::Messages));
 }
 
-/// Looks around in every session and never marks anything.
+/// Lists files in every session and never changes a deliverable.
 fn an_agent_that_stalls_is_stopped_on(backend: Backend) {
     let planning = Session::new([plans_goals(["There is a greeting"])], DONE);
-    let looking = || Session::new([runs("ls -la"), lists()], DONE);
-    let story = Story::new([planning].into_iter().chain((0..5).map(|_| looking())));
+    let idle = || Session::new([runs("ls -la"), lists()], DONE);
+    let story = Story::new([planning].into_iter().chain((0..5).map(|_| idle())));
     let workplace = Workplace::new(backend, "project");
     let server = backend.serve(&story, &workplace.root()).unverified();
 
-    // Without the limit of stalled sessions, this one ends the run.
+    // Without the limit on stalled sessions, this limit ends the run.
     let ended = Ended::of(workplace.run(&server, &["--max-iterations=8"]));
 
     let journal = workplace.journal();
@@ -98,7 +98,7 @@ fn an_agent_that_stalls_is_stopped_on_a_model() {
     an_agent_that_stalls_is_stopped_on(Backend::Model(Api::Messages));
 }
 
-/// Interrupts a session while one of its commands runs, and starts the command again.
+/// Interrupts a session while one of its commands runs, and starts `autonoe run` again.
 async fn the_next_run_continues_after_an_interruption(build: Build) {
     let backend = Backend::Claude(build.version);
     let workplace = Workplace::new(backend, "project");

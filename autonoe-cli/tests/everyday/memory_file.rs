@@ -12,8 +12,8 @@ use crate::runs::support::autonoe::Ended;
 
 const RULE: &str = "Greetings in this project are in Latin";
 
-/// Tells whether the rule of `CLAUDE.md` is anywhere in a request.
-fn knows_the_rule(prompt: &Prompt) -> bool {
+/// Returns whether a request contains the rule of `CLAUDE.md`.
+fn contains_rule(prompt: &Prompt) -> bool {
     prompt.raw.to_string().contains(RULE)
 }
 
@@ -25,7 +25,7 @@ async fn a_memory_file_reaches_the_agent(build: Build) {
     let file = workplace.root().join("greeting.txt");
     let script = Script::new::<Turn>([])
         .then_by(move |prompt| {
-            let greeting = match knows_the_rule(prompt) {
+            let greeting = match contains_rule(prompt) {
                 true => "salve\n",
                 false => "hello\n",
             };

@@ -1,4 +1,4 @@
-//! A sub-agent of Claude Code that works and is refused something.
+//! A sub-agent of Claude Code with an allowed and a denied call.
 
 use autonoe_testkit::model_server::anthropic::AnthropicServer;
 use autonoe_testkit::model_server::{Prompt, Script, Turn};
@@ -10,15 +10,15 @@ use crate::build::{Build, on_both_builds};
 use crate::everyday::workplace::Workplace;
 use crate::runs::support::autonoe::Ended;
 
-/// The sub-agent's order, which tells its requests from those of the main agent.
-const ORDER: &str = "Write the greeting into greeting.txt, then report.";
+/// The prompt of the sub-agent, which identifies its requests.
+const PROMPT: &str = "Write the greeting into greeting.txt, then report.";
 const REPORT: &str = "The greeting is written.";
-const REFUSED: &str = "curl https://example.com/greeting";
+const DENIED: &str = "curl https://example.com/greeting";
 
-/// Tells whether a request comes from the sub-agent.
+/// Returns whether a request comes from the sub-agent.
 fn is_sub_agent(prompt: &Prompt) -> bool {
     let texts = prompt.user_texts();
-    texts.iter().any(|text| text.contains(ORDER))
+    texts.iter().any(|text| text.contains(PROMPT))
 }
 
 /// Plays the model of both agents: each answer follows from the conversation so far.
@@ -26,7 +26,7 @@ fn answer(prompt: &Prompt, file: &str) -> Turn {
     let results = prompt.tool_results().len();
     if is_sub_agent(prompt) {
         return match results {
-            0 => bash(REFUSED),
+            0 => bash(DENIED),
             1 => bash(&format!("echo hello > {file}")),
             _ => Turn::text(REPORT),
         };
@@ -37,7 +37,7 @@ fn answer(prompt: &Prompt, file: &str) -> Turn {
             let names = ["Task", "Agent"];
             let name = names.into_iter().find(|name| prompt.tool(name).is_some());
             let input = json!({
-                "description": "Write the greeting", "prompt": ORDER,
+                "description": "Write the greeting", "prompt": PROMPT,
                 "subagent_type": "general-purpose",
             });
             Turn::tool(name.unwrap_or("Task"), input)
@@ -57,7 +57,7 @@ fn bash(command: &str) -> Turn {
     Turn::tool("Bash", input)
 }
 
-async fn a_sub_agent_works_and_is_refused_something(build: Build) {
+async fn the_gate_decides_about_calls_of_a_sub_agent(build: Build) {
     let workplace = Workplace::new(Backend::Claude(build.version), "project");
     workplace.configure(&json!({"allowedTools": ["Task"]}));
     workplace.plan(["There is a greeting"]);
@@ -77,9 +77,9 @@ async fn a_sub_agent_works_and_is_refused_something(build: Build) {
         .filter(|entry| entry["line"] == "denied")
         .map(|entry| (&entry["tool"], &entry["target"]))
         .collect();
-    assert_eq!(denied, [(&json!("Bash"), &json!(REFUSED))]);
+    assert_eq!(denied, [(&json!("Bash"), &json!(DENIED))]);
     assert_eq!(workplace.names(), ["SPEC.md", "greeting.txt"]);
     workplace.wait_for_processes();
 }
 
-on_both_builds![a_sub_agent_works_and_is_refused_something];
+on_both_builds![the_gate_decides_about_calls_of_a_sub_agent];

@@ -42,7 +42,7 @@ pub(crate) fn temporary_files(backend: Backend) -> Chore {
             .showing("in project: False"),
         runs(bash).showing("from bash\nfrom bash"),
     ];
-    // The base policy does not know these commands; users of such projects allow them.
+    // The base policy does not allow these commands; users of such projects do.
     Chore::new("Temporary files work", calls).settings(json!({"allowCommands": ["mktemp", "tee"]}))
 }
 

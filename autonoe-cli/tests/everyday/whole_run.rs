@@ -14,7 +14,7 @@ use crate::everyday::findings::Findings;
 use crate::everyday::workplace::{Workplace, deliverable_id};
 use crate::runs::support::autonoe::Ended;
 
-/// Runs chores in a project of a plain name.
+/// Runs chores in a project with a plain name.
 pub(crate) fn run_chores(backend: Backend, chores: impl IntoIterator<Item = Chore>) {
     run_chores_in("project", backend, chores);
 }
@@ -180,7 +180,7 @@ pub(crate) fn check_denials(story: &Story, journal: &[Value], findings: &mut Fin
     }
 }
 
-/// Returns what a denial of the call names in the journal: its target, or the name of its tool.
+/// Returns the text that identifies a denial of the call in the journal: its target or its tool.
 fn target(what: &What) -> String {
     match what {
         What::Write { file, .. } | What::Edit { file, .. } | What::Read { file } => file.clone(),

@@ -22,7 +22,7 @@ const MARKER: &str = "AUTONOE_TEST_WORKPLACE";
 /// Identity of the user in git, as in most homes.
 const GIT_CONFIG: &str = "[user]\n\tname = Ada\n\temail = ada@example.org\n";
 
-/// Stands in for the built-in browser: an MCP server without tools.
+/// Replaces the built-in browser: an MCP server without tools.
 const NPX: &str = r"#!/usr/bin/env node
 require('readline').createInterface({ input: process.stdin }).on('line', line => {
   const { id, method, params } = JSON.parse(line);
@@ -45,7 +45,7 @@ pub(crate) struct Workplace {
 }
 
 impl Workplace {
-    /// Makes a workplace whose project has this name.
+    /// Creates a workplace whose project has this name.
     ///
     /// It is not in `/tmp`, which is another directory in a sandbox.
     pub(crate) fn new(backend: Backend, project: &str) -> Self {
@@ -68,8 +68,8 @@ impl Workplace {
         workplace
     }
 
-    /// Puts the agent and the language tools on the path. Tests may have them behind shims that
-    /// need another home.
+    /// Puts the agent and the language tools on the path. On the test machine they may be behind
+    /// shims that need another home.
     fn install_programs(&self) {
         let link = |name: &str, target: &Path| {
             symlink(target, self.folder.join("bin").join(name)).expect("writable");
@@ -188,7 +188,7 @@ impl Workplace {
         command
     }
 
-    /// Prepares `autonoe run` without pauses on a model that `server` plays.
+    /// Prepares `autonoe run` without pauses, with `server` as the model.
     pub(crate) fn run(&self, server: &Server, arguments: &[&str]) -> Command {
         let mut command = self.command(&["run", "--pause=0s"]);
         let url = server.base_url();
@@ -197,7 +197,7 @@ impl Workplace {
                 command
                     .env("ANTHROPIC_BASE_URL", url)
                     .env("ANTHROPIC_API_KEY", "dummy")
-                    // Nobody listens there, so that no fetch leaves the machine.
+                    // Nothing listens there, so no fetch leaves the machine.
                     .env("HTTPS_PROXY", "http://127.0.0.1:9")
                     .env("NO_PROXY", "127.0.0.1");
             }
@@ -222,7 +222,7 @@ impl Workplace {
                     .arg("--backend=model:scripted/claude-sonnet-4-5")
                     .env("THE_KEY", "dummy");
             }
-            Backend::Scripted => unreachable!("scripted agents ask no model"),
+            Backend::Scripted => unreachable!("scripted agents call no model"),
         }
         command.args(arguments);
         command
@@ -245,7 +245,7 @@ impl Workplace {
             .collect()
     }
 
-    /// Returns the processes that work in the workplace or were started from it.
+    /// Returns the processes that run in the workplace or were started from it.
     ///
     /// A process with a cleared environment is found by its directory or its arguments.
     pub(crate) fn processes(&self) -> Vec<String> {
@@ -292,7 +292,7 @@ impl Workplace {
 }
 
 impl Drop for Workplace {
-    /// Ends what a failed test left running.
+    /// Kills the processes that a failed test left running.
     fn drop(&mut self) {
         let marker = Marker::new(MARKER, self.folder.to_string_lossy()).expect("a marker");
         marker.kill_all(PATIENCE);

@@ -214,8 +214,8 @@ mod session_loop {
         let ended = scripted(&project, &script, &arguments);
 
         assert_eq!(ended.code, Some(5), "{ended:?}");
-        let told = "the quota resets at 2199-01-31 12:00:00Z, later than the time budget allows";
-        assert!(ended.stdout.contains(told), "{ended:?}");
+        let why = "the quota resets at 2199-01-31 12:00:00Z, later than the time budget allows";
+        assert!(ended.stdout.contains(why), "{ended:?}");
         assert!(!ended.stderr.contains("budget is spent"), "{ended:?}");
     }
 
@@ -244,12 +244,12 @@ mod session_loop {
         let log = Ended::of(autonoe(&project, &["log"]));
 
         assert_eq!(ended.code, Some(7), "{ended:?}");
-        for told in [
+        for line in [
             "Session 1 completed without creating deliverables (",
             "Session 2 completed, but counts as failed: the agent ended its session without",
         ] {
-            assert!(ended.stderr.contains(told), "{told}: {ended:?}");
-            assert!(log.stdout.contains(told), "{told}: {log:?}");
+            assert!(ended.stderr.contains(line), "{line}: {ended:?}");
+            assert!(log.stdout.contains(line), "{line}: {log:?}");
         }
     }
 

@@ -79,12 +79,15 @@ fn denied_calls_that_a_setting_allows_are_summarised_after_the_run() {
         .collect();
     assert_eq!(blocked.len(), 5, "{ended:?}");
     for line in blocked {
-        assert!(!line.contains("agent.json"), "the agent reads it: {line}");
+        assert!(
+            !line.contains("agent.json"),
+            "the agent receives it: {line}"
+        );
         assert!(
             !line.contains("allowCommands"),
-            "the agent reads it: {line}"
+            "the agent receives it: {line}"
         );
-        assert!(!line.contains("--allow"), "the agent reads it: {line}");
+        assert!(!line.contains("--allow"), "the agent receives it: {line}");
     }
     let quiet = scripted(&Project::new(), &script, &["run", "--quiet"]);
     assert_eq!(quiet.stderr, "");

@@ -60,7 +60,7 @@ pub(super) fn config_file(options: &CodexOptions, cwd: &Path) -> String {
     for feature in OFF {
         line(format_args!("{feature} = false"));
     }
-    // The environment of the program has no credentials but those that its tools may have.
+    // The only credentials in the environment of the program are those that its tools may have.
     line(format_args!("\n[shell_environment_policy]"));
     line(format_args!("inherit = \"all\""));
     line(format_args!("ignore_default_excludes = true"));

@@ -42,7 +42,7 @@ pub(crate) fn thread_settings(
         config.insert("shell_environment_policy".into(), json!({"set": trace}));
     }
     if let Some(provider) = &options.provider {
-        // In the environment of the program its tools could find it.
+        // Tools could read it from the environment of the program.
         let key = provider_key(provider, options, spec)?;
         let token = json!({"autonoe": {"experimental_bearer_token": key}});
         config.insert("model_providers".into(), token);
@@ -53,7 +53,7 @@ pub(crate) fn thread_settings(
     Ok(settings)
 }
 
-/// Returns the key of the provider: that of the session, or the one that all sessions have.
+/// Returns the key of the provider, from the session or from the options.
 fn provider_key(
     provider: &CodexProvider,
     options: &CodexOptions,

@@ -21,7 +21,7 @@ use crate::wire::{Addressed, Effort, Message, Notice, Outgoing};
 /// How long a program that closed its output may take to end.
 const LAST_BREATH: Duration = Duration::from_secs(5);
 
-/// The memory file of a project that Codex users expect the agent to know.
+/// The memory file of a project that Codex agents get.
 ///
 /// Codex reads it only in a project that it trusts, together with settings that an agent can
 /// write. So the text is sent with the conversation.

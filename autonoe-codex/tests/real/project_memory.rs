@@ -11,7 +11,7 @@ use crate::setting::{Setting, events_of};
 
 const MEMORY: &str = "Indent with tabs, always.";
 
-/// Plays a session of one turn, and returns all that the model received and what was told.
+/// Plays a session of one turn, and returns the requests that the model received and the events.
 async fn received(
     setting: &Setting,
     change: impl FnOnce(&mut SessionSpec),

@@ -108,18 +108,18 @@ async fn a_session_that_needs_a_sandbox_is_not_made_without_one() {
 #[tokio::test]
 async fn a_command_sees_no_credentials_but_those_that_are_allowed() {
     for is_sandboxed in [false, true] {
-        // The text is known before the script that looks for it.
+        // The script that searches for the text needs it in advance.
         let folder = tempfile::tempdir().expect("a name that no other test has");
         let name = folder.path().file_name().expect("it has one");
         let hush = format!("hush{}", name.to_string_lossy().replace('.', "-"));
-        let look = format!(
+        let search = format!(
             "echo \"key=[$PASSE_PARTOUT] github=[$GITHUB_TOKEN] npm=[$NPM_TOKEN]\"
             env | grep -a {hush}
             cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | grep -a {hush}
             grep -rs {hush} $CODEX_HOME $HOME
             echo end"
         );
-        let setting = Setting::new(Script::new([shell(&look), Turn::text("Done.")]));
+        let setting = Setting::new(Script::new([shell(&search), Turn::text("Done.")]));
         let setting = match is_sandboxed {
             true => setting.sandboxed(),
             false => setting,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 
-/// Names of variables that hold credentials. A `*` matches any text; letter case does not count.
+/// Names of variables that hold credentials. A `*` matches any text. Matching ignores case.
 const PATTERNS: &[&str] = &[
     "*APIKEY",
     "*_AUTH",
@@ -34,9 +34,9 @@ const PATTERNS: &[&str] = &[
     "TOKEN",
 ];
 
-/// Decides which variables of its environment an agent's tools do not get.
+/// Decides which variables of a backend's environment are withheld from the agent's tools.
 ///
-/// A variable is withheld if its name looks like that of a credential, unless it is allowed. A
+/// A variable is withheld if its name looks like the name of a credential, unless it is allowed. A
 /// backend applies the filter to the environment of its program, and passes the credential that the
 /// program itself needs in a way that its tools do not inherit.
 ///
@@ -56,7 +56,7 @@ pub struct CredentialFilter {
 }
 
 impl CredentialFilter {
-    /// Lets tools have the variables that `pattern` names: a name, in which `*` matches any text.
+    /// Allows the variables that match `pattern`: a name in which `*` matches any text.
     #[must_use]
     pub fn allow(mut self, pattern: impl Into<String>) -> Self {
         self.allowed.insert(pattern.into());
@@ -74,20 +74,20 @@ impl CredentialFilter {
         self.allowed.iter().any(|allowed| matches(allowed, &name))
     }
 
-    /// Returns whether tools do not get the variable.
+    /// Returns whether the variable is withheld from tools.
     pub fn withholds(&self, name: &OsStr) -> bool {
         let text = name.to_string_lossy();
         let is_credential = PATTERNS.iter().any(|pattern| matches(pattern, &text));
         is_credential && !self.allows(name)
     }
 
-    /// Removes the variables that tools do not get.
+    /// Removes the withheld variables.
     pub fn apply(&self, environment: &mut BTreeMap<OsString, OsString>) {
         environment.retain(|name, _| !self.withholds(name));
     }
 }
 
-/// Returns whether `name` matches `pattern`, in which `*` stands for any text.
+/// Returns whether `name` matches `pattern`, in which `*` matches any text.
 fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.to_ascii_uppercase(), name.to_ascii_uppercase());
     let Some((first, rest)) = pattern.split_once('*') else {

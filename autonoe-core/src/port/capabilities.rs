@@ -101,7 +101,7 @@ impl Capabilities {
         self
     }
 
-    /// Sets why there is no sandbox of its own here.
+    /// Sets the reason why the backend has no sandbox of its own on this machine.
     #[must_use]
     pub fn with_sandbox_problem(mut self, problem: impl Into<String>) -> Self {
         self.sandbox_problem = Some(problem.into());

@@ -110,7 +110,7 @@ impl Gate {
         &self.grants
     }
 
-    /// Returns the directories that its rules are about.
+    /// Returns the directories that the rules refer to.
     pub fn places(&self) -> &Places {
         &self.places
     }

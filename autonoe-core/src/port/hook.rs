@@ -91,7 +91,8 @@ impl HookDecision {
         }
     }
 
-    /// Adds what the operator can change to allow the call. Has no effect on other decisions.
+    /// Adds the setting with which the operator can allow the call. Only blocks have one; other
+    /// decisions are returned unchanged.
     pub fn with_remedy(self, remedy: impl Into<String>) -> Self {
         match self {
             Self::Block { reason, .. } => Self::Block {

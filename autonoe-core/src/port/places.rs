@@ -55,7 +55,7 @@ impl Places {
 
     /// Returns `path`, which is absolute and normal, with the project in place of the link to it.
     ///
-    /// This changes the text alone. The caller must also look where the link leads.
+    /// This changes only the text. The caller must also check the target of the link.
     pub(crate) fn without_link(&self, path: PathBuf) -> PathBuf {
         let below = |link: &PathBuf| path.strip_prefix(link).ok().map(Path::to_owned);
         match self.project_link.as_ref().and_then(below) {

@@ -91,7 +91,7 @@ impl ProjectMemory {
     }
 }
 
-/// What is at a path in a project.
+/// The entry at a path in a project.
 #[derive(Debug, PartialEq, Eq)]
 enum Found {
     Text { text: String, is_cut: bool },
@@ -170,7 +170,7 @@ mod tests {
         SessionSpec::new(key, project, gate, Toolbox::new([]))
     }
 
-    /// Makes a folder with a project and a file beside it, and reads the memory of the project.
+    /// Creates a folder with a project and a file beside it, and reads the memory of the project.
     fn memory(arrange: impl FnOnce(&Path) -> io::Result<()>) -> ProjectMemory {
         let folder = tempfile::tempdir().expect("a folder");
         let project = folder.path().join("project");

@@ -64,7 +64,7 @@ pub struct SessionSpec {
     pub outer_sandbox: Option<OuterSandbox>,
     /// Environment variables for the agent, in addition to the backend's own.
     pub environment: BTreeMap<String, String>,
-    /// Decides which variables of the backend's own environment the agent's tools do not get.
+    /// Decides which variables of the backend's environment are withheld from the agent's tools.
     pub credential_filter: CredentialFilter,
     /// The run's lock, which the agent's processes inherit: as long as one of
     /// them lives, nobody else starts an agent in this project.

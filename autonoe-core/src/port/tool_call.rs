@@ -186,7 +186,7 @@ impl ToolKind {
         }
     }
 
-    /// Returns the one name of a tool that its vendor renamed.
+    /// Returns the canonical name of a tool that its vendor renamed.
     ///
     /// ```
     /// use autonoe_core::ToolKind;

@@ -8,9 +8,9 @@ use std::io;
 /// A run takes a snapshot before and after each session. Equal snapshots mean that the session changed
 /// no file and created no commit.
 ///
-/// An implementer owes a snapshot in bounded time, whatever an agent does to the files meanwhile. It
-/// may block: the run calls it on a thread for blocking work, which needs a tokio runtime. A file that
-/// disappears is a change and not an error.
+/// `snapshot` must return in bounded time, whatever an agent does to the files meanwhile. It may
+/// block: the run calls it on a thread for blocking work, which needs a tokio runtime. A file that
+/// disappears is a change, not an error.
 ///
 /// Closures `Fn() -> io::Result<WorkspaceSnapshot>` implement it:
 ///

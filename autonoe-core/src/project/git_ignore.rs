@@ -5,10 +5,10 @@ use std::io::{ErrorKind, Write};
 
 use super::{Project, ProjectError};
 
-/// Excludes the state of runs from Git, and keeps settings and instructions in.
+/// Excludes the state of runs from Git, but not settings and instructions.
 ///
-/// Git would otherwise change the ledger and the journal under a run: `git add -A` is in every
-/// agent's repertoire, and the next `git stash` or `git checkout` would bring back an old state.
+/// Git would otherwise replace the ledger and the journal during a run: agents use `git add -A`,
+/// and the next `git stash` or `git checkout` would restore an old state.
 const TEXT: &str = "\
 # Written by Autonoe: Git must not track the state of runs.
 /.gitignore
@@ -19,14 +19,14 @@ const TEXT: &str = "\
 /*.tmp
 ";
 
-/// Writes the file unless there is one.
+/// Writes the file unless it exists.
 ///
 /// # Errors
 ///
-/// It cannot be written.
+/// The file cannot be written.
 pub(super) fn write_git_ignore(project: &Project) -> Result<(), ProjectError> {
     let path = project.state_dir().join(".gitignore");
-    // A symlink counts as a file that is there.
+    // A symlink counts as an existing file.
     let created = OpenOptions::new().write(true).create_new(true).open(&path);
     match created.and_then(|mut file| file.write_all(TEXT.as_bytes())) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {

@@ -14,11 +14,11 @@ pub struct LockProcess {
 }
 
 impl LockProcess {
-    /// Returns the processes that hold an exclusive lock on `file`, its own descriptors included.
+    /// Returns the processes that hold an exclusive lock on `file`. This process may be among them.
     ///
     /// A lock belongs to an open file, so a child process that inherited the descriptor holds it
-    /// too. Processes of other users are not visible. `None` where the system does not report locks:
-    /// it needs the `/proc` of Linux.
+    /// too. Processes of other users are not visible. Returns `None` on systems without the `/proc`
+    /// of Linux, which reports locks.
     pub(super) fn holding(file: &File) -> Option<Vec<Self>> {
         let locked = FileIdentity::from_metadata(&file.metadata().ok()?)?;
         let processes = fs::read_dir("/proc").ok()?;

@@ -60,7 +60,7 @@ enum OnDrop {
 pub struct RunLockHeld {
     /// The lock file.
     pub path: PathBuf,
-    /// The process that acquired it; `None` in the moment before it has recorded itself.
+    /// The process that acquired it; `None` until that process has recorded itself.
     pub holder: Option<RunLockHolder>,
     /// The processes that hold it now; `None` if the system does not report them. Processes of
     /// other users are never among them.
@@ -155,8 +155,8 @@ impl std::error::Error for RunLockHeld {}
 impl RunLock {
     /// Takes the lock of `project`, or says who has it.
     ///
-    /// It also writes `.autonoe/.gitignore` if there is none: agents use Git, which must not switch
-    /// the state of a run.
+    /// It also writes `.autonoe/.gitignore` if there is none: agents use Git, which must not
+    /// replace the state of a run.
     ///
     /// # Errors
     ///
@@ -222,7 +222,7 @@ impl RunLock {
     ///
     /// # Errors
     ///
-    /// The lock file is there and cannot be read.
+    /// The lock file exists but cannot be read.
     pub fn is_held(project: &Project) -> Result<bool, ProjectError> {
         Ok(Self::open_held(project)?.is_some())
     }

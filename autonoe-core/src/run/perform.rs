@@ -47,7 +47,8 @@ pub(super) struct EndedSession {
 }
 
 impl EndedSession {
-    /// Emits the end of the session. `flaw` is why it counts as failed although it ended normally.
+    /// Emits the end of the session. `flaw` is the reason why a session that ended normally counts
+    /// as failed.
     pub(super) fn emit(mut self, flaw: Option<Failure>) -> SessionResult {
         self.result.flaw = flaw.map(Box::new);
         self.events.emit(RunEventKind::SessionEnded {
@@ -65,8 +66,8 @@ struct Steering {
 }
 
 impl Setting {
-    /// Runs the session that `task` describes, serves commands meanwhile, and emits its events, the
-    /// end of the session excepted.
+    /// Runs the session that `task` describes and serves commands meanwhile. It emits all events of
+    /// the session except its end.
     pub(super) async fn session(
         &self,
         stand: Stand<'_>,

@@ -13,7 +13,7 @@ use autonoe_testkit::SessionScript;
 
 use crate::behaviour::support::{Bench, create, idles, passes, plans};
 
-/// Files of which the state is a number.
+/// Files whose state is a number.
 #[derive(Clone, Default)]
 struct Files(Arc<AtomicU64>);
 
@@ -136,7 +136,7 @@ async fn a_snapshot_that_takes_long_does_not_delay_a_cancellation() {
     let (cancel, hold) = (control.clone(), Mutex::new(hold));
     let workspace = move || {
         cancel.cancel();
-        // Returns when the test lets go of the other end.
+        // Returns when the test drops the other end.
         let _ = hold.lock().expect("not poisoned").recv();
         Ok(WorkspaceSnapshot::new("late"))
     };

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a file of git that are read. Only `packed-refs` gets large.
+/// The most bytes that are read of a file of git. Only `packed-refs` gets large.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Returns the commit that the repository around `folder` has checked out.

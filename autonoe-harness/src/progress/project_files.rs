@@ -1,4 +1,4 @@
-//! Files of a project, as progress is measured on them.
+//! Workspace snapshots of the files of a project.
 
 use std::fs::{self, File, Metadata};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -20,14 +20,14 @@ const IGNORE_FILE_BYTES: u64 = 1024 * 1024;
 /// Names that are not part of the work: directories of tools, and notes between sessions.
 const SKIPPED: [&str; 4] = [".git", ".autonoe", ".autonoe-note.md", ".harness"];
 
-/// Files that a workspace snapshot looks at.
+/// The most files that a workspace snapshot covers.
 const MAX_FILES: usize = 200_000;
 
 /// The files of a project, for a run that stops when its sessions change nothing.
 ///
 /// A file counts as changed when its size, its modification time or its permissions change; no content
-/// is read. A new commit that is checked out counts, too. What `.gitignore` names does not count, nor
-/// do notes in `.autonoe-note.md` and anything else in `.git`, `.autonoe` and `.harness`. Symlinks are
+/// is read. A new commit that is checked out counts, too. Files that `.gitignore` names do not
+/// count, nor do `.autonoe-note.md` and files in `.git`, `.autonoe` and `.harness`. Symlinks are
 /// not followed.
 ///
 /// ```
@@ -49,7 +49,7 @@ pub struct ProjectFiles {
 }
 
 impl ProjectFiles {
-    /// Takes the files below `root`.
+    /// Covers the files below `root`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self {
             root: root.into(),
@@ -67,7 +67,7 @@ impl Workspace for ProjectFiles {
             let path = path.strip_prefix(&self.root).unwrap_or(path);
             let modified = (metadata.mtime(), metadata.mtime_nsec());
             let state = (path, metadata.len(), modified, metadata.mode());
-            // The order in which a directory lists its files means nothing, so it must not count.
+            // The sum does not depend on the order in which a directory lists its files.
             files = files.wrapping_add(hasher.hash_one(state));
             Ok(())
         })?;
@@ -75,9 +75,9 @@ impl Workspace for ProjectFiles {
     }
 }
 
-/// Calls `visit` for everything below `root` that is no directory and that no ignore rule names.
+/// Calls `visit` for every entry below `root` that is not a directory and not ignored.
 ///
-/// Entries that disappear meanwhile and directories that may not be read are left out. Symlinks are
+/// Entries that disappear meanwhile and unreadable directories are left out. Symlinks are
 /// visited and not followed. Ignore files that are not regular files have no effect: opening a FIFO
 /// would block forever.
 ///
@@ -102,7 +102,7 @@ pub(super) fn walk(
     walk.directory(root, fs::read_dir(root)?)
 }
 
-/// A walk that has not ended.
+/// A running walk.
 struct Walk<'a> {
     visit: &'a mut dyn FnMut(&Path, &Metadata) -> io::Result<()>,
     /// The rules that apply, those of the deepest directory last.
@@ -383,7 +383,7 @@ mod tests {
     fn files_that_disappear_during_a_walk_do_not_fail_it() {
         let project = Project::new();
         let mut visit = |path: &Path, _: &Metadata| {
-            // Everything else disappears as soon as the walk meets its first file.
+            // All other entries disappear when the walk visits its first file.
             for entry in fs::read_dir(project.0.path()).expect("readable") {
                 let other = entry.expect("an entry").path();
                 if !path.starts_with(&other) {

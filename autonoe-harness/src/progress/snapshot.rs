@@ -18,7 +18,7 @@ const UNCOUNTED: u64 = 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SnapshotLimits {
-    /// How many files at most, and how many directories at most.
+    /// The most files, and the most directories.
     pub files: usize,
     /// Up to how many bytes the lines of a file are counted. A larger one is the same as long as
     /// its size and its time are.
@@ -43,8 +43,8 @@ impl Default for SnapshotLimits {
 /// What is in a folder at one time, to be compared with another time.
 ///
 /// It looks at the files themselves, so it does not matter whether they are tracked, committed or
-/// in a repository at all. What `.gitignore` names is passed over, and so are `.git`, `.autonoe`,
-/// `.autonoe-note.md` and `.harness`.
+/// in a repository at all. Files that `.gitignore` names are left out, and so are `.git`,
+/// `.autonoe`, `.autonoe-note.md` and `.harness`.
 ///
 /// ```
 /// use autonoe_harness::{SnapshotLimits, TreeSnapshot};

@@ -25,7 +25,7 @@ use crate::contract::{
 use crate::mcp::Servers;
 use crate::retry::Retrying;
 
-/// The memory file of a project that agents in this process get.
+/// The memory file of a project that agents on models get.
 const MEMORY_FILE: &str = "AGENTS.md";
 
 /// A session: its conversation, and what it works with.

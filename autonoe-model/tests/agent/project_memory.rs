@@ -23,7 +23,11 @@ async fn session(project: &Path, change: impl FnOnce(&mut SessionSpec)) -> (Stri
     let second = turn_of(client.as_mut(), "Say it again.").await;
     client.dispose().await.expect("it ends");
 
-    assert_eq!(warnings(&second), Vec::<&str>::new(), "it is told once");
+    assert_eq!(
+        warnings(&second),
+        Vec::<&str>::new(),
+        "there is one warning"
+    );
     let asked = model.asked();
     assert_eq!(asked[0].system, asked[1].system);
     (asked[0].system.clone().expect("a system prompt"), turn)
@@ -77,13 +81,13 @@ async fn a_file_that_is_cut_or_skipped_is_a_warning() {
     symlink("../outside.md", linked.join("AGENTS.md")).expect("writable");
     fs::write(large.join("AGENTS.md"), MEMORY.repeat(10_000)).expect("writable");
 
-    let (of_link, told_of_link) = session(&linked, |_| {}).await;
-    let (of_large, told_of_large) = session(&large, |_| {}).await;
+    let (of_link, turn_with_link) = session(&linked, |_| {}).await;
+    let (of_large, turn_with_large) = session(&large, |_| {}).await;
 
     assert!(!of_link.contains(MEMORY), "{of_link}");
     assert!(of_large.contains(MEMORY) && of_large.len() < 70_000);
     assert!(of_large.contains("AGENTS.md is cut here, after 64 KiB."));
-    for turn in [told_of_link, told_of_large] {
+    for turn in [turn_with_link, turn_with_large] {
         assert_eq!(warnings(&turn).len(), 1, "{:?}", turn.events);
     }
 }

@@ -122,12 +122,12 @@ async fn a_daemon_that_node_starts_without_an_environment_ends_with_the_command(
          done; true"
     );
 
-    let said = yard.ok("Bash", json!({"command": command})).await;
+    let output = yard.ok("Bash", json!({"command": command})).await;
 
-    let pid = said.trim();
-    assert!(pid.parse::<u32>().is_ok(), "no daemon: {said}");
+    let pid = output.trim();
+    assert!(pid.parse::<u32>().is_ok(), "no daemon: {output}");
     let name = std::fs::read_to_string(format!("/proc/{pid}/comm"));
-    assert_ne!(name.unwrap_or_default(), "sleep\n", "it lives");
+    assert_ne!(name.unwrap_or_default(), "sleep\n", "it still runs");
 }
 
 #[tokio::test]

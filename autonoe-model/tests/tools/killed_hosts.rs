@@ -54,8 +54,8 @@ impl Drop for Host {
     }
 }
 
-/// Returns what commands have started, without the host and the supervisors that it forked: those
-/// have the environment that tells the host its role.
+/// Returns the processes of commands, without the host and the supervisors that it forked, which
+/// inherit the environment of the host.
 fn commands(yard: &Yard, host: &Host) -> Vec<u32> {
     let program = |pid: u32| fs::read_link(format!("/proc/{pid}/exe")).ok();
     let of_host = program(host.0.id());

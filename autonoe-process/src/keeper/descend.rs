@@ -66,7 +66,7 @@ impl Keeper {
             if clean.enough(nobody) {
                 return Vec::new();
             }
-            // A supervisor that was stopped reports nothing.
+            // A stopped supervisor reports nothing.
             self.family.continue_supervisor();
             // The child first: it could start its tools again.
             self.signal(Signal::KILL);

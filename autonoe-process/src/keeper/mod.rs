@@ -27,14 +27,14 @@ use crate::family::Family;
 use crate::living::Living;
 use crate::{Exit, Ladder, Launch, SessionFolder};
 
-/// A child that was spawned, for its keeper.
+/// A spawned child, as its keeper receives it.
 #[derive(Debug)]
 pub(crate) struct Spawned {
     /// The supervisor of the child, or the child itself if it has none.
     pub(crate) child: Child,
     /// The child.
     pub(crate) pid: Pid,
-    /// The end of the child is reported here. Closing it ends the supervisor.
+    /// The pipe with the exit of the child. Closing it ends the supervisor.
     pub(crate) exit: PipeReader,
     pub(crate) folder: Option<SessionFolder>,
 }
@@ -133,16 +133,16 @@ impl Keeper {
     fn take_note_of_exit(&mut self, exit: Exit) {
         if exit == Exit::Unknown {
             self.family.forget_child();
-            // If the supervisor was killed, the child may live, and is remembered with all
-            // below it.
+            // If the supervisor was killed, the child may still run. Its process tree is recorded
+            // here.
             self.family.look();
         }
         self.exit = Some(exit);
         self.shared.exit.send_replace(Some(exit));
     }
 
-    /// Ends the supervisor, which gives the number of the child back to the system, and removes
-    /// the folder of the child.
+    /// Ends the supervisor, which releases the process ID of the child, and removes the folder of
+    /// the child.
     fn release(&mut self) {
         self.watch.close_exit();
         // An error means that it was given back already.

@@ -22,7 +22,7 @@ const REST: usize = 1024 * 1024;
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
-    /// The child has ended in this way, and what it wrote to its standard error was read.
+    /// The child has exited, and its standard error was read to the end.
     Exit(Exit),
     /// Nobody holds the child any more.
     HangUp,
@@ -51,7 +51,7 @@ impl Watch {
         }
     }
 
-    /// Closes the pipe on which the end of the child is reported, which ends its supervisor.
+    /// Closes the pipe with the exit of the child, which ends its supervisor.
     pub(super) fn close_exit(&mut self) {
         self.exit = None;
     }

@@ -17,9 +17,9 @@ pub(crate) struct Kin<'a> {
     pub(crate) known: &'a HashSet<Identity>,
 }
 
-/// Selects what belongs to the child: the child, the orphans that its supervisor adopted, what has
-/// its marker, its group and session, what was known before, and everything that descends from any
-/// of these.
+/// Selects the processes of the child: the child, the orphans that its supervisor adopted,
+/// processes with its marker or in its group or session, processes known before, and all
+/// descendants of these.
 ///
 /// What has ended already is left out.
 pub(crate) fn members(table: &[Row], kin: &Kin<'_>) -> Vec<Row> {

@@ -24,15 +24,15 @@ const DAEMONS: [&str; 4] = [
     "setsid env -i sleep 97 </dev/null >/dev/null 2>&1 &",
 ];
 
-/// Leaves a process without the marker that starts its successor in a new session and ends, over
-/// and over. Each adds two bytes to the file `hops`.
+/// Leaves a chain of processes without the marker. Each adds two bytes to the file `hops`, starts
+/// its successor in a new session and exits.
 const HOPS: &str = "env -i setsid bash hop </dev/null >/dev/null 2>&1 &";
 
 /// Ends when it is interrupted.
 const LISTENING: &str = "trap 'exit 0' INT; echo ready; while :; do sleep 0.01; done";
 
 fn wait_for_daemon(trial: &Trial) {
-    eventually("a daemon that nothing but its parent gives away", || {
+    eventually("a daemon that only its parent identifies", || {
         let processes = trial.processes();
         let is_alone = matches!(&processes[..], [daemon] if daemon.name == "sleep");
         is_alone && trial.marker.processes().is_empty()
@@ -48,7 +48,7 @@ fn hops(trial: &Trial) -> u64 {
     fs::metadata(trial.path("hops")).map_or(0, |file| file.len())
 }
 
-/// Starts Bash with `script`, which says that it is ready.
+/// Starts Bash with `script`, which prints `ready`.
 async fn start(trial: &Trial, script: &str) -> (Process, Pipes) {
     let started = trial.bash(script).start().await.expect("it starts");
     let Started {
@@ -182,7 +182,7 @@ async fn daemons_that_start_each_other_are_killed_after_the_child_has_ended() {
     assert!(end.is_complete(), "{end:?}");
     let then = hops(&trial);
     std::thread::sleep(MOMENT);
-    assert_eq!(hops(&trial), then, "one goes on");
+    assert_eq!(hops(&trial), then, "the chain continues");
     assert_eq!(trial.processes(), []);
 }
 

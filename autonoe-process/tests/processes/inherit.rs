@@ -155,12 +155,12 @@ async fn a_secret_is_read_once_and_is_in_no_environment() {
         stdin: _stdin,
         mut stdout,
     } = launch.start().await.expect("it starts");
-    let mut said = String::new();
-    within(stdout.read_to_string(&mut said))
+    let mut output = String::new();
+    within(stdout.read_to_string(&mut output))
         .await
         .expect("it is text");
 
-    assert_eq!(said, "hush\n0\n0\n");
+    assert_eq!(output, "hush\n0\n0\n");
     assert_eq!(process.exited().await, Exit::Code(1));
     within(process.shut_down(kill_at_once())).await;
     trial.assert_nothing_is_left();
@@ -182,12 +182,12 @@ async fn a_secret_that_is_too_long_is_an_error_and_a_long_one_arrives_whole() {
         stdin: _stdin,
         mut stdout,
     } = launch.start().await.expect("it starts");
-    let mut said = String::new();
-    within(stdout.read_to_string(&mut said))
+    let mut output = String::new();
+    within(stdout.read_to_string(&mut output))
         .await
         .expect("it is text");
 
-    assert_eq!(said.trim(), Launch::SECRET_LIMIT.to_string());
+    assert_eq!(output.trim(), Launch::SECRET_LIMIT.to_string());
     within(process.shut_down(kill_at_once())).await;
     trial.assert_nothing_is_left();
 }

@@ -110,7 +110,7 @@ impl Trial {
         read().expect("it was there").trim().to_owned()
     }
 
-    /// Finds the living processes that work in the folder, whatever their environment is.
+    /// Returns the running processes whose working directory is the folder.
     pub(crate) fn processes(&self) -> Vec<FolderProcess> {
         let folder = self.folder.canonicalize().expect("it is there");
         let processes = fs::read_dir("/proc").expect("Linux").flatten();
@@ -153,7 +153,7 @@ impl Drop for Trial {
     }
 }
 
-/// A process that works in the folder of a test.
+/// A process whose working directory is the folder of a test.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct FolderProcess {
     pub(crate) pid: u32,

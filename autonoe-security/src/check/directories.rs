@@ -34,7 +34,7 @@ impl<'p> Directories<'p> {
         }
     }
 
-    /// Makes absolute paths through `link`, a symlink to the project, paths of the project.
+    /// Sets a symlink to the project. Absolute paths through it count as paths of the project.
     pub(crate) fn link(mut self, link: Option<&'p str>) -> Self {
         self.link = link;
         self
@@ -57,7 +57,7 @@ impl<'p> Directories<'p> {
 
     /// Returns the part of `path` below the link, relative to the project.
     ///
-    /// A path with `..` has none: the system follows the link first, and its text does not.
+    /// A path with `..` has none, because the system follows the link before `..`.
     fn below_link<'t>(&self, path: &'t str) -> Option<&'t str> {
         let below = path.strip_prefix(self.link?)?;
         let is_below = below.is_empty() || below.starts_with('/');

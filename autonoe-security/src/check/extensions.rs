@@ -27,7 +27,7 @@ pub(crate) fn is_free_builtin(name: &str) -> bool {
     FREE_BUILTINS.contains(&name)
 }
 
-/// What an agent can use in place of commands that are often asked for.
+/// Alternatives to commands that agents often request.
 const ALTERNATIVES: &[(&[&str], &str)] = &[
     (
         &["awk", "ed", "perl", "sed"],

@@ -13,7 +13,7 @@ const NAMES_ONLY: [&str; 11] = [
     "ls", "tree", "test", "[", "echo", "printf", "lsof", "timeout", "command", "env", "xargs",
 ];
 
-/// What a path may lead to.
+/// The target of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     /// The environment or the memory of a process.
@@ -24,7 +24,7 @@ enum Target {
     Root,
 }
 
-// Control characters stand for what is not known: R2 refuses them in the text of a command.
+// Control characters mark unknown text. They cannot occur otherwise: R2 denies them in commands.
 
 /// Matches any text without a slash, like an unquoted `*`.
 const STAR: char = '\u{1}';
@@ -53,7 +53,7 @@ pub(crate) fn check_arguments(call: &Call<'_, '_, '_>) -> Checked {
     Ok(())
 }
 
-/// Returns what an argument may lead to from where the command runs.
+/// Returns the possible target of an argument in the directory of the command.
 fn target_of(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Option<Target> {
     let places = arg.known().filter(|text| text.starts_with(".."));
     let places = places.and_then(|text| call.here.resolve(text));
@@ -63,7 +63,7 @@ fn target_of(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Option<Target> {
     }
 }
 
-/// Checks that a word does not name the memory of a process, wherever the word stands.
+/// Checks that a word does not name the memory of a process, wherever the word is used.
 pub(crate) fn check_word(parts: &[Part<'_>], span: Span) -> Checked {
     match is_mentioned_in(parts) {
         true => Err(deny("/proc", span)),
@@ -79,9 +79,9 @@ pub(crate) fn check_input(file: &Arg<'_>) -> Checked {
     }
 }
 
-/// Tells whether text, which may be a program in some language, names the memory of a process.
+/// Returns whether text, which may be a program in some language, names the memory of a process.
 pub(crate) fn is_mentioned_in(parts: &[Part<'_>]) -> bool {
-    // Most words are plain text that names none of it.
+    // Most words are plain text that names no memory.
     let is_unrelated = |text: &str| !text.contains("proc") && !text.contains(FILES[0]);
     if let [Part::Literal(text) | Part::Quoted(text)] = parts
         && is_unrelated(text)
@@ -103,7 +103,7 @@ pub(crate) fn deny(what: &str, span: Span) -> Denial {
         .instead("read single variables by name, such as \"$HOME\", and processes with ps")
 }
 
-/// Tells whether `call` reads what is below `/`.
+/// Returns whether `call` reads the files below `/`.
 fn reads_below_root(call: &Call<'_, '_, '_>) -> bool {
     match call.name {
         "find" => call.has("-exec"),
@@ -120,7 +120,7 @@ fn reads_below_root(call: &Call<'_, '_, '_>) -> bool {
     }
 }
 
-/// Tells whether the argument `at` is the pattern that grep looks for: the first of several operands.
+/// Returns whether the argument `at` is the pattern of grep: the first of several operands.
 fn is_pattern_of_grep(call: &Call<'_, '_, '_>, at: usize) -> bool {
     let is_operand = |arg: &Arg<'_>| !arg.text.starts_with('-');
     let names_pattern = |arg: &Arg<'_>| {
@@ -137,7 +137,7 @@ fn is_pattern_of_grep(call: &Call<'_, '_, '_>, at: usize) -> bool {
         && !call.args.iter().any(names_pattern)
 }
 
-/// Returns the text of an argument with control characters for what is not known of it.
+/// Returns the text of an argument with control characters for its unknown parts.
 fn pattern_of(arg: &Arg<'_>) -> String {
     let mut pattern = String::new();
     if !arg.is_static() && !arg.parts.is_empty() {
@@ -187,7 +187,7 @@ fn write_pattern(parts: &[Part<'_>], pattern: &mut String) {
     }
 }
 
-/// Replaces what a program, a format or a placeholder of `xargs` fills in: `{pid}`, `%s`, `$x`.
+/// Replaces placeholders of programs, formats and `xargs`, such as `{pid}`, `%s` and `$x`.
 fn with_placeholders(text: &str) -> String {
     let components = text.split('/').map(|component| {
         let (open, close) = (component.find('{'), component.rfind('}'));
@@ -223,7 +223,7 @@ enum Wildcards {
     BelowProc,
 }
 
-/// Returns what a path may lead to.
+/// Returns the possible target of a path.
 fn target_of_path(path: &str, wildcards: Wildcards) -> Option<Target> {
     let (components, base) = normalize(path);
     let Some((first, below)) = components.split_first() else {
@@ -244,7 +244,7 @@ fn target_of_path(path: &str, wildcards: Wildcards) -> Option<Target> {
     }
 }
 
-/// Returns what the components below `/proc` may lead to.
+/// Returns the possible target of the components below `/proc`.
 fn in_proc(below: &[&str]) -> Option<Target> {
     let Some((process, inside)) = below.split_first() else {
         return Some(Target::Processes);
@@ -267,18 +267,18 @@ fn in_proc(below: &[&str]) -> Option<Target> {
     }
 }
 
-/// Where a path begins.
+/// The start of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Base {
-    /// At `/`, or above where it is used.
+    /// `/`, or a directory above the current one.
     Root,
-    /// With a value that is not known.
+    /// An unknown value.
     Expansion,
-    /// Where it is used.
+    /// The current directory.
     Here,
 }
 
-/// Returns the components of a path without `.` and `..`, and where it begins.
+/// Returns the components of a path without `.` and `..`, and its start.
 fn normalize(path: &str) -> (Vec<&str>, Base) {
     let mut base = match path.starts_with('/') {
         true => Base::Root,
@@ -300,7 +300,7 @@ fn normalize(path: &str) -> (Vec<&str>, Base) {
     (components, base)
 }
 
-/// Tells whether the component `pattern` may be `name`.
+/// Returns whether the component `pattern` may be `name`.
 fn may_match(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());

@@ -79,7 +79,7 @@ fn no_link_allows_what_was_denied() {
     }
 }
 
-/// Makes a validator of a project that was named by the link `/home/link`.
+/// Builds a validator of a project that was named by the link `/home/link`.
 fn with_project_link(target: &'static str) -> BashValidator {
     let config = PolicyConfig {
         project_link: Some("/home/link".into()),

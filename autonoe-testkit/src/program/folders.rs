@@ -17,8 +17,8 @@ pub fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Returns the numbers and names of the living processes that work in `folder`, whatever their
-/// environment is. Only on Linux; elsewhere it finds none.
+/// Returns the IDs and names of the running processes whose working directory is `folder`. Only on
+/// Linux; elsewhere it returns none.
 pub fn processes_in(folder: &Path) -> Vec<(u32, String)> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());

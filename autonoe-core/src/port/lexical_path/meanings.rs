@@ -76,8 +76,8 @@ impl Meanings {
 
 /// Splits `path` into the root of the project, if it starts with that, and the rest.
 ///
-/// Only the rest has other spellings: the operator named the root, and blanks and `\` in it are
-/// letters.
+/// Only the rest has other spellings. The operator named the root, so spaces and `\` in it are
+/// ordinary characters.
 fn split_root<'p>(path: &'p Path, places: &'p Places) -> (Cow<'p, str>, Cow<'p, str>) {
     let roots = [Some(&places.project), places.project_link.as_ref()];
     let found = roots

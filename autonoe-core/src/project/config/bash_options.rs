@@ -56,7 +56,7 @@ impl BashOptions {
         }
     }
 
-    /// Makes the Bash policy for the project of `places`.
+    /// Builds the Bash policy for the project of `places`.
     ///
     /// # Errors
     ///

@@ -153,7 +153,7 @@ fn variable(item: &Cursor<'_>) -> Checked {
     }
 }
 
-/// Returns what is wrong with `name` as the name of a variable, in which `*` matches any text.
+/// Returns why `name` is not a valid pattern for names of variables.
 pub(super) fn variable_problem(name: &str) -> Option<&'static str> {
     if name.chars().all(|c| c == '*') {
         Some("it must name the variables that the work needs")

@@ -172,7 +172,7 @@ impl EffectiveConfig {
         &self.bash
     }
 
-    /// Returns which credentials in the environment of a backend reach the agents' tools.
+    /// Returns the filter that decides which credentials reach the agents' tools.
     pub fn credential_filter(&self) -> &CredentialFilter {
         &self.credential_filter
     }

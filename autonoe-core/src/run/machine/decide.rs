@@ -29,7 +29,7 @@ pub(super) struct Situation<'a> {
     pub(super) mode: Mode,
     /// Sessions in a row without progress.
     pub(super) stalled_sessions: u32,
-    /// The number of them that ends the run; 0 for none.
+    /// The limit of `stalled_sessions`; 0 means no limit.
     pub(super) max_stalled_sessions: u32,
 }
 

@@ -383,7 +383,7 @@ impl RunMachine {
         match ledger {
             Ok(ledger) => {
                 if ledger != self.ledger {
-                    // Somebody else changed it, which gives the agent something new to work on.
+                    // Another writer changed it, which gives the agent new work.
                     self.tally.stalled_sessions = 0;
                 }
                 self.ledger = ledger;

@@ -30,9 +30,9 @@ async fn the_count_continues_after_an_interruption_and_a_replay_reaches_the_same
     let first = ScriptedAgents::new([plans, idles(), idles(), idles(), hangs]).unverified();
     {
         let control = RunControl::new();
-        let broken = unchanged(run(&project, first)).start(&control);
-        let broke_off = tokio::time::timeout(Duration::from_secs(60), broken).await;
-        assert!(broke_off.is_err(), "it hangs");
+        let run = unchanged(run(&project, first)).start(&control);
+        let interrupted = tokio::time::timeout(Duration::from_secs(60), run).await;
+        assert!(interrupted.is_err(), "it hangs");
     }
 
     let second =

@@ -38,7 +38,7 @@ pub(super) use put::Expected;
 #[derive(Debug)]
 pub struct Workspace {
     root: PathBuf,
-    /// Other paths of the root that an agent may use: the one that was given, and a symlink.
+    /// Other paths of the root that an agent may use: the path of the caller, and symlinks.
     aliases: Vec<PathBuf>,
     directory: OwnedFd,
     hidden: BTreeSet<OsString>,
@@ -85,7 +85,7 @@ impl Workspace {
         })
     }
 
-    /// Takes paths through `link`, a symlink to the root, for paths of the root.
+    /// Adds a symlink to the root. Paths through it count as paths of the root.
     ///
     /// The link itself is never followed.
     #[must_use]

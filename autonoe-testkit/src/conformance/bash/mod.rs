@@ -126,7 +126,7 @@ fn flaw_of(denial: &Denial, Text { label, text }: &Text) -> Finding {
     let remedy = denial.remedy.as_deref();
     ensure!(
         !remedy.is_some_and(|remedy| remedy.trim().is_empty()),
-        "{label}: the remedy is there, but blank"
+        "{label}: the remedy is blank"
     );
     if let Some(span) = &denial.span {
         ensure!(

@@ -118,7 +118,7 @@ fn run_limits() -> impl Strategy<Value = RunLimits> {
         )
 }
 
-/// Returns the limits of a run that nothing but errors, quota and missing progress can end.
+/// Returns the limits of a run that only errors, the quota and missing progress can end.
 fn without_other_limits(limits: &RunLimits) -> RunLimits {
     RunLimits {
         max_iterations: None,
@@ -138,7 +138,7 @@ fn play(
     Player::new(limits, look, |_, _| {}).play(happenings, sessions)
 }
 
-/// Does the same and records every fact with the decision that followed.
+/// Like [`play`], but records every fact with the decision that followed.
 fn play_facts(
     limits: RunLimits,
     happenings: &[Happening],
@@ -148,7 +148,7 @@ fn play_facts(
     Player::new(limits, |_, _, _| {}, record).play(happenings, sessions)
 }
 
-/// Drives a machine through what happens, and checks what holds after each step.
+/// Drives a machine through happenings, and checks its invariants after each step.
 struct Player<L, R> {
     machine: RunMachine,
     now: Timestamp,

@@ -93,8 +93,9 @@ fn each_session_end_increments_resets_or_keeps_the_count() {
     let failure = || failed(Failure::retryable("crashed", "it crashed"));
     let interrupted = || result(SessionOutcome::Interrupted);
     let cancelled = || SessionResult::new(SessionEnd::Cancelled);
-    // Two sessions without progress come first. The third one of a limit of four may count.
-    for (what, third, in_a_row) in [
+    // Two sessions without progress come first. The limit is four, so the third does not end the
+    // run.
+    for (what, third, count) in [
         ("completed, nothing changed", stalled(completed()), 3),
         ("completed, something changed", progress(completed()), 0),
         ("completed, not measured", completed(), 0),
@@ -114,7 +115,7 @@ fn each_session_end_increments_resets_or_keeps_the_count() {
 
         play(&mut machine, action, [third]);
 
-        assert_eq!(machine.tally.stalled_sessions, in_a_row, "{what}");
+        assert_eq!(machine.tally.stalled_sessions, count, "{what}");
     }
 }
 
@@ -137,7 +138,7 @@ fn failures_and_quota_between_them_do_not_hide_sessions_without_progress() {
 #[test]
 fn a_ledger_change_by_any_writer_is_progress() {
     let changes: [fn(&mut RunMachine, &RunAction); 2] = [
-        // In a session, by somebody the driver does not know of.
+        // During a session, by a writer that the driver does not know.
         |machine, action| {
             let _ = end(machine, action, stalled(completed()), ledger(3, 1, 0));
         },
