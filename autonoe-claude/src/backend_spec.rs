@@ -59,7 +59,7 @@ pub struct ClaudeBackend {
     /// a permission rule names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
-    /// Calls that Claude Code itself refuses, before it asks the gate.
+    /// Calls that Claude Code itself refuses, before it calls the gate.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<PermissionRule>,
     /// MCP servers that every session has, by name.

@@ -81,7 +81,7 @@ pub(crate) fn recv(pipe: impl Read) -> Exit {
 
 /// Writes a number to `pipe`, for [`recv_number`]. It does not allocate.
 pub(crate) fn send(pipe: BorrowedFd<'_>, number: i32) {
-    // Without a reader, nobody needs the number.
+    // Without a reader, the number is not needed.
     let _ = rustix::io::write(pipe, &number.to_ne_bytes());
 }
 

@@ -164,7 +164,7 @@ async fn no_environment_has_the_key_and_an_allowed_variable_reaches_tools() {
         }
         options
             .environment
-            .insert("NPM_TOKEN".into(), "told".into());
+            .insert("NPM_TOKEN".into(), "allowed".into());
         let mut spec = setting.spec();
         spec.outer_sandbox = is_enclosed.then(OuterSandbox::bubblewrap);
         spec.credential_filter = CredentialFilter::default().allow("NPM_TOKEN");
@@ -175,7 +175,11 @@ async fn no_environment_has_the_key_and_an_allowed_variable_reaches_tools() {
         within(client.dispose()).await.expect("it ends");
 
         assert!(error.is_none(), "{error:?}");
-        assert_eq!(output(&events), Some("npm=told\nend"), "{home} {events:?}");
+        assert_eq!(
+            output(&events),
+            Some("npm=allowed\nend"),
+            "{home} {events:?}"
+        );
         let exchanges = setting.server.log().exchanges();
         let credentials = exchanges.iter().map(|it| it.headers.credential());
         assert!(

@@ -72,7 +72,7 @@ pub struct ClaudeOptions {
     /// The built-in tools that a session offers. `None` offers the base tools and every tool that
     /// a permission rule names. The gate decides about each call either way.
     pub tools: Option<Vec<String>>,
-    /// Calls that Claude Code itself refuses, before it asks the gate.
+    /// Calls that Claude Code itself refuses, before it calls the gate.
     pub deny: Vec<PermissionRule>,
     /// MCP servers that every session has, by name.
     pub mcp_servers: BTreeMap<String, McpServer>,

@@ -387,12 +387,12 @@ fn a_failed_call_is_reported_with_its_status() {
             r#""subtype":"success","is_error":true,"result":"{text}","api_error_status":{status}"#
         );
 
-        let said = match outcome(&with_result(&fields)).into_core() {
+        let reported = match outcome(&with_result(&fields)).into_core() {
             Err(error) => error.to_string(),
             Ok(outcome) => outcome.to_string(),
         };
 
-        assert!(said.ends_with(message), "{said}");
+        assert!(reported.ends_with(message), "{reported}");
     }
 }
 

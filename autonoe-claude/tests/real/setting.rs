@@ -65,7 +65,7 @@ impl Setting {
         name: &'static str,
         script: impl FnOnce(&Path) -> Script,
     ) -> Self {
-        Self::make(build, Login::ApiKey, name, script)
+        Self::create(build, Login::ApiKey, name, script)
     }
 
     /// Makes a setting whose model may be asked less than its script has.
@@ -75,10 +75,10 @@ impl Setting {
     }
 
     pub(crate) fn with_login(build: Build, script: impl Into<Script>, login: Login) -> Self {
-        Self::make(build, login, PROJECT, |_| script.into())
+        Self::create(build, login, PROJECT, |_| script.into())
     }
 
-    fn make(
+    fn create(
         build: Build,
         login: Login,
         project: &'static str,

@@ -10,7 +10,7 @@ use crate::everyday::mcp_server::mcp_server;
 use crate::everyday::temporary_files::temporary_files;
 use crate::everyday::whole_run::{run_chores, run_chores_in};
 
-/// Makes a test of each function for each of the backends.
+/// Generates a test of each function for each backend.
 macro_rules! on_other_backends {
     ($($name:ident),+ $(,)?) => {
         on_other_backends!(@each [$($name),+]

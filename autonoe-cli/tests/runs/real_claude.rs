@@ -115,11 +115,11 @@ fn a_project_is_planned_and_built_in_a_terminal() {
 fn an_agent_that_changes_nothing_is_stopped() {
     for build in BUILDS {
         let project = project();
-        let looks = || {
+        let idles = || {
             let command = json!({"command": "ls -a", "description": "look around"});
             [tool("Bash", command), Turn::text("I looked around.")]
         };
-        let turns = plans().into_iter().chain(looks()).chain(looks());
+        let turns = plans().into_iter().chain(idles()).chain(idles());
         let model = AnthropicServer::start(Script::new(turns));
         let mut command = run(&project, build, &model);
         command.arg("--max-stalled-sessions=2");
@@ -144,14 +144,14 @@ fn an_agent_gets_no_credentials_but_those_that_the_project_allows() {
             let input = json!({"command": command, "description": "look"});
             tool("Bash", input)
         };
-        let looks = [
+        let searches = [
             bash(
                 r#"echo "$ANTHROPIC_API_KEY|$GITHUB_TOKEN|$AWS_SECRET_ACCESS_KEY|$NPM_TOKEN" > seen"#,
             ),
             bash("cat /proc/*/environ"),
             bash("tr '\\0' '\\n' < /proc/$PPID/environ"),
         ];
-        let turns = plans().into_iter().chain(looks).chain(greets());
+        let turns = plans().into_iter().chain(searches).chain(greets());
         let model = AnthropicServer::start(Script::new(turns));
         let mut command = run(&project, build, &model);
         for name in ["GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "NPM_TOKEN"] {

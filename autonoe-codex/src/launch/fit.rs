@@ -79,9 +79,9 @@ impl Fit {
 
 /// Returns the environment of a program beside the folders that are its own.
 ///
-/// The trace of a session is not part of it: a program outlives the session, so what a session
-/// runs is told of its trace when it begins. Nor are credentials: the key of the provider is part of
-/// the settings of a conversation.
+/// The trace of a session is not part of it: a program outlives the session, so the
+/// commands of a session get its trace when it starts. Credentials are not part of it either: the
+/// key of the provider is part of the settings of a conversation.
 pub(super) fn lasting_environment(
     options: &CodexOptions,
     spec: &SessionSpec,

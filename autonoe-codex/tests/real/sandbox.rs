@@ -130,7 +130,7 @@ async fn a_command_sees_no_credentials_but_those_that_are_allowed() {
         }
         options
             .environment
-            .insert("NPM_TOKEN".into(), "told".into());
+            .insert("NPM_TOKEN".into(), "allowed".into());
         let mut spec = setting.spec([]);
         spec.credential_filter = CredentialFilter::default().allow("NPM_TOKEN");
         let agents = CodexAgents::new(options);
@@ -143,7 +143,7 @@ async fn a_command_sees_no_credentials_but_those_that_are_allowed() {
         let responses = responses(&events);
         assert_eq!(
             responses[0].0.trim(),
-            "key=[] github=[] npm=[told]\nend",
+            "key=[] github=[] npm=[allowed]\nend",
             "{is_sandboxed} {events:?}"
         );
         let exchanges = setting.server.log().exchanges();

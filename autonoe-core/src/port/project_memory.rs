@@ -44,7 +44,7 @@ impl ProjectMemory {
     ///
     /// There is no section if [`SessionSpec::project_memory`] is off, or if the file is missing or
     /// blank. A file that cannot be read is skipped with a warning. So is a link that leads outside
-    /// the directory: an agent could have made it.
+    /// the directory: an agent could have created it.
     pub fn read(spec: &SessionSpec, name: &str) -> Self {
         if !spec.project_memory {
             return Self::default();

@@ -63,7 +63,7 @@ async fn commands_get_allowed_variables_and_never_the_key_of_the_provider() {
     let variables = [
         ("TEAM_KEY", "sk-1"),
         ("COPY_TOKEN", "sk-1"),
-        ("NPM_TOKEN", "told"),
+        ("NPM_TOKEN", "allowed"),
         ("GITHUB_TOKEN", "hush"),
     ];
     let context = SpecContext::new(Places::new(folder.path()))
@@ -78,14 +78,14 @@ async fn commands_get_allowed_variables_and_never_the_key_of_the_provider() {
 
     for sandbox in [Sandbox::Required, Sandbox::Off] {
         spec.sandbox = sandbox;
-        let said = says(
+        let output = says(
             &tools,
             &spec,
             "env | grep -c -e sk-1 -e hush; echo $NPM_TOKEN",
         )
         .await;
 
-        assert_eq!(said, "0\ntold\n");
+        assert_eq!(output, "0\nallowed\n");
     }
 }
 

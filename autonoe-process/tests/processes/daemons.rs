@@ -77,7 +77,7 @@ fn run_host(trial: &Trial, script: &str, has_ended: bool) -> ! {
 }
 
 fn supervisor_of(process: &Process) -> Pid {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", process.pid())).expect("it lives");
+    let stat = fs::read_to_string(format!("/proc/{}/stat", process.pid())).expect("it runs");
     let (_, rest) = stat.rsplit_once(") ").expect("a whole line");
     let parent = rest.split(' ').nth(1).and_then(|pid| pid.parse().ok());
     let parent = parent.and_then(Pid::from_raw).expect("a number");
@@ -194,7 +194,7 @@ async fn a_child_whose_supervisor_was_killed_is_killed_with_its_daemons() {
     let (process, _pipes) = start(&trial, &script).await;
     eventually("a daemon", || trial.processes().len() > 1);
 
-    kill_process(supervisor_of(&process), Signal::KILL).expect("it lives");
+    kill_process(supervisor_of(&process), Signal::KILL).expect("it runs");
 
     assert_eq!(within(process.exited()).await, Exit::Unknown);
     let end = within(process.shut_down(kill_at_once())).await;
@@ -208,7 +208,7 @@ async fn a_supervisor_that_was_stopped_does_not_prevent_a_shut_down() {
     let trial = Trial::new();
     let (process, _pipes) = start(&trial, LISTENING).await;
     let supervisor = supervisor_of(&process);
-    kill_process(supervisor, Signal::STOP).expect("it lives");
+    kill_process(supervisor, Signal::STOP).expect("it runs");
     let number = supervisor.as_raw_pid().unsigned_abs();
     eventually("the supervisor to stop", || state(number) == Some('T'));
 

@@ -31,7 +31,7 @@ pub(crate) fn is_free_builtin(name: &str) -> bool {
 const ALTERNATIVES: &[(&[&str], &str)] = &[
     (
         &["awk", "ed", "perl", "sed"],
-        "change files with the Edit tool, and look into them with grep, cut or jq",
+        "change files with the Edit tool, and search them with grep, cut or jq",
     ),
     (
         &["dd", "install", "tee", "touch", "truncate"],

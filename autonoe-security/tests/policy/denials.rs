@@ -157,7 +157,7 @@ fn a_denial_has_an_alternative_for_the_agent_and_a_remedy_for_the_operator() {
     for (verdict, instead, remedy) in [
         (
             run("sed -i s/a/b/ x"),
-            "change files with the Edit tool, and look into them with grep, cut or jq",
+            "change files with the Edit tool, and search them with grep, cut or jq",
             Some(r#"set "allowCommands": ["sed"] in .autonoe/agent.json"#),
         ),
         (

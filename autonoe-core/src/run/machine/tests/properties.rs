@@ -133,9 +133,9 @@ fn play(
     limits: RunLimits,
     happenings: &[Happening],
     sessions: u32,
-    look: impl FnMut(&RunMachine, &RunAction, Timestamp),
+    inspect: impl FnMut(&RunMachine, &RunAction, Timestamp),
 ) -> Option<ExitReason> {
-    Player::new(limits, look, |_, _| {}).play(happenings, sessions)
+    Player::new(limits, inspect, |_, _| {}).play(happenings, sessions)
 }
 
 /// Like [`play`], but records every fact with the decision that followed.
@@ -152,7 +152,7 @@ fn play_facts(
 struct Player<L, R> {
     machine: RunMachine,
     now: Timestamp,
-    look: L,
+    inspect: L,
     record: R,
 }
 
@@ -161,11 +161,11 @@ where
     L: FnMut(&RunMachine, &RunAction, Timestamp),
     R: FnMut(&RunFact, &RunAction),
 {
-    fn new(limits: RunLimits, look: L, record: R) -> Self {
+    fn new(limits: RunLimits, inspect: L, record: R) -> Self {
         Self {
             machine: RunMachine::new(limits),
             now: at(0),
-            look,
+            inspect,
             record,
         }
     }
@@ -188,7 +188,7 @@ where
                 action,
                 "the machine knows what is under way"
             );
-            (self.look)(&self.machine, &action, self.now);
+            (self.inspect)(&self.machine, &action, self.now);
             action = match action {
                 RunAction::Finish { exit } => return Some(exit),
                 RunAction::StartSession(plan) if plan.number > sessions => return None,
