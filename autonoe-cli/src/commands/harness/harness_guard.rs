@@ -32,9 +32,9 @@ impl PreToolUseHook for HarnessGuard {
             _ => false,
         };
         match is_guarded {
-            true => HookDecision::block(
-                "the fleet maintains .harness, and agents cannot change it",
-            ),
+            true => {
+                HookDecision::block("the fleet maintains .harness, and agents cannot change it")
+            }
             false => HookDecision::Pass,
         }
     }
