@@ -6,37 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Files of a project that the sandbox masks with a device while a command runs, if they do not
-/// exist. `git add -A` fails on such a device unless it is ignored.
-const MASKED: [&str; 25] = [
-    ".autonoe",
-    ".bash_profile",
-    ".bashrc",
-    ".claude/.cc-writes",
-    ".claude/agents",
-    ".claude/commands",
-    ".claude/hooks",
-    ".claude/launch.json",
-    ".claude/loop.md",
-    ".claude/output-styles",
-    ".claude/routines",
-    ".claude/scheduled_tasks.json",
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".claude/skills",
-    ".claude/workflows",
-    ".gitconfig",
-    ".gitmodules",
-    ".idea",
-    ".mcp.json",
-    ".profile",
-    ".ripgreprc",
-    ".vscode",
-    ".zprofile",
-    ".zshrc",
-];
+use super::masked_files::{MASKED_FILES, is_mount_point};
 
 /// Renders an excludes file: the user's own patterns, then the masked files of `project`.
+///
+/// `git add -A` fails on the device that masks a file unless the file is ignored. It would add a mount
+/// point that a killed session left.
 ///
 /// It runs `git` and reads files, so it blocks the thread for some milliseconds.
 pub(super) fn git_excludes(project: &Path, environment: &BTreeMap<OsString, OsString>) -> String {
@@ -47,8 +22,9 @@ pub(super) fn git_excludes(project: &Path, environment: &BTreeMap<OsString, OsSt
         text.push('\n');
     }
     let prefix = prefix_in_repository(project);
-    for name in MASKED {
-        if fs::symlink_metadata(project.join(name)).is_err() {
+    for name in MASKED_FILES {
+        let path = project.join(name);
+        if fs::symlink_metadata(&path).is_err() || is_mount_point(&path) {
             text.push_str(&format!("{prefix}/{name}\n"));
         }
     }
@@ -127,6 +103,8 @@ fn prefix_in_repository(project: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn environment(home: &Path) -> BTreeMap<OsString, OsString> {
@@ -138,11 +116,15 @@ mod tests {
     fn missing_files_are_excluded_and_existing_ones_are_not() {
         let folder = tempfile::tempdir().expect("a directory");
         fs::write(folder.path().join(".mcp.json"), "{}").expect("a file");
+        let mount_point = folder.path().join(".profile");
+        fs::write(&mount_point, "").expect("a file");
+        fs::set_permissions(&mount_point, fs::Permissions::from_mode(0o444)).expect("it is ours");
 
         let text = git_excludes(folder.path(), &environment(Path::new("/nonexistent")));
 
         let lines: Vec<_> = text.lines().collect();
         assert!(lines.contains(&"/.bashrc"), "{text}");
+        assert!(lines.contains(&"/.profile"), "{text}");
         assert!(!lines.contains(&"/.mcp.json"), "{text}");
     }
 

@@ -8,6 +8,7 @@ mod credentials;
 mod deny_rules;
 mod environment;
 mod git_excludes;
+mod masked_files;
 mod offered_tools;
 mod options;
 mod plan;

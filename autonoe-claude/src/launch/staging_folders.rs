@@ -1,7 +1,9 @@
-//! Staging folders that the program leaves in projects.
+//! Files and folders that the program leaves in projects.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use super::masked_files::{is_mount_point, remove_mount_points};
 
 /// The folder with the program's settings of a project.
 const SETTINGS: &str = ".claude";
@@ -13,7 +15,12 @@ const STAGING: &str = ".cc-writes";
 ///
 /// The program creates them and leaves them behind. Empty staging folders are removed. The settings
 /// folder is removed only if the session started without it, or if it held nothing else.
-pub(crate) struct StagingFolders(Vec<Root>);
+/// Mount points of commands that were killed are removed in the directory of the session alone: in
+/// the repository around it, another session may use them.
+pub(crate) struct StagingFolders {
+    directory: PathBuf,
+    roots: Vec<Root>,
+}
 
 struct Root {
     settings: PathBuf,
@@ -35,26 +42,33 @@ impl StagingFolders {
                 is_disposable,
             }
         };
-        Self(roots.into_iter().map(record).collect())
+        Self {
+            directory: directory.to_owned(),
+            roots: roots.into_iter().map(record).collect(),
+        }
     }
 
     /// Removes the folders that the program left, after its exit.
     pub(crate) fn remove(self) {
+        remove_mount_points(&self.directory);
         for Root {
             settings,
             is_disposable,
-        } in self.0
+        } in self.roots
         {
             // A link may lead to a folder of another project. Folders that are not empty stay.
-            let is_folder = fs::symlink_metadata(&settings).is_ok_and(|found| found.is_dir());
-            if is_folder && fs::remove_dir(settings.join(STAGING)).is_ok() && is_disposable {
+            if !fs::symlink_metadata(&settings).is_ok_and(|found| found.is_dir()) {
+                continue;
+            }
+            let _ = fs::remove_dir(settings.join(STAGING));
+            if is_disposable {
                 let _ = fs::remove_dir(&settings);
             }
         }
     }
 }
 
-/// Returns whether the settings folder is missing, or holds only a staging folder.
+/// Returns whether the folder of settings does not exist, or holds only what the program leaves.
 fn is_disposable(settings: &Path) -> bool {
     if fs::symlink_metadata(settings).is_err() {
         return true;
@@ -62,8 +76,10 @@ fn is_disposable(settings: &Path) -> bool {
     let Ok(entries) = fs::read_dir(settings) else {
         return false;
     };
-    let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
-    names == [STAGING]
+    let mut entries = entries.flatten().peekable();
+    let is_left =
+        |entry: fs::DirEntry| entry.file_name() == STAGING || is_mount_point(&entry.path());
+    entries.peek().is_some() && entries.all(is_left)
 }
 
 /// Returns the roots of the repository around `directory`: of its worktree, and of the main one.
@@ -88,6 +104,8 @@ fn repository_roots(directory: &Path) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn folder() -> (tempfile::TempDir, PathBuf) {
@@ -128,6 +146,25 @@ mod tests {
                 .filter(|name| project.join(name).exists())
                 .collect();
             assert_eq!(left, after, "{before:?}");
+        }
+    }
+
+    #[test]
+    fn mount_points_of_killed_commands_are_removed() {
+        let (_folder, project) = folder();
+        let mount_points = [".bashrc", ".claude/agents"].map(|name| project.join(name));
+
+        // The second session starts with what a killed host left.
+        for _ in 0..2 {
+            create(&project.join(".claude"));
+            for path in &mount_points {
+                fs::write(path, "").expect("writable");
+                let mode = fs::Permissions::from_mode(0o444);
+                fs::set_permissions(path, mode).expect("it is ours");
+            }
+            StagingFolders::record(&project).remove();
+
+            assert_eq!(fs::read_dir(&project).expect("readable").count(), 0);
         }
     }
 

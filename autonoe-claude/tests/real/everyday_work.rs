@@ -38,6 +38,14 @@ fn sandboxed(setting: &Setting) -> SessionSpec {
     spec
 }
 
+/// Adds rules to what a session grants.
+fn granting(mut spec: SessionSpec, setting: &Setting, rules: &[&str]) -> SessionSpec {
+    let rules = rules.iter().map(|rule| rule.parse().expect("a rule"));
+    let grants = spec.gate.grants().clone().with_rules(rules);
+    spec.gate = Gate::new(Places::new(setting.project()), grants);
+    spec
+}
+
 /// Runs one session and returns its events.
 async fn run(setting: &Setting, spec: SessionSpec) -> Vec<StreamEvent> {
     let mut client = setting.client(spec);
@@ -183,55 +191,147 @@ async fn programs_find_a_writable_temporary_directory(build: Build) {
 async fn an_agent_gets_the_tools_that_are_granted(build: Build) {
     let todos = json!({"todos": [{"content": "a", "status": "pending", "activeForm": "doing a"}]});
     let setting = setting(build, [Turn::tool("TodoWrite", todos)]);
-    let mut spec = setting.spec([]);
-    let rules = [
-        "TodoWrite",
-        "Task",
-        "WebSearch",
-        "WebFetch(domain:example.com)",
-    ];
-    let rules = rules.map(|rule| rule.parse().expect("a rule"));
-    let grants = spec.gate.grants().clone().with_rules(rules);
-    spec.gate = Gate::new(Places::new(setting.project()), grants);
+    let spec = granting(
+        setting.spec([]),
+        &setting,
+        &[
+            "TodoWrite",
+            "Task",
+            "WebSearch",
+            "WebFetch(domain:example.com)",
+            "NotebookEdit",
+            "Skill",
+        ],
+    );
 
     let events = run(&setting, spec).await;
 
     let requests = setting.server.log().main_requests();
-    for tool in ["Agent", "WebSearch", "WebFetch", "TodoWrite", "Bash"] {
+    for tool in [
+        "Agent",
+        "Bash",
+        "NotebookEdit",
+        "Skill",
+        "TodoWrite",
+        "WebFetch",
+        "WebSearch",
+    ] {
         assert!(
             requests[0].tool(tool).is_some(),
             "{tool}: {:?}",
             requests[0].tools
         );
     }
-    assert!(requests[0].tool("NotebookEdit").is_none());
     assert_eq!(outputs(&events)[0].1, ToolStatus::Ok, "{events:?}");
 }
 
-async fn memory_of_the_project_reaches_the_agent_and_its_settings_do_not(build: Build) {
+async fn an_agent_gets_no_tools_that_are_not_granted(build: Build) {
+    let setting = setting(build, []);
+
+    run(&setting, setting.spec([])).await;
+
+    let requests = setting.server.log().main_requests();
+    for tool in ["Agent", "NotebookEdit", "Skill", "WebFetch", "WebSearch"] {
+        assert!(
+            requests[0].tool(tool).is_none(),
+            "{tool}: {:?}",
+            requests[0].tools
+        );
+    }
+}
+
+/// Text that no prompt of Claude Code contains.
+const MARK: &str = "xq7-setting";
+
+/// Writes files that would change what Claude Code does: settings, servers, skills, agents, commands.
+fn write_project_settings(setting: &Setting) {
     let hook = json!({"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [
         {"type": "command", "command": "touch hooked"}
     ]}]}});
-    for (is_on, expected) in [(true, true), (false, false)] {
+    let server = json!({"mcpServers": {"mine": {
+        "command": "sh", "args": ["-c", "touch served"],
+    }}});
+    for (name, text) in [
+        (".claude/settings.json", hook.to_string()),
+        (".mcp.json", server.to_string()),
+        (
+            ".claude/skills/greet/SKILL.md",
+            format!("---\nname: greet\ndescription: {MARK}\n---\nSay hello.\n"),
+        ),
+        (
+            ".claude/agents/helper.md",
+            format!("---\nname: helper\ndescription: {MARK}\n---\nHelp.\n"),
+        ),
+        (".claude/commands/go.md", format!("{MARK}\n")),
+    ] {
+        let path = setting.file(name);
+        let folder = path.parent().expect("it has one");
+        fs::create_dir_all(folder).expect("directories");
+        fs::write(path, text).expect("a file");
+    }
+}
+
+async fn memory_of_the_project_reaches_the_agent_and_its_settings_do_not(build: Build) {
+    for is_on in [true, false] {
         let setting = setting(build, [bash("echo hi")]);
-        fs::write(setting.file("CLAUDE.md"), "MEMORY-MARK, and see @docs.md").expect("a file");
-        fs::write(setting.file("docs.md"), "IMPORT-MARK").expect("a file");
-        fs::create_dir(setting.file(".claude")).expect("a directory");
-        fs::write(setting.file(".claude/settings.json"), hook.to_string()).expect("a file");
-        let mut spec = setting.spec([]);
+        fs::write(setting.file("CLAUDE.md"), "MEMORY-TEXT, and see @docs.md").expect("a file");
+        fs::write(setting.file("docs.md"), "IMPORTED-TEXT").expect("a file");
+        write_project_settings(&setting);
+        let before = setting.files();
+        let mut spec = granting(setting.spec([]), &setting, &["Skill", "Task"]);
         spec.project_memory = is_on;
 
         run(&setting, spec).await;
 
         let requests = setting.server.log().main_requests();
-        let texts = requests[0].user_texts().concat() + &requests[0].system_texts().concat();
-        for mark in ["MEMORY-MARK", "IMPORT-MARK"] {
-            assert_eq!(texts.contains(mark), expected, "{mark}: {texts}");
+        let text = requests[0].raw.to_string();
+        for memory in ["MEMORY-TEXT", "IMPORTED-TEXT"] {
+            assert_eq!(text.contains(memory), is_on, "{memory}: {text}");
         }
-        assert!(
-            !setting.file("hooked").exists(),
-            "a hook of the project ran"
-        );
+        assert!(!text.contains(MARK), "{text}");
+        assert_eq!(setting.files(), before, "a setting of the project ran");
+    }
+}
+
+/// Files that Claude Code asks a person about before it writes them, whatever a hook answers.
+const ASKED_ABOUT: [&str; 12] = [
+    ".cargo/config.toml",
+    ".devcontainer.json",
+    ".devcontainer/devcontainer.json",
+    ".envrc",
+    ".husky/pre-commit",
+    ".npmrc",
+    ".pre-commit-config.yaml",
+    ".vscode/settings.json",
+    ".yarnrc.yml",
+    "bunfig.toml",
+    "lefthook.yml",
+    "pyrightconfig.json",
+];
+
+async fn some_configuration_files_are_written_by_commands_alone(build: Build) {
+    let by_command = ASKED_ABOUT.map(|name| {
+        let (folder, _) = name.rsplit_once('/').unwrap_or((".", name));
+        bash(&format!(
+            "mkdir -p {folder} && cat > {name} <<'EOF'\nx\nEOF"
+        ))
+    });
+    let turns = ASKED_ABOUT.map(write).into_iter().chain(by_command);
+    let setting = setting(build, turns);
+
+    let events = run(&setting, sandboxed(&setting)).await;
+
+    let outputs = outputs(&events);
+    let (by_tool, by_command) = outputs.split_at(ASKED_ABOUT.len());
+    for (name, (output, status)) in ASKED_ABOUT.iter().zip(by_tool) {
+        assert_ne!(*status, ToolStatus::Ok, "{name}: {output}");
+    }
+    for (name, (output, status)) in ASKED_ABOUT.iter().zip(by_command) {
+        // The sandbox makes this folder read-only.
+        let is_read_only = name.starts_with(".vscode");
+        let is_ok = *status == ToolStatus::Ok;
+        assert_eq!(is_ok, !is_read_only, "{name}: {output}");
+        assert_eq!(setting.file(name).exists(), !is_read_only, "{name}");
     }
 }
 
@@ -241,5 +341,7 @@ on_both_builds![
     the_gate_decides_about_writes_before_claude_code_does,
     programs_find_a_writable_temporary_directory,
     an_agent_gets_the_tools_that_are_granted,
+    an_agent_gets_no_tools_that_are_not_granted,
+    some_configuration_files_are_written_by_commands_alone,
     memory_of_the_project_reaches_the_agent_and_its_settings_do_not,
 ];

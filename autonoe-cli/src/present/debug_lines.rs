@@ -79,7 +79,6 @@ fn stream_text(event: &StreamEvent) -> Option<String> {
             format!("[usage] {} tokens in, {} out", tokens.input, tokens.output)
         }
         StreamEvent::RateLimit { limit, .. } => format!("[quota] {}", quota(limit)),
-        StreamEvent::Warning { message, .. } => format!("[warning] {}", shorten(message)),
         StreamEvent::End { outcome, .. } => format!("[end] {}", shorten(&outcome.to_string())),
         _ => return None,
     })

@@ -2,7 +2,7 @@
 
 use autonoe_core::{
     DeliverableStatus, GateDecision, RunEventKind, SessionEnd, SessionOutcome, SessionProgress,
-    SessionResult, ToolKind, WaitReason, format_duration,
+    SessionResult, StreamEvent, WaitReason, format_duration,
 };
 
 use super::activity::counted;
@@ -74,9 +74,9 @@ pub(super) fn line(event: &RunEventKind<'_>, tools: u32) -> Option<Line> {
         RunEventKind::Verified { id } => Some(Line::new(Level::Good, format!("[VERIFIED] {id}"))),
         RunEventKind::ToolDecided { call, decision } => match decision {
             GateDecision::Deny { reason, .. } => {
-                let what = match &call.kind {
-                    ToolKind::Shell { command } => format!("{}: {}", call.name, shorten(command)),
-                    _ => call.name.clone(),
+                let what = match call.kind.target() {
+                    Some(target) => format!("{}: {}", call.name, shorten(&target)),
+                    None => call.name.clone(),
                 };
                 let text = format!("Blocked {what} — {}", shorten(reason));
                 Some(Line::new(Level::Warning, text))
@@ -106,6 +106,12 @@ pub(super) fn line(event: &RunEventKind<'_>, tools: u32) -> Option<Line> {
             format!("The {budget} budget is spent"),
         )),
         RunEventKind::Warning { message } => Some(Line::new(Level::Warning, *message)),
+        RunEventKind::Agent {
+            stream: StreamEvent::Warning { message, .. },
+        } => {
+            let text = format!("warning: {}", shorten(message));
+            Some(Line::new(Level::Warning, text))
+        }
         _ => None,
     }
 }
@@ -154,4 +160,56 @@ fn ended(number: u32, result: &SessionResult, tools: u32) -> Line {
 /// Returns a note for a session without progress.
 pub(crate) fn no_progress(result: &SessionResult) -> Option<&'static str> {
     (result.progress == SessionProgress::None).then_some("no progress")
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::ToolCall;
+    use serde_json::json;
+
+    use super::*;
+
+    fn text(event: &RunEventKind<'_>) -> Option<String> {
+        line(event, 0).map(|line| line.text)
+    }
+
+    #[test]
+    fn a_denied_call_is_shown_with_its_target() {
+        for (tool, input, shown) in [
+            ("Bash", json!({"command": "curl x"}), "Bash: curl x"),
+            (
+                "Write",
+                json!({"file_path": "/a/.git/config", "content": ""}),
+                "Write: /a/.git/config",
+            ),
+            (
+                "WebFetch",
+                json!({"url": "https://x.org/", "prompt": ""}),
+                "WebFetch: https://x.org/",
+            ),
+            ("mcp__db__drop", json!({}), "mcp__db__drop"),
+        ] {
+            let call = ToolCall::new(tool, input);
+            let decision = GateDecision::Deny {
+                by: "grants".to_owned(),
+                reason: "no".to_owned(),
+                remedy: None,
+            };
+            let event = RunEventKind::ToolDecided {
+                call: &call,
+                decision: &decision,
+            };
+
+            assert_eq!(text(&event), Some(format!("Blocked {shown} — no")));
+        }
+    }
+
+    #[test]
+    fn warnings_of_agents_are_shown() {
+        let stream = StreamEvent::warning("stopped a background command");
+        let event = RunEventKind::Agent { stream: &stream };
+
+        let expected = "warning: stopped a background command";
+        assert_eq!(text(&event).as_deref(), Some(expected));
+    }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use autonoe_testkit::ScriptedAgents;
-use autonoe_testkit::model_server::{MainRequests, Prompt, Refusal, Turn};
+use autonoe_testkit::model_server::{MainRequests, Prompt, Refusal, Script, Turn};
 
 use crate::backends::dialect::Dialect;
 use crate::backends::on_models::Api;
@@ -59,22 +59,28 @@ impl Backend {
 
     /// Starts the scripted model of a story for an agent that works in `root`.
     pub(crate) fn serve(self, story: &Story, root: &Path) -> Server {
-        use MainRequests::{All, WithTools};
-        let (vendor, main, quota_spent) = match self {
-            Self::Claude(_) => (Vendor::Anthropic, WithTools, quota_of_claude()),
-            Self::Codex => (Vendor::OpenAi, WithTools, quota_of_codex()),
-            Self::Gemini => (Vendor::Google, WithTools, Refusal::quota_spent()),
-            Self::Model(api) => {
-                let quota = Refusal::rate_limited().retry_after(5 * 3600);
-                (api.vendor(), All, quota)
-            }
+        let quota_spent = match self {
+            Self::Claude(_) => quota_of_claude(),
+            Self::Codex => quota_of_codex(),
+            Self::Gemini => Refusal::quota_spent(),
+            Self::Model(_) => Refusal::rate_limited().retry_after(5 * 3600),
             Self::Scripted => unreachable!("scripted agents ask no model"),
         };
-        let script = served::script(story, self.dialect(), root, main, &quota_spent);
-        vendor.serve(match self {
-            Self::Gemini => script.with_side_answer(Turn::text(NO_LOOP)),
-            _ => script,
-        })
+        self.serve_script(served::script(story, self.dialect(), root, &quota_spent))
+    }
+
+    /// Starts a scripted model for an agent.
+    pub(crate) fn serve_script(self, script: Script) -> Server {
+        match self {
+            Self::Claude(_) => Vendor::Anthropic.serve(script),
+            Self::Codex => Vendor::OpenAi.serve(script),
+            Self::Gemini => Vendor::Google.serve(script.with_side_answer(Turn::text(NO_LOOP))),
+            Self::Model(api) => {
+                let script = script.with_main_requests(MainRequests::All);
+                api.vendor().serve(script)
+            }
+            Self::Scripted => unreachable!("scripted agents ask no model"),
+        }
     }
 
     /// Returns the dialect of the model's tool calls.

@@ -1,14 +1,20 @@
 //! The scripted model of a story.
 
+use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::Mutex;
 
 use autonoe_testkit::model_server::anthropic::AnthropicServer;
 use autonoe_testkit::model_server::gemini::GeminiServer;
 use autonoe_testkit::model_server::openai::OpenAiServer;
-use autonoe_testkit::model_server::{MainRequests, ModelServer, Refusal, Script, Turn};
+use autonoe_testkit::model_server::{Message, ModelServer, Prompt, Refusal, Script, Turn};
+use serde_json::json;
 
 use crate::backends::dialect::Dialect;
 use crate::backends::story::{End, Story};
+
+/// Part of the ID of a call that waits for the command of an earlier call.
+pub(crate) const CONTINUED: &str = "_continued";
 
 /// A service that models are asked through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,10 +80,9 @@ pub(crate) fn script(
     story: &Story,
     dialect: Dialect,
     root: &Path,
-    main: MainRequests,
     quota_spent: &Refusal,
 ) -> Script {
-    let mut script = Script::new::<Turn>([]).with_main_requests(main);
+    let mut script = Script::new::<Turn>([]);
     for session in &story.sessions {
         let turns = session.steps.iter().map(|calls| dialect.turn(calls, root));
         script = turns.fold(script, Script::then);
@@ -96,4 +101,38 @@ pub(crate) fn script(
             .rest_by(move |_| refusal.clone().into());
     }
     script
+}
+
+/// Returns the answers of a model that waits for commands which Codex leaves running after its own
+/// time limit.
+///
+/// The number of requests depends on the machine, so the server does not verify that the script was
+/// played to its end.
+pub(crate) fn patient_codex_script(story: &Story, root: &Path) -> Script {
+    let mut turns = VecDeque::new();
+    for session in &story.sessions {
+        let steps = session.steps.iter();
+        turns.extend(steps.map(|calls| Dialect::Codex.turn(calls, root)));
+        let End::Says(text) = session.end else {
+            panic!("{:?} is not supported", session.end);
+        };
+        turns.push_back(Turn::text(text));
+    }
+    let turns = Mutex::new(turns);
+    Script::by(move |prompt| {
+        let next = || turns.lock().ok()?.pop_front();
+        let turn = waits_for_command(prompt).or_else(next);
+        turn.unwrap_or_else(|| Turn::text("The script is over."))
+    })
+}
+
+/// Returns the turn that waits for the last command, if it is still running.
+fn waits_for_command(prompt: &Prompt) -> Option<Turn> {
+    let results = prompt.tool_results();
+    let last = results.last()?;
+    let (_, session) = last.text.split_once("Process running with session ID ")?;
+    let session: u32 = session.split_whitespace().next()?.parse().ok()?;
+    let input = json!({"session_id": session, "chars": "", "yield_time_ms": 30_000});
+    let id = format!("{}{CONTINUED}", last.tool_use_id);
+    Some(Message::new().uses_tool_as(id, "write_stdin", input).into())
 }

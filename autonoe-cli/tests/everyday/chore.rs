@@ -20,8 +20,13 @@ pub(crate) struct Chore {
     pub(crate) settings: Value,
     /// Further arguments of `autonoe run`.
     pub(crate) flags: Vec<&'static str>,
-    /// Entries of the project that the chore leaves behind.
+    /// Variables of the user's environment.
+    pub(crate) environment: Vec<(&'static str, String)>,
+    /// Entries of the project that the chore leaves behind. In a repository, a chore that leaves
+    /// something ends with a commit.
     pub(crate) leaves: Vec<&'static str>,
+    /// Texts that the run prints.
+    pub(crate) prints: Vec<&'static str>,
     pub(crate) check: Check,
 }
 
@@ -34,7 +39,9 @@ impl Chore {
             files: Vec::new(),
             settings: json!({}),
             flags: Vec::new(),
+            environment: Vec::new(),
             leaves: Vec::new(),
+            prints: Vec::new(),
             check: Box::new(|_, _| ()),
         }
     }
@@ -57,6 +64,16 @@ impl Chore {
 
     pub(crate) fn flag(mut self, flag: &'static str) -> Self {
         self.flags.push(flag);
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &'static str, value: String) -> Self {
+        self.environment.push((name, value));
+        self
+    }
+
+    pub(crate) fn prints(mut self, text: &'static str) -> Self {
+        self.prints.push(text);
         self
     }
 

@@ -6,7 +6,7 @@ use crate::backends::backend::Backend;
 use crate::backends::story::{edits, reads, runs, uses, writes};
 use crate::build::{Build, on_both_builds};
 use crate::everyday::chore::Chore;
-use crate::everyday::whole_run::run_chores_in;
+use crate::everyday::whole_run::run_chores_without_repository;
 
 const GREET: &str = "function greet(name) {
   return 'hi';
@@ -89,7 +89,7 @@ async fn files_are_changed_by_every_tool(build: Build) {
     // Spaces and non-ASCII letters in the path, and no repository.
     let project = "Mein Projekt für Zoë, 日本";
     let backend = Backend::Claude(build.version);
-    run_chores_in(project, backend, [files(), claude_tools()]);
+    run_chores_without_repository(project, backend, [files(), claude_tools()]);
 }
 
 on_both_builds![files_are_changed_by_every_tool];

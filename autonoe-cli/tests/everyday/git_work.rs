@@ -5,7 +5,7 @@ use crate::backends::story::{runs, sets, writes};
 use crate::build::{Build, on_both_builds};
 use crate::everyday::chore::Chore;
 use crate::everyday::findings::Findings;
-use crate::everyday::whole_run::run_chores;
+use crate::everyday::whole_run::run_chores_without_repository;
 use crate::everyday::workplace::{Workplace, deliverable_id};
 
 const FIRST_MESSAGE: &str = "Add a README
@@ -95,7 +95,7 @@ fn check(workplace: &Workplace, findings: &mut Findings) {
 
 async fn commits_branches_merges_and_stashes_work(build: Build) {
     let backend = Backend::Claude(build.version);
-    run_chores(backend, [git_work(backend)]);
+    run_chores_without_repository("project", backend, [git_work(backend)]);
 }
 
 on_both_builds![commits_branches_merges_and_stashes_work];

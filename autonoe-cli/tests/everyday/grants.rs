@@ -6,6 +6,7 @@ use crate::backends::backend::Backend;
 use crate::backends::story::{reads, uses};
 use crate::build::{Build, on_both_builds};
 use crate::everyday::chore::Chore;
+use crate::everyday::web_site::WebSite;
 use crate::everyday::whole_run::run_chores;
 
 const NOTEBOOK: &str = r#"{
@@ -27,6 +28,9 @@ const NOTEBOOK: &str = r#"{
 
 /// Edits a notebook, fetches a page that is granted and tries one that is not.
 fn granted_tools() -> Chore {
+    let site = WebSite::start("docs.example.com");
+    let proxy = site.proxy_url();
+    let certificate = site.certificate().display().to_string();
     let fetch = |url: &str| {
         let input = json!({"url": url, "prompt": "What does the page say?"});
         uses("WebFetch", input)
@@ -37,10 +41,7 @@ fn granted_tools() -> Chore {
     let calls = [
         reads("plot.ipynb").showing("print('hi')"),
         uses("NotebookEdit", cell),
-        // There is no network in tests: the granted call fails behind the gate.
-        fetch("https://docs.example.com/guide")
-            .failing()
-            .showing("ECONNREFUSED"),
+        fetch("https://docs.example.com/guide"),
         fetch("https://elsewhere.example.org/").denied(),
     ];
     Chore::new("The granted tools work", calls)
@@ -49,10 +50,13 @@ fn granted_tools() -> Chore {
             "permissions": {"allow": ["WebFetch(domain:docs.example.com)"]},
             "allowedTools": ["NotebookEdit"],
         }))
+        .env("HTTPS_PROXY", proxy)
+        .env("NODE_EXTRA_CA_CERTS", certificate)
         .leaves(["plot.ipynb"])
-        .check(|workplace, findings| {
+        .check(move |workplace, findings| {
             let notebook = workplace.read("plot.ipynb");
             findings.contains("the notebook", &notebook, "print('hello')");
+            findings.same("requests", site.requests().as_str(), "GET /guide\n");
         })
 }
 

@@ -3,117 +3,109 @@
 use serde_json::Value;
 
 use crate::backends::backend::Backend;
-use crate::backends::on_models::Api;
 use crate::backends::story::{End, Session, Story, lists, plans_goals, runs, sets, writes};
 use crate::build::{Build, on_both_builds};
+use crate::everyday::findings::Findings;
+use crate::everyday::whole_run::{check_commits, commits};
 use crate::everyday::workplace::{Workplace, deliverable_id};
 use crate::runs::support::autonoe::Ended;
 use crate::runs::support::killed::UnderWay;
 
 const DONE: End = End::Says("That is all for now.");
 
-/// Returns the report of the run from its journal.
-fn report(journal: &[Value]) -> &Value {
-    let ended = journal.iter().find(|entry| entry["line"] == "run_ended");
-    &ended.expect("the run ended")["report"]
+/// Returns the report of the last run from the journal.
+fn report(workplace: &Workplace) -> Value {
+    let journal = workplace.journal();
+    let ended = journal.iter().rfind(|entry| entry["line"] == "run_ended");
+    ended.map_or(Value::Null, |entry| entry["report"].clone())
 }
 
-fn thirty_deliverables_take_thirty_one_sessions_on(backend: Backend) {
-    let goals: Vec<_> = (1..=30)
-        .map(|number| format!("Page {number} is there"))
-        .collect();
+pub(crate) fn thirty_deliverables_take_thirty_one_sessions(backend: Backend) {
+    let goals = Vec::from_iter((1..=30).map(|number| format!("Page {number} is there")));
     let planning = Session::new([plans_goals(goals.iter().map(String::as_str))], DONE);
-    let working = (0..30).map(|index| {
+    let working = goals.iter().enumerate().map(|(index, goal)| {
         let id = deliverable_id(index);
         let page = writes(format!("pages/{id}.txt"), format!("page {id}\n"));
-        Session::new([lists(), page, sets(&id, "passed")], DONE)
+        Session::new([lists(), page, commits(goal), sets(&id, "passed")], DONE)
     });
     let story = Story::new([planning].into_iter().chain(working));
     let workplace = Workplace::new(backend, "project");
-    let server = backend.serve(&story, &workplace.root());
+    workplace.start_repository();
+    let server = workplace.serve(&story).unverified();
 
     let ended = Ended::of(workplace.run(&server, &[]));
 
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    let journal = workplace.journal();
-    assert_eq!(report(&journal)["exitReason"], "all_passed", "{ended:?}");
-    assert_eq!(report(&journal)["sessions"], 31, "{ended:?}");
-    let (passed, others) = workplace.deliverables();
-    assert_eq!((passed.len(), others.len()), (30, 0), "{ended:?}");
-    for id in passed {
-        let text = workplace.read(&format!("pages/{id}.txt"));
-        assert_eq!(text, format!("page {id}\n"));
+    let mut findings = Findings::default();
+    findings.same("exit code", ended.code, Some(0));
+    let report = report(&workplace);
+    findings.same("exit reason", &report["exitReason"], "all_passed");
+    findings.same("sessions", &report["sessions"], 31);
+    let ids = Vec::from_iter((0..30).map(deliverable_id));
+    for id in &ids {
+        let page = workplace.read(&format!("pages/{id}.txt"));
+        findings.same(id, page.as_str(), format!("page {id}\n"));
     }
+    findings.same("deliverables", workplace.deliverables(), (ids, Vec::new()));
     let log = workplace.log();
-    assert_eq!(log.matches("[PASS]").count(), 30, "{log}");
-    server.verify();
+    findings.same("passed in the log", log.matches("[PASS]").count(), 30);
+    check_commits(&workplace, goals.iter().map(String::as_str), &mut findings);
+    for problem in server.problems() {
+        findings.add(problem);
+    }
     workplace.wait_for_processes();
+    findings.report(&format!("{ended:?}"));
 }
 
-#[test]
-fn thirty_deliverables_take_thirty_one_sessions_on_claude_code() {
-    thirty_deliverables_take_thirty_one_sessions_on(Backend::Claude(Build::NEWER.version));
-}
-
-#[test]
-fn thirty_deliverables_take_thirty_one_sessions_on_a_model() {
-    thirty_deliverables_take_thirty_one_sessions_on(Backend::Model(Api::Messages));
-}
-
-/// Lists files in every session and never changes a deliverable.
-fn an_agent_that_stalls_is_stopped_on(backend: Backend) {
+/// Plays an agent that looks around in every session and never marks anything.
+pub(crate) fn an_agent_that_stalls_is_stopped(backend: Backend) {
     let planning = Session::new([plans_goals(["There is a greeting"])], DONE);
     let idle = || Session::new([runs("ls -la"), lists()], DONE);
     let story = Story::new([planning].into_iter().chain((0..5).map(|_| idle())));
     let workplace = Workplace::new(backend, "project");
-    let server = backend.serve(&story, &workplace.root()).unverified();
+    workplace.start_repository();
+    let server = workplace.serve(&story).unverified();
 
     // Without the limit on stalled sessions, this limit ends the run.
     let ended = Ended::of(workplace.run(&server, &["--max-iterations=8"]));
 
-    let journal = workplace.journal();
-    let report = report(&journal);
-    assert_eq!(report["exitReason"], "stalled", "{ended:?}");
-    assert_eq!(report["sessions"], 6, "{ended:?}");
-    assert_eq!(ended.code, Some(8), "{ended:?}");
-    let deliverables = (Vec::new(), vec![deliverable_id(0)]);
-    assert_eq!(workplace.deliverables(), deliverables);
-    assert!(
-        workplace.log().contains("5 sessions"),
-        "{}",
-        workplace.log()
-    );
-    assert_eq!(workplace.names(), ["SPEC.md"]);
-    server.verify();
+    let mut findings = Findings::default();
+    findings.same("exit code", ended.code, Some(8));
+    let report = report(&workplace);
+    findings.same("exit reason", &report["exitReason"], "stalled");
+    findings.same("sessions", &report["sessions"], 6);
+    let pending = (Vec::new(), vec![deliverable_id(0)]);
+    findings.same("deliverables", workplace.deliverables(), pending);
+    let why = "the last 5 sessions changed nothing: no deliverable, no commit, no file";
+    findings.contains("standard output", &ended.stdout, why);
+    findings.contains("the log", &workplace.log(), why);
+    let names = [".git", ".gitignore", "SPEC.md"];
+    findings.same("entries", workplace.names(), names);
+    check_commits(&workplace, [], &mut findings);
+    for problem in server.problems() {
+        findings.add(problem);
+    }
     workplace.wait_for_processes();
-}
-
-#[test]
-fn an_agent_that_stalls_is_stopped_on_claude_code() {
-    an_agent_that_stalls_is_stopped_on(Backend::Claude(Build::NEWER.version));
-}
-
-#[test]
-fn an_agent_that_stalls_is_stopped_on_a_model() {
-    an_agent_that_stalls_is_stopped_on(Backend::Model(Api::Messages));
+    findings.report(&format!("{ended:?}"));
 }
 
 /// Interrupts a session while one of its commands runs, and starts `autonoe run` again.
-async fn the_next_run_continues_after_an_interruption(build: Build) {
-    let backend = Backend::Claude(build.version);
+pub(crate) fn an_interrupted_run_is_continued(backend: Backend) {
     let workplace = Workplace::new(backend, "project");
+    workplace.start_repository();
     let goals = ["There is a greeting", "There is a farewell"];
     let planning = Session::new([plans_goals(goals)], DONE);
     let interrupted = Session::new(
         [
             writes("greeting.txt", "hello\n"),
+            commits(goals[0]),
             sets("DL-001", "passed"),
-            runs("echo started > started.txt && sleep 600"),
+            // Longer than the test waits for the end of processes.
+            runs("echo started > started.txt && sleep 3600"),
         ],
         DONE,
     );
     let story = Story::new([planning, interrupted]);
-    let server = backend.serve(&story, &workplace.root()).unverified();
+    let server = workplace.serve(&story).unverified();
     let run = workplace.run(&server, &[]);
     let started = workplace.root().join("started.txt");
     let run = UnderWay::until_file_has(run, &started, "started");
@@ -121,28 +113,60 @@ async fn the_next_run_continues_after_an_interruption(build: Build) {
     run.interrupt();
     let (code, output) = run.end();
 
-    assert_eq!(code, Some(130), "{output}");
+    let mut findings = Findings::default();
+    findings.same("exit code", code, Some(130));
     workplace.wait_for_processes();
     let half = (vec![deliverable_id(0)], vec![deliverable_id(1)]);
-    assert_eq!(workplace.deliverables(), half, "{output}");
-    let log = workplace.log();
-    assert!(log.contains("interrupted"), "{log}");
+    findings.same("deliverables", workplace.deliverables(), half);
+    findings.contains("the log", &workplace.log(), "it was interrupted");
+    findings.same(
+        "commits",
+        workplace.commits(),
+        [format!("Ada: {}", goals[0])],
+    );
     drop(server);
 
     let farewell = Session::new(
-        [writes("farewell.txt", "bye\n"), sets("DL-002", "passed")],
+        [
+            writes("farewell.txt", "bye\n"),
+            commits(goals[1]),
+            sets("DL-002", "passed"),
+        ],
         DONE,
     );
-    let server = backend.serve(&Story::new([farewell]), &workplace.root());
+    let server = workplace.serve(&Story::new([farewell])).unverified();
     let ended = Ended::of(workplace.run(&server, &[]));
 
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    findings.same("exit code of the next run", ended.code, Some(0));
     let both = (vec![deliverable_id(0), deliverable_id(1)], Vec::new());
-    assert_eq!(workplace.deliverables(), both);
-    let names = ["SPEC.md", "farewell.txt", "greeting.txt", "started.txt"];
-    assert_eq!(workplace.names(), names);
-    server.verify();
+    findings.same("deliverables at the end", workplace.deliverables(), both);
+    for (name, text) in [("greeting.txt", "hello\n"), ("farewell.txt", "bye\n")] {
+        findings.same(name, workplace.read(name).as_str(), text);
+    }
+    let line = "[PASS] There is a farewell (DL-002)";
+    findings.contains("the log", &workplace.log(), line);
+    check_commits(&workplace, goals, &mut findings);
+    for problem in server.problems() {
+        findings.add(problem);
+    }
     workplace.wait_for_processes();
+    findings.report(&format!("{output}\n{ended:?}"));
 }
 
-on_both_builds![the_next_run_continues_after_an_interruption];
+async fn thirty_deliverables(build: Build) {
+    thirty_deliverables_take_thirty_one_sessions(Backend::Claude(build.version));
+}
+
+async fn an_agent_that_stalls(build: Build) {
+    an_agent_that_stalls_is_stopped(Backend::Claude(build.version));
+}
+
+async fn an_interrupted_run(build: Build) {
+    an_interrupted_run_is_continued(Backend::Claude(build.version));
+}
+
+on_both_builds![
+    thirty_deliverables,
+    an_agent_that_stalls,
+    an_interrupted_run
+];

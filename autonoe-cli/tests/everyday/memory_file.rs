@@ -1,50 +1,103 @@
-//! `CLAUDE.md` of the project, which changes what the agent does.
+//! Memory files of the project, such as `CLAUDE.md`, that change what the agent does.
 
-use autonoe_testkit::model_server::anthropic::AnthropicServer;
 use autonoe_testkit::model_server::{Prompt, Script, Turn};
 use serde_json::json;
 
 use crate::backends::backend::Backend;
-use crate::backends::served::Server;
+use crate::backends::story::{Call, sets, writes};
 use crate::build::{Build, on_both_builds};
-use crate::everyday::workplace::Workplace;
+use crate::everyday::findings::Findings;
+use crate::everyday::whole_run::{check_commits, commits};
+use crate::everyday::workplace::{Workplace, deliverable_id};
 use crate::runs::support::autonoe::Ended;
 
 const RULE: &str = "Greetings in this project are in Latin";
 
-/// Returns whether a request contains the rule of `CLAUDE.md`.
+/// Returns the name of the file that the vendor reads.
+fn file_name(backend: Backend) -> &'static str {
+    match backend {
+        Backend::Claude(_) => "CLAUDE.md",
+        Backend::Gemini => "GEMINI.md",
+        Backend::Codex | Backend::Model(_) | Backend::Scripted => "AGENTS.md",
+    }
+}
+
+/// Tells whether the rule of the memory file is anywhere in a request.
 fn contains_rule(prompt: &Prompt) -> bool {
     prompt.raw.to_string().contains(RULE)
 }
 
-async fn a_memory_file_reaches_the_agent(build: Build) {
-    let backend = Backend::Claude(build.version);
-    let workplace = Workplace::new(backend, "project");
-    workplace.plan(["There is a greeting"]);
-    workplace.write("CLAUDE.md", &format!("# Conventions\n\n{RULE}.\n"));
-    let file = workplace.root().join("greeting.txt");
-    let script = Script::new::<Turn>([])
+/// Plays a model that greets as the memory file says, if it knows the file.
+fn script(workplace: &Workplace) -> Script {
+    let (dialect, root) = (workplace.backend().dialect(), workplace.root());
+    let turn = move |call: Call| dialect.turn(&[call], &root);
+    let greet = turn.clone();
+    Script::new::<Turn>([])
         .then_by(move |prompt| {
             let greeting = match contains_rule(prompt) {
                 true => "salve\n",
                 false => "hello\n",
             };
-            Turn::tool("Write", json!({"file_path": file, "content": greeting}))
+            greet(writes("greeting.txt", greeting))
         })
-        .then(Turn::tool(
-            "mcp__autonoe__set_status",
-            json!({"deliverableId": "DL-001", "status": "passed"}),
-        ))
-        .then(Turn::text("Done."));
-    let server = Server::Anthropic(AnthropicServer::start(script));
+        .then(turn(commits("Add a greeting")))
+        .then(turn(sets("DL-001", "passed")))
+        .then(Turn::text("Done."))
+}
+
+/// Runs a project with a memory file, and expects this greeting.
+fn assert_greets(backend: Backend, has_memory: bool, greeting: &str) {
+    let name = file_name(backend);
+    let workplace = Workplace::new(backend, "project");
+    workplace.configure(&json!({ "projectMemory": has_memory }));
+    workplace.plan(["There is a greeting"]);
+    workplace.write(name, &format!("# Conventions\n\n{RULE}.\n"));
+    workplace.start_repository();
+    let server = backend.serve_script(script(&workplace)).unverified();
 
     let ended = Ended::of(workplace.run(&server, &[]));
 
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert_eq!(workplace.read("greeting.txt"), "salve\n", "{ended:?}");
-    assert_eq!(workplace.names(), ["CLAUDE.md", "SPEC.md", "greeting.txt"]);
-    server.verify();
+    let mut findings = Findings::default();
+    findings.same("exit code", ended.code, Some(0));
+    findings.same(
+        "greeting",
+        workplace.read("greeting.txt").as_str(),
+        greeting,
+    );
+    let mut names = [".git", ".gitignore", name, "SPEC.md", "greeting.txt"];
+    names.sort_unstable();
+    findings.same("entries", workplace.names(), names);
+    let passed = (vec![deliverable_id(0)], Vec::new());
+    findings.same("deliverables", workplace.deliverables(), passed);
+    let line = "[PASS] There is a greeting (DL-001)";
+    findings.contains("the log", &workplace.log(), line);
+    check_commits(&workplace, ["Add a greeting"], &mut findings);
+    for problem in server.problems() {
+        findings.add(problem);
+    }
     workplace.wait_for_processes();
+    findings.report(&format!("{ended:?}"));
 }
 
-on_both_builds![a_memory_file_reaches_the_agent];
+/// The memory file changes what the agent does.
+pub(crate) fn a_memory_file_is_followed(backend: Backend) {
+    assert_greets(backend, true, "salve\n");
+}
+
+/// Without project memory, the agent does not know the file.
+pub(crate) fn a_memory_file_is_ignored(backend: Backend) {
+    assert_greets(backend, false, "hello\n");
+}
+
+async fn a_memory_file_reaches_the_agent(build: Build) {
+    a_memory_file_is_followed(Backend::Claude(build.version));
+}
+
+async fn a_memory_file_that_is_switched_off_does_not(build: Build) {
+    a_memory_file_is_ignored(Backend::Claude(build.version));
+}
+
+on_both_builds![
+    a_memory_file_reaches_the_agent,
+    a_memory_file_that_is_switched_off_does_not,
+];

@@ -4,18 +4,23 @@
 //! the default sandbox. It checks the disk, the git log, the ledger, `autonoe log` and the absence
 //! of processes.
 
+mod background_command;
 mod chore;
+mod credentials;
 mod dev_server;
 mod files;
 mod findings;
 mod git_work;
 mod grants;
+mod guide_example;
 mod languages;
 mod long_runs;
 mod mcp_server;
 mod memory_file;
 mod other_backends;
+mod protected_files;
 mod sub_agent;
 mod temporary_files;
+mod web_site;
 mod whole_run;
 mod workplace;

@@ -2,13 +2,21 @@
 
 use crate::backends::backend::Backend;
 use crate::backends::on_models::Api;
+use crate::everyday::background_command::daemon;
+use crate::everyday::credentials::credentials;
 use crate::everyday::dev_server::dev_server;
 use crate::everyday::files::files;
 use crate::everyday::git_work::git_work;
 use crate::everyday::languages::{node_project, python_project, rust_project};
+use crate::everyday::long_runs::{
+    an_agent_that_stalls_is_stopped, an_interrupted_run_is_continued,
+    thirty_deliverables_take_thirty_one_sessions,
+};
 use crate::everyday::mcp_server::mcp_server;
+use crate::everyday::memory_file::{a_memory_file_is_followed, a_memory_file_is_ignored};
+use crate::everyday::protected_files::protected_files;
 use crate::everyday::temporary_files::temporary_files;
-use crate::everyday::whole_run::{run_chores, run_chores_in};
+use crate::everyday::whole_run::{run_chores, run_chores_without_repository};
 
 /// Generates a test of each function for each backend.
 macro_rules! on_other_backends {
@@ -37,7 +45,7 @@ macro_rules! on_other_backends {
 fn git_works_and_files_are_changed(backend: Backend) {
     let project = "Mein Projekt für Zoë, 日本";
     let chores = [git_work(backend), files(), temporary_files(backend)];
-    run_chores_in(project, backend, chores);
+    run_chores_without_repository(project, backend, chores);
 }
 
 fn projects_are_built_and_servers_called(backend: Backend) {
@@ -46,7 +54,29 @@ fn projects_are_built_and_servers_called(backend: Backend) {
     run_chores(backend, projects.into_iter().chain(servers));
 }
 
+fn credentials_and_protected_files_are_safe(backend: Backend) {
+    run_chores(backend, [credentials(backend), protected_files(backend)]);
+}
+
 on_other_backends![
+    a_memory_file_is_followed,
     git_works_and_files_are_changed,
+    an_agent_that_stalls_is_stopped,
+    an_interrupted_run_is_continued,
+    credentials_and_protected_files_are_safe,
     projects_are_built_and_servers_called,
+    thirty_deliverables_take_thirty_one_sessions,
 ];
+
+#[test]
+fn a_daemon_of_an_agent_on_a_model_ends_with_the_run() {
+    run_chores(Backend::Model(Api::Messages), [daemon()]);
+}
+
+/// Gemini CLI cannot ignore its memory file.
+#[test]
+fn codex_and_agents_on_models_ignore_a_memory_file_that_is_switched_off() {
+    for backend in [Backend::Codex, Backend::Model(Api::Messages)] {
+        a_memory_file_is_ignored(backend);
+    }
+}

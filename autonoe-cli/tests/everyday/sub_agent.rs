@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use crate::backends::backend::Backend;
 use crate::backends::served::Server;
 use crate::build::{Build, on_both_builds};
-use crate::everyday::workplace::Workplace;
+use crate::everyday::findings::Findings;
+use crate::everyday::whole_run::check_commits;
+use crate::everyday::workplace::{Workplace, deliverable_id};
 use crate::runs::support::autonoe::Ended;
 
 /// The prompt of the sub-agent, which identifies its requests.
@@ -28,6 +30,7 @@ fn answer(prompt: &Prompt, file: &str) -> Turn {
         return match results {
             0 => bash(DENIED),
             1 => bash(&format!("echo hello > {file}")),
+            2 => bash("git add -A && git commit -m 'Add a greeting'"),
             _ => Turn::text(REPORT),
         };
     }
@@ -61,25 +64,37 @@ async fn the_gate_decides_about_calls_of_a_sub_agent(build: Build) {
     let workplace = Workplace::new(Backend::Claude(build.version), "project");
     workplace.configure(&json!({"allowedTools": ["Task"]}));
     workplace.plan(["There is a greeting"]);
+    workplace.start_repository();
     let script = Script::by(|prompt| answer(prompt, "greeting.txt"));
     let server = Server::Anthropic(AnthropicServer::start(script));
 
     let ended = Ended::of(workplace.run(&server, &["--max-iterations=2"]));
 
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert_eq!(workplace.read("greeting.txt"), "hello\n", "{ended:?}");
+    let mut findings = Findings::default();
+    findings.same("exit code", ended.code, Some(0));
+    let greeting = workplace.read("greeting.txt");
+    findings.same("greeting", greeting.as_str(), "hello\n");
     let requests = server.log().main_requests();
     let of_sub_agent = requests.iter().filter(|prompt| is_sub_agent(prompt));
-    assert_eq!(of_sub_agent.count(), 3, "{}", server.log().render());
+    findings.same("requests of the sub-agent", of_sub_agent.count(), 4);
     let journal = workplace.journal();
-    let denied: Vec<_> = journal
-        .iter()
-        .filter(|entry| entry["line"] == "denied")
+    let denied = journal.iter().filter(|entry| entry["line"] == "denied");
+    let denied: Vec<_> = denied
         .map(|entry| (&entry["tool"], &entry["target"]))
         .collect();
-    assert_eq!(denied, [(&json!("Bash"), &json!(DENIED))]);
-    assert_eq!(workplace.names(), ["SPEC.md", "greeting.txt"]);
+    findings.same("denied", denied, [(&json!("Bash"), &json!(DENIED))]);
+    let blocked = format!("Blocked Bash: {DENIED}");
+    findings.contains("standard error", &ended.stderr, &blocked);
+    let log = workplace.log();
+    findings.contains("the log", &log, &format!("[DENIED] Bash: {DENIED}"));
+    findings.contains("the log", &log, "[PASS] There is a greeting (DL-001)");
+    let passed = (vec![deliverable_id(0)], Vec::new());
+    findings.same("deliverables", workplace.deliverables(), passed);
+    let names = [".git", ".gitignore", "SPEC.md", "greeting.txt"];
+    findings.same("entries", workplace.names(), names);
+    check_commits(&workplace, ["Add a greeting"], &mut findings);
     workplace.wait_for_processes();
+    findings.report(&format!("{ended:?}\n{}", server.log().render()));
 }
 
 on_both_builds![the_gate_decides_about_calls_of_a_sub_agent];

@@ -1,4 +1,4 @@
-//! A run of chores from the plan to the last deliverable, and all checks on it.
+//! A run of chores from the plan to the last deliverable, and the checks on every run.
 
 use std::collections::BTreeSet;
 
@@ -7,50 +7,80 @@ use autonoe_testkit::model_server::ToolResult;
 use serde_json::{Value, json};
 
 use crate::backends::backend::Backend;
-use crate::backends::served::Server;
-use crate::backends::story::{Call, End, Session, Story, What, plans_goals, sets};
+use crate::backends::served::{CONTINUED, Server};
+use crate::backends::story::{Call, End, Session, Story, What, plans_goals, runs, sets};
 use crate::everyday::chore::Chore;
 use crate::everyday::findings::Findings;
 use crate::everyday::workplace::{Workplace, deliverable_id};
 use crate::runs::support::autonoe::Ended;
 
-/// Runs chores in a project with a plain name.
+/// Runs chores in a repository.
 pub(crate) fn run_chores(backend: Backend, chores: impl IntoIterator<Item = Chore>) {
-    run_chores_in("project", backend, chores);
+    let workplace = Workplace::new(backend, "project");
+    run(&workplace, Repository::Started, &Vec::from_iter(chores));
 }
 
-/// Runs chores: one session plans a deliverable for each, the next one does all of them.
-pub(crate) fn run_chores_in(
+/// Runs chores in a project of this name that is no repository.
+pub(crate) fn run_chores_without_repository(
     project: &str,
     backend: Backend,
     chores: impl IntoIterator<Item = Chore>,
 ) {
-    let chores: Vec<_> = chores.into_iter().collect();
     let workplace = Workplace::new(backend, project);
-    workplace.configure(&merged_settings(&chores));
+    run(&workplace, Repository::None, &Vec::from_iter(chores));
+}
+
+/// Whether the project is a repository before the run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Repository {
+    Started,
+    None,
+}
+
+/// Runs chores: one session plans a deliverable for each, the next one does all of them.
+fn run(workplace: &Workplace, repository: Repository, chores: &[Chore]) {
+    workplace.configure(&merged_settings(chores));
     for (name, text) in chores.iter().flat_map(|chore| &chore.files) {
         workplace.write(name, text);
     }
-    let story = story(&chores);
-    let server = backend.serve(&story, &workplace.root()).unverified();
+    if repository == Repository::Started {
+        workplace.start_repository();
+    }
+    let story = story(chores, repository);
+    let server = workplace.serve(&story).unverified();
     let flags: BTreeSet<_> = chores.iter().flat_map(|chore| &chore.flags).collect();
     let flags: Vec<_> = flags.into_iter().copied().collect();
+    let mut command = workplace.run(&server, &flags);
+    for (name, value) in chores.iter().flat_map(|chore| &chore.environment) {
+        command.env(name, value);
+    }
 
-    let ended = Ended::of(workplace.run(&server, &flags));
+    let ended = Ended::of(command);
 
     let mut findings = Findings::default();
     findings.same("exit code", ended.code, Some(0));
     for problem in server.problems() {
         findings.add(problem);
     }
-    check_calls(&story, backend, &server, &mut findings);
-    check_records(&chores, &story, &workplace, &mut findings);
+    check_calls(&story, workplace.backend(), &server, &mut findings);
+    for text in chores.iter().flat_map(|chore| &chore.prints) {
+        findings.contains("standard error", &ended.stderr, text);
+    }
+    check_denials(&story, workplace, &ended, &mut findings);
+    check_log(chores, workplace, &mut findings);
     let names = chores.iter().flat_map(|chore| &chore.leaves).copied();
     let mut names: Vec<&str> = names.chain(["SPEC.md"]).collect();
+    if repository == Repository::Started {
+        names.extend([".git", ".gitignore"]);
+        let committed = chores.iter().filter(|chore| !chore.leaves.is_empty());
+        check_commits(workplace, committed.map(|chore| chore.goal), &mut findings);
+    }
     names.sort_unstable();
     findings.same("entries of the project", workplace.names(), names);
-    for chore in &chores {
-        (chore.check)(&workplace, &mut findings);
+    let ids = Vec::from_iter((0..chores.len()).map(deliverable_id));
+    findings.same("deliverables", workplace.deliverables(), (ids, Vec::new()));
+    for chore in chores {
+        (chore.check)(workplace, &mut findings);
     }
     workplace.wait_for_processes();
     findings.report(&format!(
@@ -59,17 +89,24 @@ pub(crate) fn run_chores_in(
     ));
 }
 
-fn story(chores: &[Chore]) -> Story {
+fn story(chores: &[Chore], repository: Repository) -> Story {
     let goals = chores.iter().map(|chore| chore.goal);
     let planning = Session::new([plans_goals(goals)], End::Says("The plan is ready."));
     let mut working = Session::new([], End::Says("All done."));
     for (index, chore) in chores.iter().enumerate() {
         working.steps.extend(chore.steps.iter().cloned());
-        working
-            .steps
-            .push(vec![sets(&deliverable_id(index), "passed")]);
+        if repository == Repository::Started && !chore.leaves.is_empty() {
+            working.steps.push(vec![commits(chore.goal)]);
+        }
+        let passes = sets(&deliverable_id(index), "passed");
+        working.steps.push(vec![passes]);
     }
     Story::new([planning, working])
+}
+
+/// Commits everything in the project.
+pub(crate) fn commits(subject: &str) -> Call {
+    runs(format!("git add -A && git commit -m \"{subject}\"")).showing(subject)
 }
 
 /// Merges the settings of chores: lists are joined, objects united.
@@ -94,20 +131,14 @@ fn merge(into: &mut Value, other: &Value) {
 }
 
 /// Compares the result of every call with its expectation.
-pub(crate) fn check_calls(
-    story: &Story,
-    backend: Backend,
-    server: &Server,
-    findings: &mut Findings,
-) {
+fn check_calls(story: &Story, backend: Backend, server: &Server, findings: &mut Findings) {
     let results = results(server);
     for call in calls(story) {
-        let result = results.iter().find(|result| result.tool_use_id == call.id);
-        let Some(result) = result else {
+        let Some(result) = result(&call.id, &results) else {
             findings.add(format!("{:?} has no result", call.what));
             continue;
         };
-        let is_failure = backend.dialect().is_failure(result);
+        let is_failure = backend.dialect().is_failure(&result);
         if is_failure == (call.expect == Expectation::Runs) {
             let (what, expect) = (&call.what, call.expect);
             let text: String = result.text.chars().take(800).collect();
@@ -120,8 +151,21 @@ pub(crate) fn check_calls(
     }
 }
 
+/// Returns the result of a call, with the output of a command that ran on in the background.
+fn result(id: &str, results: &[ToolResult]) -> Option<ToolResult> {
+    let mut result = results.iter().find(|it| it.tool_use_id == id)?.clone();
+    let prefix = format!("{id}{CONTINUED}");
+    let continued = results
+        .iter()
+        .filter(|it| it.tool_use_id.starts_with(&prefix));
+    for more in continued {
+        result.text.push_str(&more.text);
+    }
+    Some(result)
+}
+
 /// Returns the results of all calls. A conversation repeats those of earlier requests.
-pub(crate) fn results(server: &Server) -> Vec<ToolResult> {
+fn results(server: &Server) -> Vec<ToolResult> {
     let mut results: Vec<ToolResult> = Vec::new();
     for request in server.log().main_requests() {
         for result in request.tool_results() {
@@ -141,21 +185,34 @@ fn calls(story: &Story) -> impl Iterator<Item = &Call> {
     steps.flatten()
 }
 
-/// Checks the ledger and what `autonoe log` prints.
-fn check_records(chores: &[Chore], story: &Story, workplace: &Workplace, findings: &mut Findings) {
-    let ids: Vec<_> = (0..chores.len()).map(deliverable_id).collect();
-    findings.same("deliverables", workplace.deliverables(), (ids, Vec::new()));
+/// Checks what `autonoe log` prints about the deliverables.
+fn check_log(chores: &[Chore], workplace: &Workplace, findings: &mut Findings) {
     let log = workplace.log();
     for (index, chore) in chores.iter().enumerate() {
         let passed = format!("[PASS] {} ({})", chore.goal, deliverable_id(index));
         findings.contains("the log", &log, &passed);
     }
     findings.contains("the log", &log, "all achievable deliverables passed");
-    check_denials(story, &workplace.journal(), findings);
 }
 
-/// Compares the denials of the journal with the calls that must be denied.
-pub(crate) fn check_denials(story: &Story, journal: &[Value], findings: &mut Findings) {
+/// Checks that the agent made these commits, as the user, and left nothing uncommitted.
+pub(crate) fn check_commits<'a>(
+    workplace: &Workplace,
+    subjects: impl IntoIterator<Item = &'a str>,
+    findings: &mut Findings,
+) {
+    let subjects = subjects
+        .into_iter()
+        .map(|subject| format!("Ada: {subject}"));
+    findings.same("git log", workplace.commits(), Vec::from_iter(subjects));
+    findings.same("uncommitted", workplace.uncommitted().as_str(), "");
+}
+
+/// Compares the denials in the journal with the calls that must be denied, and checks that the
+/// screen and the log show each of them.
+fn check_denials(story: &Story, workplace: &Workplace, ended: &Ended, findings: &mut Findings) {
+    let journal = workplace.journal();
+    let log = workplace.log();
     let mut denials: Vec<_> = journal
         .iter()
         .filter(|entry| entry["line"] == "denied")
@@ -173,6 +230,15 @@ pub(crate) fn check_denials(story: &Story, journal: &[Value], findings: &mut Fin
                 denials.remove(index);
             }
             None => findings.add(format!("no denial of {target} in the journal: {denials:?}")),
+        }
+        for (place, text, mark) in [
+            ("standard error", &ended.stderr, "Blocked "),
+            ("the log", &log, "[DENIED] "),
+        ] {
+            let mut lines = text.lines().filter(|line| line.contains(mark));
+            if !lines.any(|line| line.contains(&target)) {
+                findings.add(format!("no denial of {target} in {place}: {text}"));
+            }
         }
     }
     for denial in denials {

@@ -13,14 +13,23 @@ use tempfile::TempDir;
 
 use crate::backends::backend::Backend;
 use crate::backends::programs;
-use crate::backends::served::Server;
+use crate::backends::served::{Server, patient_codex_script};
+use crate::backends::story::Story;
 use crate::runs::support::autonoe::Ended;
 
 /// A variable in the environment of every process that a run starts.
 const MARKER: &str = "AUTONOE_TEST_WORKPLACE";
 
-/// Identity of the user in git, as in most homes.
+/// Identity of the user in Git, as in most homes.
 const GIT_CONFIG: &str = "[user]\n\tname = Ada\n\temail = ada@example.org\n";
+
+/// Subject of the commit that a repository has before a run.
+const FIRST_COMMIT: &str = "Start the project";
+
+/// Credentials in the environment of the user. No other text contains these values.
+pub(crate) const MODEL_KEY: &str = "hush-model-key";
+pub(crate) const GITHUB_TOKEN: &str = "hush-github-token";
+pub(crate) const NPM_TOKEN: &str = "hush-npm-token";
 
 /// Replaces the built-in browser: an MCP server without tools.
 const NPX: &str = r"#!/usr/bin/env node
@@ -89,6 +98,32 @@ impl Workplace {
         fs::set_permissions(&npx, fs::Permissions::from_mode(0o755)).expect("ours");
     }
 
+    /// Makes the project a repository and commits everything in it.
+    pub(crate) fn start_repository(&self) {
+        self.write(".gitignore", "__pycache__/\nnode_modules/\ntarget/\n");
+        let identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+        let commit = ["commit", "--quiet", "-m", FIRST_COMMIT];
+        self.git(&["init", "--quiet", "-b", "main"]);
+        self.git(&["add", "-A"]);
+        let committed = self.git(&[&identity[..], &commit].concat());
+        assert_eq!(committed, "");
+    }
+
+    /// Returns the subjects of the commits since [`Self::start_repository`], oldest first, with their
+    /// authors.
+    pub(crate) fn commits(&self) -> Vec<String> {
+        let log = self.git(&["log", "--reverse", "--format=%an: %s", "main"]);
+        let mut commits: Vec<_> = log.lines().map(str::to_owned).collect();
+        let first = format!("Ada: {FIRST_COMMIT}");
+        commits.retain(|commit| *commit != first);
+        commits
+    }
+
+    /// Returns the files that differ from the last commit, without Autonoe's own.
+    pub(crate) fn uncommitted(&self) -> String {
+        self.git(&["status", "--short", "--", ".", ":!.autonoe"])
+    }
+
     pub(crate) fn root(&self) -> PathBuf {
         self.project.clone()
     }
@@ -142,7 +177,7 @@ impl Workplace {
         names
     }
 
-    /// Runs git in the project, outside any sandbox, and returns its output or its error.
+    /// Runs Git in the project, outside any sandbox, and returns its output or its error.
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
         let mut git = Command::new("git");
         git.args(arguments)
@@ -183,9 +218,26 @@ impl Workplace {
             .env("PATH", self.search_path())
             .env("HOME", self.home())
             .env("LANG", "C.UTF-8")
+            .env("GITHUB_TOKEN", GITHUB_TOKEN)
+            .env("NPM_TOKEN", NPM_TOKEN)
             .env(MARKER, &self.folder)
             .stdin(Stdio::null());
         command
+    }
+
+    pub(crate) fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// Starts the scripted model of a story.
+    pub(crate) fn serve(&self, story: &Story) -> Server {
+        let root = self.root();
+        match self.backend {
+            Backend::Codex => self
+                .backend
+                .serve_script(patient_codex_script(story, &root)),
+            backend => backend.serve(story, &root),
+        }
     }
 
     /// Prepares `autonoe run` without pauses, with `server` as the model.
@@ -196,7 +248,7 @@ impl Workplace {
             Backend::Claude(_) => {
                 command
                     .env("ANTHROPIC_BASE_URL", url)
-                    .env("ANTHROPIC_API_KEY", "dummy")
+                    .env("ANTHROPIC_API_KEY", MODEL_KEY)
                     // Nothing listens there, so no fetch leaves the machine.
                     .env("HTTPS_PROXY", "http://127.0.0.1:9")
                     .env("NO_PROXY", "127.0.0.1");
@@ -205,13 +257,13 @@ impl Workplace {
                 command
                     .args(["--backend=codex", "--model=gpt-5.5"])
                     .env("OPENAI_BASE_URL", url)
-                    .env("OPENAI_API_KEY", "dummy");
+                    .env("OPENAI_API_KEY", MODEL_KEY);
             }
             Backend::Gemini => {
                 command
                     .args(["--backend=gemini", "--model=gemini-2.5-flash"])
                     .env("GOOGLE_GEMINI_BASE_URL", url)
-                    .env("GEMINI_API_KEY", "dummy");
+                    .env("GEMINI_API_KEY", MODEL_KEY);
             }
             Backend::Model(_) => {
                 let provider =
@@ -220,7 +272,7 @@ impl Workplace {
                 self.write(".autonoe/models.json", &models.to_string());
                 command
                     .arg("--backend=model:scripted/claude-sonnet-4-5")
-                    .env("THE_KEY", "dummy");
+                    .env("THE_KEY", MODEL_KEY);
             }
             Backend::Scripted => unreachable!("scripted agents call no model"),
         }

@@ -11,4 +11,5 @@ mod outputs;
 mod served;
 mod setting;
 mod viewed;
+mod warnings;
 mod webhook;

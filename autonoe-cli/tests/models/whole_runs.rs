@@ -67,7 +67,8 @@ fn a_run_on_every_provider_plans_works_is_guarded_and_passes() {
             "Session 1 started (initializer)",
             "Session 2 started (coding)",
             "Blocked Bash: curl",
-            "Blocked Write — ",
+            "Blocked Write: ",
+            "/.autonoe/models.json — ",
             "[PASS] The greeting (DL-001)",
         ] {
             assert!(said.stderr.contains(shown), "{vendor:?} {shown}: {said:?}");

@@ -119,13 +119,12 @@ fn a_sandbox_that_is_switched_off_is_warned_of() {
         let ended = Ended::of(command);
 
         assert_eq!(ended.code, Some(0), "{ended:?}");
-        let warning = ended
-            .stderr
-            .lines()
-            .find(|line| line.starts_with("warning:"));
-        match warned {
-            None => assert_eq!(warning, None),
-            Some(text) => assert!(warning.is_some_and(|line| line.contains(text)), "{ended:?}"),
+        let lines: Vec<_> = ended.stderr.lines().collect();
+        let warnings = lines.iter().filter(|line| line.starts_with("warning:"));
+        assert_eq!(warnings.count(), usize::from(warned.is_some()), "{ended:?}");
+        if let Some(text) = warned {
+            assert!(lines[0].starts_with("warning:"), "at the start: {ended:?}");
+            assert!(lines[0].contains(text), "{ended:?}");
         }
     }
 }
@@ -154,6 +153,8 @@ fn files_are_deleted_only_when_a_person_allowed_it() {
         let warning = "warning: --allow-destructive is on: agents can delete and move files";
         let warnings = ended.stderr.matches(warning).count();
         assert_eq!(warnings, arguments.len() - 1, "{arguments:?}: {ended:?}");
+        let is_first = ended.stderr.starts_with(warning);
+        assert_eq!(is_first, arguments.len() > 1, "{arguments:?}: {ended:?}");
     }
 }
 

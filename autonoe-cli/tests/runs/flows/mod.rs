@@ -2,6 +2,7 @@
 
 mod examples;
 mod failures;
+mod operator_lines;
 mod real_claude;
 mod resume;
 mod setting;

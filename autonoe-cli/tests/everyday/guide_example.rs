@@ -1,0 +1,72 @@
+//! The example of `agent.json` in the configuration guide, in a run.
+
+use autonoe_testkit::model_server::{Script, Turn};
+use serde_json::Value;
+
+use crate::backends::backend::Backend;
+use crate::backends::story::{Call, runs, sets, uses};
+use crate::build::{Build, on_both_builds};
+use crate::everyday::findings::Findings;
+use crate::everyday::workplace::{Workplace, deliverable_id};
+use crate::runs::support::autonoe::Ended;
+
+const GUIDE: &str = include_str!("../../../docs/guides/configuration.md");
+
+/// Returns the first example of the guide.
+fn example() -> Value {
+    let (_, rest) = GUIDE.split_once("```json\n").expect("an example");
+    let (text, _) = rest.split_once("```").expect("its end");
+    serde_json::from_str(text).expect("JSON")
+}
+
+/// Tools that the example grants beyond the default ones, with both names of `Task`.
+const GRANTED: [&[&str]; 3] = [&["Task", "Agent"], &["WebSearch"], &["WebFetch"]];
+
+async fn the_example_of_the_guide_grants_what_it_names(build: Build) {
+    let backend = Backend::Claude(build.version);
+    let workplace = Workplace::new(backend, "project");
+    workplace.configure(&example());
+    workplace.plan(["There is a greeting"]);
+    let turn = |call: Call| backend.dialect().turn(&[call], &workplace.root());
+    let fetch = |url: &str| {
+        uses(
+            "WebFetch",
+            serde_json::json!({"url": url, "prompt": "Read it."}),
+        )
+    };
+    let script = Script::new([
+        // There is no network: the granted call fails behind the gate.
+        turn(fetch("https://api.example.com/v1")),
+        turn(fetch("https://elsewhere.example.com/")),
+        turn(runs("git push origin main")),
+        turn(sets("DL-001", "passed")),
+        Turn::text("Done."),
+    ]);
+    let server = backend.serve_script(script).unverified();
+
+    let ended = Ended::of(workplace.run(&server, &[]));
+
+    let mut findings = Findings::default();
+    findings.same("exit code", ended.code, Some(0));
+    let requests = server.log().main_requests();
+    for names in GRANTED {
+        let is_offered = names
+            .iter()
+            .any(|name| requests.iter().all(|request| request.tool(name).is_some()));
+        findings.same(names[0], is_offered, true);
+    }
+    let journal = workplace.journal();
+    let denied = journal.iter().filter(|entry| entry["line"] == "denied");
+    let targets: Vec<_> = denied.map(|entry| entry["target"].clone()).collect();
+    let expected = ["https://elsewhere.example.com/", "git push origin main"];
+    findings.same("denied", targets, expected);
+    let passed = (vec![deliverable_id(0)], Vec::new());
+    findings.same("deliverables", workplace.deliverables(), passed);
+    for problem in server.problems() {
+        findings.add(problem);
+    }
+    workplace.wait_for_processes();
+    findings.report(&format!("{ended:?}\n{}", server.log().render()));
+}
+
+on_both_builds![the_example_of_the_guide_grants_what_it_names];

@@ -1,0 +1,46 @@
+//! Attempts to write the ledger, hooks and configuration of the repository.
+
+use crate::backends::backend::Backend;
+use crate::backends::story::{edits, reads, runs, writes};
+use crate::build::{Build, on_both_builds};
+use crate::everyday::chore::Chore;
+use crate::everyday::whole_run::run_chores;
+
+/// Tries to write protected files with the file tools and with commands. The journal, the log and
+/// the screen show every attempt that the agent's program lets through.
+pub(crate) fn protected_files(backend: Backend) -> Chore {
+    let mut calls = vec![
+        writes(".autonoe/notes.txt", "mine\n").denied(),
+        runs("echo mine > .autonoe/other.txt").denied(),
+        runs("echo mine > .git/hooks/post-commit").denied(),
+    ];
+    calls.extend(match backend {
+        // It neither reads nor writes there with its file tools, and does not ask.
+        Backend::Gemini => vec![writes(".git/hooks/pre-commit", "#!/bin/sh\n").failing()],
+        _ => vec![
+            writes(".git/hooks/pre-commit", "#!/bin/sh\n").denied(),
+            // Claude Code edits only what it has read.
+            reads(".git/config").showing("[core]"),
+            edits(".git/config", "[core]", "[core] # mine").denied(),
+        ],
+    });
+    Chore::new("The repository is protected", calls).check(|workplace, findings| {
+        for name in [
+            ".autonoe/notes.txt",
+            ".autonoe/other.txt",
+            ".git/hooks/pre-commit",
+            ".git/hooks/post-commit",
+        ] {
+            findings.same(name, workplace.exists(name), false);
+        }
+        let config = workplace.read(".git/config");
+        findings.same("edited", config.contains("mine"), false);
+    })
+}
+
+async fn attempts_on_protected_files_are_refused_and_shown(build: Build) {
+    let backend = Backend::Claude(build.version);
+    run_chores(backend, [protected_files(backend)]);
+}
+
+on_both_builds![attempts_on_protected_files_are_refused_and_shown];

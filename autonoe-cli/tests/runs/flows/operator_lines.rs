@@ -1,0 +1,55 @@
+//! Lines of `autonoe flow run` for the operator: warnings at the start, refused calls at the end.
+
+use serde_json::json;
+
+use super::setting::{backend, flow, npm_fails, project};
+use crate::runs::support::autonoe::Ended;
+use crate::runs::support::script::{Script, ends, is_denied, says};
+
+fn run(options: &[&str]) -> Ended {
+    let project = project();
+    npm_fails(&project, 0);
+    let curl = json!({"command": "curl example.com"});
+    let script = Script::new().session([is_denied("Bash", curl), says("Now it is right."), ends()]);
+    let backend = backend(&project, &script);
+    let bug = ["--bug", "it crashes at midnight"];
+    let words = [&["fix-bug", &backend][..], options, &bug].concat();
+
+    let ended = Ended::of(flow(&project, &words));
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended
+}
+
+#[test]
+fn refused_calls_are_listed_once_at_the_end() {
+    let summary = "Refused calls that you can allow:
+  1x Bash: curl example.com
+     to allow it: set \"allowCommands\": [\"curl\"] in .autonoe/agent.json
+";
+
+    let ended = run(&[]);
+
+    assert!(ended.stderr.ends_with(summary), "{ended:?}");
+}
+
+#[test]
+fn options_that_take_protection_away_are_warned_of_at_the_start() {
+    for (options, warnings) in [
+        (&[][..], &[][..]),
+        (&["--allow-destructive"], &["--allow-destructive is on"]),
+        (&["--no-sandbox"], &["the sandbox is switched off"]),
+    ] {
+        let ended = run(options);
+
+        let start = ended.stderr.split("Step fix").next().unwrap_or_default();
+        assert_eq!(
+            ended.stderr.matches("warning:").count(),
+            warnings.len(),
+            "{options:?}: {ended:?}"
+        );
+        for warning in warnings {
+            assert_eq!(start.matches(warning).count(), 1, "{options:?}: {ended:?}");
+        }
+    }
+}
