@@ -65,8 +65,19 @@ on_other_backends![
     an_interrupted_run_is_continued,
     credentials_and_protected_files_are_safe,
     projects_are_built_and_servers_called,
-    thirty_deliverables_take_thirty_one_sessions,
 ];
+
+// Not on Gemini CLI, which needs seconds of processor time for each of the sessions.
+
+#[test]
+fn thirty_deliverables_take_thirty_one_sessions_on_codex() {
+    thirty_deliverables_take_thirty_one_sessions(Backend::Codex);
+}
+
+#[test]
+fn thirty_deliverables_take_thirty_one_sessions_on_a_model() {
+    thirty_deliverables_take_thirty_one_sessions(Backend::Model(Api::Messages));
+}
 
 #[test]
 fn a_daemon_of_an_agent_on_a_model_ends_with_the_run() {
