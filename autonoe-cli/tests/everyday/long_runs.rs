@@ -165,8 +165,5 @@ async fn an_interrupted_run(build: Build) {
     an_interrupted_run_is_continued(Backend::Claude(build.version));
 }
 
-on_both_builds![
-    thirty_deliverables,
-    an_agent_that_stalls,
-    an_interrupted_run
-];
+// The session loop is ours: one build is enough for many sessions.
+on_both_builds![an_interrupted_run; newer_only: an_agent_that_stalls, thirty_deliverables];

@@ -1,4 +1,4 @@
-//! Lines of `autonoe flow run` for the operator: warnings at the start, refused calls at the end.
+//! Lines of `autonoe flow run` for the operator: warnings at the start, denied calls at the end.
 
 use serde_json::json;
 
@@ -22,8 +22,8 @@ fn run(options: &[&str]) -> Ended {
 }
 
 #[test]
-fn refused_calls_are_listed_once_at_the_end() {
-    let summary = "Refused calls that you can allow:
+fn denied_calls_are_listed_once_at_the_end() {
+    let summary = "Denied calls that you can allow:
   1x Bash: curl example.com
      to allow it: set \"allowCommands\": [\"curl\"] in .autonoe/agent.json
 ";
