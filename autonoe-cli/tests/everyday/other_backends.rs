@@ -61,13 +61,23 @@ fn credentials_and_protected_files_are_safe(backend: Backend) {
 on_other_backends![
     a_memory_file_is_followed,
     git_works_and_files_are_changed,
-    an_agent_that_stalls_is_stopped,
     an_interrupted_run_is_continued,
     credentials_and_protected_files_are_safe,
     projects_are_built_and_servers_called,
 ];
 
-// Not on Gemini CLI, which needs seconds of processor time for each of the sessions.
+// Runs of many sessions are not repeated on Gemini CLI, which needs seconds of processor time for
+// each session.
+
+#[test]
+fn an_agent_that_stalls_is_stopped_on_codex() {
+    an_agent_that_stalls_is_stopped(Backend::Codex);
+}
+
+#[test]
+fn an_agent_that_stalls_is_stopped_on_a_model() {
+    an_agent_that_stalls_is_stopped(Backend::Model(Api::Messages));
+}
 
 #[test]
 fn thirty_deliverables_take_thirty_one_sessions_on_codex() {
