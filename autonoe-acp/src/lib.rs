@@ -6,7 +6,8 @@
 //! bubblewrap, where the project can be written and everything else only read.
 //!
 //! [`AcpOptions::gemini`] knows what is special about Gemini CLI: its home, its settings, how it
-//! names its tools, and that it calls a turn finished whose model broke off.
+//! names its tools, and that it reports a turn as finished although the answer of its model is
+//! incomplete.
 //!
 //! Inside, `wire`, `events` and `outcome` are pure: what is told, what it means as it comes, and
 //! how a turn ended. `launch` makes arguments and files of choices; `session` owns the

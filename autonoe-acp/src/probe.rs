@@ -1,4 +1,8 @@
-//! Whether a program is an agent of the protocol, and which.
+//! Probe of an agent: its [`Capabilities`], from its answer to `initialize`.
+
+use std::fs::Metadata;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use autonoe_core::{
     AgentError, AgentErrorKind, Capabilities, HookCoverage, ServerReach, Support, TokenReports,
@@ -16,8 +20,9 @@ use crate::wire::speaks_http;
 
 /// Returns the capabilities of the agent.
 ///
-/// The program is started, asked and ended, unless it is the tested version of Gemini CLI, whose
-/// answer is known. Each session asks again.
+/// This starts the program, sends `initialize` and shuts the program down. The answer of the tested
+/// version of Gemini CLI is known, so it is not started if its program can be executed. Every
+/// session sends `initialize` again.
 pub(crate) async fn probe(options: &AcpOptions) -> Result<Capabilities, AgentError> {
     if options.preset == Preset::Gemini
         && options.home == HomeFolder::PerSession
@@ -32,15 +37,23 @@ pub(crate) async fn probe(options: &AcpOptions) -> Result<Capabilities, AgentErr
             .args
             .first()
             .is_some_and(|script| is_tested_version(script))
+        && is_executable(&options.program)
     {
-        // Fails as a session would if the place for its files cannot be created.
+        // Fails as a session would if the directory for its files cannot be created.
         probe_launch(options)?;
         return Ok(capabilities(options, &tested_gemini()));
     }
-    greet(options).await
+    start_and_probe(options).await
 }
 
-/// Returns what the tested version of Gemini CLI answers to `initialize`, as far as it matters.
+/// Returns whether `program` is an executable file at an absolute path, as a launch requires.
+fn is_executable(program: &Path) -> bool {
+    let is_executable_file =
+        |file: Metadata| file.is_file() && file.permissions().mode() & 0o111 != 0;
+    program.is_absolute() && program.metadata().is_ok_and(is_executable_file)
+}
+
+/// Returns the fields that are used of the answer of the tested Gemini CLI to `initialize`.
 fn tested_gemini() -> Value {
     json!({
         "agentInfo": {"version": TESTED_VERSION},
@@ -48,46 +61,53 @@ fn tested_gemini() -> Value {
     })
 }
 
-/// Starts the program, greets it and ends it, whatever its credentials are.
-pub(crate) async fn greet(options: &AcpOptions) -> Result<Capabilities, AgentError> {
+/// Returns the capabilities of the agent from its answer to `initialize`.
+///
+/// Starts the program and shuts it down. Does not check for credentials.
+///
+/// # Errors
+///
+/// The program cannot be started, does not answer within the start limit, or does not support the
+/// protocol.
+pub(crate) async fn start_and_probe(options: &AcpOptions) -> Result<Capabilities, AgentError> {
     let launch = probe_launch(options)?;
     let translator = Translator::new(options.preset.dialect(), Vec::new());
     let mut live = Live::start(options, launch, translator).await?;
-    let greeted = tokio::time::timeout(options.start_limit, live.greet(options)).await;
+    let answer = tokio::time::timeout(options.start_limit, live.initialize(options)).await;
     live.end().await;
-    let told = greeted.unwrap_or_else(|_elapsed| Err(late(options)))?;
-    Ok(capabilities(options, &told))
+    let answer = answer.unwrap_or_else(|_elapsed| Err(late(options)))?;
+    Ok(capabilities(options, &answer))
 }
 
-/// Says what an agent can do that told `told` of itself.
-fn capabilities(options: &AcpOptions, told: &Value) -> Capabilities {
-    let loads = told["agentCapabilities"]["loadSession"] == true;
+/// Returns the capabilities of an agent with this `answer` to `initialize`.
+fn capabilities(options: &AcpOptions, answer: &Value) -> Capabilities {
+    let loads = answer["agentCapabilities"]["loadSession"] == true;
     let resume = match loads && options.home != HomeFolder::PerSession {
         true => Support::Yes,
         false => Support::No,
     };
     let capabilities = Capabilities::new(&options.name)
-        // It asks about what it chooses to, and nobody can tell what that is.
+        // The agent decides which calls it asks about, and the protocol does not report which.
         .with_hooks(HookCoverage::AskedOnly)
         .with_sandbox(Support::No)
         .with_sandbox_remedy(options.walls.remedy())
         .with_outer_sandbox(Support::Yes)
         .with_cost(Support::No)
         .with_tokens(match options.preset {
-            // An agent may tell tokens, and says nowhere whether it will.
+            // An agent may report tokens, and does not announce whether it will.
             Preset::Plain => TokenReports::None,
             Preset::Gemini => TokenReports::EachTurn,
         })
         .with_quota_reset(Support::No)
         .with_resume(resume)
         .with_in_process_tools(Support::No)
-        .with_tool_server(match speaks_http(told) {
+        .with_tool_server(match speaks_http(answer) {
             true => ServerReach::Address,
             false => ServerReach::Command,
         })
         .with_steering(Support::No)
         .with_events(ToldEvents::default());
-    match told["agentInfo"]["version"].as_str() {
+    match answer["agentInfo"]["version"].as_str() {
         Some(version) => capabilities.with_version(version),
         None => capabilities,
     }
@@ -95,11 +115,54 @@ fn capabilities(options: &AcpOptions, told: &Value) -> Capabilities {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
     use super::*;
 
+    /// Returns the options for a tested Gemini CLI in `folder` that is run by `node`.
+    fn tested_package(folder: &Path, node: &Path) -> AcpOptions {
+        let script = folder.join("gemini.js");
+        let manifest = json!({"name": "@google/gemini-cli", "version": TESTED_VERSION});
+        fs::write(&script, "").expect("writable");
+        fs::write(folder.join("package.json"), manifest.to_string()).expect("writable");
+        let environment = [("GEMINI_API_KEY".into(), "secret".into())];
+        AcpOptions::gemini(node, script, environment).with_temporary(folder)
+    }
+
+    #[tokio::test]
+    async fn the_tested_package_is_not_started() {
+        let folder = tempfile::tempdir().expect("a folder");
+        // It would exit without an answer.
+        let options = tested_package(folder.path(), Path::new("/bin/sh"));
+
+        let capabilities = probe(&options).await.expect("its answer is known");
+
+        assert_eq!(capabilities.version.as_deref(), Some(TESTED_VERSION));
+    }
+
+    #[tokio::test]
+    async fn the_tested_package_without_a_program_to_run_it_is_not_available() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let not_executable = folder.path().join("not_executable");
+        fs::write(&not_executable, "").expect("writable");
+        for program in [
+            folder.path().join("missing"),
+            folder.path().to_owned(),
+            not_executable,
+            PathBuf::from("sh"),
+        ] {
+            let options = tested_package(folder.path(), &program);
+
+            let error = probe(&options).await.expect_err("it cannot be started");
+
+            assert_eq!(error.kind(), AgentErrorKind::NotAvailable, "{program:?}");
+        }
+    }
+
     #[test]
-    fn nothing_is_claimed_that_is_not_so() {
-        let told = json!({
+    fn capabilities_follow_the_answer_and_the_home() {
+        let answer = json!({
             "protocolVersion": 1,
             "agentInfo": {"name": "x", "version": "1.2"},
             "agentCapabilities": {"loadSession": true},
@@ -110,7 +173,7 @@ mod tests {
         ] {
             let options = AcpOptions::new("x", "/bin/x", []).with_home(home);
 
-            let can = capabilities(&options, &told);
+            let can = capabilities(&options, &answer);
 
             assert_eq!(can.hooks, HookCoverage::AskedOnly);
             assert_eq!(

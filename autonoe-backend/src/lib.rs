@@ -12,6 +12,6 @@ mod launch;
 mod session;
 
 pub use launch::{
-    Inside, SandboxNetwork, SandboxSpec, SessionPlace, Walls, session_environment, sweep,
+    Inside, SandboxNetwork, SandboxSpec, SessionPlace, Walls, add_session_environment, sweep,
 };
 pub use session::{After, Command, Commands, Program, ProgramClient, Query};

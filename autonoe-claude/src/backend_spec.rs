@@ -127,7 +127,7 @@ impl BackendSpec for ClaudeBackend {
     }
 
     async fn probe(&self, context: &SpecContext) -> BackendProbe {
-        spec_probe::look(self, context).await
+        spec_probe::probe_backend(self, context).await
     }
 }
 

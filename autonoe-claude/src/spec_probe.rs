@@ -1,4 +1,4 @@
-//! What is found of Claude Code before a run, for people.
+//! [`BackendProbe`] of Claude Code for the operator: program, login and sandbox.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -28,8 +28,8 @@ const OTHER_SERVICES: [&str; 3] = [
     "CLAUDE_CODE_USE_FOUNDRY",
 ];
 
-/// Looks for the program, what it logs in with, and what its sandbox needs.
-pub(crate) async fn look(spec: &ClaudeBackend, context: &SpecContext) -> BackendProbe {
+/// Probes the program, its credentials and the requirements of its sandbox.
+pub(crate) async fn probe_backend(spec: &ClaudeBackend, context: &SpecContext) -> BackendProbe {
     const NAME: &str = "claude";
     let mut found = BackendProbe::new(NAME).with_default_model(spec.model.clone());
     let mut login = Login::Unknown;
@@ -82,8 +82,7 @@ fn version(name: &str, path: &str, probe: &Probe) -> ProbeFinding {
     }
 }
 
-/// Looks whether there are credentials, if the program did not say so itself. What they are is
-/// never read.
+/// Checks for credentials if Claude Code did not report its login, and does not read them.
 fn credentials(
     login: Login,
     spec: &ClaudeBackend,
@@ -112,7 +111,7 @@ fn credentials(
     }
     let found = "no login and no key was found";
     match cfg!(target_os = "macos") {
-        // There it may be in the keychain, which is not ours to open.
+        // The login may be in the keychain, which Autonoe does not open.
         true => (
             Credentials::Unknown,
             ProbeFinding::warning(NAME, found, LOG_IN),

@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn each_reason_has_the_code_that_is_documented() {
-        let error = || Failure::permanent("crashed", "it broke off");
+        let error = || Failure::permanent("crashed", "it crashed");
         for (reason, code) in [
             (ExitReason::AllPassed, 0),
             (ExitReason::AllVerified, 0),

@@ -102,7 +102,7 @@ impl BackendSpec for CodexBackend {
     }
 
     async fn probe(&self, context: &SpecContext) -> BackendProbe {
-        spec_probe::look(self, context).await
+        spec_probe::probe_backend(self, context).await
     }
 
     fn outer_sandbox(&self) -> Option<OuterSandbox> {

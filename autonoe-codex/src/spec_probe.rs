@@ -1,4 +1,4 @@
-//! What is found of Codex before a run, for people.
+//! [`BackendProbe`] of Codex for the operator: program, credentials and sandbox.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -38,8 +38,8 @@ pub(crate) fn service_of_key(
     has_none.then(|| CodexProvider::new(value(ADDRESS).unwrap_or(OPENAI), KEY))
 }
 
-/// Looks for the program, its credentials, and what the sandbox around it needs.
-pub(crate) async fn look(spec: &CodexBackend, context: &SpecContext) -> BackendProbe {
+/// Probes the program, its credentials and the requirements of the sandbox around it.
+pub(crate) async fn probe_backend(spec: &CodexBackend, context: &SpecContext) -> BackendProbe {
     const NAME: &str = "codex";
     let mut found = BackendProbe::new(NAME).with_default_model(spec.model.clone());
     let Ok(options) = spec.options(context) else {

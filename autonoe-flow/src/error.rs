@@ -209,7 +209,7 @@ kinds! {
     SdkConnection, "sdk_connection", SdkBridge, true;
     /// The service behind the agent asks to wait.
     SdkRateLimit, "sdk_rate_limit", SdkBridge, true;
-    /// The agent broke off, or gave no answer.
+    /// The agent failed, or gave no answer.
     SdkSession, "sdk_session", SdkBridge, true;
     /// The agent cannot be used as it is set up: credentials, an unknown model.
     SdkRefused, "sdk_refused", SdkBridge, false;

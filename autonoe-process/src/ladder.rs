@@ -7,9 +7,9 @@ use crate::Signal;
 /// What is done to end a process, step by step, before it is killed.
 ///
 /// After each step the process gets some time; when it ends, the steps that are
-/// left are not taken. At last, in any case, everything that is left of it is
-/// killed: the process, its group, what descends from it and what has its
-/// [`Marker`](crate::Marker).
+/// left are not taken. At last, everything that is left of it is killed: the process, its
+/// group and its descendants. Processes with its [`Marker`](crate::Marker) are killed too,
+/// unless its supervisor proves that no descendant is left.
 ///
 /// The default is made for agents that have nothing to do any more: closing their
 /// input ends them, `SIGINT` makes them end their tools, `SIGTERM` is for those that

@@ -12,17 +12,19 @@
 //! - [`Ladder`] says how a child is ended, step by step; [`ShutDown`] tells how it went.
 //! - [`Outliving`] is a child that goes on when this program ends, and [`ProcessIdentity`] finds it
 //!   again.
-//! - [`Marker`] finds what is left, also of a program that was killed. One that this program was
-//!   started with itself can be [handed on](Marker::hand_on).
+//! - [`Marker`] finds processes without a handle, for example those of a program that was killed.
+//!   A marker that this program was itself started with can be [handed on](Marker::hand_on).
 //! - [`SessionFolder`] is a folder that goes with the last process.
 //! - [`OsSandbox`] says what holds around a child: what it can write and see, and whether it
 //!   has a network. [`Launch::inside`] starts it there or not at all.
 //! - [`Commands`] runs commands to their end. [`find_program`] looks for a program.
+//! - [`refuse_bare_repositories`] and [`add_git_setting`] set up Git for a child.
 //!
 //! The crate is made for Linux, where each child has a supervisor process that adopts its orphans.
-//! A shutdown finds daemons whatever session and environment they have. The marker is the fallback.
-//! Other Unix systems have only the process group: the child gets no signal when this program dies,
-//! and a shutdown does not find processes that left the group.
+//! A shutdown ends the process tree of the supervisor, including daemons with a session and an
+//! environment of their own. It searches for the marker only when there is no supervisor, or when a
+//! process is left. Other Unix systems have only the process group: the child gets no signal when
+//! this program dies, and a shutdown does not find processes that left the group.
 //!
 //! It does not read the environment (but for a marker that it is asked about), install signal handlers or print; it needs a tokio
 //! runtime to start a child and to talk to it, but none to end it.
@@ -40,6 +42,7 @@ mod endings;
 mod exit;
 mod family;
 mod find_program;
+mod git_settings;
 mod handed_on;
 mod identity;
 mod inherited;
@@ -66,6 +69,7 @@ pub use commands::{CommandEnd, CommandError, CommandOutput, Commands};
 pub use endings::wait_for_shut_downs;
 pub use exit::Exit;
 pub use find_program::find_program;
+pub use git_settings::{add_git_setting, refuse_bare_repositories};
 pub use identity::ProcessIdentity;
 pub use ladder::{Action, Ladder, Step};
 pub use launch::Launch;

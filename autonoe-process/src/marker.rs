@@ -1,16 +1,20 @@
-//! What a process and everything that it starts is known by.
+//! Environment variable that identifies a process and everything that it starts.
 
 use std::time::Duration;
 
 use crate::family::Family;
 use crate::shut_down::{ProcessInfo, Sweep};
 
-/// An environment variable that a child gets and hands on to all that it starts.
+/// An environment variable of a child, which the programs that it starts inherit.
 ///
-/// Tools of an agent create sessions of their own and outlive it. On Linux, a shutdown finds them
-/// by the supervisor process of the agent, which adopts them. The marker finds them without a
-/// handle, for example from another program. The value must be unique on the machine, for example
-/// the ID of a run and the number of a session.
+/// Tools of an agent create sessions of their own and outlive it. On Linux, they stay descendants
+/// of the supervisor process of the agent, and a shutdown ends this process tree. If the supervisor
+/// has no child but the ended agent, the shutdown is complete and does not search for the marker.
+/// The marker is the fallback of a shutdown, used when there is no supervisor or when a process is
+/// left. It also finds processes without a handle, for example from another program.
+///
+/// The value must be unique on the machine, for example the ID of a run and the number of a
+/// session.
 ///
 /// The marker does not find a program that is started with another environment, or that overwrites
 /// its own (as some daemons do to show a title).

@@ -96,7 +96,7 @@ impl ScriptedAgents {
         self
     }
 
-    /// Does not fail the test on drop: for scripts that are meant to be broken off.
+    /// Does not fail the test on drop: for scripts that are meant to be interrupted.
     ///
     /// [`problems`](Self::problems) and [`verify`](Self::verify) still tell.
     pub fn unverified(mut self) -> Self {

@@ -16,8 +16,8 @@ use crate::step::{Expectation, Step, ToolUse};
 
 /// What a scripted agent does in one session, step by step.
 ///
-/// Its name and the number of the step stand in every failure. A script
-/// without an ending breaks off: its stream ends without an `End`.
+/// Its name and the number of the step stand in every failure. The stream of a
+/// script without an ending ends without an `End`.
 ///
 /// ```
 /// use autonoe_scripted::SessionScript;

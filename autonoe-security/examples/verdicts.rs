@@ -2,7 +2,8 @@
 //!
 //! Each line of standard input has the fields `id`, `mode` (`run` or `sync`), `profile` (null, a
 //! name or a list), `allow_destructive`, `allow_commands` and `command`. For each, a line with
-//! `id`, `allowed`, `rule` and `reason` is written. `/srv/project` is the project directory.
+//! `id`, `allowed`, `rule` and `reason` is written. The project is in `project_dir`, or in
+//! `/srv/project`.
 //!
 //! ```console
 //! $ echo '{"id": 1, "command": "npm test && curl example.com"}' |
@@ -14,10 +15,10 @@
 use std::error::Error;
 use std::io::{BufRead, Write};
 
-use autonoe_security::{
-    AllowCommands, BashSecurity, BashValidator, Destructive, Mode, Policy, PolicyConfig, Profile,
-};
+use autonoe_security::{BashSecurity, BashValidator, Policy};
 use serde_json::{Value, json};
+
+mod cases;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
@@ -26,60 +27,24 @@ fn main() -> Result<(), Box<dyn Error>> {
         if line.trim().is_empty() {
             continue;
         }
-        let said = judge(&line).map_err(|error| format!("line {}: {error}", number + 1))?;
-        writeln!(output, "{said}")?;
+        let verdict = judge(&line).map_err(|error| format!("line {}: {error}", number + 1))?;
+        writeln!(output, "{verdict}")?;
     }
     Ok(())
 }
 
 fn judge(line: &str) -> Result<Value, Box<dyn Error>> {
-    let asked: Value = serde_json::from_str(line)?;
-    let command = asked["command"].as_str().ok_or("there is no command")?;
-    let validator = BashValidator::new(Policy::new(config(&asked)?)?);
+    let case: Value = serde_json::from_str(line)?;
+    let command = case["command"].as_str().ok_or("there is no command")?;
+    let validator = BashValidator::new(Policy::new(cases::config(&case)?)?);
 
     let verdict = validator.check(command);
 
     let denial = verdict.denial();
     Ok(json!({
-        "id": asked["id"],
+        "id": case["id"],
         "allowed": verdict.is_allowed(),
         "rule": denial.map(|denial| &denial.rule),
         "reason": denial.map(ToString::to_string),
     }))
-}
-
-fn config(asked: &Value) -> Result<PolicyConfig, Box<dyn Error>> {
-    let names = |value: &Value| -> Vec<String> {
-        let list = value.as_array().into_iter().flatten();
-        let names = list.chain(value.is_string().then_some(value));
-        names.filter_map(Value::as_str).map(str::to_owned).collect()
-    };
-    let profile = |name: &String| {
-        let mut all = Profile::ALL.into_iter();
-        let found = all.find(|profile| profile.name() == name);
-        found.ok_or_else(|| format!("there is no profile {name:?}"))
-    };
-    let profiles = match &asked["profile"] {
-        Value::Null => None,
-        chosen => Some(
-            names(chosen)
-                .iter()
-                .map(profile)
-                .collect::<Result<_, _>>()?,
-        ),
-    };
-    Ok(PolicyConfig {
-        mode: match asked["mode"].as_str() {
-            None | Some("run") => Mode::Run,
-            Some("sync") => Mode::Sync,
-            Some(mode) => return Err(format!("there is no mode {mode:?}").into()),
-        },
-        profiles,
-        allow_commands: AllowCommands::List(names(&asked["allow_commands"]).into_iter().collect()),
-        destructive: match asked["allow_destructive"].as_bool() {
-            Some(true) => Destructive::Allowed,
-            _ => Destructive::Forbidden,
-        },
-        ..PolicyConfig::new("/srv/project")
-    })
 }

@@ -38,6 +38,57 @@ use crate::{Denial, Layer, Verdict};
 pub trait BashSecurity: Send + Sync {
     /// Judges `command`, the whole text that would be handed to Bash.
     fn check(&self, command: &str) -> Verdict;
+
+    /// Adds a judge: a command is allowed if both allow it.
+    ///
+    /// The other judge can only add denials. If both deny a command, the first denial is returned.
+    ///
+    /// ```
+    /// use autonoe_security::{
+    ///     BashSecurity, BashValidator, Denial, Layer, Policy, PolicyConfig, Verdict,
+    /// };
+    ///
+    /// let policy = BashValidator::new(Policy::new(PolicyConfig::new("/srv/project"))?);
+    /// let words_of = policy.clone();
+    /// let no_push = move |command: &str| {
+    ///     for found in words_of.explain(command).commands {
+    ///         for words in found.invocations() {
+    ///             let is_git = words[..].first().is_some_and(|name| name.as_deref() == Some("git"));
+    ///             if is_git && words.iter().any(|word| word.as_deref() == Some("push")) {
+    ///                 let denial = Denial::new("no-push", Layer::User, "people push, agents do not");
+    ///                 return Verdict::Deny(denial.at(found.span.clone()));
+    ///             }
+    ///         }
+    ///     }
+    ///     Verdict::Allow
+    /// };
+    ///
+    /// let judge = policy.and(no_push);
+    ///
+    /// assert!(judge.check("git fetch && git status").is_allowed());
+    /// assert!(!judge.check("git fetch && timeout 60 git push").is_allowed());
+    /// assert!(!judge.check("curl https://example.com").is_allowed());
+    /// # Ok::<(), autonoe_security::PolicyError>(())
+    /// ```
+    fn and<J: BashSecurity>(self, other: J) -> And<Self, J>
+    where
+        Self: Sized,
+    {
+        And(self, other)
+    }
+}
+
+/// Two judges of which both must allow a command: [`BashSecurity::and`].
+#[derive(Clone, Copy, Debug)]
+pub struct And<A, B>(A, B);
+
+impl<A: BashSecurity, B: BashSecurity> BashSecurity for And<A, B> {
+    fn check(&self, command: &str) -> Verdict {
+        match self.0.check(command) {
+            Verdict::Allow => self.1.check(command),
+            denied => denied,
+        }
+    }
 }
 
 impl<F> BashSecurity for F

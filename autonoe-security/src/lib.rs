@@ -30,6 +30,8 @@ mod bash_security;
 mod check;
 #[cfg(feature = "corpus")]
 pub mod corpus;
+mod credential_places;
+mod inner_commands;
 mod policy;
 mod rule;
 mod symlinks;
@@ -37,8 +39,10 @@ pub mod syntax;
 mod validator;
 mod verdict;
 
-pub use bash_security::{BashSecurity, DenyAll};
-pub use check::Finding;
+pub use bash_security::{And, BashSecurity, DenyAll};
+pub use check::{Finding, InnerCommand, is_reading_awk_program, is_reading_sed_script};
+pub use credential_places::CREDENTIAL_PLACES;
+pub use inner_commands::InnerCommands;
 pub use policy::{
     AllowCommands, Destructive, Examples, Mode, Policy, PolicyConfig, PolicyError, Profile,
     TieredCommands,

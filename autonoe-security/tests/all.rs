@@ -4,4 +4,5 @@ mod common;
 mod fuzz;
 mod oracle;
 mod policy;
+mod programs;
 mod syntax;

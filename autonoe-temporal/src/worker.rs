@@ -65,8 +65,8 @@ pub enum WorkerError {
     /// It could not begin.
     #[error("the worker cannot begin")]
     Begin(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// It broke off.
-    #[error("the worker broke off")]
+    /// It failed while it was running.
+    #[error("the worker failed")]
     BrokeOff(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
@@ -161,7 +161,7 @@ impl TemporalWorker {
     ///
     /// # Errors
     ///
-    /// It cannot begin, or it breaks off. A server that is away is waited for.
+    /// It cannot begin, or fails. The worker waits for a server that is unreachable.
     pub async fn run(self, stopped: CancellationToken) -> Result<(), WorkerError> {
         let runtime = Runtime::from_current_tokio(Default::default()).map_err(begin)?;
         let host = host_queue(&self.settings.queue, &self.worker.host);

@@ -26,7 +26,7 @@ struct Torture {
     rounds: u32,
 }
 
-const TORTURES: [Torture; 8] = [
+const TORTURES: [Torture; 12] = [
     Torture {
         what: "kills: eight writers of a ledger are killed at random",
         package: "autonoe-core",
@@ -68,6 +68,30 @@ const TORTURES: [Torture; 8] = [
         package: "autonoe-security",
         test: "oracle::nothing_runs_that_the_validator_has_not_seen",
         rounds: 100_000,
+    },
+    Torture {
+        what: "programs: sed scripts that the validator allows are run",
+        package: "autonoe-security",
+        test: "programs::allowed_sed_scripts_write_nothing_and_run_nothing",
+        rounds: 100_000,
+    },
+    Torture {
+        what: "programs: awk programs that the validator allows are run",
+        package: "autonoe-security",
+        test: "programs::allowed_awk_programs_write_nothing_and_run_nothing",
+        rounds: 100_000,
+    },
+    Torture {
+        what: "programs: xargs commands that the validator allows are run on hostile input",
+        package: "autonoe-security",
+        test: "programs::xargs::allowed_xargs_commands_change_nothing_whatever_their_input_is",
+        rounds: 20_000,
+    },
+    Torture {
+        what: "programs: curl commands that the validator allows are run against a server",
+        package: "autonoe-security",
+        test: "programs::curl::allowed_curl_commands_reach_this_machine_only_and_touch_no_protected_file",
+        rounds: 20_000,
     },
     Torture {
         what: "noise: texts that nobody writes are parsed and judged",

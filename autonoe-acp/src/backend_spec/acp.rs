@@ -15,7 +15,7 @@ use autonoe_process::find_program;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::probe::{look_at_agent, not_there};
+use super::probe::{missing_program, probe_agent};
 use crate::agents::AcpAgents;
 use crate::launch::{AcpOptions, HomeFolder};
 
@@ -124,10 +124,10 @@ impl BackendSpec for AcpBackend {
 
     async fn probe(&self, context: &SpecContext) -> BackendProbe {
         match self.options(context) {
-            Ok(options) => look_at_agent(Self::TAG, &options).await,
+            Ok(options) => probe_agent(Self::TAG, &options).await,
             Err(error) => {
                 let remedy = "install it, or write its whole path";
-                not_there(Self::TAG, error.reason(), remedy)
+                missing_program(Self::TAG, error.reason(), remedy)
             }
         }
     }
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_an_error() {
+    fn a_missing_program_is_an_error() {
         let spec: AcpBackend = serde_json::from_value(json!({"command": "nobody"})).expect("one");
 
         let error = spec

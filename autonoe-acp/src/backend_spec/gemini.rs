@@ -14,7 +14,7 @@ use autonoe_process::find_program;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::probe::{look_at_gemini, not_there};
+use super::probe::{missing_program, probe_gemini};
 use crate::agents::AcpAgents;
 use crate::launch::{AcpOptions, HomeFolder};
 
@@ -98,10 +98,10 @@ impl BackendSpec for GeminiBackend {
 
     async fn probe(&self, context: &SpecContext) -> BackendProbe {
         match self.options(context) {
-            Ok(options) => look_at_gemini(&options).await,
+            Ok(options) => probe_gemini(&options).await,
             Err(error) => {
                 let remedy = "install Node.js and Gemini CLI (npm install -g @google/gemini-cli)";
-                not_there(Self::TAG, error.reason(), remedy)
+                missing_program(Self::TAG, error.reason(), remedy)
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What is found of an agent before a run, for people.
+//! [`BackendProbe`] of an agent for the operator: program, version, credentials and sandbox.
 
 use std::path::Path;
 
@@ -6,26 +6,26 @@ use autonoe_core::{AgentError, BackendProbe, Credentials, ProbeFinding};
 use autonoe_process::OsSandbox;
 
 use crate::launch::{AcpOptions, HomeFolder, TESTED_VERSION, missing_credentials};
-use crate::probe::greet;
+use crate::probe::start_and_probe;
 
-/// Tells that a program is not there.
-pub(super) fn not_there(tag: &str, error: &str, remedy: &str) -> BackendProbe {
+/// Returns the probe of a backend whose program is missing.
+pub(super) fn missing_program(tag: &str, error: &str, remedy: &str) -> BackendProbe {
     BackendProbe::new(tag).finding(ProbeFinding::problem(tag, error, remedy))
 }
 
-/// Looks at Gemini CLI: starts it, asks it who it is, and ends it.
-pub(super) async fn look_at_gemini(options: &AcpOptions) -> BackendProbe {
+/// Probes Gemini CLI. Starts the program and shuts it down.
+pub(super) async fn probe_gemini(options: &AcpOptions) -> BackendProbe {
     const NAME: &str = "gemini";
     let script = options.args.first().map(Path::new);
     let program = script.unwrap_or(&options.program);
-    let (found, version) = begin(NAME, program, options).await;
+    let (found, version) = probe_program(NAME, program, options).await;
     let found = match version {
         Some(version) if version != TESTED_VERSION => {
-            let told = format!("version {version} is not one that Autonoe was tried with");
+            let warning = format!("version {version} is not one that Autonoe was tried with");
             let remedy = format!("if sessions fail, install {TESTED_VERSION}");
             found
                 .with_tested(false)
-                .finding(ProbeFinding::warning(NAME, told, remedy))
+                .finding(ProbeFinding::warning(NAME, warning, remedy))
         }
         Some(_) => found.with_tested(true),
         None => found,
@@ -37,28 +37,35 @@ pub(super) async fn look_at_gemini(options: &AcpOptions) -> BackendProbe {
         .finding(sandbox(options))
 }
 
-/// Looks at any agent in the same way.
-pub(super) async fn look_at_agent(tag: &str, options: &AcpOptions) -> BackendProbe {
-    let (found, _) = begin(tag, &options.program, options).await;
+/// Probes any other agent. Starts the program and shuts it down.
+pub(super) async fn probe_agent(tag: &str, options: &AcpOptions) -> BackendProbe {
+    let (found, _) = probe_program(tag, &options.program, options).await;
     found.finding(sandbox(options))
 }
 
-async fn begin(tag: &str, program: &Path, options: &AcpOptions) -> (BackendProbe, Option<String>) {
+async fn probe_program(
+    tag: &str,
+    program: &Path,
+    options: &AcpOptions,
+) -> (BackendProbe, Option<String>) {
     let found = BackendProbe::new(tag)
         .with_program(program)
         .with_default_model(options.model.clone());
     let program = program.display();
-    match greet(options).await {
+    match start_and_probe(options).await {
         Err(error) => (found.finding(refused(tag, &error)), None),
         Ok(capabilities) => match capabilities.version {
             Some(version) => {
-                let told = format!("{program}, version {version}");
+                let description = format!("{program}, version {version}");
                 let found = found.with_version(&version);
-                (found.finding(ProbeFinding::good(tag, told)), Some(version))
+                (
+                    found.finding(ProbeFinding::good(tag, description)),
+                    Some(version),
+                )
             }
             None => {
-                let told = format!("{program}, which does not tell its version");
-                (found.finding(ProbeFinding::good(tag, told)), None)
+                let description = format!("{program}, which does not report its version");
+                (found.finding(ProbeFinding::good(tag, description)), None)
             }
         },
     }
@@ -71,7 +78,7 @@ fn refused(tag: &str, error: &AgentError) -> ProbeFinding {
     }
 }
 
-/// Looks whether there are credentials. What they are is never read.
+/// Checks for credentials, and does not read them.
 fn credentials(options: &AcpOptions) -> (Credentials, ProbeFinding) {
     const NAME: &str = "credentials";
     match (missing_credentials(&options.environment), &options.home) {
@@ -90,7 +97,7 @@ fn credentials(options: &AcpOptions) -> (Credentials, ProbeFinding) {
     }
 }
 
-/// Looks whether the sandbox around the agent can be made.
+/// Checks whether the sandbox around the agent can be created.
 fn sandbox(options: &AcpOptions) -> ProbeFinding {
     const NAME: &str = "sandbox";
     let Some(bubblewrap) = options.walls.bubblewrap.clone() else {

@@ -85,8 +85,8 @@ impl Dialect {
 
     /// Tells whether a turn that ends after a tool, without a word, is a broken one.
     ///
-    /// Gemini CLI says `end_turn` also when the answer of its model broke off or was blocked. Its
-    /// models have the last word otherwise.
+    /// Gemini CLI says `end_turn` also when the answer of its model is incomplete or was blocked.
+    /// Its models have the last word otherwise.
     pub(crate) fn always_has_the_last_word(self) -> bool {
         self == Self::Gemini
     }

@@ -1,10 +1,11 @@
-//! What Gemini CLI needs to be an agent without a person.
+//! Environment, credentials and project checks for unattended sessions of Gemini CLI.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use autonoe_core::{AgentError, AgentErrorKind, SessionSpec};
+use autonoe_process::add_git_setting;
 
 use super::{AcpOptions, HomeFolder, Preset};
 
@@ -44,9 +45,9 @@ const GIT_IDENTITY: [(&str, &str); 2] = [
     ("GIT_AUTHOR_EMAIL", "user.email"),
 ];
 
-/// Makes `environment` that of Gemini CLI, for a session whose files are in `folder` and that has
-/// this `home`, or the user's.
-pub(super) fn furnish(
+/// Adds the variables of Gemini CLI to `environment`. The files of the session are in `folder`.
+/// Without a `home`, the session uses that of the user.
+pub(super) fn set_environment(
     environment: &mut BTreeMap<OsString, OsString>,
     folder: &Path,
     home: Option<&Path>,
@@ -73,19 +74,10 @@ pub(super) fn furnish(
 /// Gemini CLI passes no configuration of the user to commands, and treats `GIT_AUTHOR_NAME` as a
 /// credential because of the letters `AUTH`. It passes `GIT_CONFIG_*`.
 fn pass_git_identity(environment: &mut BTreeMap<OsString, OsString>) {
-    let count = environment.get(OsStr::new("GIT_CONFIG_COUNT"));
-    let count = count.and_then(|count| count.to_str()?.parse().ok());
-    let mut count: usize = count.unwrap_or(0);
     for (variable, setting) in GIT_IDENTITY {
-        let Some(value) = environment.get(OsStr::new(variable)).cloned() else {
-            continue;
-        };
-        environment.insert(format!("GIT_CONFIG_KEY_{count}").into(), setting.into());
-        environment.insert(format!("GIT_CONFIG_VALUE_{count}").into(), value);
-        count += 1;
-    }
-    if count > 0 {
-        environment.insert("GIT_CONFIG_COUNT".into(), count.to_string().into());
+        if let Some(value) = environment.get(OsStr::new(variable)).cloned() {
+            add_git_setting(environment, setting, value);
+        }
     }
 }
 
@@ -137,7 +129,7 @@ pub(super) fn refuse_files(
     Ok(())
 }
 
-/// Says what is missing in `environment` for a program with a fresh home, if something is.
+/// Returns the remedy if `environment` has no credentials for a session with a fresh home.
 pub(crate) fn missing_credentials(
     environment: &BTreeMap<OsString, OsString>,
 ) -> Option<&'static str> {
@@ -187,7 +179,7 @@ mod tests {
         let mut environment = BTreeMap::from(environment);
         let (folder, home) = (Path::new("/session"), Path::new("/session/home"));
 
-        furnish(&mut environment, folder, Some(home));
+        set_environment(&mut environment, folder, Some(home));
 
         let is = |name: &str, value: &str| environment[OsStr::new(name)] == OsStr::new(value);
         assert!(is("GEMINI_SYSTEM_MD", "false"));
@@ -208,7 +200,7 @@ mod tests {
         let given = given.map(|(name, value)| (name.into(), value.into()));
         let mut environment = BTreeMap::from(given);
 
-        furnish(&mut environment, Path::new("/session"), None);
+        set_environment(&mut environment, Path::new("/session"), None);
 
         for (name, value) in [
             ("GIT_CONFIG_COUNT", "3"),

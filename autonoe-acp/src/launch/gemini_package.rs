@@ -19,10 +19,10 @@ struct Manifest {
     version: String,
 }
 
-/// Tells whether `script` belongs to an installed package of the tested version.
+/// Returns whether `script` belongs to an installed package of the tested version.
 ///
-/// Starting Gemini CLI takes seconds, so its answers are used without asking again if the
-/// version is the one that they were recorded from.
+/// Starting Gemini CLI takes seconds. A probe of the tested version therefore uses the answer that
+/// was recorded from it.
 pub(crate) fn is_tested_version(script: &OsStr) -> bool {
     let version = installed_version(Path::new(script));
     version.is_some_and(|version| version == TESTED_VERSION)

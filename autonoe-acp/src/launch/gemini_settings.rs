@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use autonoe_core::CredentialFilter;
+use autonoe_core::{CredentialFilter, write_new_file};
 use serde_json::{Value, json};
 
 use super::gemini::{BY_API_KEY, GEMINI_KEYS, login};
@@ -70,7 +70,7 @@ pub(super) fn write(home: &Path, settings: &Value, session: &str) -> io::Result<
     }
     // Another session may read it at this moment.
     let whole = folder.join(format!("settings.json.{session}"));
-    fs::write(&whole, all.to_string())?;
+    write_new_file(&whole, all.to_string().as_bytes())?;
     fs::rename(whole, file)
 }
 
@@ -86,14 +86,14 @@ pub(super) fn fixed(home: &Path) -> io::Result<Vec<PathBuf>> {
     }
     for name in FIXED_FILES {
         let path = folder.join(name);
-        if !path.exists() {
-            let empty = match name.ends_with(".json") {
-                true => "{}",
-                false => "",
-            };
-            fs::write(&path, empty)?;
+        let empty: &[u8] = match name.ends_with(".json") {
+            true => b"{}",
+            false => b"",
+        };
+        match write_new_file(&path, empty) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => fixed.push(path),
         }
-        fixed.push(path);
     }
     Ok(fixed)
 }

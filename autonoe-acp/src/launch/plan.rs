@@ -6,8 +6,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use autonoe_backend::{Inside, SandboxNetwork, SessionPlace, session_environment};
-use autonoe_core::{AgentError, AgentErrorKind, McpServer, SessionSpec, Support};
+use autonoe_backend::{Inside, SandboxNetwork, SessionPlace, add_session_environment};
+use autonoe_core::{AgentError, AgentErrorKind, McpServer, SessionSpec, Support, write_new_file};
 use autonoe_process::Launch;
 
 use super::{AcpOptions, HomeFolder, Preset, gemini, gemini_settings, memory_files};
@@ -89,7 +89,7 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
             memory_files::refuse(&spec.cwd).await?;
         }
         let home = home(options, place.path());
-        gemini::furnish(&mut environment, place.path(), home.as_deref());
+        gemini::set_environment(&mut environment, place.path(), home.as_deref());
         if let Some(prompt) = &spec.system_prompt {
             let file = place.write("system.md", prompt)?;
             walls.readable.push(file.clone());
@@ -125,7 +125,7 @@ fn session_variables(options: &AcpOptions, spec: &SessionSpec) -> BTreeMap<OsStr
     };
     let mut environment = options.environment.clone();
     environment.retain(|name, _| is_needed(name) || !filter.withholds(name));
-    environment.extend(session_environment(spec));
+    add_session_environment(&mut environment, spec);
     let api_key = OsStr::new(gemini::API_KEY);
     if is_sent && !filter.allows(api_key) {
         environment.remove(api_key);
@@ -157,7 +157,7 @@ pub(crate) fn probe_launch(options: &AcpOptions) -> Result<Launch, AgentError> {
     environment.extend(own_folders(options, &folder));
     if options.preset == Preset::Gemini {
         let home = home(options, &folder);
-        gemini::furnish(&mut environment, &folder, home.as_deref());
+        gemini::set_environment(&mut environment, &folder, home.as_deref());
     }
     Ok(place
         .launch(&options.program, &folder)
@@ -215,7 +215,8 @@ fn write_settings(
     let filter = spec.map(|spec| spec.credential_filter.clone());
     let filter = filter.unwrap_or_default();
     let settings = gemini_settings::settings(&options.environment, &filter, max_turns);
-    fs::write(folder.join(gemini::SYSTEM_SETTINGS), settings.to_string())?;
+    let system = folder.join(gemini::SYSTEM_SETTINGS);
+    write_new_file(&system, settings.to_string().as_bytes())?;
     let session = folder.file_name().unwrap_or_default().to_string_lossy();
     match home {
         Some(home) => gemini_settings::write(home, &settings, &session),

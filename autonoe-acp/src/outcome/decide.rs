@@ -63,7 +63,7 @@ fn stopped(reason: &str, is_wordless: bool, was_stopped: bool) -> SessionOutcome
         "end_turn" => failed("the agent ended its turn without a last word".to_owned()),
         "max_turn_requests" => SessionOutcome::MaxTurns,
         "cancelled" => failed(
-            "the agent broke its turn off by itself, as some do when a call was refused".to_owned(),
+            "the agent cancelled its turn by itself, as some do when a call is denied".to_owned(),
         ),
         "max_tokens" => failed("the model came to the limit of its tokens".to_owned()),
         "refusal" => failed("the model refused to go on".to_owned()),

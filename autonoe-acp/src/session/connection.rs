@@ -81,7 +81,7 @@ impl Connection {
             if let Err(error) = talk.await {
                 tracing::debug!(
                     code = i32::from(error.code),
-                    "the talk with an agent broke off"
+                    "the connection to an agent failed"
                 );
             }
         });

@@ -1,4 +1,4 @@
-//! From nothing to an agent that waits for a prompt.
+//! Start of an agent, until it is ready for a prompt.
 
 use std::time::Duration;
 
@@ -97,34 +97,34 @@ impl Live {
     ) -> Result<(), AgentError> {
         let limit = options.start_limit;
         let ready = timeout(limit, async {
-            let told = self.greet(options).await?;
+            let answer = self.initialize(options).await?;
             self.authenticate(options, spec).await?;
-            self.begin(options, spec, &told).await
+            self.begin(options, spec, &answer).await
         });
         ready.await.unwrap_or_else(|_elapsed| Err(late(options)))
     }
 
-    /// Greets the agent, and returns what it says of itself.
+    /// Sends `initialize`, and returns the answer.
     ///
     /// # Errors
     ///
-    /// It is none, or speaks another version of the protocol.
-    pub(crate) async fn greet(&mut self, options: &AcpOptions) -> Result<Value, AgentError> {
+    /// The agent does not answer, or uses another version of the protocol.
+    pub(crate) async fn initialize(&mut self, options: &AcpOptions) -> Result<Value, AgentError> {
         // No file system and no terminal are offered: an agent that has them works past its own
         // questions.
         let us = Implementation::new("autonoe", env!("CARGO_PKG_VERSION"));
-        let initialize = InitializeRequest::new(ProtocolVersion::V1).client_info(us);
-        let answer = self.connection.ask("initialize", initialize);
-        let told = self.answer(answer).await?;
-        if told["protocolVersion"] != 1 {
-            let version = &told["protocolVersion"];
+        let request = InitializeRequest::new(ProtocolVersion::V1).client_info(us);
+        let answer = self.connection.ask("initialize", request);
+        let answer = self.answer(answer).await?;
+        if answer["protocolVersion"] != 1 {
+            let version = &answer["protocolVersion"];
             let message = format!(
                 "the agent {} speaks version {version} of the protocol, and not version 1",
                 options.name
             );
             return Err(AgentError::new(AgentErrorKind::Protocol, message));
         }
-        Ok(told)
+        Ok(answer)
     }
 
     /// Sends the API key to the agent, if its environment does not have it.
@@ -238,7 +238,7 @@ impl Live {
         }
     }
 
-    /// Says how the agent ended that closed its output.
+    /// Returns how an agent ended that closed its output.
     pub(super) async fn gone(&self) -> Ending {
         let limit = match self.connection.why_broken() {
             Some(_) => Duration::ZERO,
@@ -247,8 +247,8 @@ impl Live {
         let exited = timeout(limit, self.process.exited()).await;
         let mut how = match (self.connection.why_broken(), exited) {
             (Some(why), _) => format!("the agent cannot be understood: {why}"),
-            (None, Ok(exit)) => format!("the agent broke off ({exit:?})"),
-            (None, Err(_elapsed)) => "the agent closed its output and lives".to_owned(),
+            (None, Ok(exit)) => format!("the agent {exit}"),
+            (None, Err(_elapsed)) => "the agent closed its output and is still running".to_owned(),
         };
         let stderr = self.process.stderr_tail();
         if let Some(last) = stderr.lines().rev().find(|line| !line.trim().is_empty()) {

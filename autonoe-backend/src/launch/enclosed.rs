@@ -2,14 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, Support};
+use autonoe_core::{AgentError, AgentErrorKind, Places, SessionSpec, Support};
 use autonoe_process::{Launch, Network, OsSandbox};
 
 use super::walls::impossible;
 use super::{SandboxNetwork, SessionPlace, Walls};
-
-/// The folder of a project that only Autonoe writes to.
-const OURS: &str = ".autonoe";
 
 /// What is empty in every sandbox.
 const EMPTY: [&str; 2] = ["/tmp", "/run"];
@@ -71,9 +68,11 @@ impl Walls {
             SandboxNetwork::Shared => Network::Shared,
             SandboxNetwork::Off => Network::Off,
         });
-        let ours = project.join(OURS);
-        if ours.exists() {
-            sandbox = sandbox.read_only(ours);
+        for name in Places::STATE_FOLDERS {
+            let ours = project.join(name);
+            if ours.exists() {
+                sandbox = sandbox.read_only(ours);
+            }
         }
         let own = [project, folder].into_iter();
         let others = inside.writable.iter().chain(&self.writable);
@@ -126,7 +125,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    use autonoe_core::{Gate, Grants, OuterSandbox, Places, RunId, Sandbox, SessionKey, Toolbox};
+    use autonoe_core::{Gate, Grants, OuterSandbox, RunId, Sandbox, SessionKey, Toolbox};
 
     use super::*;
 
@@ -138,7 +137,9 @@ mod tests {
     fn project_and_own_folders_are_writable_and_ours_in_the_project_is_not() {
         let folder = tempfile::tempdir().expect("a folder");
         let project = folder.path().join("project");
-        fs::create_dir_all(project.join(OURS)).expect("it can be made");
+        for name in [".autonoe", ".harness"] {
+            fs::create_dir_all(project.join(name)).expect("it can be made");
+        }
         let mut walls = walls();
         walls.network = SandboxNetwork::Off;
         walls.writable = vec!["/cache".into()];
@@ -156,7 +157,8 @@ mod tests {
 
         let expected = OsSandbox::new("/usr/bin/bwrap")
             .network(Network::Off)
-            .read_only(project.join(OURS))
+            .read_only(project.join(".autonoe"))
+            .read_only(project.join(".harness"))
             .read_only("/tmp/program")
             .read_only("/tmp/package")
             .read_only("/tmp/data")

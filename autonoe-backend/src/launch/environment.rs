@@ -1,14 +1,17 @@
 //! The environment of a session.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use autonoe_core::{SessionSpec, TraceContext};
+use autonoe_process::refuse_bare_repositories;
 
-/// Returns the variables that `spec` adds to those of the program: its trace, and what it says
-/// itself, which wins.
-pub fn session_environment(spec: &SessionSpec) -> impl Iterator<Item = (OsString, OsString)> {
+/// Adds the variables of a session to the environment of its program: the trace, the variables of
+/// `spec`, which have priority, and a setting by which Git ignores planted bare repositories.
+pub fn add_session_environment(environment: &mut BTreeMap<OsString, OsString>, spec: &SessionSpec) {
     let trace = spec.trace.iter().flat_map(TraceContext::environment);
-    let trace = trace.map(|(name, value)| (name.into(), value.into()));
+    environment.extend(trace.map(|(name, value)| (name.into(), value.into())));
     let own = spec.environment.iter();
-    trace.chain(own.map(|(name, value)| (name.into(), value.into())))
+    environment.extend(own.map(|(name, value)| (name.into(), value.into())));
+    refuse_bare_repositories(environment);
 }

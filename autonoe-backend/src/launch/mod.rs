@@ -8,7 +8,7 @@ mod sweep;
 mod walls;
 
 pub use enclosed::Inside;
-pub use environment::session_environment;
+pub use environment::add_session_environment;
 pub use place::SessionPlace;
 pub use sandbox_spec::SandboxSpec;
 pub use sweep::sweep;

@@ -1,10 +1,9 @@
 //! The folder of a session.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use autonoe_core::{AgentError, AgentErrorKind};
+use autonoe_core::{AgentError, AgentErrorKind, write_new_file};
 use autonoe_process::{InvalidMarker, Launch, Marker, SessionFolder};
 
 /// The variable by which everything that a session starts is found again.
@@ -64,15 +63,15 @@ impl SessionPlace {
         self.folder.path()
     }
 
-    /// Writes a file in the folder, and returns its path.
+    /// Writes a new file in the folder, and returns its path.
     ///
     /// # Errors
     ///
-    /// It cannot be written.
+    /// There is one already, or it cannot be written.
     pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, AgentError> {
         let file = self.path().join(name);
         let temporary = self.path().parent().unwrap_or(Path::new("/"));
-        fs::write(&file, text).map_err(|error| no_folder(temporary, error))?;
+        write_new_file(&file, text.as_bytes()).map_err(|error| no_folder(temporary, error))?;
         Ok(file)
     }
 
@@ -95,6 +94,8 @@ fn no_folder(temporary: &Path, error: io::Error) -> AgentError {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

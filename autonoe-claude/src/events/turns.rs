@@ -151,7 +151,7 @@ impl Turns {
                 self.open = false;
                 self.result = Some(TurnResult::from(&**result));
             }
-            Message::RateLimit(event) => self.rejected = RejectedQuota::of(event),
+            Message::RateLimit(event) => self.rejected = RejectedQuota::from_event(event),
             Message::ApiRetry(retry) => self.retrying = Some(RetriedCall::from(retry)),
             Message::SessionState(state) => match state.state.as_deref() {
                 Some("idle") => {

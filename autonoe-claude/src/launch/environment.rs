@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use autonoe_backend::session_environment;
+use autonoe_backend::add_session_environment;
 use autonoe_core::SessionSpec;
+use autonoe_process::add_git_setting;
 
-use super::git_excludes::git_variables;
 use super::project_memory::has_memory;
 use super::{ClaudeOptions, ConfigFolder};
 
@@ -44,10 +44,9 @@ pub(super) fn environment(
         let name = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD";
         environment.insert(name.into(), "1".into());
     }
-    environment.extend(session_environment(spec));
+    add_session_environment(&mut environment, spec);
     if let Some(file) = git_excludes {
-        let variables = git_variables(file, &environment);
-        environment.extend(variables);
+        add_git_setting(&mut environment, "core.excludesFile", file);
     }
     environment
 }

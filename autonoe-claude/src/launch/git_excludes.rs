@@ -31,26 +31,6 @@ pub(super) fn git_excludes(project: &Path, environment: &BTreeMap<OsString, OsSt
     text
 }
 
-/// Returns the variables that make `file` the excludes file of Git, in addition to the
-/// configuration that `environment` already passes.
-pub(super) fn git_variables(
-    file: &Path,
-    environment: &BTreeMap<OsString, OsString>,
-) -> [(OsString, OsString); 3] {
-    let count = environment.get(OsStr::new("GIT_CONFIG_COUNT"));
-    let count: usize = count
-        .and_then(|count| count.to_str()?.parse().ok())
-        .unwrap_or(0);
-    [
-        ("GIT_CONFIG_COUNT".into(), (count + 1).to_string().into()),
-        (
-            format!("GIT_CONFIG_KEY_{count}").into(),
-            "core.excludesFile".into(),
-        ),
-        (format!("GIT_CONFIG_VALUE_{count}").into(), file.into()),
-    ]
-}
-
 /// Returns the excludes file of the user.
 fn users_excludes(environment: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
     let configured = Command::new("git")
@@ -157,22 +137,5 @@ mod tests {
         )
         .expect("a file");
         assert!(read().starts_with("*.orig\n/"), "{}", read());
-    }
-
-    #[test]
-    fn configuration_in_the_environment_is_kept() {
-        let given = BTreeMap::from([("GIT_CONFIG_COUNT".into(), "2".into())]);
-
-        let variables = git_variables(Path::new("/x"), &given);
-
-        let expected = [
-            ("GIT_CONFIG_COUNT", "3"),
-            ("GIT_CONFIG_KEY_2", "core.excludesFile"),
-            ("GIT_CONFIG_VALUE_2", "/x"),
-        ];
-        assert_eq!(
-            variables,
-            expected.map(|(name, value)| (name.into(), value.into()))
-        );
     }
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// Files that the sandbox masks with a device while a command runs, if they do not exist.
-pub(super) const MASKED_FILES: [&str; 25] = [
+pub(super) const MASKED_FILES: [&str; 26] = [
     ".autonoe",
     ".bash_profile",
     ".bashrc",
@@ -24,6 +24,7 @@ pub(super) const MASKED_FILES: [&str; 25] = [
     ".claude/workflows",
     ".gitconfig",
     ".gitmodules",
+    ".harness",
     ".idea",
     ".mcp.json",
     ".profile",

@@ -1,6 +1,4 @@
-//! How the program is started: typed choices in, arguments and environment out.
-//!
-//! All of it is pure, and in one place, so that a snapshot shows the whole launch.
+//! Launch of Claude Code: builds arguments, environment and files from [`ClaudeOptions`].
 
 mod argv;
 mod config_folder;

@@ -1,4 +1,4 @@
-//! What can be chosen about the program.
+//! Options of Claude Code, the same for all sessions.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

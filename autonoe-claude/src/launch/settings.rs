@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use autonoe_core::{AgentError, Sandbox, SessionSpec};
+use autonoe_core::{AgentError, Places, Sandbox, SessionSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::ClaudeOptions;
 use super::deny_rules::deny_rules;
 
-/// The settings that the program is started with.
+/// The settings that Claude Code is started with.
 ///
-/// One wrong field makes an older build drop all of them without a word, so they
-/// are typed, and what is in force is asked for afterwards.
+/// One wrong field makes an older build ignore all of them without an error. So they are typed,
+/// and a session requests the settings in force before its first turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Settings {
@@ -30,9 +30,9 @@ struct Permissions {
     deny: Vec<String>,
 }
 
-/// What a program says about its settings.
+/// The answer of Claude Code to a request for its settings.
 #[derive(Debug, Deserialize)]
-struct Told {
+struct SettingsReport {
     effective: Settings,
 }
 
@@ -60,16 +60,17 @@ impl Settings {
         })
     }
 
-    /// Writes them as the program reads them.
+    /// Returns the JSON for the command line.
     pub(super) fn to_json(&self) -> String {
-        // Not by way of a `Value`: whether those are sorted is a feature that others switch on.
+        // Not through a `Value`: the order of its keys depends on a feature that another crate can
+        // enable.
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Says which of these are not in force, by what the program tells about its settings.
-    pub(crate) fn not_in_force(&self, told: &Value) -> Option<&'static str> {
-        let Ok(Told { effective }) = Told::deserialize(told) else {
-            return Some("it does not tell its settings");
+    /// Returns what is not in force of these settings, if anything, by the `report` of Claude Code.
+    pub(crate) fn not_in_force(&self, report: &Value) -> Option<&'static str> {
+        let Ok(SettingsReport { effective }) = SettingsReport::deserialize(report) else {
+            return Some("it does not report its settings");
         };
         if !effective.sandbox.covers(&self.sandbox) {
             return Some("the settings of the sandbox are not in force");
@@ -123,7 +124,7 @@ impl Filesystem {
 }
 
 impl Default for SandboxSettings {
-    /// What the program does when it is told nothing.
+    /// Returns the defaults of Claude Code, for fields that its report omits.
     fn default() -> Self {
         Self {
             enabled: false,
@@ -147,7 +148,7 @@ impl SandboxSettings {
         }
     }
 
-    /// Makes `temporary` writable and the ledger of `project` read-only.
+    /// Makes `temporary` writable and the state of runs and fleets in `project` read-only.
     ///
     /// Claude Code itself makes hooks and configuration of Git repositories read-only.
     fn required(project: &Path, temporary: &Path) -> Self {
@@ -157,7 +158,9 @@ impl SandboxSettings {
             fail_if_unavailable: true,
             filesystem: Filesystem {
                 allow_write: vec![text(temporary)],
-                deny_write: vec![text(&project.join(".autonoe"))],
+                deny_write: Places::STATE_FOLDERS
+                    .map(|name| text(&project.join(name)))
+                    .into(),
             },
             ..Self::off()
         }
@@ -191,7 +194,7 @@ mod tests {
 
     use super::*;
 
-    fn asked(sandbox: Sandbox) -> Settings {
+    fn requested(sandbox: Sandbox) -> Settings {
         let [project, temporary] = ["/srv/project", "/tmp/session/tmp"].map(Path::new);
         Settings {
             sandbox: match sandbox {
@@ -205,7 +208,7 @@ mod tests {
         }
     }
 
-    fn told() -> Value {
+    fn report() -> Value {
         json!({"effective": {
             "sandbox": {
                 "enabled": true,
@@ -214,7 +217,7 @@ mod tests {
                 "allowUnsandboxedCommands": false,
                 "filesystem": {
                     "allowWrite": ["/tmp/session/tmp", "./build"],
-                    "denyWrite": ["/srv/project/.autonoe"],
+                    "denyWrite": ["/srv/project/.autonoe", "/srv/project/.harness"],
                 },
             },
             "permissions": {
@@ -225,10 +228,14 @@ mod tests {
 
     #[test]
     fn settings_are_in_force_when_all_of_them_are() {
-        assert_eq!(asked(Sandbox::Required).not_in_force(&told()), None);
-        assert!(asked(Sandbox::Off).not_in_force(&told()).is_some());
+        assert_eq!(requested(Sandbox::Required).not_in_force(&report()), None);
+        assert!(requested(Sandbox::Off).not_in_force(&report()).is_some());
         for nothing in [json!({"effective": {}}), json!({}), json!(null)] {
-            assert!(asked(Sandbox::Required).not_in_force(&nothing).is_some());
+            assert!(
+                requested(Sandbox::Required)
+                    .not_in_force(&nothing)
+                    .is_some()
+            );
         }
     }
 
@@ -241,11 +248,11 @@ mod tests {
             "allowUnsandboxedCommands",
             "filesystem",
         ] {
-            let mut less = told();
+            let mut less = report();
             let sandbox = less["effective"]["sandbox"].as_object_mut();
             sandbox.expect("an object").remove(field);
 
-            let missing = asked(Sandbox::Required).not_in_force(&less);
+            let missing = requested(Sandbox::Required).not_in_force(&less);
             assert!(
                 missing.is_some_and(|what| what.contains("sandbox")),
                 "{field}"
@@ -255,10 +262,10 @@ mod tests {
 
     #[test]
     fn a_rule_that_was_dropped_is_noticed() {
-        let mut less = told();
+        let mut less = report();
         less["effective"]["permissions"]["deny"] = json!(["Edit(./secret/**)"]);
 
-        let missing = asked(Sandbox::Required).not_in_force(&less);
+        let missing = requested(Sandbox::Required).not_in_force(&less);
 
         assert!(missing.is_some_and(|what| what.contains("rule")));
     }

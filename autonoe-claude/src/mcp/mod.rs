@@ -1,7 +1,7 @@
 //! Our tools as an MCP server, spoken through the control talk.
 //!
 //! The server keeps nothing between two messages: one build of the program
-//! greets it twice at once with the same JSON-RPC ids. Whoever calls pairs
+//! sends `initialize` twice at once with the same JSON-RPC ids. Whoever calls pairs
 //! questions and answers by the id of the control request.
 
 mod content;

@@ -186,7 +186,7 @@ fn without_result(evidence: &Evidence) -> Outcome {
             message: ended(evidence, &exit.to_string()),
         },
         (Some(exit), _) => crashed(evidence, &format!("{exit} in the middle of a turn")),
-        (None, _) => crashed(evidence, "broke off in the middle of a turn"),
+        (None, _) => crashed(evidence, "did not finish its turn"),
     }
 }
 

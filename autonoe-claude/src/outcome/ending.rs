@@ -1,4 +1,4 @@
-//! How a session of Claude Code ended.
+//! [`Outcome`] of a session of Claude Code.
 
 use autonoe_core::{AgentError, AgentErrorKind, SessionOutcome};
 use jiff::Timestamp;
@@ -72,7 +72,7 @@ pub enum Outcome {
         /// What it said.
         message: String,
     },
-    /// The program broke off without saying how its turn ended.
+    /// The program ended, or closed its output, before it reported the result of its turn.
     Crashed {
         /// What is known of it.
         message: String,
@@ -80,11 +80,11 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Says it in core's words: how the session ended, or why it has no end.
+    /// Converts to the outcome of a session in core.
     ///
     /// # Errors
     ///
-    /// The agent could not do its work: no end of a session, but an error.
+    /// The agent could not do its work: this outcome is an [`AgentError`] in core.
     pub fn into_core(self) -> Result<SessionOutcome, AgentError> {
         let (kind, message) = match self {
             Self::Completed => return Ok(SessionOutcome::Completed),

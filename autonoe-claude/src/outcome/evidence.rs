@@ -1,11 +1,11 @@
-//! What is known at the end of a session.
+//! [`Evidence`] for the outcome of a session.
 
 use jiff::Timestamp;
 
 use super::Exit;
 use crate::wire::{ApiRetry, RateLimitEvent, ResultMessage};
 
-/// What is known at the end of a session.
+/// Facts at the end of a session, from which its outcome is decided.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Evidence {
@@ -13,7 +13,7 @@ pub struct Evidence {
     pub result: Option<TurnResult>,
     /// The quota that a call of the last turn ran into.
     pub rejected: Option<RejectedQuota>,
-    /// What the program last blamed in place of an answer of the model.
+    /// The failure that the program last reported in place of an answer of the model.
     pub blamed: Option<ApiFailure>,
     /// The failed model call that the program is retrying, if nothing followed it.
     pub retrying: Option<RetriedCall>,
@@ -21,13 +21,13 @@ pub struct Evidence {
     pub begun: bool,
     /// How many tasks of the session live.
     pub live_tasks: usize,
-    /// How the process ended; `None` if it lives or nobody looked.
+    /// How the process ended; `None` if it still runs or was not waited for.
     pub exit: Option<Exit>,
     /// The end of what the program wrote to its standard error.
     pub stderr: String,
     /// What the host did to it.
     pub host: HostAction,
-    /// When this is looked at. A text may tell a time of day only.
+    /// The current time. A text of the program may have a time of day without a date.
     pub now: Timestamp,
 }
 
@@ -52,12 +52,12 @@ impl Evidence {
 /// What the host did to a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum HostAction {
-    /// It let it run.
+    /// The host let the session run.
     #[default]
     Nothing,
-    /// It was told to stop it: it interrupted the turn or ended the process.
+    /// The host received a stop request: it interrupted the turn or ended the process.
     Stopped,
-    /// It stopped it because calls of the model kept failing; see [`Evidence::retrying`].
+    /// The host stopped the session because model calls kept failing; see [`Evidence::retrying`].
     GaveUp,
 }
 
@@ -106,7 +106,7 @@ impl From<&ResultMessage<'_>> for TurnResult {
 }
 
 impl TurnResult {
-    /// Tells whether the turn came to its own end.
+    /// Returns whether the turn finished without an error.
     pub fn succeeded(&self) -> bool {
         self.subtype == "success" && !self.is_error
     }
@@ -132,8 +132,8 @@ pub struct RejectedQuota {
 }
 
 impl RejectedQuota {
-    /// Returns the quota that `event` says a call ran into, if it says so.
-    pub fn of(event: &RateLimitEvent<'_>) -> Option<Self> {
+    /// Returns the quota of `event`, or `None` if the event rejects no call.
+    pub fn from_event(event: &RateLimitEvent<'_>) -> Option<Self> {
         event.is_rejected().then(|| Self {
             claim: event.claim.as_deref().map(str::to_owned),
             resets_at: event.resets_at,

@@ -40,8 +40,9 @@ pub enum LoginCheck {
     AtProbe,
 }
 
-/// Asks the program, if that is wanted and its answer would count.
-pub(super) async fn look(options: &ClaudeOptions) -> Login {
+/// Runs `claude auth status`. Returns [`Login::Unknown`] if the login is checked in sessions, or if
+/// settings of the project could override the answer.
+pub(super) async fn probe_login(options: &ClaudeOptions) -> Login {
     let counts = options.setting_sources == SettingSources::None;
     if options.login_check != LoginCheck::AtProbe || !counts {
         return Login::Unknown;

@@ -57,6 +57,6 @@ pub(crate) async fn probe(options: &ClaudeOptions) -> Result<Probe, AgentError> 
         sandbox_problem: sandbox_problem(&options.environment).await,
         directory_problem: directory
             .and_then(|directory| check_project_path(directory, Some(numbers)).err()),
-        login: login::look(options).await,
+        login: login::probe_login(options).await,
     })
 }

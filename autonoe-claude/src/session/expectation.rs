@@ -1,4 +1,4 @@
-//! What a session must have got before it is trusted.
+//! [`Expectation`] about the mode, settings, tools and servers of a session.
 
 use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, Toolbox};
 use serde_json::Value;
@@ -6,10 +6,10 @@ use serde_json::Value;
 use crate::launch::{ClaudeOptions, OfferedTools, Settings};
 use crate::wire::{Init, PermissionMode};
 
-/// What a session must have got before it is trusted.
+/// The mode, settings, tools and servers that a session must have before any call is allowed.
 ///
-/// The program starts with less than it was asked for in more than one case and
-/// says nothing. So it is asked, and nothing is allowed before.
+/// Claude Code can start with less than was requested and report no error. So a session requests
+/// its state, and allows nothing before the answer.
 #[derive(Clone, Debug)]
 pub(super) struct Expectation {
     mode: PermissionMode,
@@ -41,35 +41,35 @@ impl Expectation {
         }
     }
 
-    /// Checks the settings that the program says are in force.
-    pub(super) fn check_settings(&self, told: Option<&Value>) -> Result<(), AgentError> {
-        match self.settings.not_in_force(told.unwrap_or(&Value::Null)) {
+    /// Checks the settings in force that Claude Code reports.
+    pub(super) fn check_settings(&self, report: Option<&Value>) -> Result<(), AgentError> {
+        match self.settings.not_in_force(report.unwrap_or(&Value::Null)) {
             None => Ok(()),
-            Some(what) => Err(not_as_asked(what)),
+            Some(what) => Err(not_as_requested(what)),
         }
     }
 
-    /// Tells whether the session has servers beside ours.
+    /// Returns whether the session has servers beside ours.
     pub(super) fn has_servers(&self) -> bool {
         !self.servers.is_empty()
     }
 
-    /// Tells whether a server of the session is still being connected, by what the program says
-    /// about all of them.
-    pub(super) fn is_connecting(&self, told: Option<&Value>) -> bool {
-        let told = told.and_then(|told| told["mcpServers"].as_array());
-        let mut states = told.into_iter().flatten();
+    /// Returns whether a server of the session is still connecting, by the `report` of Claude Code
+    /// about its servers.
+    pub(super) fn is_connecting(&self, report: Option<&Value>) -> bool {
+        let servers = report.and_then(|report| report["mcpServers"].as_array());
+        let mut states = servers.into_iter().flatten();
         states.any(|state| {
-            let is_asked_for = self.servers.iter().any(|server| state["name"] == **server);
-            is_asked_for && state["status"] == "pending"
+            let is_requested = self.servers.iter().any(|server| state["name"] == **server);
+            is_requested && state["status"] == "pending"
         })
     }
 
-    /// Checks what the program says about itself at the start of a turn.
+    /// Checks what Claude Code reports at the start of a turn.
     pub(super) fn check_init(&mut self, init: &Init<'_>) -> Result<(), AgentError> {
         let mode = init.permission_mode.as_deref().unwrap_or("no");
         if mode != self.mode.as_str() {
-            return Err(not_as_asked(&format!("it is in {mode:?} mode")));
+            return Err(not_as_requested(&format!("it is in {mode:?} mode")));
         }
         let ours = format!("mcp__{}__", Toolbox::SERVER);
         for tool in &init.tools {
@@ -79,13 +79,15 @@ impl Expectation {
                 tool.starts_with(&prefix)
             });
             if !is_ours && !is_of_server && !self.tools.contains(tool) {
-                return Err(not_as_asked(&format!("it has the tool {tool:?}")));
+                return Err(not_as_requested(&format!("it has the tool {tool:?}")));
             }
         }
         if !self.ours.is_empty() {
             let state = state_of(Toolbox::SERVER, init);
             if state != "connected" {
-                return Err(not_as_asked(&format!("the server of our tools is {state}")));
+                return Err(not_as_requested(&format!(
+                    "the server of our tools is {state}"
+                )));
             }
         }
         if !std::mem::replace(&mut self.has_begun, true) {
@@ -97,10 +99,10 @@ impl Expectation {
     /// Checks what may be lost later without harm, but must be there at the start.
     fn check_first_init(&self, init: &Init<'_>) -> Result<(), AgentError> {
         // Without a tool of ours an agent works for nothing: it cannot say that it is done.
-        let asked = self.tools.required().iter().chain(&self.ours);
-        for tool in asked.filter(|tool| !self.refused.contains(tool)) {
+        let requested = self.tools.required().iter().chain(&self.ours);
+        for tool in requested.filter(|tool| !self.refused.contains(tool)) {
             if !init.tools.iter().any(|has| has == tool) {
-                return Err(not_as_asked(&format!("it has no tool {tool:?}")));
+                return Err(not_as_requested(&format!("it has no tool {tool:?}")));
             }
         }
         for server in &self.servers {
@@ -128,7 +130,7 @@ fn state_of<'i>(server: &str, init: &'i Init<'_>) -> &'i str {
     })
 }
 
-fn not_as_asked(what: &str) -> AgentError {
+fn not_as_requested(what: &str) -> AgentError {
     AgentError::new(
         AgentErrorKind::Configuration,
         format!("Claude Code did not start as it was asked to: {what}"),
@@ -201,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_server_of_the_session_is_waited_for_while_it_is_connected() {
-        for (told, waits) in [
+        for (servers, waits) in [
             (json!([{"name": "ext", "status": "pending"}]), true),
             (json!([{"name": "ext", "status": "connected"}]), false),
             (json!([{"name": "ext", "status": "failed"}]), false),
@@ -210,8 +212,12 @@ mod tests {
             (json!([]), false),
             (json!(null), false),
         ] {
-            let told = json!({ "mcpServers": told });
-            assert_eq!(expectation().is_connecting(Some(&told)), waits, "{told}");
+            let report = json!({ "mcpServers": servers });
+            assert_eq!(
+                expectation().is_connecting(Some(&report)),
+                waits,
+                "{report}"
+            );
         }
         assert!(!expectation().is_connecting(None));
     }

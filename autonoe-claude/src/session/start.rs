@@ -113,8 +113,8 @@ impl Live {
         spec: &SessionSpec,
     ) -> Result<(), AgentError> {
         let limit = options.start_limit;
-        let greeted = tokio::time::timeout(limit, self.greet(options, spec)).await;
-        greeted.unwrap_or_else(|_elapsed| {
+        let ready = tokio::time::timeout(limit, self.initialize(options, spec)).await;
+        ready.unwrap_or_else(|_elapsed| {
             Err(AgentError::new(
                 AgentErrorKind::Timeout,
                 format!("Claude Code was not ready after {limit:?}"),
@@ -122,7 +122,7 @@ impl Live {
         })
     }
 
-    async fn greet(
+    async fn initialize(
         &mut self,
         options: &ClaudeOptions,
         spec: &SessionSpec,

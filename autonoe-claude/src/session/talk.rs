@@ -35,7 +35,7 @@ const AWAKE: Duration = Duration::from_micros(50);
 /// Why no more lines come.
 #[derive(Debug)]
 pub(super) enum Silence {
-    /// The program closed its output, or broke off.
+    /// The program closed its output, or ended.
     Ended,
     /// A line is longer than anybody can want.
     TooLong(LineTooLong),

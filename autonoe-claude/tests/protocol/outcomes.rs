@@ -35,7 +35,7 @@ fn rejected(fields: &str) -> Option<RejectedQuota> {
         panic!("{line:?}")
     };
     let event: RateLimitEvent<'_> = event;
-    RejectedQuota::of(&event)
+    RejectedQuota::from_event(&event)
 }
 
 fn with_result(fields: &str) -> Evidence {
@@ -424,7 +424,7 @@ fn a_program_that_could_not_start_says_why() {
 }
 
 #[test]
-fn a_program_that_breaks_off_has_crashed_whatever_its_exit() {
+fn a_program_without_a_result_has_crashed_whatever_its_exit() {
     for (exit, begun, message) in [
         (
             Some(Exit::Code(0)),
@@ -446,11 +446,7 @@ fn a_program_that_breaks_off_has_crashed_whatever_its_exit() {
             false,
             "Claude Code exited with code 0 in the middle of a turn: oops",
         ),
-        (
-            None,
-            true,
-            "Claude Code broke off in the middle of a turn: oops",
-        ),
+        (None, true, "Claude Code did not finish its turn: oops"),
     ] {
         let mut evidence = evidence();
         evidence.exit = exit;
@@ -465,7 +461,7 @@ fn a_program_that_breaks_off_has_crashed_whatever_its_exit() {
 }
 
 #[test]
-fn core_is_told_what_may_help() {
+fn core_gets_an_error_that_says_whether_a_retry_may_help() {
     let message = || "why".to_owned();
     for (outcome, code, retryable) in [
         (

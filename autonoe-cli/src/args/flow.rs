@@ -21,7 +21,7 @@ pub(crate) struct FlowArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FlowCommand {
-    /// Run a flow until it is complete, or go on with one that broke off
+    /// Run a flow until it is complete, or resume an interrupted one
     Run(Box<FlowRunArgs>),
     /// List the flows of the project and say whether they could start
     List(FlowListArgs),
@@ -92,10 +92,10 @@ pub(crate) struct FlowRunArgs {
     #[arg(long)]
     #[arg(help_heading = "Safety")]
     no_sandbox: bool,
-    /// Let the agent delete and move files inside the project with `rm` and `mv`
+    /// Let the agent use `rm` and `mv` inside the project, `git clean` and `git push --force`
     #[arg(long, short = 'D', help_heading = "Safety")]
     allow_destructive: bool,
-    /// Leave a run of this flow that broke off as it is, and start anew
+    /// Leave an interrupted run of this flow as it is, and start anew
     #[arg(long)]
     pub(crate) anew: bool,
     /// Show the parameters, the settings and the first step, and start no agent

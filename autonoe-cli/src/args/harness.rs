@@ -17,7 +17,7 @@ pub(crate) struct HarnessArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HarnessCommand {
-    /// Have many agents do the tasks of a roadmap, or go on with a fleet that broke off
+    /// Have many agents do the tasks of a roadmap, or resume an interrupted fleet
     Run(Box<HarnessRunArgs>),
     /// Show the fleets of the project and how their members stand
     Status(HarnessStatusArgs),

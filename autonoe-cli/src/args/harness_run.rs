@@ -83,7 +83,7 @@ pub(crate) struct HarnessRunArgs {
     /// Switch the sandbox of agents and checks off; only AUTONOE_NO_SANDBOX=1 does the same
     #[arg(long, help_heading = "Safety")]
     pub(crate) no_sandbox: bool,
-    /// Let agents delete and move files inside their folder with `rm` and `mv`
+    /// Let agents use `rm` and `mv` inside their folder, `git clean` and forced pushes
     #[arg(long, short = 'D', help_heading = "Safety")]
     allow_destructive: bool,
     /// Hold a member whose alert is critical until it is resumed

@@ -7,10 +7,10 @@ use clap::Args;
 
 use super::money_and_time::{cost, pause, time};
 
-/// The limits of a run, where it is driven here and where it is driven elsewhere.
+/// Limits of a run, in this process or in an engine.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct LimitArgs {
-    /// How many sessions in total, those of a run that is gone on with included
+    /// How many sessions in total, including the earlier ones of a resumed run
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[arg(help_heading = "Limits")]
     pub(crate) max_iterations: Option<u32>,

@@ -5,14 +5,15 @@ use clap::Args;
 
 use super::{AgentArgs, OutputArgs, ProjectArgs};
 
-/// What a run ends with, for scripts.
+/// Exit codes of a run, for the help.
 pub(super) const EXIT_CODES: &str = "Exit codes:
-    0  done: all deliverables passed, or a sync verified all of them
+    0  run: every deliverable that is not blocked passed
+       sync: every deliverable was checked, whatever the result
     1  something went wrong, or the project cannot be used
     2  wrong usage
-    3  all that is left is blocked
+    3  no deliverable passed, and all of them are blocked
     4  --max-iterations is reached
-    5  the quota is spent
+    5  the quota is spent, or it resets later than --max-time allows
     6  --max-cost or --max-time is spent
     7  more sessions failed in a row than --max-retries
     8  --max-stalled-sessions sessions in a row changed nothing
@@ -26,7 +27,7 @@ pub(crate) struct RunArgs {
     pub(crate) project: ProjectArgs,
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
-    /// Let the agent delete and move files inside the project with `rm` and `mv`
+    /// Let the agent use `rm` and `mv` inside the project, `git clean` and `git push --force`
     #[arg(long, short = 'D', help_heading = "Safety")]
     pub(crate) allow_destructive: bool,
     /// Show the settings, the instruction and the tools, and start no agent

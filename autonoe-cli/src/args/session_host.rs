@@ -38,7 +38,7 @@ pub(crate) struct SessionHostArgs {
     #[arg(long, value_name = "TOKENS", num_args = 0..=1, default_missing_value = "8192")]
     #[arg(value_parser = thinking, help_heading = "Agent")]
     thinking: Option<ThinkingBudget>,
-    /// Let the agent delete and move files inside the project with `rm` and `mv`
+    /// Let the agent use `rm` and `mv` inside the project, `git clean` and `git push --force`
     #[arg(long, short = 'D', help_heading = "Safety")]
     allow_destructive: bool,
     /// Switch the sandbox of the agent off; only AUTONOE_NO_SANDBOX=1 does the same

@@ -1,11 +1,10 @@
 //! `autonoe init`.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use autonoe_core::Project;
+use autonoe_core::{Project, write_new_file};
 
 use super::schema;
 use crate::args::InitArgs;
@@ -50,12 +49,7 @@ enum Written {
 
 /// Writes a file if there is nothing in its place, be it a symlink that leads nowhere.
 fn write_new(path: &Path, text: &str) -> Result<Written, CliError> {
-    let written = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()));
-    match written {
+    match write_new_file(path, text.as_bytes()) {
         Ok(()) => Ok(Written::New),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Written::NotTouched),
         Err(error) => Err(CliError::failure(format!(

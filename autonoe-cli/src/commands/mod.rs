@@ -1,6 +1,5 @@
 //! The commands, one file each.
 
-mod broke_off;
 mod check;
 mod completions;
 mod doctor;
@@ -9,6 +8,7 @@ mod engine;
 mod flow;
 mod harness;
 mod init;
+mod interrupted_run;
 mod log;
 mod mcp;
 mod output_file;

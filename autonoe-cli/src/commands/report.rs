@@ -30,7 +30,14 @@ pub(crate) fn report(args: &ReportArgs, surroundings: &Surroundings) -> Result<E
 /// Finds the run that is asked for: the newest, or the one whose id begins so.
 fn chosen<'s>(stories: &'s [RunStory], id: Option<&str>) -> Result<&'s RunStory, CliError> {
     match id {
-        Some(id) => find_run(stories, id),
+        Some(id) => {
+            let runs: Vec<_> = stories.iter().map(|story| story.run.clone()).collect();
+            let run = find_run(&runs, id)?;
+            let mut found = stories.iter().filter(|story| story.run == *run);
+            found
+                .next()
+                .ok_or_else(|| CliError::failure("the run is gone"))
+        }
         None => stories.last().ok_or_else(|| {
             CliError::failure("there has been no run in this project")
                 .with_hint("`autonoe run` starts one")

@@ -8,8 +8,8 @@ use autonoe_core::{
 };
 use autonoe_harness::ProjectFiles;
 
-use super::broke_off::BrokeOff;
 use super::dry_run::dry_run;
+use super::interrupted_run::InterruptedRun;
 use super::stage::Stage;
 use crate::args::{RunArgs, SyncArgs, Work};
 use crate::compose::{ChosenBackend, ModelsFile, sandbox_switch};
@@ -53,7 +53,7 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
     let built = backend.build(&project, work.mode, wanted, &models, surroundings)?;
     let mut stage = Stage::open(work.agent, work.output, &project, &models, surroundings);
     stage.warn_of(work.destructive, &built.warnings);
-    if let Some(warning) = about_what_broke_off(&project, work.mode) {
+    if let Some(warning) = interrupted_run_warning(&project, work.mode) {
         stage.warn(&warning);
     }
     let control = RunControl::new();
@@ -77,16 +77,16 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
     Ok(exit_code::of(&report.exit).into())
 }
 
-/// Says what becomes of what broke off here, if anything did.
-fn about_what_broke_off(project: &Project, mode: Mode) -> Option<String> {
-    let broke_off = BrokeOff::find(project)?;
-    Some(match broke_off.run(mode) {
+/// Returns what happens to the interrupted run or flow of the project, if there is one.
+fn interrupted_run_warning(project: &Project, mode: Mode) -> Option<String> {
+    let interrupted = InterruptedRun::find(project)?;
+    Some(match interrupted.run(mode) {
         Some(recorded) => format!(
-            "going on with a run that broke off, {}; \
+            "resuming the interrupted run {}; \
              limits that are not given now are those that it was started with",
             recorded.run()
         ),
-        None => format!("{}; a new {mode} begins", broke_off.left()),
+        None => format!("{}; a new {mode} begins", interrupted.left_warning()),
     })
 }
 

@@ -31,7 +31,7 @@ enum Listing {
 }
 
 impl JsonLines {
-    /// Makes a listing; `presenter` warns of one that breaks off.
+    /// Makes a listing; `presenter` warns of an incomplete one.
     pub(crate) fn new(presenter: Arc<Presenter>) -> Self {
         Self {
             presenter,

@@ -27,7 +27,7 @@ pub(super) enum Standing {
     /// It is under way.
     UnderWay,
     /// Its process was gone before it came to its end.
-    BrokeOff(String),
+    Interrupted(String),
 }
 
 /// The deliverables of the page.
@@ -98,7 +98,7 @@ impl Standing {
             }
             WhyStopped::FlowEnded(report) => Self::Stopped(report.exit.to_string()),
             _ if is_under_way => Self::UnderWay,
-            why => Self::BrokeOff(why.to_string()),
+            why => Self::Interrupted(why.to_string()),
         }
     }
 
@@ -108,7 +108,7 @@ impl Standing {
             Self::Done(_) => "done",
             Self::Stopped(_) => "stopped",
             Self::UnderWay => "under way",
-            Self::BrokeOff(_) => "broke off",
+            Self::Interrupted(_) => "interrupted",
         }
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn banner(facts: &Facts) -> Markup {
         Standing::Done(_) => ("good", "✓"),
         Standing::Stopped(_) => ("warn", "■"),
         Standing::UnderWay => ("busy", "▶"),
-        Standing::BrokeOff(_) => ("bad", "✕"),
+        Standing::Interrupted(_) => ("bad", "✕"),
     };
     let kind = match (&timeline.flow, timeline.mode) {
         (Some(flow), _) => format!("Flow {flow}"),
@@ -49,7 +49,7 @@ pub(super) fn banner(facts: &Facts) -> Markup {
 fn reason(standing: &Standing) -> Markup {
     html! {
         @match standing {
-            Standing::Done(reason) | Standing::Stopped(reason) | Standing::BrokeOff(reason) => {
+            Standing::Done(reason) | Standing::Stopped(reason) | Standing::Interrupted(reason) => {
                 (foreign(&sentence(reason))) "."
             },
             Standing::UnderWay => { "This page shows what was written down so far." },

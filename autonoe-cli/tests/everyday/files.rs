@@ -53,8 +53,6 @@ pub(crate) fn files() -> Chore {
             runs("ls scripts").showing("hello.sh"),
             writes("parallel.txt", "written beside others\n"),
         ])
-        // The base policy does not allow these commands; users of such projects do.
-        .settings(json!({"allowCommands": ["touch", "sed", "./scripts/hello.sh"]}))
         .flag("--allow-destructive")
         .leaves(["docs", "parallel.txt", "scripts", "src"])
         .check(|workplace, findings| {

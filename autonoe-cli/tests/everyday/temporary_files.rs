@@ -26,7 +26,10 @@ with tempfile.TemporaryDirectory() as d:
 print("in project:", tempfile.gettempdir().startswith(os.getcwd()))
 EOF"#;
 
-const BASH: &str = r#"log=$(mktemp) && echo "from bash" | tee "$log" && cat "$log""#;
+const BASH: &str = r#"log=$(mktemp) && python3 -c '
+import sys
+open(sys.argv[1], "w").write("from bash")
+' "$log" && cat "$log""#;
 
 /// Writes and reads temporary files.
 pub(crate) fn temporary_files(backend: Backend) -> Chore {
@@ -40,10 +43,10 @@ pub(crate) fn temporary_files(backend: Backend) -> Chore {
         runs(PYTHON)
             .showing("from python")
             .showing("in project: False"),
-        runs(bash).showing("from bash\nfrom bash"),
+        runs(bash).showing("from bash"),
     ];
     // The base policy does not allow these commands; users of such projects do.
-    Chore::new("Temporary files work", calls).settings(json!({"allowCommands": ["mktemp", "tee"]}))
+    Chore::new("Temporary files work", calls).settings(json!({"allowCommands": ["mktemp"]}))
 }
 
 async fn temporary_files_of_programs_work(build: Build) {

@@ -20,7 +20,7 @@ fn a_fleet_whose_command_was_killed_goes_on_by_the_same_command() {
     assert!(
         status
             .stdout
-            .contains("broken off: the same command goes on"),
+            .contains("interrupted: the same command resumes it"),
         "{status:?}"
     );
     assert_eq!(ended.code, Some(0), "{ended:?}");

@@ -1,6 +1,7 @@
 //! Bad inputs: told with their place, and nothing is begun or destroyed.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use crate::harness::setting::Setting;
 
@@ -82,6 +83,32 @@ fn a_backend_that_a_task_names_and_nobody_knows_is_told_with_its_line() {
         ended.stderr.contains("--backend nobody=BACKEND"),
         "{ended:?}"
     );
+}
+
+#[test]
+fn a_symlink_in_the_place_of_all_fleets_is_refused_and_not_followed() {
+    let setting = Setting::new();
+    let elsewhere = setting.beside("elsewhere");
+    fs::create_dir(&elsewhere).expect("writable");
+    symlink(&elsewhere, setting.project().join(".harness")).expect("writable");
+
+    let agents = setting.agents(
+        "agents",
+        &[crate::harness::setting::session(
+            "a",
+            [crate::harness::setting::ends()],
+        )],
+    );
+    let run = setting.run(&["--backend", &agents]).end();
+
+    for refused in [run, setting.harness(&["status"])] {
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        assert!(refused.stderr.contains(".harness"), "{refused:?}");
+        assert!(refused.stderr.contains("a symlink"), "{refused:?}");
+    }
+
+    let left = fs::read_dir(&elsewhere).expect("it is there").count();
+    assert_eq!(left, 0);
 }
 
 #[test]

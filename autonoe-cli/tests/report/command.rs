@@ -1,6 +1,7 @@
 //! The command around the page.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use autonoe_core::RunControl;
 use autonoe_testkit::{ScriptedAgents, SessionScript};
@@ -138,6 +139,51 @@ async fn a_place_that_cannot_be_written_is_told() {
     assert_eq!(output.status.code(), Some(1));
     assert!(said.contains("folder.html cannot be written"), "{said}");
     assert!(said.contains("--output -"), "{said}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_symlink_is_not_followed() {
+    let sample = Sample::of_a_shop().await;
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let mine = elsewhere.path().join("mine");
+    fs::write(&mine, "mine").expect("writable");
+    for (name, target, output) in [
+        ("autonoe-report.html", &*mine, "autonoe-report.html"),
+        (
+            "nowhere.html",
+            &elsewhere.path().join("new"),
+            "nowhere.html",
+        ),
+        ("docs", elsewhere.path(), "docs/report.html"),
+    ] {
+        symlink(target, sample.path().join(name)).expect("writable");
+
+        let ended = sample.report(&["--output", output]);
+
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(1), "{name}: {said}");
+        assert!(said.contains("symlink") && said.contains(name), "{said}");
+    }
+
+    assert!(!sample.report(&[]).status.success());
+    assert_eq!(fs::read(&mine).expect("it is there"), b"mine");
+    let left = fs::read_dir(elsewhere.path()).expect("it is there").count();
+    assert_eq!(left, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_name_of_a_file_keeps_what_it_holds() {
+    let sample = Sample::of_a_shop().await;
+    let (mine, page) = (
+        sample.path().join("mine"),
+        sample.path().join("autonoe-report.html"),
+    );
+    fs::write(&mine, "mine").expect("writable");
+    fs::hard_link(&mine, &page).expect("writable");
+
+    sample.page_file();
+
+    assert_eq!(fs::read(&mine).expect("it is there"), b"mine");
 }
 
 #[tokio::test(start_paused = true)]

@@ -159,8 +159,8 @@ async fn a_run_that_broke_off_is_shown_as_such() {
 
     let page = sample.page(&[]);
 
-    assert!(page.contains("Broke off"), "{page}");
-    assert!(page.contains("It broke off in session 2"), "{page}");
+    assert!(page.contains("Interrupted"), "{page}");
+    assert!(page.contains("It was interrupted in session 2"), "{page}");
     assert!(page.contains("Lost with its process"), "{page}");
     assert!(!page.contains("Under way"), "{page}");
 }

@@ -9,6 +9,7 @@ mod options;
 mod other_limits;
 mod pipe;
 mod real_claude;
+mod same_gate;
 mod strangers;
 pub(crate) mod support;
 pub(crate) mod telemetry;

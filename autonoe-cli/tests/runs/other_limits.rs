@@ -75,7 +75,7 @@ fn limits_that_are_given_now_count_and_the_counts_go_on() {
         assert_eq!(ended.code, Some(code), "{arguments:?}: {ended:?}");
         assert!(ended.stdout.contains(told), "{arguments:?}: {ended:?}");
         assert!(
-            ended.stderr.contains("going on with a run that broke off"),
+            ended.stderr.contains("resuming the interrupted run"),
             "{ended:?}"
         );
     }

@@ -53,9 +53,9 @@ fn denied_calls_that_a_setting_allows_are_summarised_after_the_run() {
     let denied = |command: &str| is_denied("Bash", json!({ "command": command }));
     let script = Script::new().plans(&["DL-001"]).session([
         denied("rm old.txt"),
-        denied("curl localhost:3000/a"),
+        denied("docker ps"),
         denied("cat x > /etc/hosts"),
-        denied("curl localhost:3000/b"),
+        denied("docker images"),
         is_denied("Task", json!({"prompt": "look"})),
         sets("DL-001", "passed"),
         ends(),
@@ -64,8 +64,8 @@ fn denied_calls_that_a_setting_allows_are_summarised_after_the_run() {
     let ended = scripted(&project, &script, &["run"]);
 
     let summary = "Denied calls that you can allow:
-  2x Bash: curl localhost:3000/a
-     to allow it: set \"allowCommands\": [\"curl\"] in .autonoe/agent.json
+  2x Bash: docker ps
+     to allow it: add \"docker\" to \"allowCommands\" in .autonoe/agent.json
   1x Bash: rm old.txt
      to allow it: run with --allow-destructive
   1x Task

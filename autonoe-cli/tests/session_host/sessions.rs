@@ -82,9 +82,9 @@ async fn a_run_whose_end_is_told_does_not_look_broken_off() {
         assert_eq!(host.conclude(Epoch(1), &report).await, Ok(()));
     }
 
-    assert!(before.contains("It did not come to its end"), "{before}");
+    assert!(before.contains("It did not finish"), "{before}");
     let after = log(&setting);
-    assert!(!after.contains("It did not come to its end"), "{after}");
+    assert!(!after.contains("It did not finish"), "{after}");
     assert_eq!(after.matches("Run shop ended: all").count(), 1, "{after}");
     let next = attach(&host, 3, InstructionName::Coding, never()).await;
     let error = next.expect_err("it has ended").to_string();

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use autonoe_backend::Walls;
-use autonoe_core::{RunId, SessionSpec};
+use autonoe_core::{Places, RunId, SessionSpec};
+use autonoe_process::refuse_bare_repositories;
 
 use super::config_file::config_file;
 use super::{CodexHome, CodexOptions};
@@ -97,6 +98,7 @@ pub(super) fn lasting_environment(
             environment.remove(key);
         }
     }
+    refuse_bare_repositories(&mut environment);
     environment
 }
 
@@ -107,14 +109,12 @@ fn found(options: &CodexOptions, cwd: &Path) -> Vec<(PathBuf, Option<(u64, u64)>
         CodexHome::PerSession => Vec::new(),
         CodexHome::Kept(kept) => vec![kept.join("auth.json"), kept.join("sessions")],
     };
-    let own = [
-        options.program.clone(),
-        cwd.to_owned(),
-        cwd.join(".autonoe"),
-    ];
+    let own = [options.program.clone(), cwd.to_owned()];
+    let own = own.into_iter();
+    let own = own.chain(Places::STATE_FOLDERS.map(|name| cwd.join(name)));
     let others = [&walls.writable, &walls.readable, &walls.hidden];
     let others = others.into_iter().flatten().cloned();
-    let all = own.into_iter().chain(kept).chain(others);
+    let all = own.chain(kept).chain(others);
     all.map(|path| {
         let found = fs::metadata(&path).ok();
         (path, found.map(|found| (found.dev(), found.ino())))
@@ -124,7 +124,7 @@ fn found(options: &CodexOptions, cwd: &Path) -> Vec<(PathBuf, Option<(u64, u64)>
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{Gate, Grants, Places, SessionKey, Toolbox};
+    use autonoe_core::{Gate, Grants, SessionKey, Toolbox};
 
     use super::*;
 

@@ -1,10 +1,12 @@
 //! The folder of a program, brought back to what it was before any tool ran.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, Metadata, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+
+use autonoe_core::open_file_to_append;
 
 use super::databases::{Changing, Databases};
 use super::plan::{CODEX, HOME, STATE, TEMPORARY};
@@ -180,7 +182,8 @@ fn put(path: &Path, entry: &Entry) -> io::Result<()> {
             if is_there {
                 fs::set_permissions(path, Permissions::from_mode(0o600))?;
             }
-            let mut file = opened(path)?;
+            let mut file = open_file_to_append(path)?;
+            file.set_len(0)?;
             file.write_all(text)?;
             file.set_permissions(Permissions::from_mode(*mode))
         }
@@ -193,12 +196,6 @@ fn is_file(path: &Path, mode: u32, text: &[u8]) -> bool {
         let is_alike = found.mode() & 0o7777 == mode && found.len() == text.len() as u64;
         is_alike && plain_file(path).is_ok() && fs::read(path).is_ok_and(|read| read == text)
     })
-}
-
-fn opened(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o600);
-    options.open(path)
 }
 
 /// Makes `path` a folder that this user can write, whatever it is.

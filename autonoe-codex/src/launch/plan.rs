@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use autonoe_backend::{Inside, SessionPlace};
-use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, Support, Toolbox};
+use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, Support, Toolbox, write_new_file};
 use autonoe_process::Launch;
 
 use super::config_file::config_file;
@@ -167,8 +167,9 @@ fn write_home(options: &CodexOptions, cwd: &Path, folder: &Path) -> io::Result<(
         fs::create_dir(folder.join(name))?;
     }
     let codex = folder.join(CODEX);
-    fs::write(codex.join(INSTALLATION), "")?;
-    fs::write(codex.join("config.toml"), config_file(options, cwd))?;
+    write_new_file(&codex.join(INSTALLATION), b"")?;
+    let config = config_file(options, cwd);
+    write_new_file(&codex.join("config.toml"), config.as_bytes())?;
     if let CodexHome::Kept(kept) = &options.home {
         fs::create_dir_all(kept.join("sessions"))?;
         fs::create_dir(codex.join(LOCKS))?;

@@ -9,7 +9,7 @@ use crate::wire::{ErrorInfo, TurnStatus};
 ///
 /// # Errors
 ///
-/// The turn broke off, or the model could not be reached: the agent never came to an end of its own.
+/// The turn did not finish, or the model could not be reached.
 ///
 /// ```
 /// use autonoe_codex::outcome::{Ending, decide};

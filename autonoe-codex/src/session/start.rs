@@ -125,7 +125,7 @@ impl Live {
         options: &CodexOptions,
         spec: &SessionSpec,
     ) -> Result<(), AgentError> {
-        let ready = self.greet_in_time(options, spec).await;
+        let ready = self.initialize_in_time(options, spec).await;
         let Err(error) = &ready else {
             return ready;
         };
@@ -136,17 +136,17 @@ impl Live {
         tracing::info!(%error, "a program of Codex does not serve another session");
         let fresh = Self::start(options, spec).await?;
         std::mem::replace(self, fresh).end().await;
-        self.greet_in_time(options, spec).await
+        self.initialize_in_time(options, spec).await
     }
 
-    async fn greet_in_time(
+    async fn initialize_in_time(
         &mut self,
         options: &CodexOptions,
         spec: &SessionSpec,
     ) -> Result<(), AgentError> {
         let limit = options.start_limit;
-        let greeted = tokio::time::timeout(limit, self.greet(options, spec)).await;
-        greeted.unwrap_or_else(|_elapsed| {
+        let ready = tokio::time::timeout(limit, self.initialize(options, spec)).await;
+        ready.unwrap_or_else(|_elapsed| {
             Err(AgentError::new(
                 AgentErrorKind::Timeout,
                 format!("Codex was not ready after {limit:?}"),
@@ -154,7 +154,7 @@ impl Live {
         })
     }
 
-    async fn greet(
+    async fn initialize(
         &mut self,
         options: &CodexOptions,
         spec: &SessionSpec,

@@ -22,7 +22,7 @@ pub(super) struct Talk {
 /// Why no more messages come.
 #[derive(Debug)]
 pub(super) enum Silence {
-    /// The program closed its output, or broke off.
+    /// The program closed its output, or ended.
     Ended,
     /// A line is longer than anybody can want. It could have been a question, so nothing goes on.
     TooLong,

@@ -143,7 +143,7 @@ impl ThreadSettings {
 }
 
 impl Outgoing {
-    /// Greets the program.
+    /// Creates the first request of a connection.
     pub fn initialize(id: i64) -> Self {
         let params = json!({
             "clientInfo": {
@@ -156,7 +156,7 @@ impl Outgoing {
         Self::request(id, "initialize", &params)
     }
 
-    /// Says that the greeting is over.
+    /// Creates the notification after the answer to `initialize`.
     pub fn initialized() -> Self {
         Self(json!({"method": "initialized"}))
     }

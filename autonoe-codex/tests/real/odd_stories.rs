@@ -1,4 +1,4 @@
-//! Programs that break off, or say what cannot be.
+//! Programs that end early or send invalid messages.
 
 use std::time::Duration;
 

@@ -24,7 +24,7 @@ pub struct FlowReport {
     /// Why it ended.
     #[serde(flatten)]
     pub exit: FlowExit,
-    /// The sessions that were started, those before it broke off included.
+    /// The sessions that were started, including those before an interruption.
     pub sessions: u32,
     /// How long it took, waits included.
     #[serde(rename = "totalDurationMs", with = "millis")]

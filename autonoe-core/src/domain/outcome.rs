@@ -48,7 +48,7 @@ pub enum SessionOutcome {
 pub enum SessionEnd {
     /// The backend said how it ended.
     Outcome(SessionOutcome),
-    /// The backend failed, or broke off without saying how it ended.
+    /// The backend failed, or its stream ended without an outcome.
     Failed {
         /// What went wrong.
         error: Failure,
@@ -167,9 +167,9 @@ mod tests {
             ),
             (
                 SessionEnd::Failed {
-                    error: Failure::permanent("crashed", "it broke off"),
+                    error: Failure::permanent("crashed", "it crashed"),
                 },
-                "failed: it broke off",
+                "failed: it crashed",
             ),
             (
                 SessionEnd::BudgetSpent {

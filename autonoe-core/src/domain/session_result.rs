@@ -18,7 +18,7 @@ pub struct SessionResult {
     /// How it ended.
     #[serde(flatten)]
     pub end: SessionEnd,
-    /// What it cost; a lower bound if it broke off.
+    /// What it cost; a lower bound if the session did not finish.
     pub cost: CostTotal,
     /// The tokens that were reported.
     pub tokens: TokenUsage,

@@ -1,4 +1,4 @@
-//! The guard of `.autonoe/`.
+//! Guard of the folders that only Autonoe writes to.
 
 use std::path::{Path, PathBuf};
 
@@ -6,18 +6,25 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use super::file_name::{components, spells};
-use super::shell_command::{could_change_autonoe, text_touches_autonoe};
+use super::ledger_command::could_change_autonoe;
+use super::name_spelling::text_touches_autonoe;
 use crate::domain::Mode;
 use crate::port::lexical_path::meanings::{Meanings, both_forms};
+use crate::port::lexical_path::normalise;
+use crate::port::lexical_path::percent::percent_decoded;
+use crate::port::lexical_path::visible::visible;
 use crate::port::{HookDecision, Places, PreToolUseHook, ToolCall, ToolKind};
 
-/// Blocks every call that can write to `.autonoe/`, where the ledger is.
+/// Blocks every call that can write to `.autonoe/`, where the ledger is, or to `.harness/`, where fleets keep
+/// their state.
 ///
 /// Agents change the ledger through the autonoe tools only. In a sync run, the
 /// one file that may be written is `.autonoe-note.md` of the project.
 ///
-/// Reading is open. A shell command that mentions the directory must plainly
-/// only read; a tool that nobody knows must not mention it at all.
+/// Reading is open. In a shell command, only commands that read may get to see the name `.autonoe`, and a
+/// command that the parser does not understand is blocked. A tool whose effects are unknown must not
+/// mention the directory at all. The Bash policy protects `.harness` from shell commands. A member of
+/// a fleet may write to its own worktree, which is in `.harness`.
 ///
 /// ```
 /// use autonoe_core::{AutonoeGuard, HookDecision, Places, PreToolUseHook, ToolCall};
@@ -36,17 +43,20 @@ pub struct AutonoeGuard {
     places: Places,
 }
 
-/// The directory that agents do not write to.
+/// Where the ledger is.
 const DIRECTORY: &str = ".autonoe";
+
+/// Where fleets keep their state.
+const FLEETS: &str = ".harness";
 
 /// What a sync run may write.
 const NOTE: &str = ".autonoe-note.md";
 
 /// The MCP server of the autonoe tools.
-const SERVER: &str = "autonoe";
+pub(super) const SERVER: &str = "autonoe";
 
 /// Tools that write no files: what they are told is only talk.
-const TALKERS: [&str; 4] = ["TodoWrite", "Task", "WebSearch", "WebFetch"];
+pub(super) const TALKERS: [&str; 4] = ["TodoWrite", "Task", "WebSearch", "WebFetch"];
 
 impl AutonoeGuard {
     /// Makes a guard for the project of `places`.
@@ -57,18 +67,27 @@ impl AutonoeGuard {
     fn judge(&self, call: &ToolCall) -> Result<(), String> {
         match &call.kind {
             ToolKind::Write { paths } => self.judge_write(paths, call),
-            ToolKind::Shell { command } if could_change_autonoe(command) => Err(format!(
-                "this command could change {DIRECTORY}/; use the autonoe tools to change \
-                 deliverables, or read it with one plain command such as \
-                 \"cat {DIRECTORY}/status.json\""
-            )),
-            ToolKind::Shell { .. } => self.judge_directory(call),
+            ToolKind::Shell { command } => {
+                judge_command(command)?;
+                self.judge_directory(call)
+            }
             kind if kind.certain_server() == Some(SERVER) => Ok(()),
             ToolKind::Other if TALKERS.contains(&call.name.as_str()) => Ok(()),
-            ToolKind::Mcp { .. } | ToolKind::Other if mentions(&call.input) => Err(format!(
-                "{} must not be used on {DIRECTORY}/; use the autonoe tools to change deliverables",
-                call.name
-            )),
+            ToolKind::Mcp { .. } | ToolKind::Other
+                if any_text(&call.input, &text_touches_autonoe) =>
+            {
+                Err(format!(
+                    "{} must not be used on {DIRECTORY}/; use the autonoe tools to change deliverables",
+                    call.name
+                ))
+            }
+            ToolKind::Mcp { .. } | ToolKind::Other if names_fleets(&call.input, &self.places) => {
+                Err(format!(
+                    "{} must not be used on {FLEETS}/, where fleets keep their state; use it on other \
+                     files of the project",
+                    call.name
+                ))
+            }
             ToolKind::Mcp { .. }
             | ToolKind::Other
             | ToolKind::Read { .. }
@@ -87,10 +106,16 @@ impl AutonoeGuard {
         let project = both_forms(&self.places.project);
         for path in paths {
             let meanings = self.meanings(path, call)?;
-            if names_directory(path, &project) || self.in_ledger(&meanings) {
+            if names_directory(path, &project, DIRECTORY) || self.is_in(DIRECTORY, &meanings) {
                 return Err(format!(
                     "{path:?} is in {DIRECTORY}/, which is not written directly; use the autonoe \
                      tools to change deliverables"
+                ));
+            }
+            if names_directory(path, &project, FLEETS) || self.is_in(FLEETS, &meanings) {
+                return Err(format!(
+                    "{path:?} is in {FLEETS}/, where fleets keep their state; write to other files of \
+                     the project"
                 ));
             }
             let note: Vec<_> = project.iter().map(|project| project.join(NOTE)).collect();
@@ -108,12 +133,14 @@ impl AutonoeGuard {
 
     /// Judges the directory that a shell command runs in: its relative paths start there.
     fn judge_directory(&self, call: &ToolCall) -> Result<(), String> {
-        if self.in_ledger(&self.meanings(Path::new("."), call)?) {
-            return Err(format!(
-                "commands do not run in {DIRECTORY}/; run them in the project"
-            ));
+        let meanings = self.meanings(Path::new("."), call)?;
+        let mut directories = Places::STATE_FOLDERS.into_iter();
+        match directories.find(|directory| self.is_in(directory, &meanings)) {
+            Some(directory) => Err(format!(
+                "commands do not run in {directory}/; run them in the project"
+            )),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn meanings(&self, path: &Path, call: &ToolCall) -> Result<Meanings, String> {
@@ -122,33 +149,61 @@ impl AutonoeGuard {
         })
     }
 
-    fn in_ledger(&self, meanings: &Meanings) -> bool {
+    fn is_in(&self, directory: &str, meanings: &Meanings) -> bool {
         let project = both_forms(&self.places.project);
-        let ledger = both_forms(&self.places.project.join(DIRECTORY));
+        let own = both_forms(&self.places.project.join(directory));
         meanings.places.iter().any(|place| {
-            names_directory(place, &project) || ledger.iter().any(|own| place.starts_with(own))
+            names_directory(place, &project, directory)
+                || own.iter().any(|own| place.starts_with(own))
         })
     }
 }
 
-/// Tells whether `path` has the directory as a component below the project, or anywhere when it is
-/// outside: a project may itself be inside some `.autonoe`.
-fn names_directory(path: &Path, project: &[PathBuf]) -> bool {
+/// Judges the text of a shell command.
+fn judge_command(command: &str) -> Result<(), String> {
+    match could_change_autonoe(command) {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(format!(
+            "this command could change {DIRECTORY}/; use the autonoe tools to change \
+             deliverables, or read it with a command such as \"cat {DIRECTORY}/status.json\""
+        )),
+        Err(error) => Err(format!(
+            "this command could change {DIRECTORY}/, because it is not understood: {error}; \
+             write it more simply"
+        )),
+    }
+}
+
+/// Returns whether `path` has `directory` as a component below the project, or anywhere when it is
+/// outside: a project may itself be inside some `.autonoe`, and a worktree of a fleet is inside of `.harness`.
+fn names_directory(path: &Path, project: &[PathBuf], directory: &str) -> bool {
     let below = project
         .iter()
         .find_map(|project| path.strip_prefix(project).ok())
         .unwrap_or(path);
-    components(&below.to_string_lossy()).any(|component| spells(component, DIRECTORY))
+    components(&below.to_string_lossy()).any(|component| spells(component, directory))
 }
 
-/// Tells whether any text in `input` mentions the directory.
-fn mentions(input: &Value) -> bool {
+/// Returns whether any text in `input` is a path into the folder of fleets.
+fn names_fleets(input: &Value, places: &Places) -> bool {
+    let project = both_forms(&places.project);
+    let is_path_there = |text: &str| {
+        let text = percent_decoded(&visible(text));
+        let text = text.strip_prefix("file://").unwrap_or(&text);
+        let path = normalise(&places.project.join(text));
+        names_directory(&path, &project, FLEETS)
+    };
+    any_text(input, &is_path_there)
+}
+
+/// Returns whether `holds` for a text in `input`.
+fn any_text(input: &Value, holds: &impl Fn(&str) -> bool) -> bool {
     match input {
-        Value::String(text) => text_touches_autonoe(text),
-        Value::Array(items) => items.iter().any(mentions),
+        Value::String(text) => holds(text),
+        Value::Array(items) => items.iter().any(|item| any_text(item, holds)),
         Value::Object(fields) => fields
             .iter()
-            .any(|(key, value)| text_touches_autonoe(key) || mentions(value)),
+            .any(|(key, value)| holds(key) || any_text(value, holds)),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

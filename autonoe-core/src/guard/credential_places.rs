@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use autonoe_security::CREDENTIAL_PLACES;
+
 use super::file_name::{components, folded};
 use crate::port::lexical_path::meanings::both_forms;
 
@@ -9,7 +11,7 @@ use crate::port::lexical_path::meanings::both_forms;
 ///
 /// A place is written as `~/.ssh` (below the home), as `/etc/shadow` (absolute)
 /// or as `.env` (anywhere). A `*` stands for one whole component. The places
-/// that are here by default cannot be taken away.
+/// of [`CREDENTIAL_PLACES`] cannot be taken away.
 ///
 /// Without a known home, `~/.ssh` is everything below any `.ssh`: rather too
 /// much than too little.
@@ -23,51 +25,14 @@ use crate::port::lexical_path::meanings::both_forms;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CredentialPlaces(Vec<String>);
 
-/// Where credentials are on the machines that we know. The names of agents'
-/// own logins are those of Claude Code, Codex and Gemini.
-const KNOWN: &[&str] = &[
-    "~/.ssh",
-    "~/.aws",
-    "~/.gnupg",
-    "~/.netrc",
-    "~/.config/gcloud",
-    "~/.azure",
-    "~/.kube",
-    "~/.docker/config.json",
-    "~/.npmrc",
-    "~/.pypirc",
-    "~/.git-credentials",
-    "~/.config/gh",
-    "~/.config/git/credentials",
-    "~/.cargo/credentials",
-    "~/.cargo/credentials.toml",
-    "~/.gem/credentials",
-    "~/.m2/settings.xml",
-    "~/.pgpass",
-    "~/.terraform.d",
-    "~/.claude/.credentials.json",
-    "~/.claude.json",
-    "~/.codex/auth.json",
-    "~/.gemini/oauth_creds.json",
-    "/proc/*/environ",
-    "/proc/*/task/*/environ",
-    // Through these, every file and the memory of a process can be reached.
-    "/proc/*/cwd",
-    "/proc/*/fd",
-    "/proc/*/mem",
-    "/proc/*/root",
-    "/proc/*/task/*/cwd",
-    "/proc/*/task/*/fd",
-    "/proc/*/task/*/mem",
-    "/proc/*/task/*/root",
-    "/run/secrets",
-    "/var/run/secrets",
-    "/etc/shadow",
-];
-
 impl Default for CredentialPlaces {
     fn default() -> Self {
-        Self(KNOWN.iter().map(|&place| place.to_owned()).collect())
+        Self(
+            CREDENTIAL_PLACES
+                .iter()
+                .map(|&place| place.to_owned())
+                .collect(),
+        )
     }
 }
 

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 
 use super::credential_places::{CredentialPlaces, Touch};
 use super::file_name::{components, spells};
+use super::tool_input::{NamedFile, named_files};
 use crate::port::lexical_path::meanings::{Meanings, both_forms};
 use crate::port::lexical_path::visible::visible;
 use crate::port::{HookDecision, Places, PreToolUseHook, ToolCall, ToolKind};
@@ -13,7 +14,9 @@ use crate::port::{HookDecision, Places, PreToolUseHook, ToolCall, ToolKind};
 /// Blocks writes outside the project and the temporary places, and every use of credentials.
 ///
 /// Shell commands must run inside those places too; what they do there is for
-/// the Bash policy. Only the web is fetched from.
+/// the Bash policy. Only the web is fetched from. A tool that declares no files,
+/// such as a browser, must not name credentials in its input, and opens `file:`
+/// addresses of the project and the temporary places only.
 ///
 /// Reads are open apart from [`CredentialPlaces`]. A search in a directory that
 /// such a place is below would read it too and is blocked; only inside the
@@ -75,11 +78,34 @@ impl FileScope {
             ToolKind::Fetch { url } if !is_web_address(url) => Err(format!(
                 "{url:?} is not on the web; read files with a tool that reads files"
             )),
-            ToolKind::Fetch { .. }
-            | ToolKind::Mcp { .. }
-            | ToolKind::Other
-            | ToolKind::Malformed { .. } => Ok(()),
+            ToolKind::Mcp { .. } | ToolKind::Other => self.judge_input(call),
+            ToolKind::Fetch { .. } | ToolKind::Malformed { .. } => Ok(()),
         }
+    }
+
+    /// Judges a tool that declares no files, such as a browser, by the files that its input names.
+    fn judge_input(&self, call: &ToolCall) -> Result<(), String> {
+        for file in named_files(call) {
+            let (path, is_url) = match &file {
+                NamedFile::Url(path) => (path, true),
+                NamedFile::Path(path) => (path, false),
+            };
+            let meanings = match Meanings::of(path, call, &self.places) {
+                Ok(meanings) => meanings,
+                // Most texts are no paths.
+                Err(_) if !is_url && path.is_relative() => continue,
+                Err(error) => return Err(format!("{path:?} cannot be followed ({error})")),
+            };
+            let readable = self.writable();
+            let mut places = meanings.places.iter();
+            if is_url && places.any(|place| is_outside(place, &readable)) {
+                return Err(format!(
+                    "{path:?} is outside the project; open files of the project or a local server"
+                ));
+            }
+            self.judge_touches(path, &meanings, |_, _| false)?;
+        }
+        Ok(())
     }
 
     fn each(
@@ -143,10 +169,8 @@ impl FileScope {
                     self.places.temporary
                 ));
             }
-            if [".git", ".autonoe"]
-                .iter()
-                .any(|name| has_below(place, &writable, name))
-            {
+            let mut protected = Places::STATE_FOLDERS.into_iter().chain([".git"]);
+            if protected.any(|name| has_below(place, &writable, name)) {
                 return Err(format!(
                     "{directory:?} is no directory for commands; run them in the project"
                 ));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::domain::{Failure, Retry};
 
-/// Why an agent could not be started or broke off.
+/// Why an agent could not be started or did not finish.
 ///
 /// What an agent *reports* at its end is a
 /// [`SessionOutcome`](crate::SessionOutcome), not an error.
@@ -125,7 +125,7 @@ pub enum AgentErrorKind {
     Unsupported,
     /// The agent said something that the backend does not understand.
     Protocol,
-    /// The agent broke off in the middle.
+    /// The agent ended unexpectedly.
     Crashed,
     /// The agent said nothing for too long.
     Timeout,

@@ -22,6 +22,9 @@ pub struct Places {
 }
 
 impl Places {
+    /// Folders of a project that only Autonoe writes to: the state of runs and of fleets.
+    pub const STATE_FOLDERS: [&str; 2] = [".autonoe", ".harness"];
+
     /// Takes `project` as the project, no home, and `/tmp` as the place for temporary files.
     pub fn new(project: impl Into<PathBuf>) -> Self {
         Self {

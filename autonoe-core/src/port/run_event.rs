@@ -52,7 +52,7 @@ pub enum RunEventKind<'a> {
         run: &'a RunId,
         /// The name of the flow.
         flow: &'a str,
-        /// Whether it had broken off and goes on.
+        /// Whether an interrupted run is resumed.
         resumed: bool,
     },
     /// A session is about to begin.

@@ -50,20 +50,20 @@ fn is_gone(error: &io::Error) -> bool {
 
 /// What distinguishes a file from every other one that is there at the same time.
 #[cfg(unix)]
-type Identity = (u64, u64);
+pub(super) type Identity = (u64, u64);
 
 #[cfg(unix)]
-fn identity(found: &Metadata) -> Identity {
+pub(super) fn identity(found: &Metadata) -> Identity {
     use std::os::unix::fs::MetadataExt;
     (found.dev(), found.ino())
 }
 
 /// Where files have no numbers, when it was made must do.
 #[cfg(not(unix))]
-type Identity = (bool, Option<std::time::SystemTime>);
+pub(super) type Identity = (bool, Option<std::time::SystemTime>);
 
 #[cfg(not(unix))]
-fn identity(found: &Metadata) -> Identity {
+pub(super) fn identity(found: &Metadata) -> Identity {
     (found.is_dir(), found.created().ok())
 }
 

@@ -252,7 +252,7 @@ fn apart<T: Send + 'static>(
     let working = tokio::task::spawn_blocking(work);
     async {
         working.await.unwrap_or_else(|error| {
-            let message = "the work on the ledger broke off";
+            let message = "the task that works on the ledger did not finish";
             Err(RepositoryError::new(RepositoryErrorKind::Unavailable, message).because(error))
         })
     }

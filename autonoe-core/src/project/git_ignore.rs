@@ -1,9 +1,8 @@
 //! `.gitignore` of the state directory.
 
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 
-use super::{Project, ProjectError};
+use super::{Project, ProjectError, write_new_file};
 
 /// Excludes the state of runs from Git, but not settings and instructions.
 ///
@@ -27,8 +26,7 @@ const TEXT: &str = "\
 pub(super) fn write_git_ignore(project: &Project) -> Result<(), ProjectError> {
     let path = project.state_dir().join(".gitignore");
     // A symlink counts as an existing file.
-    let created = OpenOptions::new().write(true).create_new(true).open(&path);
-    match created.and_then(|mut file| file.write_all(TEXT.as_bytes())) {
+    match write_new_file(&path, TEXT.as_bytes()) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
             Err(ProjectError::unwritable(&path, error))
         }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{FileKind, ProjectError, read_text_file};
+use super::{FileKind, ProjectError, open_file_to_append, read_text_file};
 use crate::port::Places;
 use crate::port::lexical_path::normalise;
 use crate::port::lexical_path::visible::trimmed;
@@ -159,11 +159,7 @@ impl Project {
         }
         self.check_state_dir()?;
         let probe = self.write_lock_path();
-        match fs::OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&probe)
-        {
+        match open_file_to_append(&probe) {
             Ok(_) => Ok(dir),
             Err(source) if is_there(&probe) => Err(ProjectError::unwritable(&probe, source)),
             Err(source) => Err(ProjectError::unwritable(&dir, source)),

@@ -17,6 +17,7 @@ mod journal;
 mod json_words;
 mod layout;
 mod lock_process;
+mod no_follow;
 mod plain_file;
 mod preview;
 mod project_ground;
@@ -43,8 +44,8 @@ pub use instructions::{
     BuiltInInstructions, InstructionOrigin, InstructionText, ProjectInstructions,
 };
 pub use journal::{
-    BlockedCall, FileJournal, Journal, JournalEntry, JournalReadError, JournalTail, RunStory,
-    SessionStory, WhyStopped,
+    BlockedCall, FileJournal, Journal, JournalEntry, JournalIndex, JournalReadError, JournalTail,
+    RunEntries, RunStory, RunStoryBuilder, SessionStory, WhyStopped,
 };
 pub use journal::{
     ChangeEntry, CostPoint, DeniedEntry, Idle, IdleSpan, ProgressPoint, RunTimeline, SessionSpan,
@@ -53,6 +54,7 @@ pub use journal::{JOURNAL_JOB, JournalAsk, JournalPage};
 pub use json_words::json_complaint;
 pub use layout::Project;
 pub use lock_process::LockProcess;
+pub use no_follow::{create_folder, open_file_to_append, write_new_file};
 pub use preview::{NextStep, ResumedRun, RunPreview};
 pub use project_ground::{ProjectGround, ProjectTaking};
 pub use project_run::{ProjectRun, ProjectRunError};

@@ -23,30 +23,34 @@ pub(super) enum Unread {
 /// file larger than `largest` bytes. A symlink is followed; one that leads
 /// nowhere is there, and somebody relies on it.
 pub(super) fn read_plain_file(path: &Path, largest: u64) -> Result<Option<Vec<u8>>, Unread> {
-    // Looked at before it is opened: to open a pipe is to wait for its writer.
-    let length = match fs::metadata(path) {
-        Ok(found) if !found.is_file() => {
-            return Err(Unread::NotAFile(FileKind::of(found.file_type())));
-        }
-        Ok(found) if found.len() > largest => return Err(Unread::TooLarge),
-        Ok(found) => found.len(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return match path.is_symlink() {
-                true => Err(Unread::NotAFile(FileKind::BrokenSymlink)),
-                false => Ok(None),
-            };
-        }
-        Err(error) => return Err(Unread::Refused(error)),
+    let Some(file) = open_plain_file(path, largest)? else {
+        return Ok(None);
     };
-    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
+    let length = file.metadata().map_err(Unread::Refused)?.len();
+    let mut bytes = Vec::with_capacity(usize::try_from(length.min(largest)).unwrap_or_default());
     // Some files of the system say that they are empty, and others grow.
-    File::open(path)
-        .and_then(|file| file.take(largest.saturating_add(1)).read_to_end(&mut bytes))
+    file.take(largest.saturating_add(1))
+        .read_to_end(&mut bytes)
         .map_err(Unread::Refused)?;
     if bytes.len() as u64 > largest {
         return Err(Unread::TooLarge);
     }
     Ok(Some(bytes))
+}
+
+/// Opens the file at `path`, or returns `None` if there is nothing at all; otherwise as [`read_plain_file`].
+pub(super) fn open_plain_file(path: &Path, largest: u64) -> Result<Option<File>, Unread> {
+    // Looked at before it is opened: to open a pipe is to wait for its writer.
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => Err(Unread::NotAFile(FileKind::of(found.file_type()))),
+        Ok(found) if found.len() > largest => Err(Unread::TooLarge),
+        Ok(_) => File::open(path).map(Some).map_err(Unread::Refused),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match path.is_symlink() {
+            true => Err(Unread::NotAFile(FileKind::BrokenSymlink)),
+            false => Ok(None),
+        },
+        Err(error) => Err(Unread::Refused(error)),
+    }
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub struct RunPreview {
     pub config: EffectiveConfig,
     /// The numbers of the ledger; `None` if there is none yet.
     pub ledger: Option<LedgerView>,
-    /// The run that broke off here and would be gone on with.
+    /// The interrupted run of the project that would be resumed.
     pub resumes: Option<ResumedRun>,
     /// What would come first.
     pub next: NextStep,
@@ -44,7 +44,7 @@ pub struct RunPreview {
     pub held: Option<RunLockHeld>,
 }
 
-/// A run that broke off and would be gone on with.
+/// An interrupted run that would be resumed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResumedRun {
@@ -69,7 +69,7 @@ pub enum NextStep {
         /// The deliverable tools that the agent has, as agents call them.
         tools: Vec<String>,
     },
-    /// It would wait, as it did when it broke off.
+    /// It would wait, as it did when it was interrupted.
     Wait {
         /// Until when.
         until: Timestamp,
@@ -149,7 +149,7 @@ fn first(mode: Mode, ledger: LedgerView, project: &Project) -> Result<NextStep, 
     }
 }
 
-/// Says what a run that broke off would do next.
+/// Returns what an interrupted run would do next.
 fn after(
     recorded: &RecordedRun,
     now: Timestamp,
@@ -161,7 +161,7 @@ fn after(
         RunAction::Wait { until, .. } => Ok(NextStep::Wait { until }),
         RunAction::Hold => Ok(NextStep::Hold),
         RunAction::Finish { exit } => Ok(NextStep::Finish { exit }),
-        // It broke off before it was told of the ledger.
+        // It was interrupted before it received the ledger.
         RunAction::Continue | RunAction::StopSession => {
             first(recorded.mode(), ledger.unwrap_or_default(), project)
         }

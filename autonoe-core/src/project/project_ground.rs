@@ -85,7 +85,8 @@ impl ProjectTaking {
         self
     }
 
-    /// Opens `rm` and `mv` inside the project, in run mode; they are closed by default.
+    /// Sets whether run mode allows `rm` and `mv` inside the project, `git clean` and
+    /// `git push --force`; it does not by default.
     pub fn destructive(mut self, destructive: Destructive) -> Self {
         self.destructive = destructive;
         self
@@ -147,7 +148,7 @@ impl ProjectGround {
         &self.config
     }
 
-    /// Returns the journal as it was when the project was taken: what broke off is in it.
+    /// Returns the journal as it was when the project was taken, with an interrupted run or flow.
     pub fn journal(&self) -> &Journal {
         &self.journal
     }
@@ -168,7 +169,7 @@ impl ProjectGround {
         Ok(builder.journal(Arc::new(journal)))
     }
 
-    /// Goes on with what broke off, in the journal that tells of it.
+    /// Resumes an interrupted run or flow in its journal.
     ///
     /// # Errors
     ///

@@ -12,7 +12,7 @@ use crate::domain::{Mode, RunReport};
 use crate::port::{AgentClientFactory, Clock, InstructionError, RepositoryError, SystemClock};
 use crate::run::{BuildError, GivenLimits, RunControl, SessionRunnerBuilder};
 
-/// A run in a project directory: takes its lock, reads its settings, goes on with what broke off.
+/// A run in a project directory: takes its lock, reads its settings, resumes an interrupted run.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -88,7 +88,8 @@ impl ProjectRun {
         self
     }
 
-    /// Opens `rm` and `mv` inside the project, in run mode; they are closed by default.
+    /// Sets whether run mode allows `rm` and `mv` inside the project, `git clean` and
+    /// `git push --force`; it does not by default.
     #[must_use]
     pub fn destructive(mut self, destructive: Destructive) -> Self {
         self.destructive = destructive;
@@ -102,8 +103,8 @@ impl ProjectRun {
         self
     }
 
-    /// Sets the limits that are given for this start: a new run starts with them, and one that
-    /// broke off goes on under them. Others stay as it was started with.
+    /// Sets the limits that are given for this start: a new run starts with them, and an
+    /// interrupted one is resumed with them. Other limits stay as in its first start.
     ///
     /// Limits that are set by [`configure`](Self::configure) are for new runs alone.
     #[must_use]
@@ -122,10 +123,9 @@ impl ProjectRun {
         self
     }
 
-    /// Runs to the end, or goes on with the run that broke off here, and reports.
+    /// Runs to the end, or resumes the interrupted run of the project, and reports.
     ///
-    /// A run that broke off is resumed if it was of the same mode; of another
-    /// one a new run is started.
+    /// An interrupted run is resumed if it has the same mode. Otherwise a new run starts.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! One run at a time in a project.
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::git_ignore::write_git_ignore;
-use super::{FileKind, LockProcess, Project, ProjectError};
+use super::{FileKind, LockProcess, Project, ProjectError, open_file_to_append};
 use crate::domain::format_time;
 
 /// The right to run agents in a project, until it is dropped.
@@ -165,13 +165,7 @@ impl RunLock {
         project.ensure_state_dir()?;
         let path = project.run_lock_path();
         let unwritable = |source| ProjectError::unwritable(&path, source);
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(unwritable)?;
+        let mut file = open_file_to_append(&path).map_err(unwritable)?;
         match try_lock(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {

@@ -1,10 +1,11 @@
 //! A small file that is replaced as a whole, whatever happens in between.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::durable;
+use super::no_follow::open_file_to_append;
 use super::plain_file::{Unread, read_plain_file};
 
 /// A file that is only ever replaced as a whole, by one writer at a time.
@@ -52,10 +53,7 @@ impl StatusFile {
 
     /// Waits for the turn to write.
     pub(super) fn turn(&self) -> io::Result<WriteTurn<'_>> {
-        let lock = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&self.lock)?;
+        let lock = open_file_to_append(&self.lock)?;
         lock.lock()?;
         Ok(WriteTurn {
             file: self,
@@ -73,5 +71,23 @@ impl WriteTurn<'_> {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
         }
         durable::replace(&self.file.path, &self.file.temporary, bytes)
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_symlink_in_place_of_the_lock_is_refused() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let target = dir.path().join("target");
+        std::os::unix::fs::symlink(&target, dir.path().join("status.lock")).expect("writable");
+
+        let turn = StatusFile::new(dir.path().join("status.json")).turn().err();
+
+        let error = turn.expect("a symlink").to_string();
+        assert_eq!(error, "it is a symlink and not a file");
+        assert!(!target.exists());
     }
 }

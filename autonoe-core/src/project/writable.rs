@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::layout::is_there;
-use super::{Project, ProjectError};
+use super::{Project, ProjectError, open_file_to_append};
 
 impl Project {
     /// Looks whether a run could write here, and leaves nothing behind.
@@ -40,12 +40,8 @@ impl Project {
             return Ok(());
         }
         self.check_state_dir()?;
-        for path in self.appended_files() {
-            match OpenOptions::new().append(true).open(&path) {
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(source) => return Err(ProjectError::unwritable(&path, source)),
-            }
+        for path in self.appended_files().iter().filter(|path| is_there(path)) {
+            open_file_to_append(path).map_err(|source| ProjectError::unwritable(path, source))?;
         }
         try_a_file_in(&state_dir)
     }

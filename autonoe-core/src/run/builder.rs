@@ -464,6 +464,43 @@ impl SessionRunnerBuilder {
         Ok(Sessions::new(Arc::new(self.into_parts()?), repository))
     }
 
+    /// Makes the gate that sessions of the run have, without tools of their own.
+    ///
+    /// It answers what a run would allow; no agent is needed for that.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use autonoe_core::{SessionRunner, ToolCall, Verdict};
+    /// use serde_json::json;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// let gate = SessionRunner::builder("/srv/project")
+    ///     .bash_security(Arc::new(|_: &str| Verdict::Allow))
+    ///     .build_gate();
+    ///
+    /// let call = ToolCall::new("Bash", json!({"command": "rm -r .autonoe"}));
+    /// assert!(!gate.decide(&call).await.is_allowed());
+    /// # });
+    /// ```
+    pub fn build_gate(self) -> Gate {
+        let grants = self.grants();
+        let gate = Gate::new(self.places.clone(), grants).with_time_limit(self.hook_time_limit);
+        let gate = self.all_guards().into_iter().fold(gate, Gate::with_guard);
+        self.hooks.into_iter().fold(gate, Gate::with_hook)
+    }
+
+    fn all_guards(&self) -> Vec<Arc<dyn PreToolUseHook>> {
+        let credentials = self.credentials.clone();
+        let mut guards = built_in_guards(self.bash.clone(), &self.places, credentials);
+        guards.extend(self.guards.iter().cloned());
+        guards
+    }
+
+    fn grants(&self) -> Grants {
+        Grants::baseline(self.limits.mode).with_rules(self.rules.iter().cloned())
+    }
+
     fn into_parts(self) -> Result<Parts, BuildError> {
         if !self.places.project.is_absolute() {
             return Err(BuildError::RelativeProject {
@@ -480,12 +517,11 @@ impl SessionRunnerBuilder {
         if let Some(name) = taken_name(&self.tools) {
             return Err(BuildError::ReservedToolName { name });
         }
+        let (guards, grants) = (self.all_guards(), self.grants());
         let ids = match self.ids {
             Some(ids) => ids,
             None => Arc::new(RandomIds::new()?),
         };
-        let mut guards = built_in_guards(self.bash, &self.places, self.credentials);
-        guards.extend(self.guards);
         Ok(Parts {
             agents: self.agents.ok_or(BuildError::Missing { part: "agents" })?,
             clock: self.clock,
@@ -494,7 +530,7 @@ impl SessionRunnerBuilder {
             guards,
             hooks: self.hooks,
             hook_time_limit: self.hook_time_limit,
-            grants: Grants::baseline(self.limits.mode).with_rules(self.rules),
+            grants,
             tools: self.tools,
             tool_data: self.tool_data,
             tool_server: self.tool_server,

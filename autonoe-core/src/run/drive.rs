@@ -39,7 +39,7 @@ pub(super) struct Drive {
 /// How a run comes to begin here.
 enum Beginning {
     New,
-    /// It broke off earlier; these limits are given now.
+    /// It was interrupted; these limits are given now.
     Resumed {
         given: GivenLimits,
     },
@@ -159,7 +159,7 @@ impl Drive {
             return self.apply(RunFact::SessionLost { number });
         }
         match self.machine.action() {
-            // It has not begun: it is new, or broke off before its first decision.
+            // It has not begun: it is new, or was interrupted before its first decision.
             RunAction::Continue => {
                 self.catch_up();
                 self.apply(RunFact::Started {
@@ -282,7 +282,7 @@ impl Drive {
         }
     }
 
-    /// Tells whether this is a run that had broken off.
+    /// Returns whether this is a resumed run.
     pub(super) fn goes_on(&self) -> bool {
         matches!(self.beginning, Beginning::Resumed { .. })
     }

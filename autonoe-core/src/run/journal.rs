@@ -81,7 +81,7 @@ pub enum JournalLine {
         /// Who writes.
         epoch: Epoch,
     },
-    /// A run that had broken off goes on.
+    /// An interrupted run is resumed.
     RunResumed {
         /// Who writes now.
         epoch: Epoch,
@@ -149,7 +149,7 @@ pub enum JournalLine {
         /// Who writes.
         epoch: Epoch,
     },
-    /// A flow that had broken off goes on.
+    /// An interrupted flow is resumed.
     FlowResumed {
         /// Who writes now.
         epoch: Epoch,

@@ -12,7 +12,7 @@ use crate::port::{CallRecords, Clock, Events, RunEventKind, ToolErrorCode, ToolE
 /// Tells observers what an agent does, from its prompt to its end.
 ///
 /// Each call gets one start and one end, both at the place of the call, and each agent gets one
-/// end, also when its stream breaks off.
+/// end, also when its stream ends without one.
 pub(super) struct Narrator {
     events: Events,
     clock: Arc<dyn Clock>,

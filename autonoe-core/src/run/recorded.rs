@@ -1,11 +1,11 @@
-//! A run that broke off, as its journal tells it.
+//! [`RecordedRun`], an interrupted run as recorded in its journal.
 
 use jiff::Timestamp;
 
 use super::{GivenLimits, JournalLine, RunAction, RunFact, RunLimits, RunMachine};
 use crate::domain::{LedgerView, Mode, RunId};
 
-/// A run that broke off: what is needed to go on with it.
+/// An interrupted run, with everything that is needed to resume it.
 ///
 /// Made of the lines of its journal, in order. It goes on with exact counts:
 /// a session whose end was written down is not repeated; one that was under
@@ -68,7 +68,7 @@ impl RecordedRun {
     /// ```
     /// # use autonoe_core::{Epoch, GivenLimits, JournalLine, Mode, RecordedRun, RunId, RunLimits};
     /// # let started = JournalLine::RunStarted { limits: RunLimits::new(Mode::Run), epoch: Epoch(1) };
-    /// # let broke_off = RecordedRun::replay(RunId::new("run"), [&started]).expect("it broke off");
+    /// # let broke_off = RecordedRun::replay(RunId::new("run"), [&started]).expect("it was interrupted");
     /// let given = GivenLimits { max_iterations: Some(3), ..GivenLimits::default() };
     ///
     /// assert_eq!(broke_off.with_limits(given).limits().max_iterations, Some(3));
@@ -85,7 +85,7 @@ impl RecordedRun {
         self.given.over(self.machine.limits())
     }
 
-    /// Returns what was under way when it broke off.
+    /// Returns what was under way when it was interrupted.
     pub fn under_way(&self) -> RunAction {
         self.machine.action()
     }

@@ -109,7 +109,7 @@ impl SessionRunner {
         Drive::new(self, control).run().await
     }
 
-    /// Goes on with a run that broke off, under its limits and with its counts, and reports.
+    /// Resumes an interrupted run, with its limits and its counts, and reports.
     ///
     /// The limits of this runner are not used: those of the run are in its journal. Others
     /// are given by [`RecordedRun::with_limits`]; the change is written down, too. All else is

@@ -282,7 +282,7 @@ async fn next_item(stream: &mut MessageStream<'_>) -> Result<StreamEvent, Sessio
         }),
         Ok(None) => Err(failed(
             "no_end",
-            "the agent's stream broke off without an end",
+            "the agent's stream ended without an outcome",
         )),
         Err(_panic) => Err(panicked()),
     }

@@ -20,7 +20,7 @@ const TRIES: usize = 32;
 /// gets an empty one, because an epoch that is nowhere written fences nobody.
 /// In the same write, verification progress is forgotten that means nothing any
 /// more: before a run, which changes the code, and after a finished sync. A run
-/// that broke off and goes on calls [`take_over_again`].
+/// that is resumed calls [`take_over_again`].
 ///
 /// [`SessionRunner`](crate::SessionRunner) does it by itself; this is for who
 /// drives a [`RunMachine`](crate::RunMachine) in another way.

@@ -39,7 +39,7 @@ async fn money_that_ends_in_the_middle_stops_the_session_and_the_run() {
             budget: BudgetKind::Cost
         }
     );
-    // It broke off, so more may have been spent than was reported.
+    // It did not finish, so more may have been spent than was reported.
     assert_eq!(report.cost, CostTotal::at_least(CostUsd::from_cents(60)));
     assert_eq!(bench.agents.disposed(), 2);
 }

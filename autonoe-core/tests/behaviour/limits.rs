@@ -207,7 +207,7 @@ async fn a_money_budget_is_not_kept_by_sessions_that_do_not_tell() {
     };
     assert_eq!(error.code, "cost_not_reported");
 
-    // Every other session breaks off, at a cost that nobody will ever know.
+    // Every other session does not finish, and its cost is unknown.
     let backend = planner(Duration::ZERO, |number| {
         if number % 2 == 0 {
             vec![]
@@ -255,7 +255,7 @@ async fn a_backend_that_spent_what_was_left_has_spent_the_budget_of_the_run() {
 
 #[tokio::test(start_paused = true)]
 async fn a_money_budget_goes_on_with_a_few_sessions_of_which_a_part_is_unknown() {
-    // One call of every session broke off.
+    // One call of every session did not finish.
     let backend = planner(Duration::ZERO, |_| {
         let told = StreamEvent::usage(TokenUsage::default(), Some(CostUsd::from_cents(1)));
         let cut = StreamEvent::usage(TokenUsage::default(), None);

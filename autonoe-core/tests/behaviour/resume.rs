@@ -1,4 +1,4 @@
-//! Runs that go on after they broke off.
+//! Resumed runs.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl AgentClientFactory for CancelledMeanwhile {
     }
 }
 
-/// A run that broke off in its first session.
+/// A run that was interrupted in its first session.
 fn broken_off() -> RecordedRun {
     let limits = RunLimits::new(Mode::Run);
     let fact = RunFact::Started {

@@ -44,7 +44,8 @@ fn profile() -> impl Strategy<Value = Value> {
 }
 
 fn name() -> impl Strategy<Value = Value> {
-    "[a-z]{1,6}|sudo|\\*|bash".prop_map(Value::from)
+    // No name that cannot be added, such as `rm`.
+    "x[a-z]{0,5}|sudo|\\*|bash".prop_map(Value::from)
 }
 
 fn list(item: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> {

@@ -123,10 +123,13 @@ async fn a_flow_goes_on_with_its_facts_numbers_and_costs() {
     let journal = project.journal();
     assert_eq!(journal.broken_off(), None);
     let why = journal.stories()[0].why_did_it_stop().to_string();
-    assert_eq!(why, "it broke off in session 2");
+    assert_eq!(why, "it was interrupted in session 2");
 
     let ground = ground(&project).await;
-    let recorded = ground.journal().broken_off_flow().expect("it broke off");
+    let recorded = ground
+        .journal()
+        .broken_off_flow()
+        .expect("it was interrupted");
     assert_eq!(recorded.facts, [json!("one is done")]);
     assert_eq!(recorded.start.definition, "1f0c9a");
     assert_eq!(recorded.start.parameters, json!({"branch": "main"}));
@@ -144,7 +147,7 @@ async fn a_flow_goes_on_with_its_facts_numbers_and_costs() {
     let report = open.close(FlowExit::Completed, json!({}));
 
     assert_eq!((again.number, third.number), (2, 3));
-    // What it spent before it broke off counts against the budget.
+    // What it spent before the interruption counts against the budget.
     assert!(matches!(fourth.result.end, SessionEnd::BudgetSpent { .. }));
     assert_eq!(report.run, run);
     // Nobody knows what the lost session cost.

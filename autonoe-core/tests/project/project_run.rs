@@ -165,7 +165,7 @@ async fn a_run_that_cannot_go_on_now_can_go_on_later() {
 
     assert_eq!(too_early.exit, ExitReason::Interrupted);
     let after = project.journal_text();
-    assert_eq!(after, before, "it is as broken off as before");
+    assert_eq!(after, before, "it is interrupted as before");
     let agents = ScriptedAgents::resuming_at(2, [plans(), passes()]);
     let later = run(&project, agents)
         .start(&RunControl::new())

@@ -13,6 +13,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::connection_pool::PooledConnection;
 use super::door::{Entrance, enter};
 use super::folder::{NAME, within};
 use super::response::{Body, json, page, refusal};
@@ -35,9 +36,17 @@ pub(super) struct Desk {
 /// Why a request is refused, in a sentence.
 type Refusal = (StatusCode, String);
 
-/// Answers one request.
-pub(super) async fn answer(desk: &Desk, request: Request<Incoming>) -> Response<Body> {
+/// Answers one request of the connection at `place`.
+pub(super) async fn answer(
+    desk: &Desk,
+    place: &PooledConnection,
+    request: Request<Incoming>,
+) -> Response<Body> {
     let answered = match let_in(desk, &request) {
+        Ok(_) if !place.authenticate() => Err(refused(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "there are too many connections already",
+        )),
         Ok((entrance, route)) => serve(desk, entrance, route, request).await,
         Err(refused) => Err(refused),
     };
@@ -126,7 +135,7 @@ async fn receive(body: Incoming, limits: &ServeLimits) -> Result<Bytes, Refusal>
     match timeout(limits.read_time, whole).await {
         Ok(Ok(whole)) => Ok(whole.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
-        Ok(Err(_)) => Err(refused(StatusCode::BAD_REQUEST, "the body broke off")),
+        Ok(Err(_)) => Err(refused(StatusCode::BAD_REQUEST, "the body is incomplete")),
         Err(_) => Err(refused(
             StatusCode::REQUEST_TIMEOUT,
             "the body came too slowly",

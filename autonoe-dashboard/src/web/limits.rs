@@ -19,11 +19,15 @@ pub struct ServeLimits {
     pub head_bytes: usize,
     /// How many headers a request may have. 64.
     pub headers: usize,
-    /// How many connections there may be at a time; others wait. 128.
+    /// How many connections that have shown the token there may be at a time; others get 503. 128.
     pub connections: usize,
+    /// How many other connections there may be at a time. A new one closes the oldest. 64.
+    pub unauthenticated: usize,
     /// How many pages may watch at a time; others are told to come back. 32.
     pub streams: usize,
-    /// How long a request may take to arrive, and a connection may be idle. 30 seconds.
+    /// How long a connection may take to show the token. 5 seconds.
+    pub head_time: Duration,
+    /// How long a request may take to arrive, and a connection that has shown the token may be idle. 30 seconds.
     pub read_time: Duration,
     /// How long the other side may read nothing of what is sent. 30 seconds.
     pub write_time: Duration,
@@ -42,7 +46,9 @@ impl Default for ServeLimits {
             head_bytes: 16 * 1024,
             headers: 64,
             connections: 128,
+            unauthenticated: 64,
             streams: 32,
+            head_time: Duration::from_secs(5),
             read_time: Duration::from_secs(30),
             write_time: Duration::from_secs(30),
             heartbeat: Duration::from_secs(10),

@@ -14,6 +14,7 @@
 //! ports of this machine, those of the agents among them, never get to see it. Requests
 //! to another name than this machine's, and by pages of other sites or ports, get 403.
 
+mod connection_pool;
 mod door;
 mod exchange;
 mod folder;

@@ -1,6 +1,7 @@
 //! The port, and the connections to it.
 
 use std::convert::Infallible;
+use std::future::pending;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -11,12 +12,13 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::connection_pool::{ConnectionPool, PooledConnection};
 use super::exchange::{Desk, answer};
 use super::folder::folder;
 use super::{ServeLimits, ViewToken};
@@ -171,15 +173,12 @@ async fn accept(
     connections: TaskTracker,
     over: CancellationToken,
 ) {
-    let room = Arc::new(Semaphore::new(desk.limits.connections));
-    let next = async || {
-        let permit = room.clone().acquire_owned().await.ok()?;
-        Some((listener.accept().await, permit))
-    };
-    while let Some(Some((accepted, permit))) = desk.ending.run_until_cancelled(next()).await {
+    let limits = &desk.limits;
+    let pool = ConnectionPool::new(limits.unauthenticated, limits.connections);
+    while let Some(accepted) = desk.ending.run_until_cancelled(listener.accept()).await {
         match accepted {
             Ok((connection, _)) => {
-                let talk = talk(connection, desk.clone(), permit);
+                let talk = talk(connection, desk.clone(), pool.add());
                 let over = over.clone();
                 connections.spawn(async move {
                     over.run_until_cancelled(talk).await;
@@ -193,16 +192,38 @@ async fn accept(
     }
 }
 
-async fn talk(connection: TcpStream, desk: Arc<Desk>, _permit: OwnedSemaphorePermit) {
+async fn talk(connection: TcpStream, desk: Arc<Desk>, place: PooledConnection) {
+    tokio::select! {
+        () = converse(connection, &desk, &place) => {}
+        () = wait_to_refuse(&desk, &place) => {
+            tracing::debug!("a connection for the dashboard has not shown the token in time");
+        }
+    }
+}
+
+/// Waits until a connection that has not shown the token must go.
+async fn wait_to_refuse(desk: &Desk, place: &PooledConnection) {
+    if timeout(desk.limits.head_time, place.evicted())
+        .await
+        .is_ok()
+    {
+        return;
+    }
+    if place.is_authenticated() {
+        pending::<()>().await;
+    }
+}
+
+async fn converse(connection: TcpStream, desk: &Desk, place: &PooledConnection) {
     let limits = &desk.limits;
     // Small events would wait for the other side's confirmation of the one before.
     let _ = connection.set_nodelay(true);
     let mut connection = TimeoutStream::new(connection);
     connection.set_write_timeout(Some(limits.write_time));
-    let service = service_fn(|request| {
-        let desk = desk.clone();
-        async move { Ok::<_, Infallible>(answer(&desk, request).await) }
-    });
+    let service =
+        service_fn(
+            |request| async move { Ok::<_, Infallible>(answer(desk, place, request).await) },
+        );
     let mut served = pin!(
         http1::Builder::new()
             .timer(TokioTimer::new())

@@ -3,10 +3,14 @@
 use std::time::Duration;
 
 use autonoe_dashboard::web::ServeLimits;
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
-use crate::web::setting::{PATIENCE, Setting};
+use crate::web::setting::{PATIENCE, SECRET, Setting};
+
+/// A request after which the connection stays open.
+const KEPT_OPEN: &str = "GET /api/dashboard HTTP/1.1\r\nHost: {host}\r\n\
+    Authorization: Bearer {secret}\r\nConnection: keep-alive\r\n\r\n";
 
 #[tokio::test]
 async fn only_so_many_pages_watch_at_a_time() {
@@ -70,23 +74,90 @@ async fn a_page_that_reads_nothing_loses_its_place() {
 }
 
 #[tokio::test]
-async fn connections_that_say_nothing_are_closed_and_make_room() {
+async fn connections_without_the_token_keep_nobody_out() {
     let mut limits = ServeLimits::default();
-    limits.connections = 2;
-    limits.read_time = Duration::from_millis(200);
+    // Only a newer connection closes an idle one.
+    limits.head_time = Duration::from_secs(3600);
+    limits.read_time = Duration::from_secs(3600);
+    let (most, all) = (limits.unauthenticated, limits.connections);
     let setting = Setting::within(limits).await;
-    let mut silent = setting.send("").await;
-    let mut slow = setting.send("GET / HTTP/1.1\r\nHos").await;
+    let mut page = setting.watch().await;
+    assert!(page.until("event: snapshot").await);
 
+    let mut idle = Vec::new();
+    for _ in 0..most + all {
+        idle.push(setting.send("").await);
+        idle.push(setting.send("GET / HTTP/1.1\r\nHos").await);
+    }
     let answer = setting.ask_as_program("GET /api/dashboard", "").await;
 
     assert_eq!(answer.status, 200);
-    for connection in [&mut silent, &mut slow] {
+    setting
+        .feed
+        .update(|fleet| fleet.objective = "Changed".to_owned());
+    assert!(page.until("Changed").await, "a page that watches stays");
+    let first = timeout(PATIENCE, idle[0].read_to_end(&mut Vec::new())).await;
+    first.expect("the oldest is closed").expect("it is closed");
+}
+
+#[tokio::test]
+async fn connections_without_the_token_are_closed_soon() {
+    assert!(ServeLimits::default().head_time <= Duration::from_secs(5));
+    let mut limits = ServeLimits::default();
+    limits.head_time = Duration::from_millis(50);
+    limits.read_time = Duration::from_secs(3600);
+    let setting = Setting::within(limits).await;
+    // On a busy machine, it may take longer than that to show the token.
+    let known = async {
+        loop {
+            let mut connection = setting.send(KEPT_OPEN).await;
+            let mut start = [0; 12];
+            if connection.read_exact(&mut start).await.is_ok() && &start == b"HTTP/1.1 200" {
+                return connection;
+            }
+        }
+    };
+    let mut known = timeout(PATIENCE, known).await.expect("it answers");
+
+    for request in [
+        "",
+        "GET / HTTP/1.1\r\nHos",
+        "GET / HTTP/1.1\r\nHost: {host}\r\n\r\n",
+    ] {
+        let mut connection = setting.send(request).await;
         let mut rest = Vec::new();
+        // It may be reset.
         let ended = timeout(PATIENCE, connection.read_to_end(&mut rest)).await;
-        ended.expect("it is closed in time").expect("it is closed");
-        assert!(!String::from_utf8_lossy(&rest).contains("200"), "{rest:?}");
+        assert!(ended.is_ok(), "it is closed in time");
+        assert!(!rest.starts_with(b"HTTP/1.1 200"), "{rest:?}");
     }
+    // One that has shown the token is older than all of them, and stays.
+    let request = KEPT_OPEN.replace("{host}", &setting.host());
+    let request = request
+        .replace("{secret}", SECRET)
+        .replace("keep-alive", "close");
+    known
+        .write_all(request.as_bytes())
+        .await
+        .expect("it is open");
+    let mut rest = Vec::new();
+    let ended = timeout(PATIENCE, known.read_to_end(&mut rest)).await;
+    ended.expect("it is closed in time").expect("it is closed");
+    assert!(String::from_utf8_lossy(&rest).contains("HTTP/1.1 200"));
+}
+
+#[tokio::test]
+async fn connections_with_the_token_beyond_the_limit_are_told_so() {
+    let mut limits = ServeLimits::default();
+    limits.connections = 1;
+    let setting = Setting::within(limits).await;
+    let mut page = setting.watch().await;
+    assert!(page.until("event: snapshot").await);
+
+    let answer = setting.ask_as_program("GET /api/dashboard", "").await;
+
+    assert_eq!(answer.status, 503);
+    assert!(answer.body.contains("too many connections"), "{answer:?}");
 }
 
 #[tokio::test]

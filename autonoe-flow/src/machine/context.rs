@@ -85,7 +85,7 @@ impl RuntimeContext {
                 let outputs = answer.outputs.clone();
                 self.carry.accumulated_context.extend(outputs);
             }
-            // A conversation that broke off may be what is broken.
+            // The conversation itself may be what fails.
             Err(_) => self.session_id = None,
         }
         self.summaries.push(IterationSummary {

@@ -83,7 +83,7 @@ pub enum FlowFact {
         /// When.
         at: Timestamp,
     },
-    /// A flow that broke off goes on under other limits. What it has spent stays spent.
+    /// An interrupted flow is resumed under other limits. What it has spent stays spent.
     LimitsChanged {
         /// All of them.
         limits: FlowLimits,

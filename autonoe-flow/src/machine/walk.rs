@@ -95,7 +95,7 @@ impl FlowMachine {
     /// Begins a session, if there is something left of the budget.
     fn begin(&mut self, doing: Doing) -> FlowAction {
         let budget = &self.limits.budget;
-        // What was lost or broke off did not tell what it cost. Once in a while is fine.
+        // The cost of a lost or interrupted session is unknown. A few of them are acceptable.
         let money_is_a_guess =
             budget.cost_usd.is_some() && self.spent.cost.unknown_parts > DEFAULT_MAX_RETRIES;
         let guessed = money_is_a_guess.then_some(BudgetKind::Cost);

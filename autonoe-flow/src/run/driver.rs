@@ -63,7 +63,7 @@ pub(super) async fn run(flow: &mut Started) -> FlowEnd {
     }
 }
 
-/// Begins a flow, or goes on with what was under way when it broke off.
+/// Begins a flow, or continues what was under way when it was interrupted.
 fn begin(flow: &mut Started) -> FlowAction {
     let options = &flow.parts.options;
     let (at, limits) = (options.clock.now(), options.limits);

@@ -76,7 +76,7 @@ pub struct Created(Box<Parts>);
 
 /// The state of a flow that was started: its sessions are open, and all that it needs is there.
 ///
-/// Dropped without [`stop`](Flow::stop), the flow broke off, and can be gone on with.
+/// Dropped without [`stop`](Flow::stop), the flow is interrupted, and can be resumed.
 pub struct Started {
     pub(super) parts: Box<Parts>,
     pub(super) open: OpenSessions,
@@ -105,7 +105,7 @@ impl Flow<Created> {
     ///
     /// The sessions cannot be had, the system prompt cannot be used, or the flow
     /// that is to be gone on with was another one: its name, its definition or
-    /// its parameters are different. A flow that broke off stays as it was then.
+    /// its parameters are different. An interrupted flow then stays as it was.
     pub async fn start(self, start: StartOptions) -> Result<Flow<Started>, FlowError> {
         let parts = self.state.0;
         let agent = parts.flow.definition().agent();
@@ -156,8 +156,8 @@ impl Flow<Started> {
 
     /// Runs the flow to its end. One that has ended stays as it is.
     ///
-    /// A prompt that is not there or cannot be read breaks the flow off: that is told as its end, and
-    /// the flow can be gone on with once the prompt is mended.
+    /// A prompt that is missing or cannot be read interrupts the flow: this returns the error as
+    /// its end, and the flow can be resumed once the prompt is repaired.
     pub async fn run(&mut self) -> FlowEnd {
         let end = driver::run(&mut self.state).await;
         self.state.open.end_kept().await;
@@ -166,8 +166,8 @@ impl Flow<Started> {
 
     /// Stops the flow: writes its end down, releases everything, and returns the result.
     ///
-    /// One that has not come to its end was interrupted. One that broke off is not ended: its
-    /// journal stays open.
+    /// A flow that has not finished ends as interrupted. A flow that a missing prompt interrupted
+    /// is not ended: its journal stays open, and it can be resumed.
     pub fn stop(mut self) -> FlowResult {
         let started = &mut self.state;
         let broke_off = started.broke_off.take();
@@ -227,12 +227,12 @@ fn json(parameters: &ParameterValues) -> Result<Value, FlowError> {
     })
 }
 
-/// Looks whether a flow that broke off is the one that is to go on.
+/// Checks that the interrupted flow `begun` is the one to resume.
 fn is_the_same(parts: &Parts, begun: &FlowStart, parameters: &Value) -> Result<(), FlowError> {
     let name = &parts.flow.definition().agent().name;
     let differs = |kind, what: &str| {
         let message = format!(
-            "the flow `{}` broke off, and {what}; put it back as it was, or start anew",
+            "the flow `{}` was interrupted, and {what}; put it back as it was, or start anew",
             begun.flow
         );
         Err(FlowError::new(kind, message))

@@ -52,8 +52,8 @@ impl FlowOptions {
         self
     }
 
-    /// Sets the limits of the flow. One that broke off keeps those that it was started with, if
-    /// none are set.
+    /// Sets the limits of the flow. An interrupted flow keeps those that it was started with,
+    /// if none are set.
     #[must_use]
     pub fn limits(mut self, limits: FlowLimits) -> Self {
         self.limits = Some(limits);
@@ -107,7 +107,7 @@ pub struct StartOptions {
     pub parameters: ParameterValues,
     /// What cancels it, holds it and tells its agents something.
     pub control: RunControl,
-    /// The flow that broke off and is to be gone on with.
+    /// The interrupted flow to resume.
     pub recorded: Option<RecordedFlow>,
 }
 
@@ -127,7 +127,7 @@ impl StartOptions {
         self
     }
 
-    /// Goes on with a flow that broke off.
+    /// Resumes an interrupted flow.
     #[must_use]
     pub fn going_on(mut self, recorded: RecordedFlow) -> Self {
         self.recorded = Some(recorded);

@@ -19,7 +19,7 @@ use crate::machine::{FlowLimits, FlowResult};
 use crate::parameters::ParameterValues;
 use crate::validate::ValidatedFlow;
 
-/// A flow in a project directory: takes its lock, reads its settings, goes on with what broke off.
+/// A flow in a project directory: takes its lock, reads its settings, resumes an interrupted flow.
 ///
 /// `SPEC.md` is not needed. A flow that was killed goes on at its step, with its
 /// visits, new tries and costs, if it is started again with the same definition
@@ -72,10 +72,10 @@ pub struct FlowRun {
 type Configure = Box<dyn FnOnce(SessionRunnerBuilder) -> SessionRunnerBuilder + Send>;
 type Furnish = Box<dyn FnOnce(FlowOptions) -> FlowOptions + Send>;
 
-/// What to do if the last run of the project is this flow, and it broke off.
+/// What to do if the last run of the project is this flow and was interrupted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OnBrokenOff {
-    /// Go on with it. If its definition or its parameters are not the same, that is an error.
+    /// Resume it. If its definition or its parameters are not the same, that is an error.
     #[default]
     GoOn,
     /// Leave it, and start anew.
@@ -106,7 +106,7 @@ impl FlowRun {
         self
     }
 
-    /// Sets what to do if the flow broke off; it goes on by default.
+    /// Sets what to do with an interrupted run of the flow; by default it is resumed.
     #[must_use]
     pub fn on_broken_off(mut self, on_broken_off: OnBrokenOff) -> Self {
         self.on_broken_off = on_broken_off;
@@ -120,7 +120,8 @@ impl FlowRun {
         self
     }
 
-    /// Opens `rm` and `mv` inside the project; they are closed by default.
+    /// Sets whether `rm` and `mv` inside the project, `git clean` and `git push --force` are
+    /// allowed; they are not by default.
     #[must_use]
     pub fn destructive(mut self, destructive: Destructive) -> Self {
         self.destructive = destructive;
@@ -134,8 +135,8 @@ impl FlowRun {
         self
     }
 
-    /// Sets the limits of the flow. One that broke off keeps those that it was started with, if
-    /// none are set.
+    /// Sets the limits of the flow. An interrupted flow keeps those that it was started with,
+    /// if none are set.
     #[must_use]
     pub fn limits(self, limits: FlowLimits) -> Self {
         self.furnish(move |options| options.limits(limits))
@@ -189,7 +190,7 @@ impl FlowRun {
     ///
     /// It could not begin: another run is under way, a file of the project
     /// cannot be understood, something that the definition names is not there,
-    /// or what broke off is not what is to go on.
+    /// or the interrupted flow is not the one to resume.
     pub async fn start(self, control: &RunControl) -> Result<FlowResult, FlowRunError> {
         let ground = ProjectGround::of(&self.project)
             .sandbox(self.sandbox)

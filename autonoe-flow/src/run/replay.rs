@@ -1,11 +1,12 @@
-//! A flow that broke off, up to where it was.
+//! Replays the journal of an interrupted flow.
 
 use autonoe_core::RecordedFlow;
 
 use crate::error::{FlowError, FlowErrorKind};
 use crate::machine::{FlowFact, FlowMachine};
 
-/// Tells `machine` the facts of a flow that broke off; what was under way then is lost and comes again.
+/// Applies the recorded facts of an interrupted flow to `machine`. What was under way is lost, and
+/// starts again.
 pub(super) fn replay(machine: &mut FlowMachine, recorded: &RecordedFlow) -> Result<(), FlowError> {
     for (index, fact) in recorded.facts.iter().enumerate() {
         let fact: FlowFact = serde_json::from_value(fact.clone()).map_err(|error| {

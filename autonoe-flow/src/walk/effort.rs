@@ -45,7 +45,7 @@ fn within<'a>(
             })
         };
         so_far = prompted(true);
-        // The agent may break off.
+        // The agent may fail.
         fail = prompted(false);
     }
     for id in &work.sub_steps {

@@ -1,7 +1,7 @@
 //! Walks through random flows, one attempt after the other, without the code that is tested.
 //!
 //! A flow is taken as a small model, and everything that can happen in a visit
-//! is tried: the agent breaks off, a check passes or not, a sub-step fails.
+//! is tried: the agent fails, a check passes or not, a sub-step fails.
 
 use std::collections::{HashMap, HashSet};
 
@@ -363,7 +363,7 @@ impl Flow {
         }
     }
 
-    /// Sends a prompt, which is answered or breaks off; what is complete by then goes no further.
+    /// Sends a prompt, which is answered or fails; what is complete by then goes no further.
     fn iterated(
         &self,
         before: &HashSet<Facts>,

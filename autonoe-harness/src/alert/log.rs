@@ -1,9 +1,11 @@
 //! Alerts in a file.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+use autonoe_core::{create_folder, open_file_to_append};
 
 use super::{Alert, AlertError};
 
@@ -75,14 +77,9 @@ impl AlertLog {
 
     fn add(&self, mut line: Vec<u8>) -> io::Result<()> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder)?;
-        refuse_what_is_no_file(&self.path)?;
+        create_folder(folder)?;
         let is_new = !self.path.exists();
-        let mut file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(&self.path)?;
+        let mut file = open_file_to_append(&self.path)?;
         lock_for_a_while(&file)?;
         if is_torn(&mut file)? {
             line.insert(0, b'\n');

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use autonoe_core::create_folder;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use super::kind::Kind;
@@ -26,7 +27,7 @@ const OPENING: &str = "it cannot be opened";
 pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, StateError> {
     look_at_head(path, kind)?;
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(|source| failed(path, source))?;
+        create_folder(folder).map_err(|source| failed(path, source))?;
     }
     let begun = Instant::now();
     loop {
@@ -43,8 +44,14 @@ pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, StateError> {
 fn open_once(path: &Path, kind: &Kind) -> Result<Connection, Trouble> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(path, flags)?;
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    // SQLite refuses symlinks in the folders above as well, which may be the user's.
+    let real = match (path.parent().map(Path::canonicalize), path.file_name()) {
+        (Some(Ok(folder)), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
+    };
+    let mut connection = Connection::open_with_flags(real, flags)?;
     connection.busy_timeout(PATIENCE)?;
     if is_empty(&connection)? {
         connection.pragma_update(None, "foreign_keys", true)?;

@@ -234,10 +234,10 @@ mod tests {
             ),
             (
                 SessionEnd::Failed {
-                    error: Failure::permanent("crashed", "it broke off"),
+                    error: Failure::permanent("crashed", "it crashed"),
                 },
                 Activity::Some,
-                "failed: it broke off",
+                "failed: it crashed",
             ),
         ] {
             let mut result = SessionResult::new(end);

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use autonoe_core::{create_file_durably, create_folder};
 use autonoe_process::Commands;
 
 use super::lead;
@@ -88,10 +89,10 @@ impl FleetHome {
     ///
     /// It cannot be made.
     pub fn prepare(&self) -> Result<(), FolderError> {
-        let made = fs::create_dir_all(&self.path);
+        let made = create_folder(&self.path);
         made.map_err(|source| FolderError::unwritable(&self.path, source))?;
         let ignored = self.path.join(".gitignore");
-        match autonoe_core::create_file_durably(&ignored, b"*\n") {
+        match create_file_durably(&ignored, b"*\n") {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 Err(FolderError::unwritable(&ignored, error))
             }
@@ -105,6 +106,9 @@ impl FleetHome {
     ///
     /// The file is damaged, somebody else's or of a newer version, or cannot be opened.
     pub async fn meta(&self) -> Result<SqliteMeta, StateError> {
+        if self.path.is_symlink() {
+            return Err(self.foreign("a symlink"));
+        }
         SqliteMeta::open(&self.meta_file()).await
     }
 
@@ -114,6 +118,9 @@ impl FleetHome {
     ///
     /// What is there is damaged, somebody else's or of a newer version, or cannot be opened.
     pub async fn shared(&self) -> Result<SharedContext, SharedError> {
+        if self.path.is_symlink() {
+            return Err(self.foreign("a symlink").into());
+        }
         SharedContext::open(&self.path.join("shared")).await
     }
 
@@ -147,6 +154,10 @@ impl FleetHome {
         fleet: &str,
         commands: Commands,
     ) -> Result<Worktrees, IsolationError> {
+        if self.path.is_symlink() {
+            let (folder, reason) = (self.path.clone(), "it is a symlink");
+            return Err(IsolationError::NotOurs { folder, reason });
+        }
         Worktrees::open(&self.project, &self.worktrees_folder(), fleet, commands).await
     }
 
@@ -190,8 +201,9 @@ impl FleetHome {
     ///
     /// # Errors
     ///
-    /// [`FolderError::Id`].
+    /// [`FolderError::Id`], or `.harness` is a symlink.
     pub fn folder_of(&self, fleet: &str, member: &HarnessId) -> Result<HarnessFolder, FolderError> {
+        self.check()?;
         HarnessFolder::of(&self.path, &HarnessId::new(format!("{fleet}.{member}")))
     }
 
@@ -201,6 +213,7 @@ impl FleetHome {
     ///
     /// The folder is there and cannot be read.
     pub fn folders_of(&self, fleet: &str) -> Result<Vec<HarnessFolder>, FolderError> {
+        self.check()?;
         let mut folders = HarnessFolder::all_in(&self.path)?;
         folders.retain(|folder| {
             let own = folder.id().as_str().split_once('.');
@@ -230,6 +243,7 @@ impl FleetHome {
 
     /// Returns the folder where the coordinator of a fleet is reached.
     pub(super) fn desk(&self, fleet: &str) -> Result<HarnessFolder, FolderError> {
+        self.check()?;
         HarnessFolder::of(&self.path, &HarnessId::new(fleet))
     }
 
@@ -237,7 +251,7 @@ impl FleetHome {
     pub(super) fn make_desk(&self, fleet: &str) -> Result<HarnessFolder, FolderError> {
         let desk = self.desk(fleet)?;
         self.prepare()?;
-        let made = fs::create_dir_all(desk.path());
+        let made = create_folder(desk.path());
         made.map_err(|source| FolderError::unwritable(desk.path(), source))?;
         Ok(desk)
     }
@@ -246,18 +260,29 @@ impl FleetHome {
         self.path.join("meta_state.db")
     }
 
+    /// Refuses a `.harness` that is a symlink: an agent can create one, and what fleets keep would be
+    /// written where it leads.
+    fn check(&self) -> Result<(), FolderError> {
+        match self.path.is_symlink() {
+            true => Err(FolderError::corrupt(
+                &self.path,
+                "it is a symlink, not the folder of fleets",
+            )),
+            false => Ok(()),
+        }
+    }
+
     /// Opens what is kept of all fleets, if there is something.
     async fn kept(&self) -> Result<Option<SqliteMeta>, StateError> {
+        if self.path.is_symlink() {
+            return Err(self.foreign("a symlink"));
+        }
         let path = self.meta_file();
         match fs::metadata(&path) {
             Ok(_) => self.meta().await.map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                Err(StateError::Foreign {
-                    path: self.path.clone(),
-                    what: "a file",
-                    expected: "the folder of fleets",
-                })
+                Err(self.foreign("a file"))
             }
             Err(error) => Err(StateError::Failed {
                 path,
@@ -265,5 +290,79 @@ impl FleetHome {
                 source: error.into(),
             }),
         }
+    }
+
+    fn foreign(&self, what: &'static str) -> StateError {
+        StateError::Foreign {
+            path: self.path.clone(),
+            what,
+            expected: "the folder of fleets",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use autonoe_core::{RunId, RunSpec};
+    use jiff::Timestamp;
+    use serde_json::json;
+
+    use super::*;
+    use crate::{Alert, AlertLog, Severity};
+
+    #[tokio::test]
+    async fn a_symlink_in_place_of_the_folder_is_refused_and_not_followed() {
+        let (project, elsewhere) = (tempfile::tempdir(), tempfile::tempdir());
+        let (project, elsewhere) = (project.expect("a folder"), elsewhere.expect("a folder"));
+        symlink(elsewhere.path(), project.path().join(FOLDER)).expect("writable");
+        let home = FleetHome::of(project.path());
+
+        assert!(home.prepare().is_err());
+        assert!(home.make_desk("login").is_err());
+        assert!(home.folder_of("login", &HarnessId::new("one")).is_err());
+        assert!(home.folders_of("login").is_err());
+        assert!(home.coordinator("login").is_err());
+        assert!(home.log("login", 1).is_err());
+        assert!(home.fleets().await.is_err());
+        assert!(home.meta().await.is_err());
+        assert!(home.shared().await.is_err());
+        assert!(
+            home.worktrees("login", Commands::unconfined("/"))
+                .await
+                .is_err()
+        );
+        let alert = Alert::new(
+            "stuck",
+            Severity::Error,
+            "it is stuck",
+            Timestamp::UNIX_EPOCH,
+        );
+        assert!(AlertLog::new(home.alerts_of_all()).append(&alert).is_err());
+        let order = RunSpec::new(RunId::new("login.one"), "work", json!({}));
+        let folder = HarnessFolder::of(home.path(), &HarnessId::new("login.one")).expect("an id");
+        assert!(folder.submit(&order).is_err());
+
+        assert_eq!(fs::read_dir(elsewhere.path()).expect("there").count(), 0);
+    }
+
+    #[test]
+    fn a_symlink_in_place_of_the_folder_of_a_member_is_refused() {
+        let (project, elsewhere) = (tempfile::tempdir(), tempfile::tempdir());
+        let (project, elsewhere) = (project.expect("a folder"), elsewhere.expect("a folder"));
+        let home = FleetHome::of(project.path());
+        home.prepare().expect("writable");
+        let folder = home
+            .folder_of("login", &HarnessId::new("one"))
+            .expect("an id");
+        symlink(elsewhere.path(), folder.path()).expect("writable");
+
+        let order = RunSpec::new(RunId::new("login.one"), "work", json!({}));
+
+        assert!(folder.submit(&order).is_err());
+        assert_eq!(fs::read_dir(elsewhere.path()).expect("there").count(), 0);
+        fs::write(elsewhere.path().join("order.json"), "{}").expect("writable");
+        assert_eq!(home.folders_of("login").expect("readable"), []);
     }
 }

@@ -1,8 +1,6 @@
 //! What a member tells the others when it has ended.
 
-use std::fs;
-
-use autonoe_core::{RunEnding, RunOutcome};
+use autonoe_core::{RunEnding, RunOutcome, replace_file_durably};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -61,7 +59,7 @@ impl MemberRecord {
             return Ok(());
         }
         let path = self.folder.path().join("output.md");
-        fs::write(&path, said)?;
+        replace_file_durably(&path, said)?;
         let about = json!({"success": result.success});
         let now = self.clock.now();
         shared

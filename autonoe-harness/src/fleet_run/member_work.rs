@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Clock, Failure, JobRunner, RunDesk, RunEnding, RunOutcome, RunSpec, SystemClock,
+    Clock, Failure, JobRunner, RunDesk, RunEnding, RunOutcome, RunSpec, SystemClock, create_folder,
 };
 use autonoe_process::Commands;
 
@@ -151,7 +151,7 @@ impl MemberWork {
             .prepare()
             .map_err(|error| failed(error.to_string()))?;
         // It is there already, unless this is a task of an engine without folders.
-        let made = std::fs::create_dir_all(folder.path());
+        let made = create_folder(folder.path());
         made.map_err(|error| failed(format!("{:?}: {error}", folder.path())))?;
         Ok(folder)
     }

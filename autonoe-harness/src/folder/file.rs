@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-use autonoe_core::{create_file_durably, replace_file_durably};
+use autonoe_core::{create_file_durably, create_folder, replace_file_durably};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -65,7 +65,7 @@ pub(super) fn create_json(path: &Path, value: &impl Serialize) -> Result<bool, F
 
 /// Makes a folder, if it is not there.
 pub(super) fn make_folder(path: &Path) -> Result<(), FolderError> {
-    fs::create_dir_all(path).map_err(|source| FolderError::unwritable(path, source))
+    create_folder(path).map_err(|source| FolderError::unwritable(path, source))
 }
 
 /// Makes a folder that only this user can look into, if it is not there: instructions and orders are
@@ -75,10 +75,9 @@ pub(super) fn make_private_folder(path: &Path) -> Result<(), FolderError> {
         make_folder(above)?;
     }
     match fs::DirBuilder::new().mode(0o700).create(path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            Err(FolderError::unwritable(path, error))
-        }
-        _ => Ok(()),
+        // What is there may be a symlink.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => make_folder(path),
+        made => made.map_err(|source| FolderError::unwritable(path, source)),
     }
 }
 

@@ -1,12 +1,12 @@
 //! What happened to a sub-harness, a fact in each line.
 
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use autonoe_core::{Epoch, RunEnding};
+use autonoe_core::{Epoch, RunEnding, open_file_to_append};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -137,8 +137,7 @@ impl HarnessFolder {
         let path = self.file("journal.jsonl");
         let unwritable = |source| FolderError::unwritable(&path, source);
         let (entries, whole) = self.read_journal()?;
-        let file = OpenOptions::new().append(true).create(true).open(&path);
-        let file = file.map_err(unwritable)?;
+        let file = open_file_to_append(&path).map_err(unwritable)?;
         // What a kill left of the last line was never acknowledged.
         if file.metadata().map_err(unwritable)?.len() > whole {
             file.set_len(whole).map_err(unwritable)?;
@@ -284,5 +283,15 @@ mod tests {
             "{\"v\":1,\"at\":\"1970-01-01T00:00:00Z\",\"epoch\":1,\"fact\":\"serving\",\"pid\":7}\n\
              {\"v\":1,\"at\":\"1970-01-01T00:00:00Z\",\"epoch\":1,\"fact\":\"ended\",\"ending\":\"cancelled\",\"reason\":\"enough\"}\n"
         );
+    }
+
+    #[test]
+    fn a_symlink_in_place_of_the_journal_is_refused() {
+        let root = tempfile::tempdir().expect("a folder");
+        let (folder, target) = (folder(root.path()), root.path().join("target"));
+        std::os::unix::fs::symlink(&target, folder.file("journal.jsonl")).expect("writable");
+
+        assert!(folder.open_journal().is_err());
+        assert!(!target.exists());
     }
 }

@@ -1,9 +1,11 @@
 //! One process at a time.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+use autonoe_core::open_file_to_append;
 
 use super::FolderError;
 
@@ -51,14 +53,7 @@ impl FolderLock {
 }
 
 fn open(path: &Path) -> Result<File, FolderError> {
-    let mut options = OpenOptions::new();
-    let opened = options
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path);
-    opened.map_err(|source| FolderError::unwritable(path, source))
+    open_file_to_append(path).map_err(|source| FolderError::unwritable(path, source))
 }
 
 impl super::HarnessFolder {
@@ -87,5 +82,23 @@ impl super::HarnessFolder {
     /// Takes the right to start a process that serves the folder.
     pub(crate) fn lock_to_start(&self) -> Result<FolderLock, FolderError> {
         FolderLock::take(&self.file("start.lock"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_symlink_in_place_of_the_lock_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, target) = (
+            folder.path().join("serve.lock"),
+            folder.path().join("target"),
+        );
+        std::os::unix::fs::symlink(&target, &path).expect("writable");
+
+        assert!(FolderLock::take(&path).is_err());
+        assert!(!target.exists());
     }
 }

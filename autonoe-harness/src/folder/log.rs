@@ -1,9 +1,10 @@
 //! Lines for people.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use autonoe_core::open_file_to_append;
 use jiff::Timestamp;
 
 use super::{FolderError, HarnessFolder};
@@ -26,8 +27,7 @@ impl HarnessLog {
     /// It cannot be written.
     pub fn open(folder: &HarnessFolder) -> Result<Self, FolderError> {
         let path = folder.file("harness.log");
-        is_file_or_nothing(&path).map_err(|source| FolderError::unwritable(&path, source))?;
-        let file = OpenOptions::new().append(true).create(true).open(&path);
+        let file = open_file_to_append(&path);
         let file = file.map_err(|source| FolderError::unwritable(&path, source))?;
         Ok(Self(file))
     }

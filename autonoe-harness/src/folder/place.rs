@@ -99,7 +99,8 @@ impl HarnessFolder {
             let entry = entry.map_err(|source| FolderError::unreadable(root, source))?;
             // What has no order is no sub-harness, whatever else it is.
             let folder = Self::at(&entry.path()).ok();
-            found.extend(folder.filter(|folder| folder.file("order.json").exists()));
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            found.extend(folder.filter(|it| is_folder && it.file("order.json").exists()));
         }
         found.sort_by(|one, other| one.id.cmp(&other.id));
         Ok(found)

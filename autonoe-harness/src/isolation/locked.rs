@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use autonoe_core::create_folder;
 use autonoe_process::CommandEnd;
 
 use super::git::Git;
@@ -38,11 +39,11 @@ pub(super) struct Listed {
 }
 
 impl Worktrees {
-    /// Waits until nobody else is at the worktrees, and mends what was broken off.
+    /// Waits for the lock of the worktrees, and repairs an interrupted step.
     ///
     /// # Errors
     ///
-    /// [`IsolationError::Stalled`], or what was broken off cannot be mended.
+    /// [`IsolationError::Stalled`], or an interrupted step cannot be repaired.
     pub(super) async fn lock(&self) -> Result<Locked, IsolationError> {
         // It is never removed: each git has it.
         let path = self.folder.join(".lock");
@@ -58,7 +59,7 @@ impl Worktrees {
 }
 
 impl Locked {
-    /// Brings what was broken off to an end. What can never be is set aside.
+    /// Finishes an interrupted step. A step that cannot be finished is set aside.
     pub(super) async fn mend(&self) -> Result<(), IsolationError> {
         let folder = &self.trees.folder;
         let Some((step, since)) = Step::broken_off(folder)? else {
@@ -153,7 +154,7 @@ impl Locked {
         record: &Record,
     ) -> Result<(PathBuf, File), IsolationError> {
         let above = place.folder.parent().unwrap_or(&self.trees.folder);
-        fs::create_dir_all(above).map_err(IsolationError::io(above))?;
+        create_folder(above).map_err(IsolationError::io(above))?;
         let folder = utf8(&place.folder)?;
         let add = [
             "worktree",

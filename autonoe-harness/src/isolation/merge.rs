@@ -318,7 +318,7 @@ impl Locked {
         Ok(whole.is_success() && whole.stdout.starts_with(&here))
     }
 
-    /// Brings a folder with the base, in which a merge was broken off, to one of its two commits.
+    /// Brings a folder with the base, in which a merge was interrupted, to one of its two commits.
     ///
     /// Only files are touched that are as the new commit has them, or that git had begun to write
     /// after `since`: that content is not lost.

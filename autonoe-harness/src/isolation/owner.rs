@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::Path;
 use std::time::SystemTime;
 
-use autonoe_core::replace_file_durably;
+use autonoe_core::{open_file_to_append, replace_file_durably};
 use autonoe_process::ProcessIdentity;
 use serde::{Deserialize, Serialize};
 
@@ -35,9 +35,7 @@ pub(super) struct Record {
 /// it.
 pub(super) fn claim(admin: &Path) -> Result<Option<File>, IsolationError> {
     let path = admin.join(LOCK);
-    let mut options = File::options();
-    let opened = options.create(true).truncate(false).write(true).open(&path);
-    let file = opened.map_err(IsolationError::io(&path))?;
+    let file = open_file_to_append(&path).map_err(IsolationError::io(&path))?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),

@@ -49,7 +49,7 @@ impl Worktree {
 }
 
 impl Locked {
-    /// Takes a worktree away; broken off, it is gone on with.
+    /// Removes a worktree. An interrupted removal is resumed.
     pub(super) async fn remove(
         &self,
         place: &WorkPlace,

@@ -20,7 +20,7 @@ const ASIDE: &str = ".step-broken-";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "camelCase")]
 pub(super) enum Step {
-    /// A worktree is made. Broken off, it is taken away: nobody has worked there yet.
+    /// Creates a worktree. After an interruption it is removed: nothing has worked there yet.
     Create {
         folder: PathBuf,
         branch: String,
@@ -29,14 +29,15 @@ pub(super) enum Step {
         /// What there was in the folder of all worktrees of the repository.
         before: Vec<String>,
     },
-    /// A worktree is taken away. Broken off, it is gone on with.
+    /// Removes a worktree. After an interruption the removal is resumed.
     Remove {
         folder: PathBuf,
         branch: String,
         /// The commit of the branch, if the branch goes, too.
         at: Option<String>,
     },
-    /// A base that is checked out gets what was merged. Broken off, it is brought to one of the two.
+    /// Updates a checked-out base to what was merged. After an interruption it is brought to one of
+    /// the two commits.
     Advance {
         folder: PathBuf,
         base: String,

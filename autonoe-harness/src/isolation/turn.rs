@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use autonoe_core::open_file_to_append;
+
 use super::IsolationError;
 
 /// Between two looks.
@@ -56,9 +58,7 @@ pub(crate) async fn take(
 }
 
 fn open(path: &Path) -> Result<File, IsolationError> {
-    let mut options = File::options();
-    let opened = options.create(true).truncate(false).write(true).open(path);
-    opened.map_err(IsolationError::io(path))
+    open_file_to_append(path).map_err(IsolationError::io(path))
 }
 
 fn is_at(file: &File, path: &Path) -> bool {
@@ -89,5 +89,23 @@ impl Drop for Turn {
     fn drop(&mut self) {
         // While it is still held: who waits looks whether the file that it has got is the one here.
         let _ = fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_symlink_in_place_of_the_lock_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, target) = (folder.path().join("lock"), folder.path().join("target"));
+        fs::write(&target, "mine").expect("writable");
+        std::os::unix::fs::symlink(&target, &path).expect("writable");
+
+        let taken = take(&path, Duration::from_secs(60), || Ok(())).await;
+
+        assert!(taken.is_err());
+        assert_eq!(fs::read(&target).expect("it is there"), b"mine");
     }
 }

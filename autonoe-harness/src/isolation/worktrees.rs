@@ -1,9 +1,10 @@
 //! The worktrees of a fleet.
 
-use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use autonoe_core::{create_folder, write_new_file};
 use autonoe_process::Commands;
 
 use super::git::{Git, words};
@@ -30,7 +31,7 @@ const TEN_MINUTES: Duration = Duration::from_secs(600);
 /// the repository that was opened, and refuses a worktree whose file `.git` says another.
 ///
 /// Worktrees are made, merged and taken away by one process at a time, which writes down what it is
-/// about to do: what a kill broke off is mended by the next that comes. Worktrees below a project that
+/// about to do: the next process repairs what a kill interrupted. Worktrees below a project that
 /// was moved or copied are found where they are now.
 ///
 /// ```no_run
@@ -106,12 +107,15 @@ impl Worktrees {
         let (true, [top, dir, common]) = (said.is_success(), lines.as_slice()) else {
             return Err(no_repository(words(&said)));
         };
-        fs::create_dir_all(folder).map_err(IsolationError::io(folder))?;
+        create_folder(folder).map_err(IsolationError::io(folder))?;
         let real = |path: &Path| path.canonicalize().map_err(IsolationError::io(path));
         let folder = real(folder)?;
         let ignored = folder.join(".gitignore");
-        if !ignored.exists() {
-            fs::write(&ignored, "*\n").map_err(IsolationError::io(ignored))?;
+        match write_new_file(&ignored, b"*\n") {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                return Err(IsolationError::io(ignored)(error));
+            }
+            _ => {}
         }
         let repository = Repository {
             top: real(Path::new(top))?,

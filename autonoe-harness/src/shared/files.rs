@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use autonoe_core::create_folder;
 use sha2::{Digest, Sha256};
 
 use super::{ArtifactName, SharedError};
@@ -32,7 +33,7 @@ pub(super) fn copy_in(
     name: &ArtifactName,
     source: &Path,
 ) -> Result<Copied, SharedError> {
-    fs::create_dir_all(folder).map_err(|error| failed(folder, "made", error))?;
+    create_folder(folder).map_err(|error| failed(folder, "made", error))?;
     let from = open_plain(source)?;
     let incoming = folder.join(incoming_name());
     let copied = copy(from, source, &incoming).and_then(|copied| {
@@ -89,7 +90,7 @@ fn copy(from: File, source: &Path, incoming: &Path) -> Result<Copied, SharedErro
 
 fn put(folder: &Path, incoming: &Path, to: &Path) -> io::Result<()> {
     let own = to.parent().unwrap_or(folder);
-    fs::create_dir_all(own)?;
+    create_folder(own)?;
     fs::rename(incoming, to)?;
     // Without this the new names may be lost in a power cut.
     File::open(own)?.sync_all()?;

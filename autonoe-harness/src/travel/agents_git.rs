@@ -1,9 +1,11 @@
 //! The repository that agents have in a project that travels.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::time::Duration;
+
+use autonoe_core::{create_folder, replace_file_durably};
 
 use super::TravelError;
 use super::courier::Courier;
@@ -71,7 +73,7 @@ impl Courier<'_> {
         let git = self.travels.bare_git.holding(&self.lock);
         git.ask(home, &init).await?;
         let config = fresh.join("config");
-        fs::write(&config, CONFIG).map_err(IsolationError::io(config))?;
+        replace_file_durably(&config, CONFIG.as_bytes()).map_err(IsolationError::io(config))?;
         self.lend_objects(&fresh)
             .map_err(IsolationError::io(&fresh))?;
         let git = git.of(Repository {
@@ -106,17 +108,10 @@ impl Courier<'_> {
     /// Lets a repository read what the courier has.
     pub(super) fn lend_objects(&self, dir: &Path) -> io::Result<()> {
         let info = dir.join("objects/info");
-        fs::create_dir_all(&info)?;
-        let path = info.join("alternates");
-        // Not written through: it may be a link.
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let mut file = fs::File::create_new(&path)?;
+        create_folder(&info)?;
         let objects = self.travels.courier_dir().join("objects");
-        file.write_all(objects.as_os_str().as_encoded_bytes())?;
-        file.write_all(b"\n")
+        let line = [objects.as_os_str().as_encoded_bytes(), b"\n"].concat();
+        replace_file_durably(&info.join("alternates"), &line)
     }
 }
 

@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use autonoe_core::create_folder;
+
 use super::TravelError;
 use super::agents_git::is_plain;
 use super::courier::Courier;
@@ -24,7 +26,7 @@ impl Courier<'_> {
             return Ok(());
         }
         let aside = self.aside();
-        fs::create_dir_all(&aside)?;
+        create_folder(&aside)?;
         let free = (1..).map(|number: u32| aside.join(number.to_string()));
         let mut free = free.filter(|path| path.symlink_metadata().is_err());
         match free.next() {

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use autonoe_core::{create_folder, replace_file_durably};
 use autonoe_process::{CommandEnd, CommandOutput};
 
 use super::stamp::Stamp;
@@ -57,7 +58,7 @@ impl Courier<'_> {
         // Every git of ours has the lock that we have, so these are of one that was killed.
         remove_locks(&dir).map_err(IsolationError::io(&dir))?;
         let info = dir.join("info");
-        fs::create_dir_all(&info).map_err(IsolationError::io(&info))?;
+        create_folder(&info).map_err(IsolationError::io(&info))?;
         for (path, text) in [
             (dir.join("config"), CONFIG),
             (info.join("attributes"), ATTRIBUTES),
@@ -65,7 +66,7 @@ impl Courier<'_> {
         ] {
             let is_so = fs::read(&path).is_ok_and(|found| found == text.as_bytes());
             if !is_so {
-                fs::write(&path, text).map_err(IsolationError::io(path))?;
+                replace_file_durably(&path, text.as_bytes()).map_err(IsolationError::io(path))?;
             }
         }
         Ok(())

@@ -16,7 +16,7 @@ pub enum TravelError {
         /// The address, without a password.
         remote: String,
     },
-    /// The remote does not answer, or breaks off.
+    /// The remote does not answer, or closes the connection.
     #[error("the remote {remote} does not answer: {said}")]
     Away {
         /// The remote.

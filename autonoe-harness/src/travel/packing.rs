@@ -3,6 +3,8 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
+use autonoe_core::replace_file_durably;
+
 use super::TravelError;
 use super::courier::Courier;
 use crate::isolation::{failed, no_repository_inside};
@@ -132,7 +134,7 @@ impl Courier<'_> {
             return Ok(tree);
         }
         let list = self.travels.courier_dir().join("in-the-way");
-        std::fs::write(&list, in_the_way).map_err(IsolationError::io(&list))?;
+        replace_file_durably(&list, &in_the_way).map_err(IsolationError::io(&list))?;
         let list = format!("--pathspec-from-file={}", list.display());
         let add = [
             "--literal-pathspecs",

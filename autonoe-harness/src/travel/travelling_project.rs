@@ -1,10 +1,9 @@
 //! A project on one of the hosts that it travels between.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use autonoe_core::{Epoch, Project, RunId};
+use autonoe_core::{Epoch, Project, RunId, create_folder};
 use autonoe_process::Commands;
 
 use super::{TravelError, TravelRemote, steps};
@@ -108,7 +107,7 @@ impl TravellingProject {
             check_name(part)?;
         }
         let folder = home.join("project");
-        fs::create_dir_all(&folder).map_err(IsolationError::io(&folder))?;
+        create_folder(&folder).map_err(IsolationError::io(&folder))?;
         let home = home.canonicalize().map_err(IsolationError::io(home))?;
         let project = Project::find(&home, Some(Path::new("project")))?;
         let courier = home.join("courier.git");

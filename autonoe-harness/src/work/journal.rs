@@ -1,12 +1,12 @@
 //! The journal of a task loop.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use autonoe_core::Failure;
+use autonoe_core::{Failure, open_file_to_append};
 
 use super::{WorkEvent, WorkObserver, WorkSoFar};
 
@@ -47,11 +47,7 @@ impl WorkJournal {
     ///
     /// It cannot be opened, or is corrupt.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(path)?;
+        let file = open_file_to_append(path)?;
         let (_, whole) = events_in(&std::fs::read(path)?)?;
         if file.metadata()?.len() > whole {
             file.set_len(whole)?;
@@ -134,6 +130,8 @@ impl WorkObserver for WorkJournal {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::OpenOptions;
+
     use super::*;
 
     fn event(text: &str) -> WorkEvent {
@@ -184,5 +182,18 @@ mod tests {
             }
             assert_eq!(std::fs::read_to_string(&path).expect("a file"), with);
         }
+    }
+
+    #[test]
+    fn a_symlink_in_place_of_the_journal_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, target) = (
+            folder.path().join("work.jsonl"),
+            folder.path().join("target"),
+        );
+        std::os::unix::fs::symlink(&target, &path).expect("writable");
+
+        assert!(WorkJournal::open(&path).is_err());
+        assert!(!target.exists());
     }
 }

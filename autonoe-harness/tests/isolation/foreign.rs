@@ -1,12 +1,12 @@
 //! What an agent can write: settings that name programs, and where the repository is.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use autonoe_harness::{IsolationError, Worktree};
+use autonoe_harness::{IsolationError, Worktree, Worktrees};
 
-use crate::isolation::setting::{Repo, author, git, pass};
+use crate::isolation::setting::{Repo, author, commands, git, pass};
 
 /// A program that leaves the file `ran` when it is run, and hands on what it is given.
 struct Trap {
@@ -231,4 +231,30 @@ fn check_out_module(folder: &Path) {
         "--init",
     ];
     git(folder, &update);
+}
+
+#[tokio::test]
+async fn symlinks_among_the_worktrees_are_not_followed() {
+    let repo = Repo::new();
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let empty = || fs::read_dir(elsewhere.path()).expect("there").count() == 0;
+
+    fs::create_dir(repo.trees()).expect("a folder");
+    symlink(
+        elsewhere.path().join("new"),
+        repo.trees().join(".gitignore"),
+    )
+    .expect("a link");
+    let trees = repo.worktrees().await;
+    assert!(empty(), "nothing is written through .gitignore");
+
+    symlink(elsewhere.path(), repo.trees().join("fleet")).expect("a link");
+    assert!(trees.create("one", "main").await.is_err());
+    assert!(empty(), "no worktree is made behind a link");
+
+    fs::remove_dir_all(repo.trees()).expect("ours");
+    symlink(elsewhere.path(), repo.trees()).expect("a link");
+    let opened = Worktrees::open(&repo.path(), &repo.trees(), "fleet", commands()).await;
+    assert!(opened.is_err());
+    assert!(empty(), "nothing is made behind a link");
 }

@@ -180,7 +180,7 @@ async fn a_link_of_a_person_is_not_overwritten_when_a_merge_is_mended() {
     repo.write("b.txt", "new\n");
     let to = repo.commit("Replace a by b");
     git(&repo.path(), &["reset", "--quiet", "--hard", &from]);
-    // Broken off before anything was written; then a person put a link there.
+    // Interrupted before anything was written; then a person put a link there.
     let step = json!({
         "step": "advance", "folder": repo.path().canonicalize().expect("there"),
         "base": "main", "from": from, "to": to,

@@ -104,7 +104,7 @@ async fn locks_that_a_killed_owner_left_are_taken_away() {
     let repo = Repo::new();
     let worktree = repo.worktree("one").await;
     let lock = repo.path().join(".git/packed-refs.lock");
-    fs::write(&lock, "").expect("a commit was broken off");
+    fs::write(&lock, "").expect("a commit was interrupted");
     let own = repo.path().join(".git/worktrees/one/AUTO_MERGE.lock");
     fs::write(&own, "").expect("and it forgot what was merged");
     let place = worktree.place();

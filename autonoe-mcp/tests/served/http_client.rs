@@ -95,7 +95,7 @@ impl StreamableHttpClient for Http {
             return Ok(StreamableHttpPostResponse::Sse(events.boxed(), session));
         }
         let body = response.into_body().collect().await.map_err(|_| {
-            StreamableHttpError::UnexpectedServerResponse(Cow::Borrowed("it broke off"))
+            StreamableHttpError::UnexpectedServerResponse(Cow::Borrowed("it is incomplete"))
         })?;
         let message = serde_json::from_slice(&body.to_bytes())?;
         Ok(StreamableHttpPostResponse::Json(message, session))

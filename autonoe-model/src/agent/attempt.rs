@@ -9,7 +9,7 @@ use super::told;
 use crate::contract::{Meter, ModelError, ModelEvent, ModelReply, ModelRequest};
 
 /// A try that is under way. What is neither [`done`](Self::done) nor [`failed`](Self::failed)
-/// broke off, and is accounted for as such when it is dropped: no way leads around the account.
+/// was interrupted, and is accounted for as such when it is dropped: every try is accounted for.
 pub(super) struct Attempt<'a> {
     asking: &'a Asking,
     /// The place of the call in the tree of the run; `None` when it has its end.

@@ -166,12 +166,13 @@ impl ModelBackend {
     fn authorities_of_agents(&self, places: &Places) -> Option<PathBuf> {
         let spec = serde_json::to_value(&*self.provider).unwrap_or_default();
         let of_provider = Trust::deserialize(&spec["trust"]).unwrap_or_default();
-        let state = places.project.join(".autonoe");
+        let state = Places::STATE_FOLDERS.map(|name| places.project.join(name));
         let is_theirs = |file: &PathBuf| {
             // A link counts as what it leads to.
             let real = file.canonicalize().unwrap_or_else(|_| file.clone());
             let mut writable = places.temporary.iter().chain([&places.project]);
-            writable.any(|place| is_within(&real, place)) && !is_within(&real, &state)
+            let is_state = state.iter().any(|folder| is_within(&real, folder));
+            writable.any(|place| is_within(&real, place)) && !is_state
         };
         let files = self.trust.files.iter().chain(&of_provider.files);
         let mut files = files.map(|file| places.project.join(file));
@@ -306,7 +307,7 @@ impl BackendSpec for ModelBackend {
     }
 
     async fn probe(&self, context: &SpecContext) -> BackendProbe {
-        spec_probe::look(self, context)
+        spec_probe::probe_backend(self, context)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is found of agents on a model before a run, for people. Nobody is asked anything.
+//! [`BackendProbe`] of agents on a model for the operator. Sends no request.
 
 use autonoe_core::{BackendProbe, Credentials, ProbeFinding, SpecContext};
 
@@ -6,8 +6,8 @@ use super::ModelBackend;
 use crate::agent::ModelAgentOptions;
 use crate::contract::ModelIdentity;
 
-/// Looks at the key, the model and what the sandbox of commands needs.
-pub(super) fn look(spec: &ModelBackend, context: &SpecContext) -> BackendProbe {
+/// Probes the key, the model and the requirements of the sandbox of commands.
+pub(super) fn probe_backend(spec: &ModelBackend, context: &SpecContext) -> BackendProbe {
     let found = BackendProbe::new(ModelBackend::TAG).with_default_model(Some(&spec.model));
     match spec.options(context) {
         Err(error) => {

@@ -1,4 +1,4 @@
-//! Answers that break off.
+//! Incomplete answers.
 
 use autonoe_testkit::conformance::{Checks, Finding};
 

@@ -63,7 +63,7 @@ pub(super) fn check(checks: &mut Checks, heard: &[Heard]) {
     );
     each(
         checks,
-        "nobody says what an answer used in all that broke off",
+        "the total usage of an incomplete answer is unknown",
         heard,
         |heard| {
             if let (false, Some(Err(error))) = (heard.events.is_empty(), &heard.end) {

@@ -129,7 +129,7 @@ pub enum ModelErrorCode {
     ModelNotFound,
     /// The prompt is longer than the model can read.
     ContextLengthExceeded,
-    /// The provider could not be reached, broke off, or failed on its side.
+    /// The provider could not be reached, closed the connection, or failed on its side.
     NetworkError,
     /// The provider took too long.
     Timeout,

@@ -13,7 +13,7 @@ use super::{ModelError, ModelReply, ModelRequest, ModelStream};
 ///
 /// An implementer owes:
 /// - a stream that ends with one [`Done`](super::ModelEvent::Done) or one `Err`, and nothing
-///   after either: an answer that breaks off is an error and never a short answer;
+///   after either: an incomplete answer is an error and never a short answer;
 /// - no panic, whatever the provider sends;
 /// - no retry of its own, and no wait: [`Retrying`](crate::Retrying) does both;
 /// - an end of the call when the stream or the future is dropped;
@@ -64,7 +64,7 @@ pub trait ModelClient: Send + Sync {
     ///
     /// # Errors
     ///
-    /// The model did not answer, or its answer broke off.
+    /// The model did not answer, or its answer is incomplete.
     async fn invoke(&self, request: &ModelRequest) -> Result<ModelReply, ModelError> {
         collect(self.stream(request)).await
     }

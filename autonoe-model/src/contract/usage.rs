@@ -8,7 +8,7 @@ use super::{ModelError, ModelEvent};
 
 /// What a call used, as far as its provider told.
 ///
-/// A provider that counts nothing, and an answer that broke off, leave a part of it untold: what
+/// A provider that counts nothing, and an incomplete answer, leave a part of it untold: what
 /// is not told is unknown and never nothing.
 ///
 /// ```

@@ -141,7 +141,7 @@ impl Http {
         let body = Limited::new(response.into_body(), self.longest);
         let body = body.collect().await;
         let body = body.map_err(|error| {
-            StreamableHttpError::Client(HttpFailure(format!("its answer broke off: {error}")))
+            StreamableHttpError::Client(HttpFailure(format!("its answer is incomplete: {error}")))
         })?;
         Ok(body.to_bytes())
     }

@@ -48,7 +48,7 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Stopped => f.write_str("its start was broken off, for the session is over"),
+            Self::Stopped => f.write_str("its start was cancelled because the session ended"),
             Self::Late(limit) => write!(f, "it was not ready after {limit:?}"),
             Self::Ended(None) => f.write_str("it ended the connection before it was ready"),
             Self::Ended(Some(why)) => write!(f, "it cannot be reached: {why}"),

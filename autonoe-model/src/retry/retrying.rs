@@ -16,7 +16,7 @@ use crate::contract::{
 
 /// A model that is asked again when it fails in a way that may pass.
 ///
-/// An answer that broke off is begun anew: [`ModelEvent::Retrying`] says that what came
+/// An incomplete answer is requested again: [`ModelEvent::Retrying`] says that what came
 /// before it counts for nothing, but for what it used, which is in its error. Dropping the
 /// stream ends the wait too.
 ///

@@ -17,7 +17,10 @@ pub(super) async fn blocking<T: Send + 'static>(
     let done = tokio::task::spawn_blocking(move || work(&cancelled)).await;
     drop(guard);
     done.unwrap_or_else(|error| {
-        tracing::error!(panicked = error.is_panic(), "the work of a tool broke off");
+        tracing::error!(
+            panicked = error.is_panic(),
+            "the work of a tool did not finish"
+        );
         let message = "the tool failed in a way it should not";
         Err(ToolError::new(ToolErrorCode::UNKNOWN, message))
     })

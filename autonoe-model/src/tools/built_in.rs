@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use autonoe_core::{Sandbox, SessionSpec, Tool, TraceContext};
+use autonoe_core::{Places, Sandbox, SessionSpec, Tool, TraceContext};
 use autonoe_process::{Network, OsSandbox, SandboxError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,9 +46,6 @@ impl From<NetworkAccess> for Network {
         }
     }
 }
-
-/// The state of a project, which no tool writes to.
-const STATE: &str = ".autonoe";
 
 /// Makes the built-in tools of each session: in its directory, in the sandbox that it asks for,
 /// and with an environment that holds no keys.
@@ -175,8 +172,9 @@ impl BuiltInTools {
         let mut options = BuiltInOptions::new(&spec.cwd)
             .sandbox(spec.sandbox)
             .network(self.network)
-            .limits(self.limits.clone())
-            .read_only(STATE);
+            .limits(self.limits.clone());
+        let state = Places::STATE_FOLDERS.into_iter();
+        options = state.fold(options, BuiltInOptions::read_only);
         let places = spec.gate.places();
         let below = spec.cwd.strip_prefix(&places.project).ok();
         if let (Some(link), Some(below)) = (&places.project_link, below) {

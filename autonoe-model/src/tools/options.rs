@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use autonoe_core::{Sandbox, Tool, TypedTool};
-use autonoe_process::{Network, OsSandbox, SandboxError};
+use autonoe_process::{Network, OsSandbox, SandboxError, refuse_bare_repositories};
 
 use super::bash::Shell;
 use super::{Bash, Edit, Glob, Grep, Read, ToolLimits, Workspace, WorkspaceError, Write};
@@ -232,10 +232,12 @@ pub fn built_in_tools(options: &BuiltInOptions) -> Result<Vec<Arc<dyn Tool>>, Bu
     }
 
     let workspace = Arc::new(workspace);
+    let mut env = options.env.clone();
+    refuse_bare_repositories(&mut env);
     let shell = Shell {
         program: options.shell.clone(),
         workspace: workspace.clone(),
-        env: options.env.clone(),
+        env,
         sandbox: sandbox(options, hidden_elsewhere),
         network: options.network,
         lock: options.lock.clone(),

@@ -41,7 +41,7 @@ impl Answer {
     /// Reads an answer that is no stream, as far as it comes.
     pub(super) async fn into_refusal(mut self) -> Refusal {
         let mut body = Vec::new();
-        // The status counts more than a body that breaks off.
+        // The status counts more than an incomplete body.
         while let Some(Ok(bytes)) = self.body.next().await {
             body.extend_from_slice(&bytes);
             if body.len() > LONGEST_REFUSAL {
@@ -84,7 +84,7 @@ impl Body {
     ///
     /// # Errors
     ///
-    /// The body broke off, or nothing came for too long.
+    /// The body is incomplete, or nothing came for too long.
     pub(super) async fn next(&mut self) -> Option<Result<Bytes, ModelError>> {
         loop {
             let missing = format!("{} said nothing more", self.host);

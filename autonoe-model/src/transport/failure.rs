@@ -53,7 +53,7 @@ fn of_proxy(no_tunnel: &NoTunnel, error: &(dyn Error + 'static), host: &str) -> 
             ModelError::new(code_of(error), message)
         }
         NoTunnel::BrokeOff(_) => {
-            let message = format!("{proxy} broke off: {}", root_cause(error));
+            let message = format!("{proxy} closed the connection: {}", root_cause(error));
             ModelError::new(code_of(error), message)
         }
     }
@@ -74,7 +74,7 @@ fn of_encryption(error: &rustls::Error, host: &str) -> ModelError {
         ),
         Tls::AlertReceived(Alert::InternalError | Alert::CloseNotify | Alert::UserCanceled) => (
             ModelErrorCode::NetworkError,
-            format!("{host} broke off: {error}"),
+            format!("{host} closed the connection: {error}"),
         ),
         Tls::AlertReceived(Alert::CertificateRequired | Alert::AccessDenied) => (
             ModelErrorCode::AuthenticationError,
@@ -88,14 +88,14 @@ fn of_encryption(error: &rustls::Error, host: &str) -> ModelError {
     ModelError::new(code, what)
 }
 
-/// Says what it means that an answer of `host` broke off.
+/// Returns the error for an incomplete answer of `host`.
 pub(super) fn of_body(error: &(dyn Error + 'static), host: &str) -> ModelError {
     let code = match code_of(error) {
         ModelErrorCode::Timeout => ModelErrorCode::Timeout,
         _ => ModelErrorCode::NetworkError,
     };
     let cause = root_cause(error);
-    ModelError::new(code, format!("the answer of {host} broke off: {cause}"))
+    ModelError::new(code, format!("the answer of {host} is incomplete: {cause}"))
 }
 
 fn code_of(error: &(dyn Error + 'static)) -> ModelErrorCode {
@@ -180,7 +180,7 @@ mod tests {
             (rustls::Error::PeerIncompatible(old), ModelErrorCode::InvalidResponse, "encrypted"),
             (rustls::Error::AlertReceived(AlertDescription::ProtocolVersion), ModelErrorCode::InvalidResponse, "encrypted"),
             (rustls::Error::AlertReceived(AlertDescription::CertificateRequired), ModelErrorCode::AuthenticationError, "certificate"),
-            (rustls::Error::AlertReceived(AlertDescription::InternalError), ModelErrorCode::NetworkError, "broke off"),
+            (rustls::Error::AlertReceived(AlertDescription::InternalError), ModelErrorCode::NetworkError, "closed the connection"),
         ];
         for (cause, code, words) in table {
             let twice = io::Error::other(io::Error::new(ErrorKind::InvalidData, cause.clone()));

@@ -66,7 +66,8 @@ impl Reading {
         self.decoder.finish()
     }
 
-    /// Takes note that the body broke off. An answer that is whole nevertheless is one.
+    /// Ends the reading after a body that failed with `error`. An answer that is complete
+    /// nevertheless is returned.
     pub(super) fn broke_off(self, error: ModelError) -> Result<ModelReply, ModelError> {
         let unfinished = match self.decoder.finish() {
             Ok(reply) => return Ok(reply),

@@ -20,8 +20,8 @@ pub(super) enum NoTunnel {
     /// It said no.
     #[error("it answered with status {0}")]
     Refused(u16),
-    /// It left, or the connection broke.
-    #[error("it broke off")]
+    /// The connection to it was closed or failed.
+    #[error("the connection to it failed")]
     BrokeOff(#[source] std::io::Error),
     /// It is none.
     #[error("it does not speak HTTP")]

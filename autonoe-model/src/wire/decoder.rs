@@ -28,6 +28,6 @@ pub(crate) trait Decoder: Send {
     ///
     /// # Errors
     ///
-    /// The answer is not whole: it broke off. What was used so far is in the error.
+    /// The answer is incomplete. What was used so far is in the error.
     fn finish(self: Box<Self>) -> Result<ModelReply, ModelError>;
 }

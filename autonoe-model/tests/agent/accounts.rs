@@ -26,7 +26,7 @@ fn cost(turn: &Turn) -> Option<CostUsd> {
 }
 
 fn broke_off() -> ModelError {
-    ModelError::new(ModelErrorCode::NetworkError, "the answer broke off")
+    ModelError::new(ModelErrorCode::NetworkError, "the answer is incomplete")
 }
 
 #[tokio::test(start_paused = true)]

@@ -203,7 +203,7 @@ fn model(moves: Vec<Move>, spent: &Arc<AtomicU64>) -> Arc<ScriptedModel> {
             }
             Move::BreaksOff => {
                 uses(4);
-                let cut = ModelError::new(ModelErrorCode::NetworkError, "it broke off");
+                let cut = ModelError::new(ModelErrorCode::NetworkError, "it is incomplete");
                 Answer::BreaksOff(used(4), cut)
             }
             Move::Hangs => {

@@ -80,7 +80,7 @@ const FOUND: &[(Fault, &str)] = &[
     (Fault::ForgetsReasoning, "what hidden thoughts used is told apart"),
     (Fault::CountsNothing, "what a call used is told"),
     (Fault::TellsTooMuchEarly, "what is told as used early is a part of it"),
-    (Fault::TakesHalvesForFree, "nobody says what an answer used in all that broke off"),
+    (Fault::TakesHalvesForFree, "the total usage of an incomplete answer is unknown"),
     (Fault::ForgetsTheSystemPrompt, "what is asked reaches the provider"),
     (Fault::ForgetsResults, "results of calls reach the provider"),
     (Fault::DropsSignatures, "thoughts go back as they came"),

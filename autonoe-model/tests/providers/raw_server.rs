@@ -1,4 +1,4 @@
-//! A server that sends what a test says, byte by byte, and breaks off where it says so.
+//! A server that sends the bytes of a test, and closes the connection where the test says so.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -169,6 +169,7 @@ async fn the_environment_of_a_command_is_what_was_given() {
 
     assert_eq!(
         said,
-        "AUTONOE_TOOL_CALL EXTRA HOME LANG PATH PWD SHLVL TERM _ \n"
+        "AUTONOE_TOOL_CALL EXTRA GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_CONFIG_VALUE_0 HOME LANG PATH \
+         PWD SHLVL TERM _ \n"
     );
 }

@@ -69,6 +69,19 @@ impl<'w, 's> Call<'_, 'w, 's> {
         Denial::by(Rule::R21, arg.span, reason).instead(instead)
     }
 
+    /// Checks that no pattern in front of `--` can match a file whose name is an option.
+    pub(crate) fn check_patterns(&self) -> Checked {
+        let mut args = self.args.iter().take_while(|arg| !arg.is("--"));
+        match args.find(|arg| arg.globs.first() == Some(&0)) {
+            Some(arg) => {
+                let reason = format!("'{}' may match a file whose name is an option", arg.text);
+                Err(Denial::by(Rule::R21, arg.span, reason)
+                    .instead("begin the pattern with ./, as in ./*.txt"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Checks that the command may write to the file that `target` names.
     pub(crate) fn write_target(&self, target: &Arg<'_>, root: Root) -> Checked {
         write_target::check(self.walk, self.here, target, root)
@@ -94,6 +107,17 @@ impl<'w, 's> Call<'_, 'w, 's> {
         option_safe::stays_one_word(self.walk.scope, arg)
     }
 
+    /// Returns the text of `arg` with a plain name in place of every variable, if the script sets
+    /// them to nothing but plain names.
+    pub(crate) fn with_plain_names(&self, arg: &Arg<'_>) -> Option<String> {
+        option_safe::with_plain_names(self.walk.scope, arg)
+    }
+
+    /// Returns whether every expansion in `arg` yields at most one word, also without quotes.
+    pub(crate) fn expands_to_words(&self, arg: &Arg<'_>) -> bool {
+        option_safe::expands_to_words(self.walk.scope, arg)
+    }
+
     /// Tells whether `arg`, the value of an option, may vanish or become several arguments.
     pub(crate) fn may_shift(&self, arg: &Arg<'_>) -> bool {
         option_safe::may_shift(self.walk.scope, arg)
@@ -104,17 +128,18 @@ impl<'w, 's> Call<'_, 'w, 's> {
         self.start(args, self.here, self.handed)
     }
 
-    /// Judges a command that this one starts with other values of the variables `handed`.
-    pub(crate) fn inner_with(&self, args: &[Arg<'s>], handed: &[String]) -> Checked {
-        self.start(args, self.here, handed)
-    }
-
     /// Judges a command that this one starts in another directory.
     pub(crate) fn inner_in(&self, args: &[Arg<'s>], here: &Directories<'w>) -> Checked {
         self.start(args, here, self.handed)
     }
 
-    fn start(&self, args: &[Arg<'s>], here: &Directories<'w>, handed: &[String]) -> Checked {
+    /// Judges a command that this one starts in another directory with other values of `handed`.
+    pub(crate) fn start(
+        &self,
+        args: &[Arg<'s>],
+        here: &Directories<'w>,
+        handed: &[String],
+    ) -> Checked {
         let argv = Argv {
             walk: self.walk,
             here,

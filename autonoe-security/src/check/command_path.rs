@@ -1,8 +1,9 @@
 //! Commands that are named by a path.
 
 use super::call::Call;
+use super::commands::scripts;
 use super::{extensions, path, remedy};
-use crate::policy::{Mode, Profile};
+use crate::policy::Profile;
 use crate::{Denial, Rule};
 
 /// What the name of a command means.
@@ -34,13 +35,21 @@ pub(crate) fn named<'c>(call: &Call<'_, '_, '_>, written: &'c str) -> Result<Nam
     {
         return Ok(Named::Added(name));
     }
-    if is_dev_script(call, written) {
+    if is_dev_script(written) && !is_dev_script_alone(call) {
+        return Err(Denial::by(
+            Rule::R6,
+            call.span,
+            format!("Command '{written}' is not in the allowlist with these arguments"),
+        )
+        .instead("run bin/dev.sh at the project root, without arguments"));
+    }
+    if !name.is_empty() && call.is_in_project(written) {
+        scripts::check(call, written, call.span)?;
         return Ok(Named::Script);
     }
     let reason = format!("Command '{written}' is not in the allowlist");
-    let mut denial = Denial::by(Rule::R6, call.span, reason).instead(
-        "run commands by their names, and scripts through their interpreter or package manager",
-    );
+    let mut denial = Denial::by(Rule::R6, call.span, reason)
+        .instead("run commands by their names, and scripts of the project by their path inside it");
     denial.remedy = remedy::command(call.policy(), written);
     Err(denial)
 }
@@ -86,9 +95,11 @@ fn is_bin_stub(call: &Call<'_, '_, '_>, written: &str, name: &str) -> bool {
 }
 
 /// Tells whether it is the script that starts the project's development servers.
-fn is_dev_script(call: &Call<'_, '_, '_>, written: &str) -> bool {
+fn is_dev_script(written: &str) -> bool {
     matches!(written, "bin/dev.sh" | "./bin/dev.sh")
-        && call.args.is_empty()
-        && call.mode() == Mode::Run
-        && call.here.only() == Some(call.policy().project_dir())
+}
+
+/// Returns whether that script is started as the specification says.
+fn is_dev_script_alone(call: &Call<'_, '_, '_>) -> bool {
+    call.args.is_empty() && call.here.only() == Some(call.policy().project_dir())
 }

@@ -18,9 +18,11 @@ pub(crate) fn check<'w, 's>(
             check(walk, left, here)?;
             check(walk, right, here)
         }
-        Condition::Not(inner) | Condition::Group(inner) => check(walk, inner, here),
+        Condition::Not(inner, _) | Condition::Group(inner, _) => check(walk, inner, here),
         Condition::Word(word) => walk.word(word, here),
-        Condition::Unary { operator, operand } => {
+        Condition::Unary {
+            operator, operand, ..
+        } => {
             walk.word(operand, here)?;
             match operator.as_ref() {
                 "-v" | "-R" => check_name(operand),
@@ -31,6 +33,7 @@ pub(crate) fn check<'w, 's>(
             operator,
             left,
             right,
+            ..
         } => {
             walk.word(left, here)?;
             walk.word(right, here)?;

@@ -90,6 +90,49 @@ impl<'p> Directories<'p> {
         Some(entered)
     }
 
+    /// Makes any directory of the project and below `/tmp`, for a command that runs later.
+    pub(crate) fn anywhere(&self) -> Self {
+        let mut anywhere = Self::at(self.project).link(self.link);
+        anywhere.add(Cow::Borrowed("/tmp"));
+        anywhere.and_below = true;
+        anywhere
+    }
+
+    /// Makes the directories below `folder`, of which the text does not tell which one it is.
+    pub(crate) fn entered_below(&self, folder: &str) -> Option<Self> {
+        let mut entered = self.entered(folder)?;
+        entered.and_below = true;
+        Some(entered)
+    }
+
+    /// Makes the directories that may be the top of the repository in which the shell is: each of
+    /// them up to the project, or up to `/tmp`.
+    pub(crate) fn top_levels(&self) -> Self {
+        let mut tops = self.clone();
+        for directory in &self.possible {
+            let end = match path::is_within(directory, self.project) {
+                true => self.project,
+                false => "/tmp",
+            };
+            let mut place: &str = directory;
+            while place.len() > end.len() && path::is_within(place, end) {
+                place = &place[..place.rfind('/').unwrap_or(0)];
+                tops.add(Cow::Owned(place.to_owned()));
+            }
+        }
+        if self.and_below {
+            tops.add(Cow::Borrowed(self.project));
+        }
+        tops
+    }
+
+    /// Returns whether a possible directory lies neither in the project nor below `/tmp`.
+    pub(crate) fn may_be_outside(&self) -> bool {
+        self.possible
+            .iter()
+            .any(|place| !path::is_within(place, self.project) && !path::is_within(place, "/tmp"))
+    }
+
     /// Makes the directories of `other` possible as well.
     pub(crate) fn include(&mut self, other: &Self) {
         self.and_below |= other.and_below;

@@ -1,7 +1,7 @@
 //! Commands that the user adds.
 
 use super::call::{Call, Checked};
-use super::remedy;
+use super::{path, remedy};
 use crate::policy::{Mode, Policy};
 use crate::{Denial, Rule};
 
@@ -11,15 +11,30 @@ const NEVER: &[&str] = &[
     "bind", "builtin", "complete", "compgen", "compopt", "fc", "history", "pushd", "popd", "let",
 ];
 
+/// Commands that nobody is advised to add: they delete, or act as somebody else or elsewhere.
+const HARMFUL: &[&str] = &[
+    "dd", "doas", "scp", "shred", "ssh", "su", "sudo", "truncate", "unlink",
+];
+
 /// Builtins that are free once they are added.
 const FREE_BUILTINS: &[&str] = &[
     "kill", "umask", "ulimit", "dirs", "fg", "bg", "suspend", "logout", "help", "caller",
 ];
 
+/// Returns whether the command `name`, which may be a path, can never be added.
+pub(crate) fn cannot_be_added(name: &str) -> bool {
+    NEVER.contains(&path::file_name(name))
+}
+
 /// Tells whether the user has added the command.
 pub(crate) fn is_added(policy: &Policy, name: &str, written: &str) -> bool {
     let added = policy.extensions();
     !added.is_empty() && !NEVER.contains(&name) && (added.contains(name) || added.contains(written))
+}
+
+/// Returns whether the operator has added a command that the policy knows, and so opened the rest of it.
+pub(crate) fn is_opened(call: &Call<'_, '_, '_>) -> bool {
+    is_added(call.policy(), call.name, call.name)
 }
 
 /// Tells whether a builtin that was added takes any arguments.
@@ -30,33 +45,37 @@ pub(crate) fn is_free_builtin(name: &str) -> bool {
 /// Alternatives to commands that agents often request.
 const ALTERNATIVES: &[(&[&str], &str)] = &[
     (
-        &["awk", "ed", "perl", "sed"],
-        "change files with the Edit tool, and search them with grep, cut or jq",
+        &["ed", "perl"],
+        "change files with sed -i or the Edit tool, and search them with sed -n, awk or grep",
     ),
     (
-        &["dd", "install", "tee", "touch", "truncate"],
-        "create files with the Write tool or with a redirection",
+        &["dd", "install", "truncate"],
+        "create files with touch, tee, cp, a redirection or the Write tool",
     ),
     (
         &["less", "more", "nano", "vi", "vim"],
-        "use cat, head or tail",
+        "use cat, head, tail or sed -n '10,20p' FILE",
     ),
     (
-        &["rmdir", "unlink"],
+        &["unlink"],
         "leave it in place, or use git rm for tracked files",
     ),
     (
-        &["bash", "dash", "env", "nohup", "sh", "time", "xargs", "zsh"],
-        "run the command itself, without this wrapper",
+        &["dash", "fish", "ksh", "zsh"],
+        "use bash -c 'COMMANDS' with literal commands",
     ),
     (
-        &["cmake", "just", "make", "ninja"],
+        &["cmake", "just", "ninja"],
         "run the commands of its recipe",
     ),
     (
-        &["curl", "http", "wget"],
-        "test local servers from the project's test suite, and read web pages with WebFetch, if you \
+        &["http", "ncat", "netcat", "wget"],
+        "test local servers with curl http://localhost:80, and read web pages with WebFetch, if you \
          have it",
+    ),
+    (
+        &["fuser", "killall", "skill", "xkill"],
+        "end a server with kill $(lsof -ti:PORT), and your own jobs with kill %1 or kill $!",
     ),
     (
         &[
@@ -88,7 +107,11 @@ pub(crate) fn not_in_allowlist(call: &Call<'_, '_, '_>) -> Denial {
     let reason = format!("Command '{name}' is not in the allowlist");
     let listed = call.policy().config().allow_commands.is_listed(name);
     if NEVER.contains(&name) {
-        return call.deny(Rule::R71, reason).instead("do it another way");
+        return call.deny(Rule::R71, reason).instead(match name {
+            "rm" | "mv" => "use git rm or git mv for tracked files, and leave others in place",
+            "pushd" | "popd" => "use ( cd DIRECTORY && COMMAND )",
+            _ => "run the commands directly",
+        });
     }
     let rule = match listed {
         true => Rule::R70,
@@ -97,7 +120,9 @@ pub(crate) fn not_in_allowlist(call: &Call<'_, '_, '_>) -> Denial {
     let mut denial = call
         .deny(rule, reason)
         .instead(alternative(call.mode(), name));
-    denial.remedy = remedy::command(call.policy(), name);
+    if !HARMFUL.contains(&name) {
+        denial.remedy = remedy::command(call.policy(), name);
+    }
     denial
 }
 

@@ -3,9 +3,12 @@
 use super::arg::Arg;
 use super::call::{Call, Validator};
 use super::command_path::{self, Named};
+use super::commands::wrapper;
 use super::directories::Directories;
 use super::walk::Walk;
-use super::{builtins, extensions, process_memory, protected_state, remedy};
+use super::{
+    builtins, credentials, extensions, known_values, process_memory, protected_state, remedy,
+};
 use crate::policy::{Mode, Profile};
 use crate::syntax::Assignment;
 use crate::{Denial, Rule};
@@ -101,6 +104,11 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
         }
         let name = match command_path::named(&call(written), written)? {
             Named::Script => {
+                let call = call(written);
+                stays_inside(&call)?;
+                protects_state(&call)?;
+                process_memory::check_arguments(&call)?;
+                credentials::check_arguments(&call)?;
                 return Ok(Judged {
                     name: written,
                     moved: None,
@@ -108,16 +116,20 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
             }
             Named::Added(name) => {
                 let call = call(name);
+                stays_inside(&call)?;
                 protects_state(&call)?;
                 process_memory::check_arguments(&call)?;
+                credentials::check_arguments(&call)?;
                 extensions::check(&call)?;
                 return Ok(Judged { name, moved: None });
             }
             Named::Program(name) => name,
         };
         let call = call(name);
+        stays_inside(&call)?;
         protects_state(&call)?;
         process_memory::check_arguments(&call)?;
+        credentials::check_arguments(&call)?;
         let mut moved = None;
         if name == "cd" && !written.contains('/') {
             moved = Some(builtins::enter(&call)?);
@@ -183,18 +195,60 @@ fn check_program(call: &Call<'_, '_, '_>, program: Program, is_added: bool) -> R
         Owner::Profile(profile) => match call.policy().is_active(profile) {
             // Who adds a command in sync mode opens all that run mode has of it.
             _ if is_added => (program.check)(call),
-            true if in_sync => (program.in_sync)(call),
-            true => (program.check)(call),
+            true if in_sync => with_known_values(call, program.in_sync),
+            true => with_known_values(call, program.check),
+            // The specification lists `bun test` for Node projects too.
+            false if is_bun_test(call) && in_sync => (program.in_sync)(call),
+            false if is_bun_test(call) => (program.check)(call),
             false => {
                 let reason = format!("Command '{}' is not in the allowlist", call.name);
                 let mut denial = call
                     .deny(Rule::R7, reason)
                     .instead("use the tools of the project's own languages");
-                denial.remedy = remedy::profile(call.policy(), profile);
+                denial.remedy = remedy::profile(profile);
                 Err(denial)
             }
         },
     }
+}
+
+/// Tools that install, build or empty folders, and so have options that change what they like.
+const BUILDERS: &[&str] = &[
+    "bun", "bundle", "bundler", "cargo", "composer", "conda", "deno", "gem", "go", "hatch", "nox",
+    "npm", "pdm", "pip", "pip3", "pipx", "pnpm", "poetry", "pytest", "rustc", "rustup", "tox",
+    "tsc", "uv", "vite", "webpack", "yarn",
+];
+
+/// Judges a command as it is written, and with each value that the text gives its variables.
+fn with_known_values(call: &Call<'_, '_, '_>, check: Validator) -> Result<(), Denial> {
+    check(call)?;
+    let is_input = |arg: &&Arg<'_>| {
+        let is_given = arg.unknown.is_some_and(|unknown| unknown.part.is_none());
+        is_given && arg.text.is_empty() && arg.parts.is_empty()
+    };
+    let mut args = call.args.iter().take_while(|arg| !arg.is("--"));
+    if let Some(input) = args
+        .find(is_input)
+        .filter(|_| BUILDERS.contains(&call.name))
+    {
+        let reason = format!("the input of xargs may be an option of {}", call.name);
+        return Err(Denial::by(Rule::R85, input.span, reason)
+            .instead("end the command with --, or use find DIR -exec COMMAND {} +"));
+    }
+    let variants = known_values::variants(call.walk.scope, call.args);
+    for args in variants.map_err(|arg| call.deny_dynamic(arg))? {
+        check(&Call {
+            args: &args,
+            ..*call
+        })?;
+    }
+    Ok(())
+}
+
+/// Returns whether `call` is `bun test` in a Node project.
+fn is_bun_test(call: &Call<'_, '_, '_>) -> bool {
+    let is_test = call.args.first().is_some_and(|first| first.is("test"));
+    call.name == "bun" && is_test && call.policy().is_active(Profile::Node)
 }
 
 /// Returns the name as it was written, without quotes.
@@ -214,18 +268,39 @@ fn written_name<'c>(name: &'c Arg<'_>) -> Result<&'c str, Denial> {
     Err(Denial::by(Rule::R5, name.span, reason).instead("write the name literally"))
 }
 
+/// Checks that a command which acts on the directory that it runs in does not run outside of the
+/// project.
+fn stays_inside(call: &Call<'_, '_, '_>) -> Result<(), Denial> {
+    if !call.here.may_be_outside() {
+        return Ok(());
+    }
+    let only_reads = protected_state::is_reader(call.name) && !matches!(call.name, "git" | "find");
+    if only_reads || matches!(call.name, ":" | "true" | "false" | "exit" | "pwd") {
+        return Ok(());
+    }
+    let reason = format!(
+        "'{}' may run outside of the project, if a cd fails",
+        call.name
+    );
+    Err(call
+        .deny(Rule::R25, reason)
+        .instead("write (cd DIR && COMMAND), or cd DIR && COMMAND && cd .."))
+}
+
 /// Checks that no argument leads a writing command to the state of Autonoe.
 fn protects_state(call: &Call<'_, '_, '_>) -> Result<(), Denial> {
     // What a wrapper starts is asked about by itself.
-    if protected_state::is_reader(call.name) || matches!(call.name, "timeout" | "command") {
+    let is_wrapper = || matches!(call.name, "timeout" | "command") || wrapper(call.name).is_some();
+    if protected_state::is_reader(call.name) || is_wrapper() {
         return Ok(());
     }
-    let given = call
-        .args
-        .iter()
-        .find(|arg| arg.mentions(protected_state::is_mentioned_in));
-    match given {
-        Some(arg) => Err(protected_state::deny(call.name, arg.span)),
+    let project = call.policy().project_dir();
+    let is_mentioned_in = |text: &str| protected_state::is_mentioned_in(text, project);
+    match call.args.iter().find(|arg| arg.mentions(is_mentioned_in)) {
+        Some(arg) => {
+            let is_run_state = arg.mentions(protected_state::names_run_state);
+            Err(protected_state::deny(call.name, is_run_state, arg.span))
+        }
         None => Ok(()),
     }
 }

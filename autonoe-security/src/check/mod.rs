@@ -7,23 +7,28 @@
 
 mod arg;
 mod assignments;
+mod backup_suffix;
 mod braces;
 mod builtins;
 mod call;
 mod command_path;
 mod commands;
 mod conditions;
+mod credentials;
 mod directories;
 mod extensions;
 mod judge;
+mod known_values;
 mod names;
 mod nested;
 mod numeric;
 mod option_safe;
 mod options;
 pub(crate) mod path;
+mod path_pattern;
 mod pipes;
 mod process_memory;
+mod processes;
 mod protected_state;
 mod redirects;
 mod remedy;
@@ -37,16 +42,19 @@ mod write_target;
 
 use self::directories::Directories;
 use self::report::Report;
-use self::scope::Scope;
+use self::scope::{Inherited, Scope};
 use self::walk::Walk;
 use crate::policy::Policy;
 use crate::syntax::{SyntaxError, SyntaxErrorKind, parse};
 use crate::{Denial, ResolveSymlinks, Rule, Verdict};
 
 pub(crate) use self::commands::built_in as built_in_commands;
+pub use self::commands::{is_reading_awk_program, is_reading_sed_script};
+pub(crate) use self::credentials::may_hold_places;
+pub(crate) use self::extensions::cannot_be_added;
 pub(crate) use self::judge::Known;
 pub(crate) use self::names::Names;
-pub use self::report::Finding;
+pub use self::report::{Finding, InnerCommand};
 
 /// Judges `command` by `policy`.
 pub(crate) fn check(
@@ -55,7 +63,7 @@ pub(crate) fn check(
     command: &str,
 ) -> Verdict {
     let here = start(policy, links);
-    match judge_text(policy, links, command, here, 0, Vec::new()) {
+    match judge_text(policy, links, command, here, 0, Inherited::default()) {
         Ok(()) => Verdict::Allow,
         Err(denial) => Verdict::Deny(denial),
     }
@@ -68,7 +76,7 @@ pub(crate) fn explain(
     command: &str,
 ) -> Result<Vec<Finding>, Denial> {
     let script = parse(command).map_err(|error| not_understood(&error))?;
-    let scope = Scope::of(command, &script, Vec::new());
+    let scope = Scope::of(command, &script, Inherited::default());
     let report = Report::all();
     let walk = Walk {
         policy,
@@ -103,10 +111,10 @@ fn judge_text(
     text: &str,
     here: Directories<'_>,
     depth: usize,
-    handed: Vec<String>,
+    inherited: Inherited,
 ) -> Result<(), Denial> {
     let script = parse(text).map_err(|error| not_understood(&error))?;
-    let scope = Scope::of(text, &script, handed);
+    let scope = Scope::of(text, &script, inherited);
     let walk = Walk {
         policy,
         scope: &scope,
@@ -124,7 +132,10 @@ fn not_understood(error: &SyntaxError) -> Denial {
             (Rule::R1, "split it into several commands")
         }
         SyntaxErrorKind::ForbiddenCharacter => (Rule::R2, "write it without control characters"),
-        SyntaxErrorKind::Unsupported(_) => (Rule::R3, "write it in another way"),
+        SyntaxErrorKind::Unsupported(_) => (
+            Rule::R3,
+            "write the commands one after another, or put them into a script of the project",
+        ),
         _ => (Rule::R3, "check the quotes and brackets"),
     };
     Denial::by(rule, error.span, error.to_string()).instead(instead)

@@ -1,24 +1,34 @@
-//! Scripts that are handed to a shell as text.
+//! Scripts that are given to a shell as text.
 
 use super::call::{Call, Checked};
+use super::directories::Directories;
 use super::judge_text;
+use super::scope::Inherited;
 use crate::syntax::Span;
 
-/// Judges `text` as a whole script of Bash; what is wrong in it is told about `span`.
+/// Judges `text` as a whole script of Bash; denials point to `span`.
 ///
 /// Whatever the script around it sets may be in its environment.
 pub(crate) fn check(call: &Call<'_, '_, '_>, text: &str, span: Span) -> Checked {
     let set_outside = call.walk.scope.survey().names().map(str::to_owned);
-    let handed = set_outside.chain(call.handed.iter().cloned()).collect();
-    judge_text(
-        call.policy(),
-        call.walk.links,
-        text,
-        call.here.clone(),
-        call.depth + 1,
-        handed,
-    )
-    .map_err(|denial| denial.at(span.range()))
+    let inherited = Inherited {
+        unknown: set_outside.chain(call.handed.iter().cloned()).collect(),
+        children: Vec::new(),
+    };
+    check_in(call, text, span, call.here.clone(), inherited)
+}
+
+/// Judges `text` as a script that runs in `here`.
+pub(crate) fn check_in(
+    call: &Call<'_, '_, '_>,
+    text: &str,
+    span: Span,
+    here: Directories<'_>,
+    inherited: Inherited,
+) -> Checked {
+    let (policy, links) = (call.policy(), call.walk.links);
+    judge_text(policy, links, text, here, call.depth + 1, inherited)
+        .map_err(|denial| denial.at(span.range()))
 }
 
 /// Tells whether every shell reads `text` as Bash does.

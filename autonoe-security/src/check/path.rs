@@ -49,7 +49,23 @@ pub(crate) fn stays_below(path: &str) -> bool {
     true
 }
 
-/// Tells whether a component of `path` is `.autonoe` or `.git`.
+/// The beginning of the name of the one file that agents write in sync mode.
+pub(crate) const NOTE: &str = ".autonoe-note";
+
+/// The folders of a project that only Autonoe writes to: the state of runs and of fleets.
+pub(crate) const STATE_FOLDERS: [&str; 2] = [".autonoe", ".harness"];
+
+/// Returns the part of `text` below `project`, or all of it if it is no path below that.
+///
+/// A project may lie in a protected folder: members of fleets work in worktrees in `.harness`.
+pub(crate) fn below<'t>(text: &'t str, project: &str) -> &'t str {
+    match text.strip_prefix(project) {
+        Some(below) if is_within(text, project) => below,
+        _ => text,
+    }
+}
+
+/// Returns whether a component of `path` is `.autonoe`, `.harness` or `.git`.
 ///
 /// Letter case does not count, because file systems differ in it, and a
 /// backslash separates as well, because tools of other systems read it so.
@@ -60,13 +76,14 @@ pub(crate) fn is_protected(path: &str) -> bool {
             .any(|name| is_state_folder(name) || name.eq_ignore_ascii_case(".git"))
 }
 
-/// Tells whether a component of `path` is `.autonoe`.
+/// Returns whether a component of `path` is `.autonoe` or `.harness`.
 pub(crate) fn names_state_folder(path: &str) -> bool {
     path.split(['/', '\\']).any(is_state_folder)
 }
 
 fn is_state_folder(name: &str) -> bool {
-    name.eq_ignore_ascii_case(".autonoe")
+    let mut folders = STATE_FOLDERS.iter();
+    folders.any(|folder| name.eq_ignore_ascii_case(folder))
 }
 
 /// Returns the last component of `path`.
@@ -128,11 +145,37 @@ mod tests {
 
     #[test]
     fn protected_names_are_whole_components_in_any_case() {
-        for path in [".git", "a/.GIT/config", ".Autonoe", "x\\.git\\hooks"] {
+        for path in [
+            ".git",
+            "a/.GIT/config",
+            ".Autonoe",
+            ".Harness/x",
+            "x\\.git\\hooks",
+        ] {
             assert!(is_protected(path), "{path}");
         }
-        for path in [".gitignore", ".autonoe-note.md", "a.git", ".github/x"] {
+        for path in [
+            ".gitignore",
+            ".autonoe-note.md",
+            "a.git",
+            ".github/x",
+            ".harness.yml",
+            "test.harness",
+        ] {
             assert!(!is_protected(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn the_part_below_the_project_has_no_folders_around_it() {
+        for (text, part) in [
+            ("/s/.harness/w/src/a", "/src/a"),
+            ("/s/.harness/w", ""),
+            ("/s/.harness/wide/a", "/s/.harness/wide/a"),
+            ("/s/.harness/f/stop", "/s/.harness/f/stop"),
+            ("src/a", "src/a"),
+        ] {
+            assert_eq!(below(text, "/s/.harness/w"), part, "{text}");
         }
     }
 }

@@ -3,7 +3,8 @@
 use super::call::Checked;
 use super::path;
 use super::walk::Walk;
-use crate::syntax::{ArgWord, Command, Pipeline, SimpleCommand, Text, commands_in};
+use crate::syntax::visit::{self, Visitor};
+use crate::syntax::{ArgWord, Command, Item, Pipeline, Script, SimpleCommand, Text, commands_in};
 use crate::{Denial, Rule};
 
 const DOWNLOADS: &[&str] = &["curl", "wget"];
@@ -39,6 +40,24 @@ pub(crate) fn check(walk: &Walk<'_, '_>, pipeline: &Pipeline<'_>) -> Checked {
         downloads |= runs(command, DOWNLOADS);
     }
     Ok(())
+}
+
+/// Returns whether a script pipes text into an interpreter, anywhere in it.
+pub(crate) fn feeds_interpreter(script: &Script<'_>) -> bool {
+    struct Pipes(bool);
+    impl<'t, 'a: 't> Visitor<'t, 'a> for Pipes {
+        fn item(&mut self, item: &'t Item<'a>) {
+            let mut behind = item
+                .pipelines
+                .iter()
+                .flat_map(|(_, it)| it.commands.iter().skip(1));
+            self.0 |= behind.any(|command| runs(command, INTERPRETERS));
+            visit::item(self, item);
+        }
+    }
+    let mut pipes = Pipes(false);
+    pipes.script(script);
+    pipes.0
 }
 
 /// Tells whether one of the programs is started anywhere in `command`.

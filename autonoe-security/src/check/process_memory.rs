@@ -2,6 +2,7 @@
 
 use super::arg::Arg;
 use super::call::{Call, Checked};
+use super::path_pattern::{self, ANY, BOUNDARIES, EXPANSION, STAR, may_match};
 use crate::syntax::{Part, Span};
 use crate::{Denial, Rule};
 
@@ -9,8 +10,9 @@ use crate::{Denial, Rule};
 const FILES: [&str; 2] = ["environ", "mem"];
 
 /// Commands that only print names, and wrappers whose inner command is judged by itself.
-const NAMES_ONLY: [&str; 11] = [
+const NAMES_ONLY: [&str; 16] = [
     "ls", "tree", "test", "[", "echo", "printf", "lsof", "timeout", "command", "env", "xargs",
+    "nohup", "nice", "time", "stdbuf", "setsid",
 ];
 
 /// The target of a path.
@@ -23,15 +25,6 @@ enum Target {
     /// `/`, with `/proc` below it.
     Root,
 }
-
-// Control characters mark unknown text. They cannot occur otherwise: R2 denies them in commands.
-
-/// Matches any text without a slash, like an unquoted `*`.
-const STAR: char = '\u{1}';
-/// Matches one character, like an unquoted `?` or `[..]`.
-const ANY: char = '\u{2}';
-/// The value of an expansion.
-const EXPANSION: char = '\u{3}';
 
 /// Checks that no argument of `call` names the memory of a process or a directory that leads to it.
 pub(crate) fn check_arguments(call: &Call<'_, '_, '_>) -> Checked {
@@ -107,7 +100,13 @@ pub(crate) fn deny(what: &str, span: Span) -> Denial {
 fn reads_below_root(call: &Call<'_, '_, '_>) -> bool {
     match call.name {
         "find" => call.has("-exec"),
-        "grep" => call.args.iter().any(|arg| {
+        "rg" => true,
+        "fd" | "fdfind" => call.args.iter().any(|arg| {
+            ["-x", "-X", "--exec", "--exec-batch"]
+                .iter()
+                .any(|option| arg.is(option))
+        }),
+        "grep" | "egrep" | "fgrep" => call.args.iter().any(|arg| {
             let text = arg.text.as_ref();
             match text.strip_prefix("--") {
                 Some(long) => ["r", "dereference-r", "directories"]
@@ -139,29 +138,12 @@ fn is_pattern_of_grep(call: &Call<'_, '_, '_>, at: usize) -> bool {
 
 /// Returns the text of an argument with control characters for its unknown parts.
 fn pattern_of(arg: &Arg<'_>) -> String {
-    let mut pattern = String::new();
     if !arg.is_static() && !arg.parts.is_empty() {
+        let mut pattern = String::new();
         write_pattern(&arg.parts, &mut pattern);
         return pattern;
     }
-    let mut in_set = false;
-    for (at, c) in arg.text.char_indices() {
-        let is_glob = arg.globs.contains(&at);
-        match c {
-            _ if in_set => in_set = c != ']',
-            '*' if is_glob => pattern.push(STAR),
-            '[' if is_glob => {
-                pattern.push(ANY);
-                in_set = true;
-            }
-            _ if is_glob => pattern.push(ANY),
-            c => pattern.push(c),
-        }
-    }
-    if !arg.is_static() {
-        pattern.push(EXPANSION);
-    }
-    pattern
+    path_pattern::written(arg)
 }
 
 fn write_pattern(parts: &[Part<'_>], pattern: &mut String) {
@@ -204,11 +186,6 @@ fn with_placeholders(text: &str) -> String {
     });
     components.collect::<Vec<_>>().join("/")
 }
-
-/// Characters that end a path in the text of a program.
-const BOUNDARIES: [char; 18] = [
-    ' ', '\t', '\n', '\r', '\'', '"', '`', '(', ')', ',', ';', '=', ':', '<', '>', '|', '&', '@',
-];
 
 fn paths_in(text: &str) -> impl Iterator<Item = &str> {
     text.split(BOUNDARIES).filter(|path| path.contains('/'))
@@ -298,35 +275,6 @@ fn normalize(path: &str) -> (Vec<&str>, Base) {
         }
     }
     (components, base)
-}
-
-/// Returns whether the component `pattern` may be `name`.
-fn may_match(pattern: &str, name: &str) -> bool {
-    let (pattern, name): (Vec<char>, Vec<char>) =
-        (pattern.chars().collect(), name.chars().collect());
-    let (mut at, mut in_name) = (0, 0);
-    let mut star = None;
-    while in_name < name.len() {
-        match pattern.get(at) {
-            Some(&(STAR | EXPANSION)) => {
-                star = Some((at, in_name));
-                at += 1;
-            }
-            Some(&c) if c == ANY || c == name[in_name] => {
-                at += 1;
-                in_name += 1;
-            }
-            _ => match star {
-                Some((star_at, matched)) => {
-                    star = Some((star_at, matched + 1));
-                    at = star_at + 1;
-                    in_name = matched + 1;
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[at..].iter().all(|c| matches!(*c, STAR | EXPANSION))
 }
 
 #[cfg(test)]

@@ -1,38 +1,101 @@
-//! The state of Autonoe, wherever it is mentioned.
+//! Mentions of the folders that only Autonoe writes to.
 
 use super::arg::Arg;
+use super::commands;
 use crate::syntax::Span;
 use crate::{Denial, Rule};
 
-const NAME: &[u8] = b".autonoe";
-
-/// Tells whether `text` mentions `.autonoe` itself, not `.autonoe-note.md` or a longer name.
-pub(crate) fn is_mentioned_in(text: &str) -> bool {
-    let bytes = text.as_bytes();
+/// Returns whether `text` mentions `.autonoe` or `.harness` itself, not `.autonoe-note.md` or a longer name.
+///
+/// The path of `project` does not count, which may be a worktree in `.harness`.
+pub(crate) fn is_mentioned_in(text: &str, project: &str) -> bool {
     let mut from = 0;
-    while let Some(dot) = bytes[from..].iter().position(|byte| *byte == b'.') {
+    while let Some(dot) = text[from..].find('.') {
         let at = from + dot;
-        let end = at + NAME.len();
-        if bytes
-            .get(at..end)
-            .is_some_and(|name| name.eq_ignore_ascii_case(NAME))
-        {
-            let next = text.get(end..).and_then(|rest| rest.chars().next());
-            let goes_on = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-            if !next.is_some_and(goes_on) {
-                return true;
-            }
+        if begins_with(&text[at..], ".autonoe") && !goes_on(&text[at + ".autonoe".len()..]) {
+            return true;
+        }
+        if begins_with(&text[at..], ".harness") && is_harness_folder(text, at, project) {
+            return true;
         }
         from = at + 1;
     }
     false
 }
 
-/// Tells whether a patch, or a list of paths for git, mentions `.autonoe`.
+/// Returns whether the `.harness` at `at` is a folder, and not a property or a part of a file name.
+fn is_harness_folder(text: &str, at: usize, project: &str) -> bool {
+    let before = text[..at].chars().next_back();
+    let after = &text[at + ".harness".len()..];
+    let is_part = |c: char| is_name_char(c) || matches!(c, ')' | ']');
+    !before.is_some_and(is_part)
+        && !goes_on(after)
+        && !after.starts_with('.')
+        && !is_in_project_path(text, at, project)
+}
+
+/// Returns whether what is at `at` belongs to the path of the project, from which nothing goes up.
+fn is_in_project_path(text: &str, at: usize, project: &str) -> bool {
+    let is_here = |(inside, _): (usize, &str)| {
+        let start = at.checked_sub(inside);
+        let path = start.and_then(|start| text[start..].strip_prefix(project));
+        path.is_some_and(|after| !goes_on(after) && !after.starts_with('.'))
+    };
+    !text.contains("/..") && project.match_indices(".harness").any(is_here)
+}
+
+fn begins_with(text: &str, name: &str) -> bool {
+    let start = text.as_bytes().get(..name.len());
+    start.is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
+}
+
+/// Returns whether a name goes on with `rest`.
+fn goes_on(rest: &str) -> bool {
+    rest.chars().next().is_some_and(is_name_char)
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '-'
+}
+
+/// Returns whether a patch, or a list of paths for git, mentions `.autonoe` or `.harness`.
 ///
 /// Git writes some bytes of a path as `\\056`, and reads them so.
-pub(crate) fn is_mentioned_in_patch(text: &str) -> bool {
-    is_mentioned_in(text) || (text.contains('\\') && is_mentioned_in(&with_octal_bytes(text)))
+pub(crate) fn is_mentioned_in_patch(text: &str, project: &str) -> bool {
+    let is_mentioned = |text: &str| is_mentioned_in(text, project);
+    is_mentioned(text) || (text.contains('\\') && is_mentioned(&with_octal_bytes(text)))
+}
+
+/// Marks of the lines of a patch, or of a list of index entries, that name files.
+const NAMING_LINES: [&str; 8] = [
+    "+++ ",
+    "--- ",
+    "diff --git ",
+    "rename to ",
+    "copy to ",
+    "100644 ",
+    "100755 ",
+    "040000 ",
+];
+
+/// Says what is wrong with a patch, or a list of index entries, anywhere in the text of a script.
+pub(crate) fn patch_problem(text: &str, project: &str) -> Option<&'static str> {
+    if makes_symlink(text) {
+        return Some("makes a symlink");
+    }
+    let names_state = |line: &str| {
+        NAMING_LINES.iter().any(|mark| line.contains(mark)) && is_mentioned_in_patch(line, project)
+    };
+    // `printf` and `$'..'` write line ends as `\\n`.
+    text.split('\n')
+        .flat_map(|line| line.split("\\n"))
+        .any(names_state)
+        .then_some("names .autonoe or .harness")
+}
+
+/// Returns whether a patch, or a list of index entries, makes a symlink or a submodule.
+pub(crate) fn makes_symlink(text: &str) -> bool {
+    text.contains("mode 120000") || text.contains("120000 ") || text.contains("160000 ")
 }
 
 fn with_octal_bytes(text: &str) -> String {
@@ -88,12 +151,33 @@ pub(crate) fn is_reader(name: &str) -> bool {
             | "which"
             // It has rules of its own.
             | "git"
-    )
+    ) || commands::is_reader(name)
 }
 
-pub(crate) fn deny(name: &str, span: Span) -> Denial {
-    let reason = format!("'{name}' is given .autonoe");
-    Denial::by(Rule::R31, span, reason).instead("use the deliverable tools for .autonoe")
+/// Returns whether `text` holds the name `.autonoe`.
+pub(crate) fn names_run_state(text: &str) -> bool {
+    text.to_ascii_lowercase().contains(".autonoe")
+}
+
+/// Makes the denial of a command that is given the state of runs, or else that of fleets.
+pub(crate) fn deny(name: &str, is_run_state: bool, span: Span) -> Denial {
+    let folder = if is_run_state { ".autonoe" } else { ".harness" };
+    let reason = format!("'{name}' is given {folder}");
+    let advice = advice(folder).unwrap_or_default();
+    Denial::by(Rule::R31, span, reason).instead(advice)
+}
+
+/// Returns what an agent can do instead of changing `.autonoe` or `.harness`, if `path` names one of them.
+pub(crate) fn advice(path: &str) -> Option<&'static str> {
+    let names = |folder: &str| {
+        let mut parts = path.split(['/', '\\']);
+        parts.any(|part| part.eq_ignore_ascii_case(folder))
+    };
+    match (names(".autonoe"), names(".harness")) {
+        (true, _) => Some("use the deliverable tools for .autonoe"),
+        (_, true) => Some("leave .harness as it is: fleets keep their state there"),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -110,8 +194,12 @@ mod tests {
             ".autonoe.",
             "a.b/.c/.autonoe",
             "..x...autonoe/.y",
+            ".harness",
+            "fs.rmSync('.HARNESS/fleet')",
+            "a/.harness/f.a/outcome.json",
+            "x=.harness",
         ] {
-            assert!(is_mentioned_in(text), "{text}");
+            assert!(is_mentioned_in(text, "/srv/project"), "{text}");
         }
         for text in [
             ".autonoe-note.md",
@@ -119,8 +207,15 @@ mod tests {
             "autonoe",
             ".auto",
             ".autonoe_x",
+            "test.harness",
+            "src/test.harness.ts",
+            "it().harness.run",
+            "a[0].harness",
+            ".harness-x",
+            ".harnesses",
+            ".harness.yml",
         ] {
-            assert!(!is_mentioned_in(text), "{text}");
+            assert!(!is_mentioned_in(text, "/srv/project"), "{text}");
         }
     }
 
@@ -131,10 +226,33 @@ mod tests {
             r#"+++ "b/\056autonoe/x""#,
             r"\x\056auton\157e",
         ] {
-            assert!(is_mentioned_in_patch(text), "{text}");
+            assert!(is_mentioned_in_patch(text, "/srv/project"), "{text}");
         }
         for text in ["+++ b/src/x", r"\056env", r"\", r"\09", "\\é.auto"] {
-            assert!(!is_mentioned_in_patch(text), "{text}");
+            assert!(!is_mentioned_in_patch(text, "/srv/project"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_project_in_a_worktree_may_name_itself() {
+        let project = "/srv/shop/.harness/worktrees/f/a";
+        for text in [
+            "/srv/shop/.harness/worktrees/f/a",
+            "--prefix=/srv/shop/.harness/worktrees/f/a/web",
+            "require('/srv/shop/.harness/worktrees/f/a')",
+        ] {
+            assert!(!is_mentioned_in(text, project), "{text}");
+        }
+        for text in [
+            ".harness/f",
+            "/srv/shop/.harness/worktrees/f",
+            "/srv/shop/.harness/worktrees/f/ab/x",
+            "/srv/shop/.harness/worktrees/f/a.b",
+            "/srv/shop/.harness/worktrees/f/a/.harness",
+            "/srv/shop/.harness/worktrees/f/a/../b",
+            "/srv/shop/.harness/worktrees/f/a /srv/shop/.harness/f/stop",
+        ] {
+            assert!(is_mentioned_in(text, project), "{text}");
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use super::arg::Arg;
 use super::directories::Directories;
-use super::process_memory;
 use super::resolve::arguments;
 use super::scope::Scope;
 use super::walk::Walk;
 use super::write_target::{self, Root};
+use super::{credentials, process_memory};
 use crate::syntax::{Redirect, RedirectOperator, RedirectTarget, Word};
 use crate::{Denial, Rule};
 
@@ -16,14 +16,22 @@ pub(crate) fn check<'s>(
     directories: &Directories<'_>,
     redirect: &'s Redirect<'s>,
 ) -> Result<(), Denial> {
-    let RedirectTarget::Word(word) = &redirect.target else {
-        return Ok(());
+    let word = match &redirect.target {
+        RedirectTarget::Word(word) => word,
+        RedirectTarget::HereDocument(document) => {
+            let parts = &document.body;
+            return credentials::check_here_document(walk, directories, parts, redirect.span);
+        }
     };
     match redirect.operator {
-        RedirectOperator::HereDocument | RedirectOperator::HereString => Ok(()),
+        RedirectOperator::HereDocument => Ok(()),
+        RedirectOperator::HereString => {
+            credentials::check_here_document(walk, directories, &word.parts, redirect.span)
+        }
         RedirectOperator::Read => {
             let file = target(walk.scope, word)?;
             process_memory::check_input(&file)?;
+            credentials::check_input(walk, directories, &file)?;
             check_input(&file)
         }
         RedirectOperator::DuplicateInput | RedirectOperator::DuplicateOutput => {

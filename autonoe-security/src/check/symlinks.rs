@@ -40,3 +40,28 @@ pub(crate) fn check(walk: &Walk<'_, '_>, place: &str, span: Span) -> Checked {
         ),
     }
 }
+
+/// Checks that the file `place`, which lies inside the project by its text, really does.
+///
+/// Unlike [`check`], it does not accept a link to `/tmp`.
+pub(crate) fn check_in_project(walk: &Walk<'_, '_>, place: &str, span: Span) -> Checked {
+    check(walk, place, span)?;
+    let Some(links) = walk.links else {
+        return Ok(());
+    };
+    let project = walk.policy.project_dir();
+    let Some(real) = links.resolve(place) else {
+        return Ok(());
+    };
+    let is_within = path::is_within(&real, project)
+        || links
+            .resolve(project)
+            .is_some_and(|project| path::is_within(&real, &project));
+    match is_within {
+        true => Ok(()),
+        false => Err(
+            Denial::by(Rule::R88, span, "Symlink target escapes project directory")
+                .instead("use a file of the project that is no symlink"),
+        ),
+    }
+}

@@ -3,7 +3,7 @@
 use super::arg::Arg;
 use super::directories::Directories;
 use super::walk::Walk;
-use super::{path, symlinks};
+use super::{path, protected_state, symlinks};
 use crate::policy::{Mode, Policy};
 use crate::{Denial, Layer, Rule};
 
@@ -57,7 +57,7 @@ fn check_in(
     if is_harmless_device(text) {
         return Ok(());
     }
-    if path::is_protected(text) {
+    if path::is_protected(path::below(text, walk.policy.project_dir())) {
         return Err(protected(target, &format!("'{text}'")));
     }
     let Some(places) = directories.resolve(text) else {
@@ -118,10 +118,8 @@ pub(crate) fn escapes(target: &Arg<'_>, rule: Rule) -> Denial {
 /// Makes the denial of a path that nobody writes to.
 pub(crate) fn protected(target: &Arg<'_>, what: &str) -> Denial {
     let reason = format!("{what} is not to be written to");
-    let instead = match path::names_state_folder(&target.text) {
-        true => "use the deliverable tools for .autonoe",
-        false => "write to another file of the project",
-    };
+    let otherwise = "write to another file of the project";
+    let instead = protected_state::advice(&target.text).unwrap_or(otherwise);
     Denial::by(Rule::R29, target.span, reason).instead(instead)
 }
 

@@ -32,6 +32,10 @@ pub struct PolicyConfig {
     /// A symlink to the project, as an absolute path. Paths through it count as paths of the project.
     #[cfg_attr(feature = "serde", serde(default))]
     pub project_link: Option<String>,
+    /// The home of the user, where credentials are; a relative path is ignored. Homes in `/home`,
+    /// `/Users` and `/root` are known without it.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub home: Option<String>,
     /// What the commands are run for.
     #[cfg_attr(feature = "serde", serde(default))]
     pub mode: Mode,
@@ -44,7 +48,7 @@ pub struct PolicyConfig {
     /// Processes that the user lets `pkill` end, beside those of the profiles.
     #[cfg_attr(feature = "serde", serde(default))]
     pub allow_pkill_targets: BTreeSet<String>,
-    /// Whether `rm` and `mv` are open in run mode.
+    /// Whether run mode allows `rm`, `mv`, `git clean` and `git push --force`.
     #[cfg_attr(feature = "serde", serde(default))]
     pub destructive: Destructive,
     /// Commands that the policy must judge as said, checked when it is made.
@@ -58,6 +62,7 @@ impl PolicyConfig {
         Self {
             project_dir: project_dir.into(),
             project_link: None,
+            home: None,
             mode: Mode::default(),
             profiles: None,
             allow_commands: AllowCommands::default(),
@@ -80,7 +85,7 @@ pub enum Mode {
     Sync,
 }
 
-/// Whether `rm` and `mv` are open.
+/// Whether `rm`, `mv`, `git clean` and `git push --force` are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
@@ -88,7 +93,7 @@ pub enum Destructive {
     /// They are not.
     #[default]
     Forbidden,
-    /// They are, in run mode, strictly inside the project.
+    /// They are, in run mode; `rm` and `mv` strictly inside the project.
     Allowed,
 }
 
@@ -127,6 +132,20 @@ impl AllowCommands {
 }
 
 impl AllowCommands {
+    /// Returns whether the command `name` can never be added: it deletes or moves files, or it changes
+    /// what other commands mean. A policy ignores such an entry; a configuration should refuse it.
+    ///
+    /// ```
+    /// use autonoe_security::AllowCommands;
+    ///
+    /// assert!(AllowCommands::refuses("rm"));
+    /// assert!(AllowCommands::refuses("/bin/rm"));
+    /// assert!(!AllowCommands::refuses("docker"));
+    /// ```
+    pub fn refuses(name: &str) -> bool {
+        crate::check::cannot_be_added(name)
+    }
+
     /// Tells whether `name` is added in any mode.
     pub fn is_listed(&self, name: &str) -> bool {
         match self {

@@ -11,7 +11,7 @@ pub use config::{AllowCommands, Destructive, Examples, Mode, PolicyConfig, Tiere
 pub use error::PolicyError;
 pub use profile::Profile;
 
-use crate::check::{Known, Names, built_in_commands, path};
+use crate::check::{Known, Names, built_in_commands, may_hold_places, path};
 
 /// What may run, made ready to judge by.
 ///
@@ -22,6 +22,9 @@ pub struct Policy {
     config: PolicyConfig,
     project: String,
     project_link: Option<String>,
+    home: Option<String>,
+    /// Whether a place of credentials may be inside the project.
+    holds_credentials: bool,
     active: BTreeSet<Profile>,
     extensions: BTreeSet<String>,
     pkill_targets: BTreeSet<String>,
@@ -57,12 +60,15 @@ impl Policy {
         }
         let targets = active.iter().flat_map(|profile| profile.pkill_targets());
         pkill_targets.extend(targets.map(|target| (*target).to_owned()));
+        let normal = |path: &str| path::normal(path).into_owned();
+        let project = normal(&config.project_dir);
+        let home = config.home.as_deref().filter(|home| home.starts_with('/'));
+        let home = home.map(normal);
         let policy = Self {
-            project: path::normal(&config.project_dir).into_owned(),
-            project_link: config
-                .project_link
-                .as_deref()
-                .map(|link| path::normal(link).into_owned()),
+            holds_credentials: may_hold_places(&project, home.as_deref()),
+            project,
+            home,
+            project_link: config.project_link.as_deref().map(normal),
             config,
             active,
             extensions,
@@ -106,7 +112,12 @@ impl Policy {
         self.active.contains(&profile)
     }
 
-    /// Tells whether `rm` and `mv` are open.
+    /// Returns whether code of the project may run: a language is active, and the mode is not sync.
+    pub(crate) fn runs_code(&self) -> bool {
+        self.mode() == Mode::Run && !self.active.is_empty()
+    }
+
+    /// Returns whether `rm`, `mv`, `git clean` and `git push --force` are allowed.
     pub fn allows_destructive(&self) -> bool {
         self.mode() == Mode::Run && self.config.destructive == Destructive::Allowed
     }
@@ -119,6 +130,16 @@ impl Policy {
     /// Returns the symlink to the project whose paths count as paths of the project, normalised.
     pub fn project_link(&self) -> Option<&str> {
         self.project_link.as_deref()
+    }
+
+    /// Returns the home of the user, normalised.
+    pub(crate) fn home(&self) -> Option<&str> {
+        self.home.as_deref()
+    }
+
+    /// Returns whether a place of credentials may be inside the project, because it is a home.
+    pub(crate) fn project_holds_credentials(&self) -> bool {
+        self.holds_credentials
     }
 
     /// Returns the commands that the user adds in this mode.

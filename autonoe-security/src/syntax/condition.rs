@@ -1,6 +1,6 @@
 //! What stands in `[[ .. ]]`.
 
-use super::{Text, Word};
+use super::{Span, Text, Word};
 
 /// An expression of `[[ .. ]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,16 +10,18 @@ pub enum Condition<'a> {
     And(Box<Condition<'a>>, Box<Condition<'a>>),
     /// `a || b`
     Or(Box<Condition<'a>>, Box<Condition<'a>>),
-    /// `! a`
-    Not(Box<Condition<'a>>),
-    /// `( a )`
-    Group(Box<Condition<'a>>),
+    /// `! a`, with the bytes from the `!` on.
+    Not(Box<Condition<'a>>, Span),
+    /// `( a )`, with the bytes from one parenthesis to the other.
+    Group(Box<Condition<'a>>, Span),
     /// `-f file`
     Unary {
         /// The operator, with its dash.
         operator: Text<'a>,
         /// What it is about.
         operand: Word<'a>,
+        /// From the operator to the end of the operand.
+        span: Span,
     },
     /// `a == b`, `a -lt b`, `a =~ b` ..
     Binary {
@@ -29,7 +31,23 @@ pub enum Condition<'a> {
         left: Word<'a>,
         /// The right side: a pattern for `==`, a regular expression for `=~`.
         right: Word<'a>,
+        /// From the left side to the end of the right side.
+        span: Span,
     },
     /// A word alone: true when it is not empty.
     Word(Word<'a>),
+}
+
+impl Condition<'_> {
+    /// Returns the bytes of the expression, without `[[` and `]]`.
+    pub fn span(&self) -> Span {
+        match self {
+            Self::And(left, right) | Self::Or(left, right) => left.span().to(right.span()),
+            Self::Not(_, span)
+            | Self::Group(_, span)
+            | Self::Unary { span, .. }
+            | Self::Binary { span, .. } => *span,
+            Self::Word(word) => word.span,
+        }
+    }
 }

@@ -157,16 +157,16 @@ fields! {
     Item { pipelines, runs, span }
     Pipeline { commands, timed, negated, span }
     Command { kind, redirects, span }
-    SimpleCommand { assignments, words }
+    SimpleCommand { assignments, words, span }
     Assignment { name, subscript, appends, value, span }
-    ArrayElement { subscript, value }
-    If { branches, otherwise }
-    Branch { condition, body }
-    While { goes_on, condition, body }
-    For { variable, variable_span, words, body }
-    ArithmeticFor { clauses, body }
-    Case { subject, arms }
-    CaseArm { patterns, body }
+    ArrayElement { subscript, value, span }
+    If { branches, otherwise, span }
+    Branch { condition, body, span }
+    While { goes_on, condition, body, span }
+    For { variable, variable_span, words, body, span }
+    ArithmeticFor { clauses, body, span }
+    Case { subject, arms, span }
+    CaseArm { patterns, body, span }
     Word { parts, span }
     Substitution { script, span }
     Parameter { name, subscript, operation, span }
@@ -274,11 +274,11 @@ kinds! {
     Condition {
         And(left, right),
         Or(left, right),
-        Not(inner),
-        Group(inner),
+        Not(inner, span),
+        Group(inner, span),
         Word(inner),
         ;
-        Unary { operator, operand },
-        Binary { operator, left, right },
+        Unary { operator, operand, span },
+        Binary { operator, left, right, span },
     }
 }

@@ -118,6 +118,8 @@ pub struct SimpleCommand<'a> {
     /// An argument of `declare`, `typeset`, `local`, `readonly` or `export` that
     /// is written `NAME=( .. )` is [`ArgWord::Array`].
     pub words: Vec<ArgWord<'a>>,
+    /// From the first assignment or word to the last; empty if there are only redirections.
+    pub span: Span,
 }
 
 impl SimpleCommand<'_> {
@@ -143,6 +145,14 @@ impl ArgWord<'_> {
         match self {
             Self::Word(word) => word.static_text(),
             Self::Array(_) => None,
+        }
+    }
+
+    /// Returns the bytes of the word or the array.
+    pub fn span(&self) -> Span {
+        match self {
+            Self::Word(word) => word.span,
+            Self::Array(assignment) => assignment.span,
         }
     }
 }
@@ -178,6 +188,8 @@ pub struct ArrayElement<'a> {
     pub subscript: Option<Subscript<'a>>,
     /// The value.
     pub value: Word<'a>,
+    /// The whole element.
+    pub span: Span,
 }
 
 /// `if ..; then ..; elif ..; then ..; else ..; fi`
@@ -187,6 +199,8 @@ pub struct If<'a> {
     pub branches: Vec<Branch<'a>>,
     /// What is done when none holds.
     pub otherwise: Option<Script<'a>>,
+    /// From `if` to `fi`.
+    pub span: Span,
 }
 
 /// A condition and what is done when it holds.
@@ -196,6 +210,8 @@ pub struct Branch<'a> {
     pub condition: Script<'a>,
     /// What is done.
     pub body: Script<'a>,
+    /// From the condition to the end of the body.
+    pub span: Span,
 }
 
 /// `while` and `until`.
@@ -207,6 +223,8 @@ pub struct While<'a> {
     pub condition: Script<'a>,
     /// What is repeated.
     pub body: Script<'a>,
+    /// From `while` or `until` to `done`.
+    pub span: Span,
 }
 
 /// When a loop goes on.
@@ -229,6 +247,8 @@ pub struct For<'a> {
     pub words: Option<Vec<Word<'a>>>,
     /// What is repeated.
     pub body: Script<'a>,
+    /// From `for` to `done`.
+    pub span: Span,
 }
 
 /// `for ((start; condition; step)); do ..; done`
@@ -238,6 +258,8 @@ pub struct ArithmeticFor<'a> {
     pub clauses: [Arithmetic<'a>; 3],
     /// What is repeated.
     pub body: Script<'a>,
+    /// From `for` to `done`.
+    pub span: Span,
 }
 
 /// `case word in pattern) ..;; esac`
@@ -247,6 +269,8 @@ pub struct Case<'a> {
     pub subject: Word<'a>,
     /// The arms in order.
     pub arms: Vec<CaseArm<'a>>,
+    /// From `case` to `esac`.
+    pub span: Span,
 }
 
 /// One arm of a `case`.
@@ -256,4 +280,6 @@ pub struct CaseArm<'a> {
     pub patterns: Vec<Word<'a>>,
     /// What is done then.
     pub body: Script<'a>,
+    /// From the first pattern, or the parenthesis in front of it, to what ends the arm.
+    pub span: Span,
 }

@@ -64,6 +64,16 @@ pub trait Visitor<'t, 'a: 't> {
         self::assignment(self, assignment);
     }
 
+    /// Looks at a word.
+    fn word(&mut self, word: &'t Word<'a>) {
+        self::word(self, word);
+    }
+
+    /// Looks at a redirection.
+    fn redirect(&mut self, redirect: &'t Redirect<'a>) {
+        self::redirect(self, redirect);
+    }
+
     /// Looks at a parameter expansion.
     fn parameter(&mut self, parameter: &'t Parameter<'a>) {
         self::parameter(self, parameter);
@@ -126,7 +136,7 @@ where
             visitor.script(&each.body);
         }
         CommandKind::Case(case) => {
-            word(visitor, &case.subject);
+            visitor.word(&case.subject);
             for arm in &case.arms {
                 words(visitor, &arm.patterns);
                 visitor.script(&arm.body);
@@ -136,7 +146,7 @@ where
         CommandKind::Arithmetic(inner) => visitor.arithmetic(inner),
     }
     for inner in &command.redirects {
-        redirect(visitor, inner);
+        visitor.redirect(inner);
     }
 }
 
@@ -150,7 +160,7 @@ where
     }
     for argument in &simple.words {
         match argument {
-            ArgWord::Word(inner) => word(visitor, inner),
+            ArgWord::Word(inner) => visitor.word(inner),
             ArgWord::Array(assignment) => visitor.assignment(assignment),
         }
     }
@@ -172,11 +182,11 @@ where
 {
     subscript(visitor, assignment.subscript.as_ref());
     match &assignment.value {
-        AssignedValue::Word(inner) => word(visitor, inner),
+        AssignedValue::Word(inner) => visitor.word(inner),
         AssignedValue::Array(elements) => {
             for element in elements {
                 subscript(visitor, element.subscript.as_ref());
-                word(visitor, &element.value);
+                visitor.word(&element.value);
             }
         }
     }
@@ -194,13 +204,13 @@ where
         | Operation::Keys
         | Operation::Names
         | Operation::Transform(_) => {}
-        Operation::Substitute { word: inner, .. } => word(visitor, inner),
-        Operation::Trim { pattern } | Operation::ChangeCase { pattern } => word(visitor, pattern),
+        Operation::Substitute { word: inner, .. } => visitor.word(inner),
+        Operation::Trim { pattern } | Operation::ChangeCase { pattern } => visitor.word(pattern),
         Operation::Replace {
             pattern,
             replacement,
         } => {
-            word(visitor, pattern);
+            visitor.word(pattern);
             words(visitor, replacement);
         }
         Operation::Substring { offset, length } => {
@@ -232,11 +242,12 @@ where
     V: Visitor<'t, 'a> + ?Sized,
 {
     for inner in words {
-        word(visitor, inner);
+        visitor.word(inner);
     }
 }
 
-fn word<'t, 'a: 't, V>(visitor: &mut V, word: &'t Word<'a>)
+/// Goes through the expansions in a word.
+pub fn word<'t, 'a: 't, V>(visitor: &mut V, word: &'t Word<'a>)
 where
     V: Visitor<'t, 'a> + ?Sized,
 {
@@ -284,12 +295,13 @@ where
     }
 }
 
-fn redirect<'t, 'a: 't, V>(visitor: &mut V, redirect: &'t Redirect<'a>)
+/// Goes through the target of a redirection, or the body of its here-document.
+pub fn redirect<'t, 'a: 't, V>(visitor: &mut V, redirect: &'t Redirect<'a>)
 where
     V: Visitor<'t, 'a> + ?Sized,
 {
     match &redirect.target {
-        RedirectTarget::Word(inner) => word(visitor, inner),
+        RedirectTarget::Word(inner) => visitor.word(inner),
         RedirectTarget::HereDocument(document) => parts(visitor, &document.body),
     }
 }
@@ -303,12 +315,12 @@ where
             condition(visitor, left);
             condition(visitor, right);
         }
-        Condition::Not(inner) | Condition::Group(inner) => condition(visitor, inner),
-        Condition::Unary { operand, .. } => word(visitor, operand),
+        Condition::Not(inner, _) | Condition::Group(inner, _) => condition(visitor, inner),
+        Condition::Unary { operand, .. } => visitor.word(operand),
         Condition::Binary { left, right, .. } => {
-            word(visitor, left);
-            word(visitor, right);
+            visitor.word(left);
+            visitor.word(right);
         }
-        Condition::Word(inner) => word(visitor, inner),
+        Condition::Word(inner) => visitor.word(inner),
     }
 }

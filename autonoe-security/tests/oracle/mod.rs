@@ -14,7 +14,7 @@ mod trace;
 use std::collections::BTreeMap;
 
 use autonoe_security::{
-    AllowCommands, BashSecurity, BashValidator, Destructive, Mode, Policy, PolicyConfig,
+    AllowCommands, BashSecurity, BashValidator, Destructive, Finding, Mode, Policy, PolicyConfig,
 };
 
 use crate::common::corpus;
@@ -95,20 +95,42 @@ fn nothing_runs_that_the_validator_has_not_seen() {
 /// Returns the first name that ran although the validator has not seen it, or does not allow it.
 fn unseen(validator: &BashValidator, command: &str, names: &[String]) -> Option<String> {
     let explained = validator.explain(command);
-    let seen: Vec<&str> = explained
-        .commands
-        .iter()
-        .filter_map(|found| found.name.as_deref())
-        .collect();
+    let names_in = |found: &Finding| -> Vec<String> {
+        // The shell itself runs the commands of a trap.
+        let all = found.invocations();
+        let shown = if found.name.as_deref() == Some("trap") {
+            all.len()
+        } else {
+            1
+        };
+        let words = all.into_iter().take(shown);
+        words
+            .filter_map(|words| words.first().cloned().flatten())
+            .collect()
+    };
+    let seen: Vec<String> = explained.commands.iter().flat_map(names_in).collect();
     let runs = |name: &str| {
-        // The script of the project, and the command that is nothing at all.
-        if matches!(name, "bin/dev.sh" | "./bin/dev.sh" | "''") {
+        // The command that is nothing at all.
+        if name == "''" {
             return true;
         }
         let listed = name.rsplit('/').next().unwrap_or(name);
-        seen.contains(&name) && validator.check(&quoted(listed)).is_known()
+        // A script of the project is allowed by its path, from wherever the shell is.
+        let is_elsewhere = name.starts_with('/') && !name.starts_with(jail::PROJECT);
+        let is_script = name.contains('/') && !is_elsewhere;
+        seen.iter().any(|it| it == name || as_traced(it) == name)
+            && (is_script || validator.check(&quoted(listed)).is_known())
     };
     names.iter().find(|name| !runs(name)).cloned()
+}
+
+/// Returns a name as the trace shows it: Bash writes other characters than ASCII as octal numbers.
+fn as_traced(name: &str) -> String {
+    let traced = name.bytes().map(|byte| match byte.is_ascii() {
+        true => char::from(byte).to_string(),
+        false => format!("{byte:o}"),
+    });
+    traced.collect()
 }
 
 fn quoted(name: &str) -> String {

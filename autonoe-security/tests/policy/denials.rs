@@ -13,8 +13,8 @@ fn four_sentences_are_fixed() {
     let reason = |verdict: Verdict| verdict.denial().map(|denial| denial.reason.to_string());
 
     assert_eq!(
-        reason(run("curl example.com")).as_deref(),
-        Some("Command 'curl' is not in the allowlist")
+        reason(run("wget example.com")).as_deref(),
+        Some("Command 'wget' is not in the allowlist")
     );
     assert_eq!(
         reason(destructive("rm ../file.txt")).as_deref(),
@@ -33,7 +33,8 @@ fn four_sentences_are_fixed() {
 #[test]
 fn a_line_says_what_why_and_how_to_proceed() {
     let lines = [
-        line(&run("ls; curl x")),
+        line(&run("ls; wget x")),
+        line(&run("curl example.com")),
         line(&run("sort \"$f\"")),
         line(&run("echo x > \"$out\"")),
         line(&run("cat > .autonoe/status.json")),
@@ -45,9 +46,12 @@ fn a_line_says_what_why_and_how_to_proceed() {
     assert_eq!(
         lines,
         [
-            "Command 'curl' is not in the allowlist: only commands of the active profiles and those \
-             that the operator added run; test local servers from the project's test suite, and read \
+            "Command 'wget' is not in the allowlist: only commands of the active profiles and those \
+             that the operator added run; test local servers with curl http://localhost:80, and read \
              web pages with WebFetch, if you have it (rule R7)",
+            "curl may reach another machine: only localhost is reachable; reach servers on localhost \
+             only, such as curl http://localhost:3000/; read web pages with WebFetch, if you have it \
+             (rule R86)",
             "an argument of sort is not known before it runs: the value could turn into an option; \
              put -- before it, or begin it with static text such as ./ (rule R21)",
             "the file that is written to is a value that is not known: where a command writes must \
@@ -70,7 +74,9 @@ fn the_layer_says_who_decided() {
 
     assert_eq!(layer(run("ls (")), Some(Layer::Grammar));
     assert_eq!(layer(run("eval ls")), Some(Layer::Baseline));
-    assert_eq!(layer(run("curl x")), Some(Layer::Profile));
+    assert_eq!(layer(run("wget x")), Some(Layer::Profile));
+    assert_eq!(layer(run("curl x")), Some(Layer::Baseline));
+    assert_eq!(layer(sync("curl localhost")), Some(Layer::Mode));
     assert_eq!(layer(sync("npm install")), Some(Layer::Mode));
     assert_eq!(layer(sync("echo x > a")), Some(Layer::Mode));
 }
@@ -83,9 +89,10 @@ fn the_place_is_that_of_the_command_wherever_it_stands() {
         command[denial.span.clone().expect("a place")].to_owned()
     };
 
-    assert_eq!(place("ls && echo \"$(curl x)\""), "curl");
+    assert_eq!(place("ls && echo \"$(wget x)\""), "wget");
     assert_eq!(place("cat <<EOF\n$(sudo id)\nEOF"), "sudo");
-    assert_eq!(place("if true; then make; fi"), "make");
+    assert_eq!(place("if true; then cmake; fi"), "cmake");
+    assert_eq!(place("curl localhost example.com"), "example.com");
     assert_eq!(place("echo x > /etc/hosts"), "/etc/hosts");
 }
 
@@ -156,36 +163,62 @@ fn a_denial_has_an_alternative_for_the_agent_and_a_remedy_for_the_operator() {
     };
     for (verdict, instead, remedy) in [
         (
-            run("sed -i s/a/b/ x"),
-            "change files with the Edit tool, and search them with grep, cut or jq",
-            Some(r#"set "allowCommands": ["sed"] in .autonoe/agent.json"#),
+            run("ed x"),
+            "change files with sed -i or the Edit tool, and search them with sed -n, awk or grep",
+            Some(r#"add "ed" to "allowCommands" in .autonoe/agent.json"#),
         ),
         (
             run("docker ps"),
             "use a file tool or another command; if there is none, leave this out and name the \
              command in your last message",
-            Some(r#"set "allowCommands": ["docker"] in .autonoe/agent.json"#),
+            Some(r#"add "docker" to "allowCommands" in .autonoe/agent.json"#),
         ),
         (
-            run("./deploy.sh"),
-            "run commands by their names, and scripts through their interpreter or package manager",
-            Some(r#"set "allowCommands": ["./deploy.sh"] in .autonoe/agent.json"#),
+            run("../deploy.sh"),
+            "run commands by their names, and scripts of the project by their path inside it",
+            Some(r#"add "../deploy.sh" to "allowCommands" in .autonoe/agent.json"#),
+        ),
+        (
+            sync("./deploy.sh"),
+            "run the tests, type checks, linters or builds of the project directly",
+            None,
+        ),
+        (
+            run("bash -c \"$X\""),
+            "write them literally, in single quotes",
+            None,
+        ),
+        (
+            run("curl -L localhost"),
+            "leave out -L, and print the Location header with -i",
+            None,
+        ),
+        (
+            run("kill 1234"),
+            "use kill %1, kill $!, or kill $(lsof -ti:PORT) with the port of your server",
+            None,
+        ),
+        (
+            run("pkill -f node"),
+            "name the script too, as in pkill -f \"node server.js\", or use kill $(lsof -ti:PORT)",
+            None,
         ),
         (
             sync("docker ps"),
             "verify with another command; if there is none, leave this out and name the command in \
              your last message",
-            Some(r#"set "allowCommands": {"sync": ["docker"]} in .autonoe/agent.json"#),
+            Some(r#"add "docker" to "allowCommands.sync" in .autonoe/agent.json"#),
         ),
         (
             validator(rust).check("npm test"),
             "use the tools of the project's own languages",
-            Some(r#"set "profile": ["node", "rust"] in .autonoe/agent.json"#),
+            Some(r#"add "node" to "profile" in .autonoe/agent.json"#),
         ),
         (
             run("pkill postgres"),
-            "end your own background jobs with kill %1 or kill $!",
-            Some(r#"set "allowPkillTargets": ["postgres"] in .autonoe/agent.json"#),
+            "end your own background jobs with kill %1 or kill $!, and servers with kill \
+             $(lsof -ti:PORT)",
+            Some(r#"add "postgres" to "allowPkillTargets" in .autonoe/agent.json"#),
         ),
         (
             run("rm x"),
@@ -202,6 +235,65 @@ fn a_denial_has_an_alternative_for_the_agent_and_a_remedy_for_the_operator() {
         let denial = verdict.denial().expect("it is denied");
         let found = (denial.instead.as_deref(), denial.remedy.as_deref());
         assert_eq!(found, (Some(instead), remedy), "{denial}");
+    }
+}
+
+#[test]
+fn programs_of_sed_and_awk_are_refused_with_an_alternative_and_no_setting() {
+    for (verdict, rule, instead) in [
+        (
+            sync("sed -i s/a/b/ x"),
+            "R84",
+            "print the result without -i: sed 's/old/new/' FILE",
+        ),
+        (
+            run("sed 's/a/b/w out' x"),
+            "R80",
+            "redirect the output of sed: sed -n '/x/p' FILE > OUT",
+        ),
+        (
+            run("sed 1e x"),
+            "R80",
+            "run the command itself, and pipe its output to sed",
+        ),
+        (
+            run("sed -f x.sed y"),
+            "R80",
+            "write the script literally, in single quotes: sed 's/old/new/' FILE",
+        ),
+        (
+            run("sed \"s/a/$b/\" x"),
+            "R80",
+            "write the script literally, in single quotes: sed -n '10,20p' FILE",
+        ),
+        (
+            run("sed -n 1p \"$f\""),
+            "R21",
+            "write the script literally; read a file that is a variable with sed -n '10,20p' -- \
+             \"$f\", and change files with find src -name '*.ts' -exec sed -i 's/old/new/' {} +",
+        ),
+        (
+            run("awk '{print | \"sort\"}' x"),
+            "R81",
+            "put the pipe into the shell: awk '{print $1}' FILE | sort",
+        ),
+        (
+            run("awk \"{print \\$1 $x}\" x"),
+            "R81",
+            "write the program in single quotes, and pass values with -v: \
+             awk -v n=\"$n\" '$1 == n' FILE",
+        ),
+        (
+            run("rg --pre x y"),
+            "R82",
+            "search plain files: rg PATTERN DIR",
+        ),
+        (sync("touch x"), "R63", "verify without changing files"),
+    ] {
+        let denial = verdict.denial().expect("it is denied");
+        assert_eq!(denial.rule, rule, "{denial}");
+        assert_eq!(denial.instead.as_deref(), Some(instead), "{denial}");
+        assert_eq!(denial.remedy, None, "{denial}");
     }
 }
 

@@ -67,6 +67,56 @@ fn a_link_that_leads_outside_is_refused() {
 }
 
 #[test]
+fn a_link_to_credentials_is_not_read() {
+    let links = [("/srv/project/key", "/root/.ssh/id_rsa")];
+    let validator =
+        validator(PolicyConfig::new(PROJECT)).with_symlinks(Arc::new(Links(links.into())));
+    for (command, is_allowed) in [
+        ("cat key", false),
+        ("cat < key", false),
+        ("cp key copy", false),
+        ("cd src && cat ../key", false),
+        ("ls -l key", true),
+        ("cat src/key", true),
+        ("cat keys", true),
+    ] {
+        assert_eq!(
+            validator.check(command).is_allowed(),
+            is_allowed,
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn a_script_or_makefile_behind_a_link_is_no_file_of_the_project() {
+    let validator = with_links(&[
+        ("/srv/project/out", "/etc"),
+        ("/srv/project/linked.sh", "/tmp/evil.sh"),
+        ("/srv/project/web/Makefile", "/tmp/evil.mk"),
+    ]);
+
+    for command in [
+        "./out/x.sh",
+        "bash out/x.sh",
+        "./linked.sh",
+        "bash linked.sh",
+        "sh ./linked.sh",
+        "make -f out/x.mk",
+        "make -f linked.sh",
+        "make -C out",
+        "make -C web",
+        "cd web && make",
+        "env -C out ls",
+    ] {
+        assert!(!validator.check(command).is_allowed(), "{command}");
+    }
+    for command in ["./run.sh", "bash ci/run.sh", "make test", "make -C api"] {
+        assert!(validator.check(command).is_allowed(), "{command}");
+    }
+}
+
+#[test]
 fn no_link_allows_what_was_denied() {
     let links = [
         ("/etc", "/srv/project"),

@@ -172,13 +172,16 @@ fn condition(inner: &Condition<'_>) -> String {
     match inner {
         Condition::And(left, right) => format!("{} && {}", condition(left), condition(right)),
         Condition::Or(left, right) => format!("{} || {}", condition(left), condition(right)),
-        Condition::Not(inner) => format!("! {}", condition(inner)),
-        Condition::Group(inner) => format!("( {} )", condition(inner)),
-        Condition::Unary { operator, operand } => format!("{operator} {}", word(operand)),
+        Condition::Not(inner, _) => format!("! {}", condition(inner)),
+        Condition::Group(inner, _) => format!("( {} )", condition(inner)),
+        Condition::Unary {
+            operator, operand, ..
+        } => format!("{operator} {}", word(operand)),
         Condition::Binary {
             operator,
             left,
             right,
+            ..
         } => format!("{} {operator} {}", word(left), word(right)),
         Condition::Word(inner) => word(inner),
         other => panic!("{other:?}"),

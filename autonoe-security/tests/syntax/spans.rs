@@ -1,5 +1,6 @@
 use autonoe_security::syntax::{
-    ArgWord, CommandKind, Part, RedirectTarget, Script, Word, commands, parse,
+    ArgWord, AssignedValue, CommandKind, Condition, Part, RedirectTarget, Script, Word, commands,
+    parse,
 };
 
 use crate::syntax::bash_corpus::corpus;
@@ -102,4 +103,105 @@ fn spans_lie_on_boundaries() {
             }
         }
     }
+}
+
+#[test]
+fn a_simple_command_stands_between_its_redirections() {
+    for (text, expected) in [
+        ("A=1 npm test", "A=1 npm test"),
+        (">a echo x >b y <c", "echo x >b y"),
+        (" x=1", "x=1"),
+        ("> f", ""),
+        ("time", ""),
+        ("declare -a xs=(a b)", "declare -a xs=(a b)"),
+    ] {
+        let tree = parse(text).expect("it parses");
+        let simple = commands(&tree).next().expect("a command");
+
+        assert_eq!(&text[simple.span.range()], expected, "{text:?}");
+    }
+}
+
+#[test]
+fn compound_commands_and_their_parts_have_places() {
+    let text = "if a; then b; elif c; then d; fi; while e; do f; done; for g in h; do i; done; \
+                for ((;;)); do j; done; case k in (l) m;; n) o; esac; p=(q [1]=r)";
+    let tree = parse(text).expect("it parses");
+    let part = |span: autonoe_security::syntax::Span| &text[span.range()];
+
+    let mut found = Vec::new();
+    for item in &tree.items {
+        match &item.pipelines[0].1.commands[0].kind {
+            CommandKind::If(inner) => {
+                found.push(part(inner.span));
+                found.extend(inner.branches.iter().map(|branch| part(branch.span)));
+            }
+            CommandKind::While(inner) => found.push(part(inner.span)),
+            CommandKind::For(inner) => found.push(part(inner.span)),
+            CommandKind::ArithmeticFor(inner) => found.push(part(inner.span)),
+            CommandKind::Case(inner) => {
+                found.push(part(inner.span));
+                found.extend(inner.arms.iter().map(|arm| part(arm.span)));
+            }
+            CommandKind::Simple(inner) => {
+                let AssignedValue::Array(elements) = &inner.assignments[0].value else {
+                    panic!("{inner:?}");
+                };
+                found.extend(elements.iter().map(|element| part(element.span)));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    assert_eq!(
+        found,
+        [
+            "if a; then b; elif c; then d; fi",
+            "a; then b",
+            "c; then d",
+            "while e; do f; done",
+            "for g in h; do i; done",
+            "for ((;;)); do j; done",
+            "case k in (l) m;; n) o; esac",
+            "(l) m;;",
+            "n) o; ",
+            "q",
+            "[1]=r",
+        ]
+    );
+}
+
+#[test]
+fn every_part_of_a_condition_has_a_place() {
+    let text = "[[ ! -f a && ( b == c* || d ) ]]";
+    let tree = parse(text).expect("it parses");
+    let CommandKind::Condition(whole) = &tree.items[0].pipelines[0].1.commands[0].kind else {
+        panic!("{tree:?}");
+    };
+
+    let mut found = Vec::new();
+    let mut left = vec![whole.as_ref()];
+    while let Some(condition) = left.pop() {
+        found.push(&text[condition.span().range()]);
+        match condition {
+            Condition::And(first, second) | Condition::Or(first, second) => {
+                left.extend([second.as_ref(), first.as_ref()]);
+            }
+            Condition::Not(inner, _) | Condition::Group(inner, _) => left.push(inner),
+            _ => {}
+        }
+    }
+
+    assert_eq!(
+        found,
+        [
+            "! -f a && ( b == c* || d )",
+            "! -f a",
+            "-f a",
+            "( b == c* || d )",
+            "b == c* || d",
+            "b == c*",
+            "d",
+        ]
+    );
 }

@@ -179,7 +179,7 @@ fn without_outcome(error: &ChildWorkflowExecutionError) -> Outcome {
         return Ok(RunOutcome::cancelled("").with_spent(spent));
     }
     Err(EngineError::Failed {
-        reason: format!("its workflow broke off: {error}"),
+        reason: format!("its workflow failed: {error}"),
         source: None,
     })
 }

@@ -22,7 +22,7 @@
 //! | [`AgentClient`](autonoe_core::AgentClient) | [`agent_client`] |
 //! | [`DeliverableRepository`](autonoe_core::DeliverableRepository) | [`deliverable_repository`], and for what outlives a process [`reopened_repository`] and [`corrupt_repository`] |
 //! | [`PreToolUseHook`](autonoe_core::PreToolUseHook) | [`pre_tool_use_hook`], and for one without a memory [`stateless_pre_tool_use_hook`] |
-//! | [`BashSecurity`](autonoe_core::BashSecurity) | [`bash_contract`], for one that follows the project's rules [`bash_security`], and for a policy's own table [`bash_security_cases`] |
+//! | [`BashSecurity`](autonoe_core::BashSecurity) | [`bash_contract`], for one that follows the project's rules [`bash_security`], for a policy's own table [`bash_security_cases`], and for one around another [`bash_stricter`] |
 //! | [`ToolServer`](autonoe_core::ToolServer) | [`tool_server`] |
 //! | [`Engine`](autonoe_core::Engine) | [`engine`] |
 //! | [`SessionHost`](autonoe_core::SessionHost) | [`session_host`] |
@@ -57,7 +57,7 @@ mod specs;
 mod tool_server;
 
 pub use agent::{AgentHarness, ProbeCall, Scenario, agent_client};
-pub use bash::{BashCase, bash_contract, bash_security, bash_security_cases};
+pub use bash::{BashCase, bash_contract, bash_security, bash_security_cases, bash_stricter};
 pub use checks::{Checks, Finding, Flaw};
 pub use engine::{ENGINE_JOB, engine};
 pub use hook::{pre_tool_use_hook, stateless_pre_tool_use_hook};

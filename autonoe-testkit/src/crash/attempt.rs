@@ -35,7 +35,7 @@ impl RunAttempt {
         }
     }
 
-    /// Prepares the next life of the run that `journal` tells of; `None` if it did not break off.
+    /// Prepares the next start of the run in `journal`; `None` if the run was not interrupted.
     pub(super) fn resumed(project: &Project, journal: &Journal) -> Option<Self> {
         let recorded = journal.broken_off()?;
         let lost_session = match recorded.under_way() {

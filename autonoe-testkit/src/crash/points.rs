@@ -65,7 +65,7 @@ impl CrashPoints {
         self
     }
 
-    /// Breaks the runs off in this process, by dropping them.
+    /// Interrupts the runs in this process, by dropping them.
     ///
     /// A run ends at the first moment after its line at which it waits for
     /// something, a save of the ledger for example, and writes no other line.
@@ -171,7 +171,7 @@ impl CrashPoints {
         (totals, problems)
     }
 
-    /// Goes on with the run that broke off; returns its report, and the session that was lost.
+    /// Resumes the interrupted run; returns its report, and the session that was lost.
     fn resume(
         &self,
         project: &TempProject,

@@ -35,7 +35,7 @@ impl RunJournal for UpToLine {
     ) -> Result<(), JournalError> {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         if *left == 0 {
-            return Err(JournalError::new("the run was broken off here"));
+            return Err(JournalError::new("the run was interrupted here"));
         }
         self.inner.append(run, at, line, durability)?;
         *left -= 1;

@@ -43,7 +43,7 @@ pub(super) async fn serve<A: ModelApi>(server: Arc<Server<A>>, stream: TcpStream
     let end = http1::Builder::new().serve_connection(io, service).await;
 
     if let Err(error) = end {
-        tracing::debug!(%error, "a connection to a scripted model server broke off");
+        tracing::debug!(%error, "a connection to a scripted model server failed");
     }
 }
 

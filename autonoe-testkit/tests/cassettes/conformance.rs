@@ -56,7 +56,7 @@ impl AgentHarness for Replays {
         let backend = ScriptedAgents::new([]).capabilities().clone();
         let cassette = json!({"version": 1, "backend": backend, "sessions": sessions});
         let cassette = serde_json::from_value(cassette).expect("it is a cassette");
-        // The suite breaks off many sessions on purpose.
+        // The suite interrupts many sessions on purpose.
         Some(Arc::new(Replayer::new(cassette).unverified()))
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use autonoe_core::{Denial, Layer, Verdict};
-use autonoe_testkit::conformance::{BashCase, bash_contract, bash_security_cases};
+use autonoe_core::{BashSecurity, BashValidator, Denial, Layer, Policy, PolicyConfig, Verdict};
+use autonoe_testkit::conformance::{BashCase, bash_contract, bash_security_cases, bash_stricter};
 
 use crate::conformance::assert_fails;
 
@@ -103,4 +103,47 @@ fn a_case_that_goes_the_other_way_is_found() {
         report.failures()[0].what,
         "it is denied: nothing may run (rule R1)"
     );
+}
+
+fn policy() -> BashValidator {
+    BashValidator::new(Policy::new(PolicyConfig::new("/srv/project")).expect("a good policy"))
+}
+
+#[test]
+fn a_rule_beside_the_policy_only_adds_denials() {
+    let no_git = |command: &str| match command.contains("git") {
+        true => Verdict::Deny(denial()),
+        false => Verdict::Allow,
+    };
+
+    bash_stricter(policy(), policy().and(no_git)).assert();
+}
+
+#[test]
+fn a_judge_that_allows_more_than_the_one_inside_is_found() {
+    let base = policy();
+    let generous = move |command: &str| match command.starts_with("timeout 90 ") {
+        true => Verdict::Allow,
+        false => base.check(command),
+    };
+
+    let report = bash_stricter(policy(), generous);
+
+    assert_fails(
+        &report,
+        &["commands inside other commands: a command that the inner judge denies is denied"],
+    );
+}
+
+#[test]
+fn a_judge_around_another_that_panics_is_found() {
+    let base = policy();
+    let panics = move |command: &str| {
+        assert_ne!(command, "\u{1F980} \"\u{1F980}", "no crabs, please");
+        base.check(command)
+    };
+
+    let report = bash_stricter(policy(), panics);
+
+    assert_fails(&report, &["hostile texts: every text gets a verdict"]);
 }

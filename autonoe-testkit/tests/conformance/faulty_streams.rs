@@ -101,7 +101,7 @@ async fn every_fault_of_a_stream_is_found() {
             &["a turn ends with End or an error, and nothing comes after"],
         ),
         (
-            "breaks off without an end",
+            "ends without an outcome",
             |it| {
                 it.filter(|item| future::ready(!matches!(item, Ok(StreamEvent::End { .. }))))
                     .boxed()

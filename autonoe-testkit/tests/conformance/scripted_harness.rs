@@ -141,7 +141,7 @@ impl AgentHarness for ScriptedHarness {
         };
         let agents = ScriptedAgents::new(std::iter::repeat_n(script, 3));
         let capabilities = self.fault.claims(agents.capabilities().clone());
-        // The suite breaks off many scripts on purpose.
+        // The suite interrupts many scripts on purpose.
         let agents = agents.with_capabilities(capabilities).unverified();
         Some(Arc::new(Spoiled {
             agents,

@@ -201,7 +201,7 @@ impl Played {
         assert_eq!(self.said(), said);
     }
 
-    /// It broke off with an error of this kind, whose text has all of this.
+    /// It failed with an error of this kind, whose text contains all of this.
     pub(crate) fn assert_failed(&self, code: &str, parts: &[&str]) {
         assert_eq!(self.end(), Err(code), "{self:?}");
         let text = self.error.as_ref().map(ToString::to_string);

@@ -11,7 +11,7 @@ use crate::setting::{Setting, shell, write};
 #[tokio::test]
 async fn a_project_is_planned_and_built_and_what_is_refused_leaves_no_trace() {
     let building = [
-        shell("touch trace.txt"),
+        shell("wget -O trace.txt example.com"),
         shell("curl example.com > trace.txt"),
         write(".autonoe/trace.txt", "1"),
         write("hello.txt", "hello\n"),

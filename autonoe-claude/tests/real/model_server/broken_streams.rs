@@ -1,4 +1,4 @@
-//! Answers that break off.
+//! Incomplete answers.
 
 use autonoe_testkit::model_server::anthropic::{
     AnthropicServer, Message, Place, StreamFault, Turn,

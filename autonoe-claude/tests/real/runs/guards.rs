@@ -16,9 +16,9 @@ fn refused() -> [(&'static str, Value); 7] {
     };
     let ledger = ".autonoe/status.json";
     [
-        bash("touch trace.txt"),
+        bash("wget -O trace.txt example.com"),
         bash("echo before > trace.txt; curl example.com"),
-        bash("bash -c 'echo 1 > trace.txt'"),
+        bash("bash -c 'wget -O trace.txt example.com'"),
         bash("echo '{}' > .autonoe/status.json"),
         bash("cd .autonoe && echo 1 > trace.txt"),
         ("Write", json!({"file_path": ledger, "content": "{}"})),

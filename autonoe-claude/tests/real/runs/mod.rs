@@ -52,8 +52,8 @@ fn run_in(setting: &Setting) -> WatchedRun {
     WatchedRun::in_project(&setting.project(), Arc::new(setting.agents()))
 }
 
-/// Returns what the model was told about its calls, in order.
-fn told(setting: &Setting) -> Vec<String> {
+/// Returns the texts of the tool results that the model received, in order.
+fn tool_results(setting: &Setting) -> Vec<String> {
     let requests = setting.server.log().main_requests();
     let results = requests.iter().flat_map(|request| request.tool_results());
     results.map(|result| result.text.clone()).collect()

@@ -6,7 +6,7 @@ use autonoe_core::{ExitReason, Mode};
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use serde_json::json;
 
-use super::{bash, passing, planning, run_in, status_on_disk, told};
+use super::{bash, passing, planning, run_in, status_on_disk, tool_results};
 use crate::build::{Build, on_newer_build};
 use crate::setting::Setting;
 
@@ -30,10 +30,10 @@ async fn a_sync_verifies_what_is_there_and_writes_nothing(build: Build) {
     assert_eq!(report.exit, ExitReason::AllVerified, "{report} {ended:?}");
     assert_eq!((report.sessions, report.verified), (2, 1));
     assert_eq!(status_on_disk(&setting.project())["passed"], true);
-    let told = told(&setting);
-    assert!(told.iter().any(|result| result == "hello"), "{told:?}");
+    let results = tool_results(&setting);
+    assert!(results.iter().any(|text| text == "hello"), "{results:?}");
     let greeting = fs::read_to_string(setting.file("hello.txt"));
-    assert_eq!(greeting.expect("it is there"), "hello\n", "{told:?}");
+    assert_eq!(greeting.expect("it is there"), "hello\n", "{results:?}");
     assert_eq!(setting.files(), ["SPEC.md", "hello.txt"]);
     setting.server.verify();
     setting.assert_nothing_is_left();

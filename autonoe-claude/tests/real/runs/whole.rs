@@ -11,7 +11,7 @@ use autonoe_core::{
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use serde_json::json;
 
-use super::{bash, passing, planning, run_in, told};
+use super::{bash, passing, planning, run_in, tool_results};
 use crate::build::{Build, on_both_builds};
 use crate::setting::{Setting, within};
 
@@ -41,13 +41,10 @@ async fn assert_built(build: Build, run: fn(SessionRunnerBuilder) -> SessionRunn
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     let greeting = fs::read_to_string(setting.file("hello.txt"));
     assert_eq!(greeting.expect("it was written"), "hello\n");
-    let told = told(&setting);
-    let told_of = |text: &str| told.iter().any(|result| result.contains(text));
-    assert!(
-        told_of("Command 'curl' is not in the allowlist"),
-        "{told:?}"
-    );
-    assert!(told_of("use the autonoe tools"), "{told:?}");
+    let results = tool_results(&setting);
+    let has_result = |text: &str| results.iter().any(|result| result.contains(text));
+    assert!(has_result("curl may reach another machine"), "{results:?}");
+    assert!(has_result("use the autonoe tools"), "{results:?}");
     assert!(!setting.file(PROTECTED).exists());
     setting.server.verify();
     setting.assert_nothing_is_left();

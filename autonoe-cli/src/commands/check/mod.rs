@@ -1,20 +1,17 @@
 //! `autonoe check`.
 
 mod answer;
+mod gated_validator;
 mod input;
 mod underline;
 
 use std::io::{self, IsTerminal};
 use std::mem;
 use std::process::ExitCode;
-use std::sync::Arc;
-
-use autonoe_core::{
-    AgentConfig, BashValidator, Destructive, EffectiveConfig, SandboxSwitch, SymlinksOnDisk,
-};
 
 pub(super) use self::answer::{Answer, LineAnswer};
 use self::answer::{Unanswered, shown};
+use self::gated_validator::GatedValidator;
 use self::input::{command_of, next_line};
 use crate::args::CheckArgs;
 use crate::error::CliError;
@@ -35,7 +32,7 @@ pub(crate) fn check(args: &CheckArgs, surroundings: &Surroundings) -> Result<Exi
 }
 
 fn judge(args: &CheckArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
-    let validator = validator(args, surroundings)?;
+    let validator = GatedValidator::build(args, surroundings)?;
     let command = match args.command.as_deref() {
         None | Some("-") => {
             if io::stdin().is_terminal() {
@@ -56,27 +53,8 @@ fn judge(args: &CheckArgs, surroundings: &Surroundings) -> Result<ExitCode, CliE
     })
 }
 
-/// Makes the validator that a run in the project would have.
-fn validator(args: &CheckArgs, surroundings: &Surroundings) -> Result<BashValidator, CliError> {
-    let project = args.project.find(surroundings)?;
-    let config = AgentConfig::load(project.config_path())?;
-    let destructive = match args.allow_destructive {
-        true => Destructive::Allowed,
-        false => Destructive::Forbidden,
-    };
-    let effective = EffectiveConfig::merge(config, args.mode.into(), SandboxSwitch::default())?;
-    let mut options = effective.destructive(destructive).bash().clone();
-    if !args.profiles.is_empty() {
-        options.profiles = args.profiles.iter().copied().collect();
-    }
-    let policy = options
-        .policy(&project.places())
-        .map_err(|error| CliError::failure(error.to_string()))?;
-    Ok(BashValidator::new(policy).with_symlinks(Arc::new(SymlinksOnDisk)))
-}
-
 /// Answers every line of standard input with a line.
-fn judge_lines(validator: &BashValidator) -> Result<ExitCode, CliError> {
+fn judge_lines(validator: &GatedValidator) -> Result<ExitCode, CliError> {
     let unreadable =
         |error: io::Error| CliError::failure(format!("standard input cannot be read: {error}"));
     let mut worst = 0;

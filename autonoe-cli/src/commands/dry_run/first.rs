@@ -17,7 +17,7 @@ pub(crate) struct First {
     ledger: Option<LedgerCounts>,
     /// Who would be in the way.
     held: Option<String>,
-    /// The run that broke off and would be gone on with.
+    /// The interrupted run that would be resumed.
     resumes: Option<String>,
     /// What would come first.
     next: Next,
@@ -42,7 +42,7 @@ enum Next {
         /// The tools for deliverables, as the agent calls them.
         tools: Vec<String>,
     },
-    /// A wait that was under way when the run broke off.
+    /// A wait that was under way when the run was interrupted.
     Wait {
         /// Until when.
         until: Timestamp,

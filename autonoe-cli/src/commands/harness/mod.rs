@@ -3,7 +3,6 @@
 mod alert_reader;
 mod asked;
 mod git;
-mod harness_guard;
 mod intents;
 mod lead;
 mod logs;

@@ -94,7 +94,7 @@ impl FleetStatus {
             ..
         } = &self.now;
         let state = match (phase, self.coordinator) {
-            (FleetPhase::Waiting, None) => "broken off: the same command goes on".to_owned(),
+            (FleetPhase::Waiting, None) => "interrupted: the same command resumes it".to_owned(),
             (FleetPhase::Stopping, None) => {
                 "stopping, and nobody leads it: the same command brings it to its end".to_owned()
             }

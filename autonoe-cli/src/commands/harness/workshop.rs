@@ -9,7 +9,6 @@ use autonoe_core::{
 };
 use autonoe_harness::{AgentExecutor, Executors};
 
-use super::harness_guard::HarnessGuard;
 use crate::compose::{ChosenBackend, Equipment, ModelsFile, Wanted, criteria_commands};
 use crate::error::CliError;
 use crate::surroundings::Surroundings;
@@ -141,7 +140,7 @@ impl Workshop {
         let (observers, folder) = (self.observers.clone(), folder.to_owned());
         move |builder| {
             let builder = match applied(&config, builder, &folder) {
-                Ok(builder) => builder.guard(Arc::new(HarnessGuard)),
+                Ok(builder) => builder,
                 Err(error) => {
                     tracing::error!(%error, "the settings of the project cannot be kept to");
                     // It has no agents, so that nothing begins.

@@ -4,7 +4,9 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-use autonoe_core::{Journal, JournalEntry, JournalLine, JournalTail, Project, RunId, RunLock};
+use autonoe_core::{
+    JournalEntry, JournalLine, JournalTail, Project, RunId, RunLock, RunStoryBuilder,
+};
 
 use super::narrator::Narrator;
 use super::{as_json, without_an_end};
@@ -21,15 +23,24 @@ pub(super) fn follow(
     json: bool,
     surroundings: &Surroundings,
 ) -> Result<ExitCode, CliError> {
-    let mut tail = JournalTail::new(project.journal_path());
     let mut narrator = Narrator::of(project);
     // Looked at before the journal is: what is written after that is read below.
     let mut is_under_way = RunLock::is_held(project)?;
+    let mut tail = JournalTail::from_last_run(&project.journal_path())?;
     let mut entries = of_last_run(tail.read_new()?);
     if entries.is_empty() && !is_under_way {
         surroundings.note("no run is under way; `autonoe run` starts one");
     }
+    let mut story: Option<(RunId, RunStoryBuilder)> = None;
     loop {
+        for entry in &entries {
+            let same = story.take().filter(|(run, _)| *run == entry.run);
+            let begin = || {
+                let story = RunStoryBuilder::new(entry.run.clone());
+                (entry.run.clone(), story.without_blocked_calls())
+            };
+            story.insert(same.unwrap_or_else(begin)).1.add(entry);
+        }
         if write(&entries, &mut narrator, json)? == Reader::Gone || !is_under_way {
             break;
         }
@@ -47,8 +58,8 @@ pub(super) fn follow(
             is_under_way = false;
         }
     }
-    if !json && let Some(story) = Journal::read(&project.journal_path())?.stories().last() {
-        surroundings.say(&without_an_end(story, false))?;
+    if !json && let Some((_, story)) = story {
+        surroundings.say(&without_an_end(&story.build(), false))?;
     }
     Ok(ExitCode::SUCCESS)
 }

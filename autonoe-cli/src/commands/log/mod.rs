@@ -3,45 +3,56 @@
 mod flow_teller;
 mod follow;
 mod narrator;
+mod output;
 mod select;
 
 use std::process::ExitCode;
 
-use autonoe_core::{Journal, JournalEntry, RunLock, RunStory, WhyStopped};
+use autonoe_core::{
+    JournalEntry, JournalIndex, RunId, RunLock, RunStory, RunStoryBuilder, WhyStopped,
+};
 
 use self::follow::follow;
 pub(super) use self::narrator::Narrator;
+use self::output::Output;
 use self::select::Selection;
 use super::which_run::find_run;
 use crate::args::LogArgs;
 use crate::error::CliError;
+use crate::results::Reader;
 use crate::surroundings::Surroundings;
 
 /// Tells what happened in a run.
+///
+/// It prints while it reads, so a journal of any length needs memory for one line.
 pub(crate) fn log(args: &LogArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
     let project = args.project.find(surroundings)?;
     if args.follow {
         return follow(&project, args.json, surroundings);
     }
     let selection = Selection::of(args);
-    let journal = match selection {
-        Selection::Last => Journal::read(&project.journal_path())?,
-        Selection::Run(_) | Selection::All => Journal::read_all(&project)?,
+    let mut journal = match selection {
+        Selection::Last => JournalIndex::read(&project.journal_path())?,
+        Selection::Run(_) | Selection::All => JournalIndex::read_all(&project)?,
     };
-    let stories = journal.stories();
-    let told: Vec<&RunStory> = match &selection {
-        Selection::All => stories.iter().collect(),
-        Selection::Last => stories.last().into_iter().collect(),
-        Selection::Run(id) => vec![find_run(&stories, id)?],
+    let runs = journal.runs().to_vec();
+    let told: Vec<&RunId> = match &selection {
+        Selection::All => runs.iter().collect(),
+        Selection::Last => runs.last().into_iter().collect(),
+        Selection::Run(id) => vec![find_run(&runs, id)?],
     };
-    let entries = journal.entries();
+    let mut output = Output::default();
     if args.json {
-        let lines = entries
-            .iter()
-            .filter(|entry| told.iter().any(|story| story.run == entry.run))
-            .map(as_json)
-            .collect::<Result<String, _>>()?;
-        surroundings.say(&lines)?;
+        let entries = match (&selection, told.first()) {
+            (Selection::All, _) | (_, None) => journal.all_entries(),
+            (_, Some(run)) => journal.entries(run),
+        };
+        for entry in entries {
+            if output.add(&as_json(&entry?)?)? == Reader::Gone {
+                break;
+            }
+        }
+        output.finish()?;
         return Ok(ExitCode::SUCCESS);
     }
     if told.is_empty() {
@@ -49,25 +60,31 @@ pub(crate) fn log(args: &LogArgs, surroundings: &Surroundings) -> Result<ExitCod
         return Ok(ExitCode::SUCCESS);
     }
     let is_under_way = RunLock::is_held(&project)?;
-    let mut text = String::new();
-    for (index, story) in told.iter().enumerate() {
+    for (index, run) in told.iter().enumerate() {
         if index > 0 {
-            text.push('\n');
+            output.add("\n")?;
         }
         let mut narrator = Narrator::of(&project);
-        for entry in entries.iter().filter(|entry| entry.run == story.run) {
-            narrator.tell(entry, &mut text);
+        let mut story = RunStoryBuilder::new((*run).clone()).without_blocked_calls();
+        for entry in journal.entries(run) {
+            let entry = entry?;
+            let mut text = String::new();
+            narrator.tell(&entry, &mut text);
+            story.add(&entry);
+            if output.add(&text)? == Reader::Gone {
+                return Ok(ExitCode::SUCCESS);
+            }
         }
-        let is_last = stories.last().is_some_and(|last| last.run == story.run);
-        text.push_str(&without_an_end(story, is_under_way && is_last));
+        let is_last = runs.last() == Some(*run);
+        output.add(&without_an_end(&story.build(), is_under_way && is_last))?;
     }
-    if let (Selection::Last, earlier @ 1..) = (&selection, stories.len() - 1) {
+    if let (Selection::Last, earlier @ 1..) = (&selection, runs.len() - 1) {
         let plural = if earlier == 1 { "" } else { "s" };
-        text.push_str(&format!(
+        output.add(&format!(
             "\n{earlier} earlier run{plural}: `autonoe log --all` tells all of them.\n"
-        ));
+        ))?;
     }
-    surroundings.say(&text)?;
+    output.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -80,8 +97,8 @@ fn without_an_end(story: &RunStory, is_under_way: bool) -> String {
         }
         WhyStopped::BrokeOff(_) | WhyStopped::FlowBrokeOff { .. } => {
             format!(
-                "It did not come to its end: {why}. It has cost {}.\n\
-                 The same command goes on with it.\n",
+                "It did not finish: {why}. It has cost {}.\n\
+                 The same command resumes it.\n",
                 story.cost()
             )
         }

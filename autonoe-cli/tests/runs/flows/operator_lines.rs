@@ -9,8 +9,8 @@ use crate::runs::support::script::{Script, ends, is_denied, says};
 fn run(options: &[&str]) -> Ended {
     let project = project();
     npm_fails(&project, 0);
-    let curl = json!({"command": "curl example.com"});
-    let script = Script::new().session([is_denied("Bash", curl), says("Now it is right."), ends()]);
+    let wget = json!({"command": "wget example.com"});
+    let script = Script::new().session([is_denied("Bash", wget), says("Now it is right."), ends()]);
     let backend = backend(&project, &script);
     let bug = ["--bug", "it crashes at midnight"];
     let words = [&["fix-bug", &backend][..], options, &bug].concat();
@@ -24,8 +24,8 @@ fn run(options: &[&str]) -> Ended {
 #[test]
 fn denied_calls_are_listed_once_at_the_end() {
     let summary = "Denied calls that you can allow:
-  1x Bash: curl example.com
-     to allow it: set \"allowCommands\": [\"curl\"] in .autonoe/agent.json
+  1x Bash: wget example.com
+     to allow it: add \"wget\" to \"allowCommands\" in .autonoe/agent.json
 ";
 
     let ended = run(&[]);

@@ -25,7 +25,7 @@ fn a_run_that_was_killed_is_gone_on_with() {
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(
-        ended.stderr.contains("going on with a run that broke off"),
+        ended.stderr.contains("resuming the interrupted run"),
         "{ended:?}"
     );
     assert!(

@@ -14,7 +14,7 @@ const ACTIVITY: &str = "Running Bash... (2 tools)";
 /// The agent waits in its second session until it is released.
 fn script(project: &Project) -> Script {
     Script::new().plans(&["DL-001"]).session([
-        is_denied("Bash", json!({"command": "curl example.com"})),
+        is_denied("Bash", json!({"command": "wget example.com"})),
         uses("Bash", json!({"command": "echo hello"})),
         waits_for_file(&project.beside("released")),
         says("It is done."),

@@ -17,9 +17,9 @@ fn refused() -> [Turn; 15] {
         )
     };
     [
-        shell("touch trace.txt"),
+        shell("wget -O trace.txt example.com"),
         shell("echo before > trace.txt; curl example.com"),
-        shell("bash -c 'echo 1 > trace.txt'"),
+        shell("bash -c 'wget -O trace.txt example.com'"),
         shell("echo '{}' > .autonoe/status.json"),
         shell("cd .autonoe && echo 1 > trace.txt"),
         adds(".autonoe/trace.txt", "1"),

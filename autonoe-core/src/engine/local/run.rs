@@ -112,7 +112,7 @@ impl LocalRun {
     }
 
     fn break_off(&self, code: &str, message: &str) {
-        tracing::error!(run = %self.spec.id, code, "a run broke off");
+        tracing::error!(run = %self.spec.id, code, "a run did not finish");
         let failure = Failure::permanent(code, message);
         let outcome = self.standing().break_off(failure);
         self.outcome.send_replace(Some(outcome));

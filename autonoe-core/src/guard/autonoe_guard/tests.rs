@@ -3,6 +3,7 @@ use serde_json::json;
 
 use super::*;
 
+mod fleets;
 #[cfg(unix)]
 mod with_symlinks;
 

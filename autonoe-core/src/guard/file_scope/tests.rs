@@ -233,3 +233,45 @@ proptest! {
         passes(write(&[&path]), &places);
     }
 }
+
+#[test]
+fn tools_without_declared_files_must_not_name_credentials() {
+    let navigate = |url: &str| ("mcp__playwright__browser_navigate", json!({ "url": url }));
+    let upload = |path: &str| {
+        (
+            "mcp__playwright__browser_file_upload",
+            json!({ "paths": [path] }),
+        )
+    };
+    for ((name, input), pass) in [
+        (navigate("http://localhost:3000/x"), true),
+        (navigate("file:///no-srv/project/index.html"), true),
+        (navigate("file:///tmp/report.html"), true),
+        (navigate("file:///etc/hosts"), false),
+        (navigate("file:///no-home/user/.ssh/id_rsa"), false),
+        (navigate("file:///no-srv/project/../../etc/shadow"), false),
+        (navigate("view-source:file:///proc/self/environ"), false),
+        (upload("fixtures/photo.png"), true),
+        (upload("/no-srv/project/.npmrc"), true),
+        (upload("/no-home/user/.ssh/id_rsa"), false),
+        (upload("~/.aws/credentials"), false),
+        (upload("../../no-home/user/.netrc"), false),
+        (upload("/etc/shadow"), false),
+        (
+            ("mcp__db__query", json!({"file": "/run/secrets/db"})),
+            false,
+        ),
+        (("mcp__db__query", json!({"sql": "select 1 / 2"})), true),
+        (("Unknown", json!({"path": "~/.kube/config"})), false),
+        (("Task", json!({"prompt": "/etc/shadow"})), true),
+        (
+            ("mcp__autonoe__create", json!({"name": "/etc/shadow"})),
+            true,
+        ),
+    ] {
+        let call = ToolCall::new(name, input).in_dir("/no-srv/project");
+        let judged = FileScope::new(places()).judge(&call);
+
+        assert_eq!(judged.is_ok(), pass, "{name} {}: {judged:?}", call.input);
+    }
+}

@@ -1,6 +1,6 @@
 //! Patterns of shell commands: `npm run *`, `git status`.
 
-use super::inner_commands::commands_in;
+use super::command_words::{Written, commands_in};
 use super::wildcard::Wildcard;
 
 /// A pattern of whole shell commands.
@@ -45,24 +45,22 @@ impl CommandPattern {
         }
     }
 
-    /// Tells whether a command that `command` may run fits the pattern, quotes and backslashes
-    /// left aside.
+    /// Returns whether a command that `command` may run could fit the pattern.
     ///
-    /// For blocking: what stands between control characters is looked at on
-    /// its own, and so is what another command would run. This is no parser;
-    /// what is not plain is for the Bash policy.
+    /// For blocking: every command counts, wherever it stands and whatever starts it. An
+    /// expansion can be anything, and so can a text that the parser does not understand.
     pub(super) fn touches(&self, command: &str) -> bool {
-        let Self::Simple { .. } = self else {
-            return true;
+        let could_fit = |written: &Written| match self {
+            Self::Any => true,
+            Self::Simple { whole, bare } => {
+                whole.could_match(written)
+                    || bare.as_ref().is_some_and(|bare| bare.could_match(written))
+            }
         };
-        let joined = command.replace("\\\n", "");
-        let plain = joined.replace(['\'', '"', '\\'], "");
-        [joined, plain].iter().any(|text| {
-            text.split(is_shell_control).any(|part| {
-                self.fits(part.trim())
-                    || commands_in(part).is_none_or(|all| all.iter().any(|own| self.fits(own)))
-            })
-        })
+        match (self, commands_in(command)) {
+            (Self::Any, _) | (_, Err(_)) => true,
+            (_, Ok(commands)) => commands.iter().any(could_fit),
+        }
     }
 
     fn fits(&self, command: &str) -> bool {
@@ -83,14 +81,9 @@ impl CommandPattern {
 
 /// Tells whether `text` has anything that can start a second command.
 ///
-/// Quotes do not excuse it: this is not a parser. Neither does a plain `$name`,
-/// because `${x@P}` and `$[x]` run code that hides in variables.
+/// Such characters count in quotes, too: a rule that grants must not depend on how they are read.
 fn has_shell_control(text: &str) -> bool {
-    text.contains(is_shell_control)
-}
-
-fn is_shell_control(c: char) -> bool {
-    ";&|`$<>()".contains(c) || (c.is_control() && c != '\t')
+    text.contains(|c: char| ";&|`$<>()".contains(c) || (c.is_control() && c != '\t'))
 }
 
 #[cfg(test)]
@@ -154,6 +147,19 @@ mod tests {
             "bash -lc \"cd x && git push\"",
             "find . -name a -exec git push {} +",
             "sudo -u me env A=b /usr/bin/git -C . push",
+            "sudo --unknown value git push",
+            "bash -c 'eval \"git push\"'",
+            "echo \"$(git push)\"",
+            "cat <(git push)",
+            "g\"i\"t p\\ush",
+            "git $x",
+            "git \"$x\" origin",
+            "git {push,origin}",
+            "git p?sh",
+            "$git push",
+            "git 'unfinished",
+            "f() { git push; }; f",
+            "bash -c \"$x\"",
         ] {
             let pattern = CommandPattern::parse("git push *").expect("the pattern is valid");
 
@@ -170,6 +176,11 @@ mod tests {
             "echo git push",
             "git commit -m 'then git push'",
             "grep -c git push",
+            "git log \"$x\" # git push",
+            "git commit -m \"$(cat <<'E'\ngit push\nE\n)\"",
+            "cat <<'E'\ngit push\nE",
+            "git add *.rs",
+            "bash -c 'echo git push'",
         ] {
             let pattern = CommandPattern::parse("git push *").expect("the pattern is valid");
 

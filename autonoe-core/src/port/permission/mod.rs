@@ -2,9 +2,9 @@
 
 mod baseline;
 mod command_pattern;
+mod command_words;
 mod form;
 mod grants;
-mod inner_commands;
 mod path_pattern;
 mod rule;
 mod url;

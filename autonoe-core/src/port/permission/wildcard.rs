@@ -11,6 +11,16 @@ enum Token {
     Char(char),
 }
 
+/// A piece of a text that is known in part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    Char(char),
+    /// Any text, also none.
+    AnyText,
+    /// Any text without blanks, also none.
+    AnyName,
+}
+
 impl Wildcard {
     /// Makes a pattern in which `*` is any text, also none.
     pub(super) fn with_star(text: &str) -> Self {
@@ -54,6 +64,46 @@ impl Wildcard {
     /// Tells whether the whole of `text` fits in some letter case.
     pub(super) fn matches_in_any_case(&self, text: &str) -> bool {
         self.matches_by(text, |own, c| own.to_lowercase().eq(c.to_lowercase()))
+    }
+
+    /// Returns whether the whole of a text that is known in part could fit.
+    pub(super) fn could_match(&self, text: &[Piece]) -> bool {
+        // Positions in the pattern that the text so far could have reached.
+        let mut reached = vec![false; self.0.len() + 1];
+        reached[0] = true;
+        self.skip_stars(&mut reached);
+        for piece in text {
+            match piece {
+                Piece::Char(c) => {
+                    let mut next = vec![false; reached.len()];
+                    for (at, token) in self.0.iter().enumerate() {
+                        match token {
+                            Token::AnyText => next[at] |= reached[at],
+                            Token::AnyChar => next[at + 1] |= reached[at],
+                            Token::Char(own) => next[at + 1] |= reached[at] && own == c,
+                        }
+                    }
+                    reached = next;
+                }
+                Piece::AnyText | Piece::AnyName => {
+                    for (at, token) in self.0.iter().enumerate() {
+                        let is_blank = *token == Token::Char(' ');
+                        reached[at + 1] |= reached[at] && !(is_blank && *piece == Piece::AnyName);
+                    }
+                }
+            }
+            self.skip_stars(&mut reached);
+            if !reached.contains(&true) {
+                return false;
+            }
+        }
+        reached[self.0.len()]
+    }
+
+    fn skip_stars(&self, reached: &mut [bool]) {
+        for (at, token) in self.0.iter().enumerate() {
+            reached[at + 1] |= reached[at] && *token == Token::AnyText;
+        }
     }
 
     fn matches_by(&self, text: &str, same: impl Fn(char, char) -> bool) -> bool {
@@ -145,5 +195,39 @@ mod tests {
         let pattern = Wildcard::with_star(&format!("{}b", "a*".repeat(500)));
 
         assert!(!pattern.matches(&"a".repeat(20_000)));
+    }
+
+    #[test]
+    fn a_text_that_is_known_in_part_could_fit() {
+        // `?` is any text here, `%` any name.
+        for (pattern, text, fits) in [
+            ("git push *", "git push x", true),
+            ("git push *", "git push", false),
+            ("git push *", "git ? x", true),
+            ("git push *", "git %", false),
+            ("git push", "git %", true),
+            ("git push", "git p%h", true),
+            ("git push", "git l?", false),
+            ("git push", "?", true),
+            ("git push", "?h", true),
+            ("git push", "?x", false),
+            ("a*b", "a?", true),
+            ("a*b", "?c", false),
+            ("", "?", true),
+            ("", "", true),
+            ("a", "", false),
+        ] {
+            let pieces: Vec<Piece> = text
+                .chars()
+                .map(|c| match c {
+                    '?' => Piece::AnyText,
+                    '%' => Piece::AnyName,
+                    c => Piece::Char(c),
+                })
+                .collect();
+
+            let pattern_read = Wildcard::with_star(pattern);
+            assert_eq!(pattern_read.could_match(&pieces), fits, "{pattern} {text}");
+        }
     }
 }

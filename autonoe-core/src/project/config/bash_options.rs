@@ -39,7 +39,7 @@ pub struct BashOptions {
     pub allow_commands: AllowCommands,
     /// Processes that the configuration lets `pkill` end, beside those of the profiles.
     pub pkill_targets: BTreeSet<String>,
-    /// Whether `rm` and `mv` are open.
+    /// Whether `rm`, `mv`, `git clean` and `git push --force` are allowed.
     pub destructive: Destructive,
 }
 
@@ -63,8 +63,10 @@ impl BashOptions {
     /// The project directory is not an absolute path.
     pub fn policy(&self, places: &Places) -> Result<Policy, PolicyError> {
         let link = places.project_link.as_deref();
+        let home = places.home.as_deref();
         Policy::new(PolicyConfig {
             project_link: link.map(|link| link.to_string_lossy().into_owned()),
+            home: home.map(|home| home.to_string_lossy().into_owned()),
             mode: self.policy_mode(),
             profiles: Some(self.profiles.clone()),
             allow_commands: self.allow_commands.clone(),
@@ -83,5 +85,34 @@ pub(super) fn name_problem(name: &str) -> Option<&'static str> {
         Some("it must be one word, without arguments")
     } else {
         None
+    }
+}
+
+/// Says what is wrong with `name` as a command that the configuration adds.
+pub(super) fn command_problem(name: &str) -> Option<&'static str> {
+    let is_destructive = matches!(name.rsplit('/').next(), Some("rm" | "mv"));
+    match name_problem(name) {
+        None if is_destructive => {
+            Some("it cannot be added; `--allow-destructive` allows rm and mv inside the project")
+        }
+        None if AllowCommands::refuses(name) => {
+            Some("it cannot be added, because it changes what other commands mean")
+        }
+        problem => problem,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_that_delete_or_change_others_cannot_be_added() {
+        for name in ["rm", "mv", "/bin/rm", "eval", "source", ".", "alias", ""] {
+            assert!(command_problem(name).is_some(), "{name}");
+        }
+        for name in ["docker", "just", "./rm.sh", "rmdir"] {
+            assert_eq!(command_problem(name), None, "{name}");
+        }
     }
 }

@@ -9,7 +9,7 @@ mod spec;
 pub(super) use self::server::server_name_problem;
 use self::server::servers;
 use self::spec::{backend, hook};
-use super::bash_options::name_problem;
+use super::bash_options::{command_problem, name_problem};
 use super::cursor::Cursor;
 use super::expected::Expected;
 use super::suggest::suggest;
@@ -68,7 +68,7 @@ pub(super) fn check(root: &Cursor<'_>) -> Checked {
         match name {
             "profile" => profiles(&field)?,
             "allowCommands" => commands(&field)?,
-            "allowPkillTargets" => names(&field, PROCESSES)?,
+            "allowPkillTargets" => names(&field, PROCESSES, name_problem)?,
             "permissions" => {
                 for (_, allow) in field.known_fields(PERMISSIONS, &["allow"])? {
                     each(&allow, RULES, permission)?;
@@ -121,18 +121,22 @@ fn profile(item: &Cursor<'_>) -> Checked {
 
 fn commands(field: &Cursor<'_>) -> Checked {
     if !field.is_object() {
-        return names(field, COMMANDS_OR_TIERS);
+        return names(field, COMMANDS_OR_TIERS, command_problem);
     }
     for (_, tier) in field.known_fields(COMMANDS_OR_TIERS, &["base", "run", "sync"])? {
-        names(&tier, COMMANDS)?;
+        names(&tier, COMMANDS, command_problem)?;
     }
     Ok(())
 }
 
-fn names(field: &Cursor<'_>, expected: Expected<'_>) -> Checked {
-    each(field, expected, |item| {
+fn names(
+    field: &Cursor<'_>,
+    expected: Expected<'_>,
+    problem: fn(&str) -> Option<&'static str>,
+) -> Checked {
+    field.items(expected)?.iter().try_for_each(|item| {
         let name = item.string(Expected::new("a name", r#""docker""#))?;
-        match name_problem(name) {
+        match problem(name) {
             Some(problem) => Err(item.error(
                 ConfigErrorKind::InvalidValue,
                 format!("{name:?}: {problem}"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use autonoe_security::{Destructive, Profile};
 
-use super::bash_options::name_problem;
+use super::bash_options::{command_problem, name_problem};
 use super::check::{server_name_problem, variable_problem};
 use super::explain::{shown_sandbox, shown_server, tag_of};
 use super::json_tree::below;
@@ -115,7 +115,8 @@ impl EffectiveConfig {
         Ok(merged)
     }
 
-    /// Opens `rm` and `mv` inside the project, or not; only the caller can, never the file.
+    /// Sets whether `rm` and `mv` inside the project, `git clean` and `git push --force` are
+    /// allowed. Only the caller can allow them, never the file.
     #[must_use]
     pub fn destructive(mut self, destructive: Destructive) -> Self {
         let shown = match destructive {
@@ -240,7 +241,11 @@ impl EffectiveConfig {
     fn tell_names(&mut self, key: &str, list: &str, names: &[String]) -> Result<(), ConfigError> {
         for (index, name) in names.iter().enumerate() {
             let pointer = format!("{list}/{index}");
-            if let Some(problem) = name_problem(name) {
+            let problem = match key {
+                "allowCommands" => command_problem(name),
+                _ => name_problem(name),
+            };
+            if let Some(problem) = problem {
                 let message = format!("{name:?}: {problem}");
                 return Err(self.invalid(&pointer, message));
             }

@@ -46,7 +46,9 @@ impl Disk for SystemDisk {
 
     fn write_new(&self, path: &Path, like: &Path, bytes: &[u8]) -> io::Result<File> {
         let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-        if let Ok(found) = fs::metadata(like) {
+        if let Ok(found) = fs::symlink_metadata(like)
+            && found.is_file()
+        {
             file.set_permissions(found.permissions())?;
         }
         file.write_all(bytes)?;

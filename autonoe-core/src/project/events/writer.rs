@@ -13,7 +13,8 @@ use super::stream::{self, Head, current, earlier};
 use crate::domain::RunId;
 use crate::port::{RunEvent, RunEventKind, RunObserver};
 use crate::project::journal::end_of_last_line;
-use crate::project::{FileKind, Project, ProjectError};
+use crate::project::no_follow::open_or_create;
+use crate::project::{FileKind, Project, ProjectError, create_folder, replace_file_durably};
 
 /// How large a file may be before the next session puts it aside.
 const LARGE: u64 = 16 * 1024 * 1024;
@@ -77,8 +78,8 @@ impl EventsFile {
         project.ensure_state_dir()?;
         let folder = project.events_dir();
         let unwritable = |source| ProjectError::unwritable(&folder, source);
-        make_folder(&folder).map_err(unwritable)?;
         check(&folder, Kind::Folder)?;
+        create_folder(&folder).map_err(unwritable)?;
         ignore_all(&folder)?;
         let path = current(project);
         check(&path, Kind::File)?;
@@ -142,19 +143,13 @@ impl fmt::Debug for EventsFile {
     }
 }
 
-fn make_folder(folder: &Path) -> io::Result<()> {
-    match fs::create_dir(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(()),
-    }
-}
-
 fn ignore_all(folder: &Path) -> Result<(), ProjectError> {
     let file = folder.join(".gitignore");
     check(&file, Kind::File)?;
     match fs::read(&file) {
         Ok(found) if found == IGNORED.as_bytes() => Ok(()),
-        _ => fs::write(&file, IGNORED).map_err(|source| ProjectError::unwritable(&file, source)),
+        _ => replace_file_durably(&file, IGNORED.as_bytes())
+            .map_err(|source| ProjectError::unwritable(&file, source)),
     }
 }
 
@@ -182,7 +177,7 @@ fn check(path: &Path, kind: Kind) -> Result<(), ProjectError> {
 
 /// Opens the file, with a head that says where in the stream it begins.
 fn open(path: &Path, earlier: &Path) -> io::Result<File> {
-    let mut file = options().open(path)?;
+    let mut file = open_or_create(path, &options())?;
     let length = file.metadata()?.len();
     let base = match Head::of(&mut file)? {
         Some(_) if length < LARGE => {
@@ -200,7 +195,7 @@ fn open(path: &Path, earlier: &Path) -> io::Result<File> {
     };
     if length > 0 {
         fs::rename(path, earlier)?;
-        file = options().open(path)?;
+        file = open_or_create(path, &options())?;
     }
     let mut line = serde_json::to_vec(&Head::at(base))?;
     line.push(b'\n');
@@ -210,7 +205,7 @@ fn open(path: &Path, earlier: &Path) -> io::Result<File> {
 
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.read(true).append(true).create(true);
+    options.read(true).append(true);
     // Agents' words are for nobody else on the machine.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);

@@ -1,16 +1,17 @@
 //! Reads a journal file.
 
-use std::io;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::entry::{JournalEntry, VERSION, is_torn_line};
-use super::story::RunStory;
+use super::entry::{JournalEntry, VERSION};
+use super::lines::{Lines, Position, open};
+use super::read_error::{JournalReadError, corrupt};
+use super::story::{RunStory, RunStoryBuilder};
 use super::writer::{KEPT, aside};
 use crate::domain::{RunId, SessionKey, SessionResult};
+use crate::project::Project;
 use crate::project::json_words::placeless_complaint;
-use crate::project::plain_file::{Unread, read_plain_file};
 use crate::project::text_file::without_mark;
-use crate::project::{FileKind, Project};
 use crate::run::{JournalLine, RecordedFlow, RecordedRun};
 
 /// What a journal file holds, in order.
@@ -32,23 +33,13 @@ impl Journal {
     /// The file cannot be read, is larger than 256 MiB, or a whole line of it
     /// cannot be understood.
     pub fn read(path: &Path) -> Result<Self, JournalReadError> {
-        let Some(bytes) = bytes_of(path)? else {
-            return Ok(Self::default());
-        };
-        let whole = bytes
-            .iter()
-            .rposition(|byte| *byte == b'\n')
-            .map_or(0, |at| at + 1);
-        let lines_before = bytes[..whole].iter().filter(|byte| **byte == b'\n').count();
-        if !is_torn_line(&bytes[whole..]) {
-            // Not ours, so it is not ours to leave out either.
-            parse(path, lines_before + 1, &bytes[whole..])?;
+        let mut entries = Vec::new();
+        if let Some(file) = open(path, LARGEST)? {
+            let mut lines = Lines::new(path, file, Position::START);
+            while let Some((at, line)) = lines.next_line()? {
+                entries.push(parse(path, at.number, line)?);
+            }
         }
-        let lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n');
-        let entries = lines
-            .enumerate()
-            .map(|(index, line)| parse(path, index + 1, line))
-            .collect::<Result<_, _>>()?;
         Ok(Self { entries })
     }
 
@@ -69,10 +60,8 @@ impl Journal {
     ///
     /// As for [`read`](Self::read), for each of the files.
     pub fn read_all(project: &Project) -> Result<Self, JournalReadError> {
-        let path = project.journal_path();
-        let earlier = (1..=KEPT).rev().map(|number| aside(&path, number));
         let mut entries = Vec::new();
-        for path in earlier.chain([path.clone()]) {
+        for path in journals_of(project) {
             entries.extend(Self::read(&path)?.entries);
         }
         Ok(Self { entries })
@@ -85,25 +74,26 @@ impl Journal {
 
     /// Returns the stories of all runs, in the order of their start.
     pub fn stories(&self) -> Vec<RunStory> {
-        let mut runs: Vec<&RunId> = Vec::new();
+        let mut places: HashMap<&RunId, usize> = HashMap::new();
+        let mut stories: Vec<RunStoryBuilder> = Vec::new();
         for entry in &self.entries {
-            if !runs.contains(&&entry.run) {
-                runs.push(&entry.run);
-            }
+            let place = *places.entry(&entry.run).or_insert_with(|| {
+                stories.push(RunStoryBuilder::new(entry.run.clone()));
+                stories.len() - 1
+            });
+            stories[place].add(entry);
         }
-        runs.into_iter()
-            .map(|run| RunStory::of(run, self.of_run(run)))
-            .collect()
+        stories.into_iter().map(RunStoryBuilder::build).collect()
     }
 
-    /// Returns the last run if it broke off, to go on with it; `None` if that was a flow.
+    /// Returns the last run if it was interrupted, to resume it; `None` if it was a flow.
     pub fn broken_off(&self) -> Option<RecordedRun> {
         let run = &self.entries.last()?.run;
         let lines = self.of_run(run).map(|entry| &entry.line);
         RecordedRun::replay(run.clone(), lines)
     }
 
-    /// Returns the last run if it was a flow and broke off, to go on with it.
+    /// Returns the last run if it was a flow and was interrupted, to resume it.
     ///
     /// ```
     /// use autonoe_core::Journal;
@@ -159,16 +149,12 @@ impl Journal {
 /// The largest journal that is read: many times what a new run puts aside.
 const LARGEST: u64 = 256 * 1024 * 1024;
 
-/// Returns what the file at `path` holds, or `None` if there is none.
-fn bytes_of(path: &Path) -> Result<Option<Vec<u8>>, JournalReadError> {
-    read_plain_file(path, LARGEST).map_err(|unread| {
-        let path = path.to_owned();
-        match unread {
-            Unread::NotAFile(found) => JournalReadError::NotAFile { path, found },
-            Unread::TooLarge => JournalReadError::TooLarge { path },
-            Unread::Refused(source) => JournalReadError::Unreadable { path, source },
-        }
-    })
+/// Returns the journals of `project`, oldest first.
+pub(super) fn journals_of(project: &Project) -> impl Iterator<Item = PathBuf> {
+    let path = project.journal_path();
+    let current = path.clone();
+    let earlier = (1..=KEPT).rev().map(move |number| aside(&path, number));
+    earlier.chain([current])
 }
 
 pub(super) fn parse(
@@ -181,20 +167,34 @@ pub(super) fn parse(
         1 => without_mark(line),
         _ => line,
     };
-    let corrupt = |error| JournalReadError::Corrupt {
+    #[cfg(test)]
+    PARSED.with(|parsed| parsed.set(parsed.get() + 1));
+    let unknown = |version| JournalReadError::UnknownVersion {
         path: path.to_owned(),
         number,
-        source: complaint(&error).into(),
+        version,
     };
-    let version: Version = serde_json::from_slice(line).map_err(corrupt)?;
-    if version.v != VERSION {
-        return Err(JournalReadError::UnknownVersion {
-            path: path.to_owned(),
-            number,
-            version: version.v,
-        });
+    match serde_json::from_slice::<JournalEntry>(line) {
+        Ok(entry) if entry.version == VERSION => Ok(entry),
+        Ok(entry) => Err(unknown(entry.version)),
+        // A line of another version need not have the fields of this one.
+        Err(error) => match serde_json::from_slice(line) {
+            Ok(Version { v }) if v != VERSION => Err(unknown(v)),
+            Ok(_) => Err(corrupt(path, number, complaint(&error))),
+            Err(error) => Err(corrupt(path, number, complaint(&error))),
+        },
     }
-    serde_json::from_slice(line).map_err(corrupt)
+}
+
+#[cfg(test)]
+thread_local! {
+    static PARSED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Returns how many lines this thread has parsed.
+#[cfg(test)]
+pub(super) fn parsed_lines() -> usize {
+    PARSED.with(std::cell::Cell::get)
 }
 
 /// Says what is wrong with one line, without the number that serde_json gives to it: always 1.
@@ -211,58 +211,4 @@ fn complaint(error: &serde_json::Error) -> String {
 #[derive(serde::Deserialize)]
 struct Version {
     v: u32,
-}
-
-/// Why a journal cannot be read. It was left as it is.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum JournalReadError {
-    /// The file cannot be read.
-    #[error("the journal {path:?} cannot be read; check its owner and permissions")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// Something else stands in the place of the file.
-    #[error("the journal {path:?} is {}; move it away", found.instead_of("a file"))]
-    NotAFile {
-        /// The path.
-        path: PathBuf,
-        /// What stands there.
-        found: FileKind,
-    },
-    /// The file is too large to be a journal.
-    #[error("the journal {path:?} is larger than 256 MiB; move it away")]
-    TooLarge {
-        /// The path.
-        path: PathBuf,
-    },
-    /// A line is not what it should be.
-    #[error(
-        "line {number} of the journal {path:?} cannot be understood; \
-         it was left as it is: mend it or move the file away"
-    )]
-    Corrupt {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        number: usize,
-        /// What is wrong with it.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// A line of a version that this program does not know, most likely a newer one.
-    #[error(
-        "line {number} of the journal {path:?} is of version {version}, which is not known here; \
-         use the version of Autonoe that wrote it, or move the file away"
-    )]
-    UnknownVersion {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        number: usize,
-        /// The version.
-        version: u32,
-    },
 }

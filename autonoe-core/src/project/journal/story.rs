@@ -9,7 +9,7 @@ use super::session_story::{BlockedCall, SessionStory};
 use crate::domain::{
     CostTotal, FlowReport, InstructionName, Mode, RunId, RunReport, SessionResult, format_time,
 };
-use crate::run::{JournalLine, RecordedFlow, RecordedRun, RunAction, RunFact, SessionPlan};
+use crate::run::{JournalLine, RunAction, RunFact, RunMachine, SessionPlan};
 
 /// What happened in a run, session by session.
 ///
@@ -71,22 +71,24 @@ impl fmt::Display for WhyStopped {
             Self::BrokeOff(RunAction::StartSession(SessionPlan { number, .. }))
             | Self::FlowBrokeOff {
                 session: Some(number),
-            } => write!(f, "it broke off in session {number}"),
+            } => write!(f, "it was interrupted in session {number}"),
             Self::BrokeOff(RunAction::Wait { until, .. }) => {
                 let until = format_time(*until);
-                write!(f, "it broke off while it waited until {until}")
+                write!(f, "it was interrupted while it waited until {until}")
             }
-            Self::BrokeOff(RunAction::Hold) => f.write_str("it broke off while it was paused"),
+            Self::BrokeOff(RunAction::Hold) => {
+                f.write_str("it was interrupted while it was paused")
+            }
             Self::BrokeOff(_) | Self::FlowBrokeOff { session: None } => {
-                f.write_str("it broke off between two sessions")
+                f.write_str("it was interrupted between two sessions")
             }
         }
     }
 }
 
 impl RunStory {
-    /// Returns why the run is not under way any more. A run that is still under
-    /// way looks like one that broke off: ask the run lock.
+    /// Returns why the run stopped. A run that is under way looks like an interrupted one; the run
+    /// lock tells them apart.
     pub fn why_did_it_stop(&self) -> &WhyStopped {
         &self.why
     }
@@ -102,47 +104,6 @@ impl RunStory {
             }
         }
         total
-    }
-
-    pub(super) fn of<'a>(run: &RunId, entries: impl Iterator<Item = &'a JournalEntry>) -> Self {
-        let entries: Vec<&JournalEntry> = entries.collect();
-        let lines = || entries.iter().map(|entry| &entry.line);
-        let ended = lines().find_map(|line| match line {
-            JournalLine::RunEnded { report } => Some(WhyStopped::Ended(report.clone())),
-            JournalLine::FlowEnded { report, .. } => Some(WhyStopped::FlowEnded(report.clone())),
-            _ => None,
-        });
-        let why = ended.unwrap_or_else(|| {
-            let with_times = entries.iter().map(|entry| (entry.at, &entry.line));
-            if let Some(flow) = RecordedFlow::replay(run.clone(), with_times) {
-                let session = flow.session_under_way;
-                return WhyStopped::FlowBrokeOff { session };
-            }
-            let broke_off = RecordedRun::replay(run.clone(), lines());
-            WhyStopped::BrokeOff(
-                broke_off.map_or(RunAction::Continue, |recorded| recorded.under_way()),
-            )
-        });
-        let mut story = Self {
-            run: run.clone(),
-            mode: lines().find_map(|line| match line {
-                JournalLine::RunStarted { limits, .. } => Some(limits.mode),
-                _ => None,
-            }),
-            flow: lines().find_map(|line| match line {
-                JournalLine::FlowStarted { flow, .. } => Some(flow.clone()),
-                _ => None,
-            }),
-            started_at: entries.first().map(|entry| entry.at),
-            last_heard_of: entries.last().map(|entry| entry.at),
-            resumed: 0,
-            sessions: Vec::new(),
-            why,
-        };
-        for entry in entries {
-            story.tell(&entry.line, entry.at);
-        }
-        story
     }
 
     fn tell(&mut self, line: &JournalLine, at: Timestamp) {
@@ -215,8 +176,107 @@ impl RunStory {
     }
 
     fn session(&mut self, number: u32) -> Option<&mut SessionStory> {
-        self.sessions
-            .iter_mut()
-            .find(|session| session.number == number)
+        // Most lines are about the last one.
+        let mut latest_first = self.sessions.iter_mut().rev();
+        latest_first.find(|session| session.number == number)
+    }
+}
+
+/// Makes a [`RunStory`] of the lines of a run, one after the other.
+///
+/// ```
+/// use autonoe_core::{RunId, RunStoryBuilder};
+///
+/// let story = RunStoryBuilder::new(RunId::new("shop")).build();
+///
+/// assert_eq!(story.started_at, None);
+/// ```
+#[derive(Debug)]
+pub struct RunStoryBuilder {
+    story: RunStory,
+    ended: Option<WhyStopped>,
+    /// The state of a run that has started.
+    machine: Option<RunMachine>,
+    /// The session of a flow that is under way.
+    session_under_way: Option<u32>,
+    has_blocked_calls: bool,
+}
+
+impl RunStoryBuilder {
+    /// Begins the story of `run`, of which nothing is known yet.
+    pub fn new(run: RunId) -> Self {
+        Self {
+            story: RunStory {
+                run,
+                mode: None,
+                flow: None,
+                started_at: None,
+                last_heard_of: None,
+                resumed: 0,
+                sessions: Vec::new(),
+                why: WhyStopped::BrokeOff(RunAction::Continue),
+            },
+            ended: None,
+            machine: None,
+            session_under_way: None,
+            has_blocked_calls: true,
+        }
+    }
+
+    /// Leaves out the tool calls that were denied, which can be most of a long journal.
+    #[must_use]
+    pub fn without_blocked_calls(mut self) -> Self {
+        self.has_blocked_calls = false;
+        self
+    }
+
+    /// Adds the next line of the run.
+    pub fn add(&mut self, entry: &JournalEntry) {
+        let (story, at) = (&mut self.story, entry.at);
+        story.started_at.get_or_insert(at);
+        story.last_heard_of = Some(at);
+        match &entry.line {
+            JournalLine::RunStarted { limits, .. } => {
+                story.mode.get_or_insert(limits.mode);
+                self.machine
+                    .get_or_insert_with(|| RunMachine::new(limits.clone()));
+            }
+            JournalLine::FlowStarted { flow, .. } => {
+                story.flow.get_or_insert_with(|| flow.clone());
+            }
+            JournalLine::Fact { fact, .. } => {
+                if let Some(machine) = &mut self.machine {
+                    let _ = machine.apply(fact.clone());
+                }
+            }
+            JournalLine::SessionStarted { number, .. } => self.session_under_way = Some(*number),
+            JournalLine::SessionEnded { .. } => self.session_under_way = None,
+            JournalLine::RunEnded { report } => {
+                self.ended
+                    .get_or_insert_with(|| WhyStopped::Ended(report.clone()));
+            }
+            JournalLine::FlowEnded { report, .. } => {
+                self.ended
+                    .get_or_insert_with(|| WhyStopped::FlowEnded(report.clone()));
+            }
+            JournalLine::Denied { .. } if !self.has_blocked_calls => return,
+            _ => {}
+        }
+        self.story.tell(&entry.line, at);
+    }
+
+    /// Returns the story so far.
+    pub fn build(mut self) -> RunStory {
+        self.story.why = match (self.ended, &self.story.flow) {
+            (Some(ended), _) => ended,
+            (None, Some(_)) => WhyStopped::FlowBrokeOff {
+                session: self.session_under_way,
+            },
+            (None, None) => {
+                let action = self.machine.map(|machine| machine.action());
+                WhyStopped::BrokeOff(action.unwrap_or(RunAction::Continue))
+            }
+        };
+        self.story
     }
 }

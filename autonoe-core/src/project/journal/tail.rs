@@ -5,7 +5,10 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::entry::JournalEntry;
-use super::reader::{JournalReadError, parse};
+use super::index::JournalIndex;
+use super::lines::LONGEST;
+use super::read_error::{JournalReadError, corrupt};
+use super::reader::parse;
 use crate::project::FileKind;
 
 /// Reads a journal file while somebody writes it.
@@ -41,9 +44,6 @@ struct Open {
     lines: usize,
 }
 
-/// The longest line, and how much is read at once.
-const LONGEST: u64 = 16 * 1024 * 1024;
-
 impl JournalTail {
     /// Follows the journal at `path` from its beginning, whether or not it exists yet.
     pub fn new(path: impl Into<PathBuf>) -> Self {
@@ -51,6 +51,24 @@ impl JournalTail {
             path: path.into(),
             open: None,
         }
+    }
+
+    /// Follows the journal at `path` from the beginning of the run that its last line is about. Lines before
+    /// that are not parsed.
+    ///
+    /// # Errors
+    ///
+    /// As [`JournalIndex::read`](super::JournalIndex::read).
+    pub fn from_last_run(path: &Path) -> Result<Self, JournalReadError> {
+        let found = JournalIndex::read(path)?.into_last_run();
+        Ok(Self {
+            path: path.to_owned(),
+            open: found.map(|(file, start)| Open {
+                file,
+                position: start.offset,
+                lines: start.number - 1,
+            }),
+        })
     }
 
     /// Returns the whole lines that have come since the last call.
@@ -132,9 +150,8 @@ impl Open {
             .and_then(|_| (&self.file).take(LONGEST).read_to_end(&mut bytes))
             .map_err(|source| unreadable(path, source))?;
         let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else {
-            let path = path.to_owned();
             return match bytes.len() as u64 {
-                LONGEST => Err(JournalReadError::TooLarge { path }),
+                LONGEST => Err(corrupt(path, self.lines + 1, "it is longer than 16 MiB")),
                 _ => Ok(Vec::new()),
             };
         };
@@ -165,5 +182,33 @@ fn unreadable(path: &Path, source: io::Error) -> JournalReadError {
     JournalReadError::Unreadable {
         path: path.to_owned(),
         source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reader::parsed_lines;
+    use super::*;
+
+    #[test]
+    fn a_follower_begins_at_the_run_of_the_last_line() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("journal.jsonl");
+        let line = |run: &str| {
+            let line = r#""at":"1970-01-01T00:00:00Z","line":"flow_resumed","epoch":1}"#;
+            format!("{{\"v\":1,\"run\":\"{run}\",{line}\n")
+        };
+        let text: String = ["one", "two", "one", "two"].map(line).concat();
+        fs::write(&path, text).expect("writable");
+        let before = parsed_lines();
+
+        let mut tail = JournalTail::from_last_run(&path).expect("readable");
+        let entries = tail.read_new().expect("readable");
+
+        let runs: Vec<_> = entries.iter().map(|entry| entry.run.as_str()).collect();
+        assert_eq!(runs, ["two", "one", "two"]);
+        assert_eq!(parsed_lines(), before + 3);
+        let none = JournalTail::from_last_run(&dir.path().join("missing"));
+        assert_eq!(none.expect("readable").read_new().expect("readable"), []);
     }
 }

@@ -1,6 +1,6 @@
 //! Writes a journal file.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::entry::{JournalEntry, VERSION, is_torn_line};
 use crate::domain::RunId;
 use crate::project::anchor::Anchor;
-use crate::project::{Project, ProjectError};
+use crate::project::{Project, ProjectError, open_file_to_append};
 use crate::run::{Durability, JournalError, JournalLine, RunJournal};
 
 /// Writes the journal of a project, `.autonoe/journal.jsonl`: one line per fact.
@@ -79,12 +79,7 @@ impl FileJournal {
 
     fn at(path: &Path) -> Result<Self, ProjectError> {
         let unwritable = |source| ProjectError::unwritable(path, source);
-        let mut file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(path)
-            .map_err(unwritable)?;
+        let mut file = open_file_to_append(path).map_err(unwritable)?;
         match cut_torn_line(&mut file).map_err(unwritable)? {
             End::Whole => {}
             End::Foreign => {
@@ -216,4 +211,25 @@ fn put_aside_if_large(path: &Path) -> io::Result<()> {
 
 pub(super) fn aside(path: &Path, number: u32) -> PathBuf {
     path.with_extension(format!("{number}.jsonl"))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_symlink_in_place_of_the_journal_is_refused() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (target, path) = (dir.path().join("target"), dir.path().join("journal.jsonl"));
+        std::os::unix::fs::symlink(&target, &path).expect("writable");
+
+        // The check of the folder is earlier, so a symlink can replace the file after it.
+        let opened = FileJournal::at(&path);
+
+        assert!(
+            matches!(opened, Err(ProjectError::Unwritable { .. })),
+            "{opened:?}"
+        );
+        assert!(!target.exists());
+    }
 }

@@ -28,8 +28,8 @@ impl OpenSessions {
         })
     }
 
-    /// Leaves the flow as one that broke off: tells observers and reports, and writes nothing down.
-    /// It can be gone on with.
+    /// Leaves the flow as an interrupted one: informs observers and reports, and records nothing.
+    /// It can be resumed.
     pub fn break_off(self, exit: FlowExit) -> FlowReport {
         self.report(exit)
     }

@@ -22,8 +22,8 @@ use crate::tools::LedgerBook;
 
 /// A flow under way: runs the sessions that the caller orders, one at a time.
 ///
-/// See [`Sessions`](super::Sessions). Dropped without [`close`](Self::close), the flow broke off:
-/// its journal has no end, and it can be gone on with.
+/// See [`Sessions`](super::Sessions). Dropped without [`close`](Self::close), the flow is
+/// interrupted: its journal has no end, and it can be resumed.
 pub struct OpenSessions {
     pub(super) setting: Setting,
     pub(super) start: FlowStart,
@@ -72,7 +72,7 @@ impl OpenSessions {
     /// Lets the backend keep something from one session for the next, such as its program.
     ///
     /// Whoever wants this says when it is over by [`end_kept`](Self::end_kept). What is still kept
-    /// when this is dropped, closed or broken off is ended too, but nobody waits for it.
+    /// when this is dropped, closed or interrupted is ended too, but nobody waits for it.
     pub fn keep_between_sessions(&mut self) {
         let kept = self.kept.get_or_insert_default();
         self.setting.keeping = kept.keeping();
@@ -125,7 +125,7 @@ impl OpenSessions {
         caught(read).await
     }
 
-    /// Returns what was spent so far, also before the flow broke off.
+    /// Returns what was spent so far, also before an interruption of the flow.
     pub fn spent(&self) -> Spent {
         Spent {
             cost: self.cost,
@@ -147,7 +147,7 @@ impl OpenSessions {
 
     /// Writes down that the flow took note of something.
     ///
-    /// A flow that broke off gets these facts back, in order, as
+    /// A resumed flow gets these facts back, in order, as
     /// [`RecordedFlow::facts`]. Those after which nothing may be repeated are for
     /// [`Durability::Synced`].
     ///

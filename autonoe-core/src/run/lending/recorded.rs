@@ -1,4 +1,4 @@
-//! A flow that broke off, as its journal tells it.
+//! [`RecordedFlow`], an interrupted flow as recorded in its journal.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::FlowStart;
 use crate::domain::{CostTotal, RunId, TokenUsage};
 use crate::run::JournalLine;
 
-/// A flow that broke off: what is needed to go on with it.
+/// An interrupted flow, with everything that is needed to resume it.
 ///
 /// ```
 /// use autonoe_core::{Epoch, JournalLine, RecordedFlow, RunId};
@@ -42,7 +42,7 @@ pub struct RecordedFlow {
     pub facts: Vec<Value>,
     /// The number of its last session; 0 if it has had none.
     pub sessions: u32,
-    /// The session that was under way when it broke off.
+    /// The session that was under way when it was interrupted.
     pub session_under_way: Option<u32>,
     /// What its sessions have cost. One that was lost with its process is an unknown part.
     pub cost: CostTotal,

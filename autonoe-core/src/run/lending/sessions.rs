@@ -109,7 +109,7 @@ impl Sessions {
         self.begin(Beginning::New(None), recorded, control).await
     }
 
-    /// Goes on with a flow that broke off: under its id, with the numbers of its sessions, and with
+    /// Resumes an interrupted flow: under its id, with the numbers of its sessions, and with
     /// what it has spent counted against the budget. The time counts from its first start.
     ///
     /// # Errors

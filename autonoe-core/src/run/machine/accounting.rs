@@ -127,7 +127,7 @@ fn flaw(
             format!("the {} session created no deliverable", plan.instruction),
         ));
     }
-    // Where only a part is unknown, one call that broke off for example, the run goes on until
+    // Where only a part is unknown, one interrupted call for example, the run goes on until
     // there are too many such parts.
     let told_nothing = result.cost.unknown_parts > 0 && result.cost.known_usd == CostUsd::ZERO;
     if plan.budget.cost_usd.is_some() && told_nothing {

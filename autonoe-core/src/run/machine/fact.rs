@@ -67,7 +67,7 @@ pub enum RunFact {
         /// Its number.
         number: u32,
     },
-    /// A run that broke off goes on under other limits. Told before what was under way is begun
+    /// An interrupted run is resumed under other limits. Told before what was under way is begun
     /// again: the answer is to `Continue` with it, or to `Finish`. A session counts as lost then,
     /// so tell its end first if that is known.
     LimitsChanged {

@@ -11,8 +11,8 @@ use crate::domain::{Budget, LedgerView, OnQuota, QuotaBackoff};
 
 /// Limits that somebody gives for this start of a run; those that are `None` are left as they are.
 ///
-/// A new run starts with them. One that broke off goes on under them: they replace the
-/// limits that it was started with, and what it has counted goes on. A limit of time counts
+/// A new run starts with them. An interrupted run is resumed with them: they replace the
+/// limits that it was started with, and its counts continue. A limit of time counts
 /// from this start, because the time in which nobody worked on the run would count otherwise.
 /// What a run is for cannot be changed.
 ///

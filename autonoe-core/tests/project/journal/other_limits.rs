@@ -48,7 +48,7 @@ fn run(project: &TempProject, agents: ScriptedAgents, given: GivenLimits) -> Pro
         .configure(|runner| runner.ids(Arc::new(SeededIds::new(7))))
 }
 
-/// Plans, passes A, and breaks off in session 3.
+/// Plans, passes A, and is interrupted in session 3.
 async fn break_off_in_session_3(project: &TempProject, started_with: GivenLimits) {
     let hangs = SessionScript::new("hangs").says("working").hangs();
     let agents = ScriptedAgents::new([plans(), passes("A"), hangs]);

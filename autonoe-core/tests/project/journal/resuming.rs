@@ -69,7 +69,7 @@ async fn a_wait_that_broke_off_goes_on_until_its_time() {
     let why = project.journal().stories()[0].why_did_it_stop().to_string();
     assert_eq!(
         why,
-        "it broke off while it waited until 2026-01-01 05:00:00Z"
+        "it was interrupted while it waited until 2026-01-01 05:00:00Z"
     );
 
     // The clock of the test starts again at midnight.

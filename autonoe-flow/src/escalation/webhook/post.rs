@@ -27,7 +27,7 @@ pub(super) enum Attempt {
         /// How long it asks to wait.
         retry_after: Option<Duration>,
     },
-    /// There was no connection, or it broke off before an answer.
+    /// There was no connection, or it closed before an answer.
     Unreachable { source: BoxError },
     /// There was no answer in time.
     TimedOut,

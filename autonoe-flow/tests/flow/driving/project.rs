@@ -47,7 +47,7 @@ async fn start(run: FlowRun) -> Result<FlowResult, FlowRunError> {
     run.start(&RunControl::new()).await
 }
 
-/// Lets a flow break off in its last session, which hangs.
+/// Interrupts a flow in its last session, which hangs.
 async fn break_off(project: &TempProject, scripts: Vec<SessionScript>) {
     let agents = ScriptedAgents::new(scripts).unverified();
     let run = flow_run(project, agents);
@@ -235,7 +235,10 @@ async fn a_flow_that_lost_any_part_of_its_journal_comes_to_the_same_end() {
             .map(|line| format!("{line}\n"))
             .collect();
         std::fs::write(project.project().journal_path(), text).expect("writable");
-        let recorded = project.journal().broken_off_flow().expect("it broke off");
+        let recorded = project
+            .journal()
+            .broken_off_flow()
+            .expect("it was interrupted");
         // What was answered is not asked again; a session that was lost comes again under its number.
         let answered = recorded
             .facts

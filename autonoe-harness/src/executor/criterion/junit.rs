@@ -34,7 +34,7 @@ pub(super) fn read(text: &str) -> Result<TestCounts, String> {
             }
             Event::End(_) => end(&mut open, &mut counts),
             Event::DocType(_) => return Err("it has a document type".to_owned()),
-            Event::Eof if !open.is_empty() => return Err("it breaks off".to_owned()),
+            Event::Eof if !open.is_empty() => return Err("it is incomplete".to_owned()),
             Event::Eof if !is_report => return Err("it has no test suite".to_owned()),
             Event::Eof => {
                 counts.failed = counts.failed.max(told);

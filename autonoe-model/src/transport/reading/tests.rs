@@ -91,7 +91,7 @@ fn a_failure_of_the_connection_keeps_what_was_used() {
         panic!("it is not whole");
     }
 
-    let error = reading.broke_off(cut()).expect_err("it broke off");
+    let error = reading.broke_off(cut()).expect_err("it is incomplete");
 
     assert_eq!(error.code, ModelErrorCode::Timeout);
     assert_eq!(error.usage.known().total(), 11);

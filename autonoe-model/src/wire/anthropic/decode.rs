@@ -128,7 +128,7 @@ impl Decoder for MessageDecoder {
         let stop = match self.stop {
             Some(stop) if self.is_whole => stop,
             _ => {
-                let message = "the answer broke off before its end";
+                let message = "the answer ended before it was complete";
                 let error = ModelError::new(ModelErrorCode::NetworkError, message);
                 return Err(error.with_usage(tokens));
             }

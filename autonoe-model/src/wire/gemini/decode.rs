@@ -129,7 +129,7 @@ impl Decoder for ContentDecoder {
             Some(End::Finished(word)) => finish_reason(&word, self.parts.calls() > 0),
             Some(End::Blocked) => StopReason::Refused,
             None => {
-                let message = "the answer broke off before its end";
+                let message = "the answer ended before it was complete";
                 let error = ModelError::new(ModelErrorCode::NetworkError, message);
                 return Err(error.with_usage(tokens));
             }

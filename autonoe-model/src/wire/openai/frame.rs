@@ -42,11 +42,11 @@ pub(in crate::wire) fn nonsense(what: &str, usage: TokenUsage) -> ModelError {
     .with_usage(usage)
 }
 
-/// Makes an error about an answer that ended before it was whole.
+/// Returns the error for an answer that ended before it was complete.
 pub(in crate::wire) fn broke_off(usage: TokenUsage) -> ModelError {
     ModelError::new(
         ModelErrorCode::NetworkError,
-        "the answer broke off before it was whole",
+        "the answer ended before it was complete",
     )
     .with_usage(usage)
 }

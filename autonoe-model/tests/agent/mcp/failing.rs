@@ -1,4 +1,4 @@
-//! Servers that do not start, and servers that break off.
+//! Servers that do not start, and servers that end early.
 
 use std::time::Duration;
 

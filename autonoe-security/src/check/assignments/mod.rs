@@ -1,24 +1,33 @@
 //! Variables that may not be set, and values that they may have.
+//!
+//! [`check`] is the only judge of assignments: in front of a command, alone, by `export`, `declare`
+//! and `env`. [`tables`] lists the variables that programs read; [`allow_list`] lists those that a
+//! command may get in sync mode.
 
-mod exception;
-mod names;
+mod accepts;
+mod allow_list;
+mod group;
 mod search_path;
+mod tables;
 
-use self::exception::Exception;
+pub(crate) use self::accepts::is_made;
+use super::arg::Arg;
+use super::call::{Call, Checked};
 use super::directories::Directories;
-use crate::policy::Policy;
+use crate::policy::{Mode, Policy};
 use crate::syntax::{Part, Span};
 use crate::{Denial, Rule};
 
-pub(crate) use self::names::is_protected;
-
-/// Where a variable is set.
+/// How a variable is set.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Setting {
     /// In front of `read`, for it alone.
     ForRead,
-    /// Anywhere else.
-    Other,
+    /// By an assignment that stands alone. It reaches programs only if the variable is exported
+    /// already.
+    Unexported,
+    /// In front of a command, or by `export`, `declare -x` or `env`.
+    Exported,
 }
 
 /// Checks that the variable `name` may be set to `value`; `None` if its value is not known.
@@ -30,28 +39,122 @@ pub(crate) fn check(
     setting: Setting,
     span: Span,
 ) -> Result<(), Denial> {
-    if !is_protected(name) || (name == "IFS" && setting == Setting::ForRead) {
+    if name == "IFS" && setting == Setting::ForRead {
         return Ok(());
     }
-    let Some(exception) = Exception::of(name) else {
-        let reason = format!("the variable '{name}' may not be set");
-        return Err(Denial::by(Rule::R15, span, reason).instead("run the command without it"));
-    };
-    let holds = value.is_some_and(|value| exception.holds(policy, directories, name, value));
-    match holds {
-        true => Ok(()),
-        false => {
+    let is_exported = setting == Setting::Exported;
+    if let Some(found) = group::find(name, is_exported) {
+        let Some(accepts) = found.accepts else {
+            let reason = format!("the variable '{name}' may not be set");
+            return Err(Denial::by(found.group.rule, span, reason)
+                .because(found.group.why)
+                .instead("run the command without it"));
+        };
+        let holds = value.is_some_and(|value| accepts.holds(policy, directories, name, value));
+        if !holds {
             let reason = format!("the variable '{name}' may not be set to this value");
-            Err(Denial::by(Rule::R16, span, reason).instead(exception.instead()))
+            let rule = match found.group.rule {
+                Rule::R15 => Rule::R16,
+                rule => rule,
+            };
+            return Err(Denial::by(rule, span, reason).instead(accepts.instead()));
         }
     }
+    match is_exported {
+        true => check_allow_list(policy, name, span),
+        false => Ok(()),
+    }
+}
+
+/// Checks the argument `NAME=value` of a program that puts it into the environment of others.
+pub(crate) fn check_argument(call: &Call<'_, '_, '_>, arg: &Arg<'_>, name: &str) -> Checked {
+    let value = arg
+        .is_static()
+        .then(|| [Part::Quoted(arg.text[name.len() + 1..].to_owned().into())]);
+    let value = value.as_ref().map(|value| &value[..]);
+    let (policy, here) = (call.policy(), call.here);
+    check(policy, here, name, value, Setting::Exported, arg.span)
+}
+
+/// Checks that the variable `name`, whatever it holds, may be in the environment of commands.
+///
+/// Every assignment to a variable with accepted values is judged where it stands.
+pub(crate) fn check_export(policy: &Policy, name: &str, span: Span) -> Result<(), Denial> {
+    match group::find(name, true) {
+        Some(found)
+            if found.accepts.is_none()
+                || !found.counts_anywhere
+                || found.group.rule == Rule::R15 =>
+        {
+            Err(not_settable(name, found.group, span))
+        }
+        _ => check_allow_list(policy, name, span),
+    }
+}
+
+/// Checks that in sync mode a command gets only variables of the allow-list.
+fn check_allow_list(policy: &Policy, name: &str, span: Span) -> Result<(), Denial> {
+    if policy.mode() == Mode::Run || allow_list::contains(name) {
+        return Ok(());
+    }
+    let reason = format!("the variable '{name}' is not in the allow-list for sync mode");
+    Err(Denial::by(Rule::R90, span, reason).instead(
+        "run the command without it, or use plain settings such as CI=1 and NODE_ENV=test",
+    ))
+}
+
+/// Returns whether `text` holds nothing but options of Node.js that load, run and write nothing.
+pub(crate) fn are_node_options(text: &str) -> bool {
+    accepts::are_options(tables::NODE_OPTIONS, text)
+}
+
+/// Returns whether `text` holds nothing but options of compilers and linkers that neither load plugins
+/// nor name other programs or outputs.
+pub(crate) fn are_compiler_options(text: &str) -> bool {
+    accepts::are_options(tables::COMPILER, text)
+}
+
+/// Returns whether the variable `name` may not be set to unknown values.
+pub(crate) fn is_protected(name: &str) -> bool {
+    group::find(name, false).is_some()
+}
+
+/// Returns whether `name` is a variable by which make finds its shell, itself or other makefiles.
+pub(crate) fn is_makes_own(name: &str) -> bool {
+    const OWN: &[&str] = &[
+        "SHELL",
+        "MAKE",
+        "MAKE_COMMAND",
+        "MAKECMDGOALS",
+        "OUTPUT_OPTION",
+        "TARGET_ARCH",
+        "TARGET_MACH",
+        "ARFLAGS",
+        "COFLAGS",
+        "GFLAGS",
+        "LDLIBS",
+        "LFLAGS",
+        "LINTFLAGS",
+        "LOADLIBES",
+        "PFLAGS",
+        "RFLAGS",
+        "TEXI2DVI_CMD",
+        "YFLAGS",
+    ];
+    OWN.contains(&name) || name.starts_with("MAKEF")
 }
 
 /// Checks the name of a variable that is set to something that is not known.
 pub(crate) fn check_name(name: &str, span: Span) -> Result<(), Denial> {
-    if !is_protected(name) {
-        return Ok(());
+    match group::find(name, false) {
+        Some(found) => Err(not_settable(name, found.group, span)),
+        None => Ok(()),
     }
+}
+
+fn not_settable(name: &str, group: &group::Group, span: Span) -> Denial {
     let reason = format!("the variable '{name}' may not be set");
-    Err(Denial::by(Rule::R15, span, reason).instead("use another name"))
+    Denial::by(group.rule, span, reason)
+        .because(group.why)
+        .instead("use another name")
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::exception::lies;
+use super::accepts::lies;
 use crate::check::directories::Directories;
 use crate::check::path;
 use crate::policy::Policy;

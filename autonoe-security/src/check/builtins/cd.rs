@@ -1,9 +1,17 @@
 //! `cd`: the virtual directory moves.
 
+use std::borrow::Cow;
+
 use crate::check::arg::Arg;
 use crate::check::call::Call;
 use crate::check::directories::Directories;
+use crate::check::path_pattern::STAR;
+use crate::check::scope::Scope;
+use crate::check::survey::Value;
 use crate::check::{path, symlinks};
+use crate::syntax::{
+    ArgWord, Brace, Operation, Part, Script, SimpleCommand, commands, static_text,
+};
 use crate::{Denial, Rule};
 
 /// Judges `cd` and returns where it leads.
@@ -16,18 +24,39 @@ pub(crate) fn enter<'w>(call: &Call<'_, 'w, '_>) -> Result<Directories<'w>, Deni
                 args = rest;
                 break;
             }
+            Some("-") => {
+                let reason = "the directory before is not known".to_owned();
+                return Err(deny(first, reason).instead(
+                    "come back by itself with ( cd DIRECTORY && COMMAND ), or name the directory",
+                ));
+            }
             Some(option) if option.starts_with('-') => {
                 return Err(call.deny_flag(Rule::R25, option, first.span));
             }
             _ => break,
         }
     }
-    match args {
-        [target] => enter_path(call, target),
-        _ => Err(call
+    let [target] = args else {
+        return Err(call
             .deny(Rule::R25, "cd needs exactly one directory")
-            .instead("name a directory of the project")),
+            .instead("name a directory of the project"));
+    };
+    if target.known().is_some() {
+        if let Some(up) = leave(call, target) {
+            return Ok(up);
+        }
+        return enter_path(call, target);
     }
+    let folders = folders_of(call.walk.scope, target).ok_or_else(|| not_known(target))?;
+    let mut all: Option<Directories<'w>> = None;
+    for folder in folders {
+        let entered = enter_folder(call, target, &folder)?;
+        match &mut all {
+            Some(all) => all.include(&entered),
+            None => all = Some(entered),
+        }
+    }
+    all.ok_or_else(|| not_known(target))
 }
 
 /// Returns the directories that `target` leads to, if commands may run there.
@@ -35,31 +64,251 @@ pub(crate) fn enter_path<'w>(
     call: &Call<'_, 'w, '_>,
     target: &Arg<'_>,
 ) -> Result<Directories<'w>, Denial> {
-    let deny = |reason: String| {
-        Denial::by(Rule::R25, target.span, reason).instead("name a directory of the project")
-    };
     let Some(folder) = target
         .known()
         .filter(|folder| *folder != "-" && !folder.is_empty())
     else {
-        return Err(deny("the directory is not known before it runs".to_owned()));
+        return Err(not_known(target));
     };
-    let escapes = || deny(format!("Path '{folder}' escapes project directory"));
-    let entered = call.here.entered(folder).ok_or_else(escapes)?;
+    let entered = call.here.entered(folder);
+    let entered = entered.ok_or_else(|| escapes(target, folder))?;
+    check_places(call, target, call.here, folder)?;
+    Ok(entered)
+}
+
+/// Checks that commands may run in each place that `folder` means in `here`.
+fn check_places(
+    call: &Call<'_, '_, '_>,
+    target: &Arg<'_>,
+    here: &Directories<'_>,
+    folder: &str,
+) -> Result<(), Denial> {
     let project = call.policy().project_dir();
-    for place in call.here.resolve(folder).ok_or_else(escapes)? {
+    let places = here.resolve(folder);
+    for place in places.ok_or_else(|| escapes(target, folder))? {
         match place.strip_prefix(project) {
             Some(below) if path::is_within(&place, project) => {
                 if path::is_protected(below) {
-                    return Err(deny(format!(
-                        "'{folder}' is not a place to run commands in"
-                    )));
+                    let reason = format!("'{folder}' is not a place to run commands in");
+                    return Err(deny(target, reason));
                 }
             }
             _ if path::is_within(&place, "/tmp") => {}
-            _ => return Err(escapes()),
+            _ => return Err(escapes(target, folder)),
         }
         symlinks::check(call.walk, &place, target.span)?;
     }
-    Ok(entered)
+    Ok(())
+}
+
+fn deny(target: &Arg<'_>, reason: String) -> Denial {
+    Denial::by(Rule::R25, target.span, reason).instead("name a directory of the project")
+}
+
+fn not_known(target: &Arg<'_>) -> Denial {
+    deny(
+        target,
+        "the directory is not known before it runs".to_owned(),
+    )
+}
+
+fn escapes(target: &Arg<'_>, folder: &str) -> Denial {
+    deny(target, format!("Path '{folder}' escapes project directory"))
+}
+
+/// Returns where `cd ..` leads when the shell may not be below the project root, because a `cd` in
+/// front of it may have failed. Outside of the project only commands that read may follow.
+fn leave<'w>(call: &Call<'_, 'w, '_>, target: &Arg<'_>) -> Option<Directories<'w>> {
+    let folder = target.known().filter(|_| !call.here.may_be_outside())?;
+    let goes_up = folder
+        .trim_end_matches('/')
+        .split('/')
+        .all(|name| name == "..");
+    let up = call.here.entered(folder).filter(|_| goes_up)?;
+    let project = call.policy().project_dir();
+    let places = call.here.resolve(folder)?;
+    let (mut is_inside, mut is_outside) = (false, false);
+    for place in &places {
+        match path::is_within(place, project) {
+            true => is_inside = true,
+            // Only a `cd` into a subdirectory of the project can have failed.
+            false if path::is_within(project, place) => is_outside = true,
+            false => return None,
+        }
+    }
+    let is_mixed = is_inside && is_outside && !has_trap(call.walk.scope.script());
+    // Below `/`, readers would find the memory of processes.
+    let is_harmless =
+        !places.iter().any(|place| place == "/") || call.walk.scope.is_last(target.span);
+    (is_mixed && is_harmless && call.depth == 0).then_some(up)
+}
+
+/// Returns whether a script runs commands when it ends, wherever it is then.
+fn has_trap(script: &Script<'_>) -> bool {
+    let is_trap = |simple: &SimpleCommand<'_>| {
+        let mut words = simple.words.iter().filter_map(ArgWord::static_text);
+        words.any(|word| word == "trap")
+    };
+    commands(script).any(is_trap)
+}
+
+/// A directory that a dynamic argument may stand for.
+enum Folder {
+    /// A path, in which names may be patterns.
+    Path(String),
+    /// A path below the top of the repository.
+    BelowTop(String),
+}
+
+fn enter_folder<'w>(
+    call: &Call<'_, 'w, '_>,
+    target: &Arg<'_>,
+    folder: &Folder,
+) -> Result<Directories<'w>, Denial> {
+    let (here, folder) = match folder {
+        Folder::Path(folder) => (Cow::Borrowed(call.here), folder),
+        Folder::BelowTop(folder) => (Cow::Owned(call.here.top_levels()), folder),
+    };
+    let Some(first) = folder.split('/').position(|name| name.contains(STAR)) else {
+        let folder = if folder.is_empty() { "." } else { folder };
+        check_places(call, target, &here, folder)?;
+        return here.entered(folder).ok_or_else(|| escapes(target, folder));
+    };
+    let names: Vec<&str> = folder.split('/').collect();
+    let (above, below) = names.split_at(first);
+    // `*` does not match names with a dot in front, but `.*` matches `..`.
+    let is_hidden = |name: &&str| name.starts_with('.');
+    if below.iter().any(is_hidden) {
+        return Err(not_known(target));
+    }
+    let above = match (above.join("/"), folder.starts_with('/')) {
+        (above, true) if above.is_empty() => return Err(not_known(target)),
+        (above, _) if above.is_empty() => ".".to_owned(),
+        (above, _) => above,
+    };
+    check_places(call, target, &here, &above)?;
+    here.entered_below(&above)
+        .ok_or_else(|| escapes(target, &above))
+}
+
+/// Returns the directories that `target` may stand for: a variable that only holds paths or
+/// patterns, or the top of the repository, with text behind it.
+fn folders_of(scope: &Scope<'_>, target: &Arg<'_>) -> Option<Vec<Folder>> {
+    if target.tilde {
+        return None;
+    }
+    // Without quotes, what it yields may be several words.
+    let is_quoted = target.unknown.is_some_and(|unknown| unknown.quoted);
+    let mut flat = Vec::new();
+    for part in target.parts.iter() {
+        match part {
+            Part::DoubleQuoted(inner) => flat.extend(inner),
+            part => flat.push(part),
+        }
+    }
+    let is_text = |part: &&Part<'_>| matches!(part, Part::Literal(_) | Part::Quoted(_));
+    let at = flat.iter().position(|part| !is_text(part))?;
+    let text = |parts: &[&Part<'_>]| -> Option<String> {
+        let text = parts.iter().map(|part| match part {
+            Part::Literal(text) | Part::Quoted(text) => Some(text.as_ref()),
+            _ => None,
+        });
+        text.collect()
+    };
+    let (before, after) = (text(&flat[..at])?, text(&flat[at + 1..])?);
+    let around = |value: &str| Folder::Path(format!("{before}{value}{after}"));
+    let below_top = || {
+        let is_path = after.is_empty() || after.starts_with('/');
+        let after = after.trim_start_matches('/').to_owned();
+        (before.is_empty() && is_path && is_quoted).then(|| vec![Folder::BelowTop(after)])
+    };
+    match flat[at] {
+        part if is_top_level(part) => below_top(),
+        Part::Parameter(parameter) => {
+            if parameter.operation != Operation::Value || parameter.subscript.is_some() {
+                return None;
+            }
+            let variable = scope.survey().variable(&parameter.name)?;
+            let is_set = scope.is_set(&parameter.name, variable, target.span.start());
+            let is_plain = !variable.is_array && !variable.is_declared;
+            if !is_set || !is_plain || scope.appends_to(&parameter.name) {
+                return None;
+            }
+            if variable.always(|given| is_set_to_top(given.value)) {
+                return below_top();
+            }
+            let mut folders = Vec::new();
+            for given in &variable.given {
+                match given.value {
+                    Value::OneOf(words) => {
+                        for word in words {
+                            folders
+                                .extend(paths(&word.parts, is_quoted)?.iter().map(|it| around(it)));
+                        }
+                    }
+                    Value::String { head: "", rest } => {
+                        folders.push(around(static_text(rest).filter(|it| is_word(it))?.as_ref()));
+                    }
+                    _ => return None,
+                }
+            }
+            (!folders.is_empty()).then_some(folders)
+        }
+        _ => None,
+    }
+}
+
+/// Returns the paths that a word behind `in` stands for, with [`STAR`] for patterns.
+fn paths(parts: &[Part<'_>], is_quoted: bool) -> Option<Vec<String>> {
+    if let [Part::Brace(brace)] = parts
+        && let Brace::Alternatives(all) = brace.as_ref()
+    {
+        let paths = all.iter().map(|parts| paths(parts, is_quoted));
+        let paths: Option<Vec<_>> = paths.collect();
+        return paths.map(|paths| paths.concat());
+    }
+    let mut path = String::new();
+    for part in parts {
+        match part {
+            Part::Literal(text) | Part::Quoted(text) if is_word(text) => path.push_str(text),
+            Part::Glob('*' | '?') if is_quoted => path.push(STAR),
+            _ => return None,
+        }
+    }
+    (!path.is_empty()).then(|| vec![path])
+}
+
+/// Returns whether text stays one argument of `cd` that is a path.
+fn is_word(text: &str) -> bool {
+    !text.starts_with('-') && !text.contains([' ', '\t', '\n', '*', '?', '[', '~'])
+}
+
+fn is_set_to_top(value: Value<'_>) -> bool {
+    let Value::String { head: "", rest } = value else {
+        return false;
+    };
+    match rest {
+        [Part::DoubleQuoted(inner)] => matches!(&inner[..], [part] if is_top_level(part)),
+        [part] => is_top_level(part),
+        _ => false,
+    }
+}
+
+/// Returns whether a part is `$(git rev-parse --show-toplevel)`.
+fn is_top_level(part: &Part<'_>) -> bool {
+    let Part::CommandSubstitution(inner) = part else {
+        return false;
+    };
+    let words = inner
+        .script
+        .only_command()
+        .and_then(|command| match &command.kind {
+            crate::syntax::CommandKind::Simple(simple)
+                if command.redirects.is_empty() && simple.assignments.is_empty() =>
+            {
+                simple.static_words()
+            }
+            _ => None,
+        });
+    words.is_some_and(|words| words.iter().eq(["git", "rev-parse", "--show-toplevel"]))
 }

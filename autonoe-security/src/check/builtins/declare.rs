@@ -9,6 +9,7 @@ use crate::{Denial, Rule};
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let mut makes_array = false;
+    let mut exports = call.name == "export";
     let mut operands = call.args;
     while let [first, rest @ ..] = operands {
         let Some(letters) = first
@@ -35,6 +36,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
                 return Err(call.deny_flag(Rule::R12, &format!("-{letter}"), first.span));
             }
             makes_array |= matches!(letter, 'a' | 'A');
+            exports |= letter == 'x';
         }
     }
     if operands.is_empty() && call.arrays.is_empty() {
@@ -44,15 +46,27 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     for array in call.arrays {
         assignments::check_name(&array.name, array.span)?;
     }
+    let setting = match exports {
+        true => Setting::Exported,
+        false => Setting::Unexported,
+    };
     operands
         .iter()
-        .try_for_each(|operand| check_operand(call, operand, makes_array))
+        .try_for_each(|operand| check_operand(call, operand, makes_array, setting))
 }
 
 /// Checks `NAME` or `NAME=value`.
-fn check_operand(call: &Call<'_, '_, '_>, operand: &Arg<'_>, makes_array: bool) -> Checked {
+fn check_operand(
+    call: &Call<'_, '_, '_>,
+    operand: &Arg<'_>,
+    makes_array: bool,
+    setting: Setting,
+) -> Checked {
     let Some((name, head)) = operand.text.split_once('=') else {
-        return names::check(operand);
+        return match setting {
+            Setting::Exported => names::check_export(call, operand),
+            _ => names::check(operand),
+        };
     };
     let plain = name.strip_suffix('+').unwrap_or(name);
     let is_pattern = operand.globs.iter().any(|at| *at < name.len());
@@ -92,7 +106,7 @@ fn check_operand(call: &Call<'_, '_, '_>, operand: &Arg<'_>, makes_array: bool) 
     };
     let (policy, here) = (call.policy(), call.here);
     let value = value.as_deref();
-    assignments::check(policy, here, plain, value, Setting::Other, operand.span)
+    assignments::check(policy, here, plain, value, setting, operand.span)
 }
 
 /// Tells whether what stands in front of `=` is written out.

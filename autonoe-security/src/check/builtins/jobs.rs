@@ -1,9 +1,7 @@
 //! `jobs`, `wait` and `kill`: background jobs of this very command.
 
-use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::survey::Value;
-use crate::syntax::{Operation, Parameter, Part};
+use crate::check::processes;
 use crate::{Denial, Rule};
 
 pub(super) fn jobs(call: &Call<'_, '_, '_>) -> Checked {
@@ -21,7 +19,7 @@ pub(super) fn wait(call: &Call<'_, '_, '_>) -> Checked {
         let is_fine = match arg.known() {
             Some("-n" | "-f" | "-nf" | "-fn" | "--") => true,
             Some(text) => is_job(text) || is_number(text),
-            None => is_own_process(call, arg),
+            None => processes::are_job(call.walk.scope, &arg.parts),
         };
         if !is_fine {
             let reason = "wait is given something else than a job of this command";
@@ -61,12 +59,13 @@ pub(super) fn kill(call: &Call<'_, '_, '_>) -> Checked {
         let is_fine = match arg.known() {
             Some("--") => true,
             Some(text) => is_job(text),
-            None => is_own_process(call, arg),
+            None => processes::are_own(call.walk.scope, &arg.parts),
         };
         if !is_fine {
-            let reason = "kill may only end jobs that this command has started";
-            return Err(Denial::by(Rule::R9, arg.span, reason)
-                .instead("use kill %1, kill $!, or pkill with a development process"));
+            let reason = "kill may end another process than one of this work";
+            return Err(Denial::by(Rule::R87, arg.span, reason).instead(
+                "use kill %1, kill $!, or kill $(lsof -ti:PORT) with the port of your server",
+            ));
         }
     }
     Ok(())
@@ -85,40 +84,4 @@ fn is_job(text: &str) -> bool {
 
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Tells whether an argument is `$!`, or a variable that only ever holds it.
-fn is_own_process(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> bool {
-    let [part] = &arg.parts[..] else {
-        return false;
-    };
-    let Some(parameter) = plain_parameter(part) else {
-        return false;
-    };
-    if parameter.name == "!" {
-        return true;
-    }
-    let variable = call.walk.scope.survey().variable(&parameter.name);
-    variable.is_some_and(|variable| {
-        variable.always(|given| match given.value {
-            Value::String {
-                head: "",
-                rest: [part],
-            } => plain_parameter(part).is_some_and(|parameter| parameter.name == "!"),
-            _ => false,
-        })
-    })
-}
-
-fn plain_parameter<'p, 's>(part: &'p Part<'s>) -> Option<&'p Parameter<'s>> {
-    match part {
-        Part::Parameter(parameter) => (parameter.operation == Operation::Value
-            && parameter.subscript.is_none())
-        .then_some(parameter),
-        Part::DoubleQuoted(inner) => match &inner[..] {
-            [part] => plain_parameter(part),
-            _ => None,
-        },
-        _ => None,
-    }
 }

@@ -7,6 +7,7 @@ mod names;
 pub(super) mod shell_options;
 mod source;
 mod test;
+mod trap;
 mod variables;
 
 use super::arg::Arg;
@@ -99,7 +100,8 @@ pub(crate) fn find(name: &str) -> Option<Validator> {
         "set" => shell_options::set,
         "shopt" => shell_options::shopt,
         "source" | "." => source::check,
-        "eval" | "exec" | "trap" | "alias" | "unalias" | "enable" | "hash" | "bind" | "builtin"
+        "trap" => trap::check,
+        "eval" | "exec" | "alias" | "unalias" | "enable" | "hash" | "bind" | "builtin"
         | "complete" | "compgen" | "compopt" | "fc" | "history" | "pushd" | "popd" | "dirs"
         | "umask" | "ulimit" | "let" | "fg" | "bg" | "suspend" | "logout" | "help" | "caller"
         | "times" => refused,

@@ -2,7 +2,7 @@
 
 use crate::check::arg::Arg;
 use crate::check::assignments;
-use crate::check::call::Checked;
+use crate::check::call::{Call, Checked};
 use crate::{Denial, Rule};
 
 /// Tells whether `text` can be the name of a variable.
@@ -18,6 +18,12 @@ pub(crate) fn is_identifier(text: &str) -> bool {
 pub(super) fn check(arg: &Arg<'_>) -> Checked {
     is_plain(arg)?;
     assignments::check_name(&arg.text, arg.span)
+}
+
+/// Checks that `arg` names a variable that commands may get, and nothing more.
+pub(super) fn check_export(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Checked {
+    is_plain(arg)?;
+    assignments::check_export(call.policy(), &arg.text, arg.span)
 }
 
 /// Checks that an option is written out: the survey of variables looks at options as well.

@@ -10,7 +10,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         [script] => script.known().is_some_and(|script| {
             script.ends_with("/bin/activate")
                 && call.is_in_project(script)
-                && !path::is_protected(script)
+                && !path::is_protected(path::below(script, call.policy().project_dir()))
                 && call.policy().is_active(Profile::Python)
         }),
         _ => false,

@@ -39,6 +39,15 @@ pub(super) fn looks_for(pattern: &str, name: &str) -> bool {
         )
 }
 
+/// Returns whether a pattern of git matches the whole of `path`, with `*` for slashes as well.
+pub(super) fn matches_path(pattern: &str, path: &str) -> bool {
+    let lower = pattern.trim_start_matches("./").to_ascii_lowercase();
+    matches(
+        &Vec::from_iter(lower.chars()),
+        &Vec::from_iter(path.chars()),
+    )
+}
+
 /// Tells whether `pattern` matches the whole of `name`.
 fn matches(pattern: &[char], name: &[char]) -> bool {
     // Which beginnings of the name the pattern matches so far.

@@ -1,10 +1,10 @@
 //! Commands that every project has, in both modes.
 
 use super::{date, find, free, git, pkill, ps, timeout};
-use crate::Rule;
 use crate::check::call::{Call, Checked, Validator};
 use crate::check::options::{self, Seen, Table, Takes};
 use crate::check::write_target::{Root, escapes};
+use crate::{Denial, Rule};
 
 pub(super) const COMMANDS: &[(&str, Validator)] = &[
     ("ls", free),
@@ -24,7 +24,7 @@ pub(super) const COMMANDS: &[(&str, Validator)] = &[
     ("cut", free),
     ("tr", free),
     ("tac", free),
-    ("jq", free),
+    ("jq", jq),
     ("git", git::check),
     ("which", free),
     ("ps", ps::check),
@@ -118,6 +118,34 @@ const TREE: Table = Table {
     ],
 };
 
+/// Programs of `jq` may print one variable, `env.NAME`, but not all of them.
+fn jq(call: &Call<'_, '_, '_>) -> Checked {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let prints_all = |text: &str| {
+        text.match_indices("env")
+            .chain(text.match_indices("$ENV"))
+            .any(|(at, found)| {
+                let before = text[..at].chars().next_back();
+                let after = text[at + found.len()..].chars().next();
+                let is_part =
+                    |c: Option<char>| c.is_some_and(|c| is_name(c) || "\".$:".contains(c));
+                !is_part(before) && !is_part(after)
+            })
+    };
+    let mut is_name_of_variable = false;
+    for arg in call.args {
+        let is_program = !std::mem::take(&mut is_name_of_variable);
+        is_name_of_variable = arg.text.starts_with("--arg") || arg.text.ends_with("file");
+        if is_program && prints_all(&arg.text) {
+            return Err(
+                Denial::by(Rule::R94, arg.span, "jq would print every variable")
+                    .instead("print one variable with echo \"$NAME\""),
+            );
+        }
+    }
+    Ok(())
+}
+
 fn tree(call: &Call<'_, '_, '_>) -> Checked {
     // Its options take the next argument even in the middle of a cluster.
     let cluster = call.args.iter().find(|arg| {
@@ -136,7 +164,9 @@ fn tree(call: &Call<'_, '_, '_>) -> Checked {
         };
         match (name.as_str(), value) {
             ("-o", Some(target)) => call.write_target(&target, Root::Refused)?,
-            ("-R" | "-o", _) => return Err(call.deny_flag(Rule::R34, &name, arg.span)),
+            ("-R" | "-o" | "--hintro" | "--houtro", _) => {
+                return Err(call.deny_flag(Rule::R34, &name, arg.span));
+            }
             _ => {}
         }
     }

@@ -53,9 +53,12 @@ fn is_fine(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {
     }
     for place in call.here.resolve(fixed).into_iter().flatten() {
         let project = call.policy().project_dir();
-        let below = place.strip_prefix(project).unwrap_or(&place);
+        let below = path::below(&place, project);
         let is_root = below.is_empty() && !file.is_pattern();
-        if is_root || path::is_protected(text) || path::is_protected(below) {
+        let is_protected = [below, path::below(text, project)]
+            .into_iter()
+            .any(path::is_protected);
+        if is_root || is_protected {
             return Err(protected(file, &format!("'{text}'")));
         }
         symlinks::check(call.walk, &place, file.span)?;
@@ -64,7 +67,7 @@ fn is_fine(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {
 }
 
 /// Tells whether a pattern may match what is hidden, or lies elsewhere.
-fn is_wild(file: &Arg<'_>) -> bool {
+pub(super) fn is_wild(file: &Arg<'_>) -> bool {
     let mut start = 0;
     let mut matched = false;
     file.text.split('/').any(|component| {

@@ -3,6 +3,7 @@
 use super::copied_name;
 use crate::Rule;
 use crate::check::arg::Arg;
+use crate::check::backup_suffix;
 use crate::check::call::{Call, Checked};
 use crate::check::options::{self, Seen, Table, Takes};
 use crate::check::path;
@@ -78,7 +79,7 @@ const CP: Table = Table {
 pub(super) fn cp(call: &Call<'_, '_, '_>) -> Checked {
     let mut into: Option<Arg<'_>> = None;
     let mut operands = Vec::new();
-    let mut keeps_path = false;
+    let (mut keeps_path, mut keeps_links) = (false, false);
     for seen in options::read(call, &CP)? {
         match seen {
             Seen::Operand(operand) => operands.push(operand),
@@ -91,7 +92,14 @@ pub(super) fn cp(call: &Call<'_, '_, '_>) -> Checked {
                     return Err(call.deny_flag(Rule::R36, &name, arg.span));
                 }
                 "-t" | "--target-directory" => into = value,
+                "-S" | "--suffix" => match value {
+                    Some(suffix) => backup_suffix::check(&suffix)?,
+                    None => return Err(call.deny_flag(Rule::R95, &name, arg.span)),
+                },
                 "--parents" => keeps_path = true,
+                "-L" | "--dereference" => keeps_links = false,
+                "-P" | "-d" | "-a" | "-r" | "-R" | "--no-dereference" | "--archive"
+                | "--recursive" | "--preserve" => keeps_links = true,
                 _ => {}
             },
         }
@@ -104,6 +112,11 @@ pub(super) fn cp(call: &Call<'_, '_, '_>) -> Checked {
     };
     for source in sources {
         check_source(call, source, keeps_path)?;
+        if keeps_links && !call.is_in_reach(&source.text) {
+            return Err(call
+                .deny(Rule::R36, format!("'{}' may be a symlink", source.text))
+                .instead("copy what it leads to, with -L behind the other options"));
+        }
     }
     match (into, operands.last()) {
         (Some(folder), _) => call.write_target(&folder, Root::Accepted),
@@ -116,7 +129,7 @@ pub(super) fn cp(call: &Call<'_, '_, '_>) -> Checked {
 fn check_source(call: &Call<'_, '_, '_>, source: &Arg<'_>, keeps_path: bool) -> Checked {
     let text = source.text.as_ref();
     let may_be = |name| copied_name::may_be(call.walk.scope, source, name, keeps_path);
-    if may_be(".git") || may_be(".autonoe") {
+    if may_be(".git") || path::STATE_FOLDERS.into_iter().any(may_be) {
         return Err(protected(source, &format!("'{text}'")));
     }
     // Links below /proc lead to everywhere.

@@ -159,7 +159,7 @@ fn strictly_inside(call: &Call<'_, '_, '_>, operand: &Arg<'_>, root: Root) -> Ch
     if operand.tilde {
         return Err(escapes());
     }
-    if path::is_protected(text) {
+    if path::is_protected(path::below(text, call.policy().project_dir())) {
         let reason = format!("'{text}' is protected");
         return Err(Denial::by(Rule::R62, operand.span, reason).instead("leave it as it is"));
     }

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::found;
+use super::{found, found_files};
 use crate::check::arg::{Arg, Unknown};
 use crate::check::call::{Call, Checked};
+use crate::check::path;
+use crate::policy::Mode;
 use crate::{Denial, Rule};
 
 /// Primaries that delete, write, or ask a person.
@@ -66,7 +68,13 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
             continue;
         };
         if REFUSED.contains(&text) {
-            return Err(call.deny_flag(Rule::R33, text, arg.span));
+            return Err(call
+                .deny_flag(Rule::R33, text, arg.span)
+                .instead(match text {
+                    "-delete" => "use git rm for tracked files, and leave others in place",
+                    "-execdir" | "-ok" | "-okdir" => "use -exec",
+                    _ => "redirect the output of find: find .. > FILE",
+                }));
         }
         if text == "-exec" {
             at += exec(call, at)?;
@@ -121,13 +129,41 @@ fn exec<'s>(call: &Call<'_, '_, 's>, from: usize) -> Result<usize, Denial> {
     if let Some(arg) = behind.iter().find(|arg| !call.is_option_safe(arg)) {
         return Err(call.deny_dynamic(arg));
     }
-    let found = match call.has("-files0-from") {
-        true => "",
-        false => "./",
+    let is_below = |arg: &&Arg<'_>| arg.is_static() && !arg.tilde && path::stays_below(&arg.text);
+    let mut places = call
+        .args
+        .iter()
+        .take_while(|arg| !arg.text.starts_with(['-', '(', '!']));
+    let is_root = |arg: &Arg<'_>| arg.text.split('/').all(|name| matches!(name, "" | "."));
+    let may_find_note = call.mode() == Mode::Sync
+        && !found_files::leave_out_note(before)
+        && call
+            .args
+            .first()
+            .is_none_or(|first| is_root(first) || first.text.starts_with('-'));
+    let found: Cow<'_, str> = match places.find(|arg| !is_below(arg)) {
+        _ if call.has("-files0-from") => "".into(),
+        _ if may_find_note => "/tmp/".into(),
+        None => "./".into(),
+        Some(place) if place.is_static() && !place.tilde => {
+            format!("{}/", place.text.trim_end_matches('/')).into()
+        }
+        // Outside of the project, maybe.
+        Some(_) => "/tmp/".into(),
+    };
+    let is_sed = args[..end].first().is_some_and(|name| name.is("sed"));
+    let files = match is_sed {
+        true => found_files::patterns(call, &before[..from - 1]),
+        false => None,
     };
     let inner: Vec<Arg<'s>> = args[..end]
         .iter()
-        .map(|arg| with_found_name(arg, found))
+        .flat_map(|arg| match &files {
+            Some(files) if arg.is("{}") => files.clone(),
+            // With `+` there may be several.
+            _ if arg.is("{}") && args[end].is("+") => vec![with_found_name(arg, &found); 2],
+            _ => vec![with_found_name(arg, &found)],
+        })
         .collect();
     if inner.is_empty() {
         return Err(call
@@ -146,7 +182,7 @@ fn exec<'s>(call: &Call<'_, '_, 's>, from: usize) -> Result<usize, Denial> {
 ///
 /// Such a name begins with the place where the search began, so it is no option unless that place
 /// comes from a file.
-fn with_found_name<'s>(arg: &Arg<'s>, found: &'static str) -> Arg<'s> {
+fn with_found_name<'s>(arg: &Arg<'s>, found: &str) -> Arg<'s> {
     let Some(at) = arg.text.find("{}") else {
         return arg.clone();
     };

@@ -3,6 +3,7 @@
 use super::aims::looks_for;
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
+use crate::check::path;
 use crate::check::write_target::protected;
 
 /// Primaries that take a name or a path to look for.
@@ -38,7 +39,8 @@ fn is_wanted(args: &[Arg<'_>], at: usize) -> bool {
         .rsplit('/')
         .next()
         .unwrap_or_default();
-    let is_protected = looks_for(name, ".git") || looks_for(name, ".autonoe");
+    let mut names = path::STATE_FOLDERS.iter().chain(&[".git"]);
+    let is_protected = names.any(|protected| looks_for(name, protected));
     let looks = LOOKING.contains(&before(1));
     let is_start = args[..=at].iter().all(|arg| !arg.text.starts_with('-'));
     let is_negated = matches!(before(2), "!" | "-not");

@@ -1,7 +1,9 @@
 //! Programs: what their arguments may be, each in its own file with its table.
 
 mod aims;
+mod awk;
 mod base;
+mod brackets;
 mod chmod;
 mod copied_name;
 mod copy;
@@ -9,18 +11,31 @@ mod date;
 mod destructive;
 mod find;
 mod found;
+mod found_files;
 mod git;
+mod listed;
+mod make;
+mod network;
 mod pkill;
+mod program_text;
 mod ps;
+mod readers;
+pub(super) mod scripts;
+mod search;
+mod sed;
 mod sync;
 mod timeout;
+mod tool_options;
 mod tools;
 mod wrappers;
+mod writers;
 
+use super::arg::Arg;
 use super::builtins;
 use super::call::{Call, Checked, Validator};
 use super::judge::{Known, Owner, Program};
 use super::names::Names;
+use crate::Rule;
 use crate::policy::Profile;
 
 pub(crate) use wrappers::find as wrapper;
@@ -39,13 +54,28 @@ pub(crate) fn built_in() -> Names<Known> {
         };
         commands.entry(name).or_default().program = Some(program);
     };
-    for (name, check) in base::COMMANDS {
+    let tables = [
+        base::COMMANDS,
+        readers::COMMANDS,
+        wrappers::COMMANDS,
+        network::COMMANDS,
+    ];
+    for (name, check) in tables.into_iter().flatten() {
         add(name, Owner::Base, *check, *check);
+    }
+    for (name, check) in [
+        ("make", make::check as Validator),
+        ("pgrep", free),
+        ("printenv", printenv),
+    ] {
+        add(name, Owner::Base, check, check);
     }
     for (name, check) in [
         ("mkdir", copy::mkdir as Validator),
         ("cp", copy::cp),
         ("chmod", chmod::check),
+        ("touch", writers::touch),
+        ("rmdir", writers::rmdir),
     ] {
         add(name, Owner::RunMode, check, check);
     }
@@ -58,10 +88,54 @@ pub(crate) fn built_in() -> Names<Known> {
     for profile in Profile::ALL {
         for name in profile.commands() {
             let owner = Owner::Profile(profile);
-            add(name, owner, tools::find(name), sync::find(name));
+            add(name, owner, in_run, sync::find(name));
         }
     }
     commands
+}
+
+/// Returns whether `name` is a command whose write targets, if any, are judged by themselves.
+pub(crate) fn is_reader(name: &str) -> bool {
+    readers::COMMANDS.iter().any(|(reader, _)| *reader == name)
+}
+
+/// Returns whether a sed script only edits the text that it prints: in no implementation of sed it
+/// writes a file or runs a command.
+///
+/// ```
+/// assert!(autonoe_security::is_reading_sed_script("s/a/b/; 10q"));
+/// assert!(!autonoe_security::is_reading_sed_script("w out.txt"));
+/// ```
+pub fn is_reading_sed_script(script: &str) -> bool {
+    sed::only_reads(script)
+}
+
+/// Returns whether an awk program only computes and prints: in no implementation of awk it writes a
+/// file or runs a command.
+///
+/// ```
+/// assert!(autonoe_security::is_reading_awk_program("{ print $1 }"));
+/// assert!(!autonoe_security::is_reading_awk_program("{ system($1) }"));
+/// ```
+pub fn is_reading_awk_program(program: &str) -> bool {
+    awk::only_reads(program)
+}
+
+/// `printenv` prints variables by their names; without names it would print all of them.
+fn printenv(call: &Call<'_, '_, '_>) -> Checked {
+    let is_name = |arg: &Arg<'_>| arg.known().is_some_and(builtins::is_identifier);
+    match !call.args.is_empty() && call.args.iter().all(is_name) {
+        true => Ok(()),
+        false => Err(call
+            .deny(Rule::R24, "printenv without a name prints every variable")
+            .instead("print one variable with printenv NAME")),
+    }
+}
+
+/// Judges a tool of a profile in run mode.
+fn in_run(call: &Call<'_, '_, '_>) -> Checked {
+    tool_options::check(call)?;
+    tools::find(call.name)(call)
 }
 
 /// Any arguments will do.

@@ -3,7 +3,7 @@
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::remedy;
+use crate::check::{path, remedy};
 
 const SIGNALS: &[&str] = &[
     "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "IOT", "BUS", "FPE", "KILL", "USR1", "SEGV",
@@ -66,30 +66,62 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     }
 }
 
+/// Programs that run everything: their names alone match other agents and editors.
+const GENERIC: &[&str] = &[
+    "bun", "cargo", "go", "node", "npm", "npx", "php", "python", "python3", "ruby",
+];
+
 /// Checks the process that is meant; with `full` it may be a command line.
 fn target(call: &Call<'_, '_, '_>, operand: &Arg<'_>, full: bool) -> Checked {
     let text = operand.text.as_ref();
     let targets = call.policy().pkill_targets();
-    let is_command_line = full
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b" ._/:@=-".contains(&byte))
-        && text
-            .split(' ')
-            .next()
-            .is_some_and(|first| targets.contains(first));
-    match targets.contains(text) || is_command_line {
-        true => Ok(()),
-        false => {
-            let reason =
-                format!("process '{text}' is no development process of the active profiles");
-            let mut denial = call
-                .deny(Rule::R39, reason)
-                .instead("end your own background jobs with kill %1 or kill $!");
-            denial.remedy = remedy::pkill_target(call.policy(), text);
-            Err(denial)
+    let is_added = call.policy().config().allow_pkill_targets.contains(text);
+    let is_plain = text
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b" ._/:@=-".contains(&byte));
+    let mut words = text.split(' ');
+    let is_of_target = words.next().is_some_and(|first| targets.contains(first));
+    let names_more = words.any(|word| names_something(call, word));
+    let is_fine = match full {
+        false => targets.contains(text),
+        true => {
+            is_added
+                || (is_plain && is_of_target && names_more)
+                || (targets.contains(text) && !GENERIC.contains(&text))
+                || (is_plain && names_project(call, text))
         }
+    };
+    if is_fine {
+        return Ok(());
     }
+    if full && is_of_target {
+        let reason = format!("'{text}' matches processes of other agents and editors");
+        return Err(call.deny(Rule::R87, reason).instead(
+            "name the script too, as in pkill -f \"node server.js\", or use kill $(lsof -ti:PORT)",
+        ));
+    }
+    let reason = format!("process '{text}' is no development process of the active profiles");
+    let mut denial = call.deny(Rule::R39, reason).instead(
+        "end your own background jobs with kill %1 or kill $!, and servers with kill \
+             $(lsof -ti:PORT)",
+    );
+    denial.remedy = remedy::pkill_target(text);
+    Err(denial)
+}
+
+/// Returns whether a word of a command line names a script, a module or a task, not only an option.
+fn names_something(call: &Call<'_, '_, '_>, word: &str) -> bool {
+    // A dot matches any character, so `.m` is `-m` too.
+    let is_name = word.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '@' | '_'))
+        || word.starts_with("./");
+    let is_generic = matches!(word, "exec" | "run" | "dlx") || word.len() < 3;
+    (is_name && !is_generic) || names_project(call, word)
+}
+
+/// Returns whether a command line names a file of the project by its whole path.
+fn names_project(call: &Call<'_, '_, '_>, text: &str) -> bool {
+    let project = call.policy().project_dir();
+    text.split(' ').any(|word| path::is_within(word, project))
 }
 
 fn is_flags(letters: &str) -> bool {

@@ -4,7 +4,7 @@ use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::options::{self, Seen, Table, Takes};
-use crate::check::process_memory;
+use crate::check::{numeric, process_memory};
 
 const PS: Table = Table {
     short_values: "CGOUgknopqstu",
@@ -61,6 +61,13 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
 fn check_flags(call: &Call<'_, '_, '_>, flags: &Arg<'_>) -> Checked {
     let text = flags.text.as_ref();
     let is_list_of_processes = text.starts_with(|c: char| c.is_ascii_digit());
+    let part = flags.unknown.and_then(|unknown| unknown.part);
+    let is_number = part.is_some_and(|part| numeric::is_safe_part(call.walk.scope, part));
+    if !flags.is_static() && text.is_empty() && !is_number {
+        return Err(call
+            .deny(Rule::R24, "an option of ps may print environments")
+            .instead("use ps aux, or ps -p with the number of a process"));
+    }
     match text.contains('e') && !is_list_of_processes {
         true => Err(call.deny_flag(Rule::R24, text, flags.span)),
         false => Ok(()),

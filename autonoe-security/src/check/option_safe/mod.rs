@@ -78,6 +78,62 @@ pub(crate) fn stays_one_word(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
     })
 }
 
+/// Returns whether every expansion in `arg`, in quotes or not, yields at most one word: a program that
+/// splits the argument at blanks finds no more than what is written.
+pub(crate) fn expands_to_words(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
+    let mut parts = Vec::new();
+    flatten(&arg.parts, Splits::Yes, &mut parts);
+    parts.iter().all(|(part, _)| match part {
+        Part::Literal(_) | Part::Quoted(_) => true,
+        Part::Parameter(parameter) => {
+            !is_list(parameter) && (is_one_word(scope, part) || is_from_elsewhere(scope, parameter))
+        }
+        part => is_one_word(scope, part),
+    })
+}
+
+/// Returns the text of `arg` with a plain name in place of every variable, if the script sets each
+/// of them to nothing but plain names: letters, digits, `_`, `-` and dots inside, no slash.
+///
+/// Such a path stays in the folders that are written out.
+pub(crate) fn with_plain_names(scope: &Scope<'_>, arg: &Arg<'_>) -> Option<String> {
+    let mut parts = Vec::new();
+    flatten(&arg.parts, Splits::Yes, &mut parts);
+    let mut text = String::new();
+    for (part, _) in parts {
+        match part {
+            Part::Literal(literal) | Part::Quoted(literal) => text.push_str(literal),
+            Part::Parameter(parameter)
+                if parameter.operation == Operation::Value && parameter.subscript.is_none() =>
+            {
+                let variable = scope.survey().variable(&parameter.name)?;
+                if !variable.always(|given| is_plain_name(given.value)) {
+                    return None;
+                }
+                text.push('x');
+            }
+            _ => return None,
+        }
+    }
+    Some(text)
+}
+
+fn is_plain_name(value: Value<'_>) -> bool {
+    let is_name = |text: &str| {
+        let mut bytes = text.bytes();
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+        bytes.next().is_some_and(is_part) && bytes.all(|byte| is_part(byte) || byte == b'.')
+    };
+    match value {
+        Value::Number => true,
+        Value::String { head, rest: [] } => is_name(head),
+        Value::OneOf(words) => words
+            .iter()
+            .all(|word| static_text(&word.parts).is_some_and(|text| is_name(&text))),
+        _ => false,
+    }
+}
+
 /// Tells whether `holds` for an expansion that quotes do not keep together.
 fn unquoted_parts(arg: &Arg<'_>, holds: impl Fn(&Part<'_>) -> bool) -> bool {
     if arg.is_static() || arg.unknown.is_some_and(|unknown| unknown.quoted) {

@@ -92,7 +92,7 @@ fn is_safe_printer(scope: &Scope<'_>, simple: &SimpleCommand<'_>, splits: Splits
     match words[..] {
         ["pwd"] | ["pwd", "-P" | "-L"] => stays_one_word(scope, splits),
         ["git", "rev-parse", "--show-toplevel"] => stays_one_word(scope, splits),
-        ["date", format] => is_plain_format(format, splits),
+        ["date", format] | ["date", "-u" | "--utc", format] => is_plain_format(format, splits),
         ["git", "branch", "--show-current"] => true,
         ["git", "rev-parse", ref args @ ..] => args.iter().all(|arg| is_plain_rev_parse(arg)),
         ["git", "rev-list", ref args @ ..] => !args.iter().any(|arg| {

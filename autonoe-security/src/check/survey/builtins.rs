@@ -48,8 +48,11 @@ impl<'s> Surveyor<'s> {
             }
             "shopt" => self.option_of_shell(words),
             "cd" => {
-                let splits =
-                    |word: &Word<'_>| beginning(word).contains([' ', '\t', '\n', '*', '?', '[']);
+                // What is not known may have blanks in it.
+                let splits = |word: &Word<'_>| {
+                    let text = word.static_text();
+                    text.is_none_or(|text| text.contains([' ', '\t', '\n', '*', '?', '[']))
+                };
                 self.survey.moves_to_blanks |= words.into_iter().any(splits);
             }
             _ => {}

@@ -6,7 +6,7 @@ mod simple;
 use super::directories::Directories;
 use super::report::Report;
 use super::scope::Scope;
-use super::{assignments, conditions, pipes};
+use super::{assignments, conditions, credentials, pipes, processes};
 use crate::policy::Policy;
 use crate::syntax::{Command, CommandKind, Connector, Item, Pipeline, Runs, Script};
 use crate::{Denial, ResolveSymlinks};
@@ -75,8 +75,23 @@ impl<'w, 's> Walk<'w, 's> {
     ) -> Result<Option<Directories<'w>>, Denial> {
         let [command] = &pipeline.commands[..] else {
             // Each runs in a shell of its own.
-            for command in &pipeline.commands {
-                self.command(command, here)?;
+            for (at, command) in pipeline.commands.iter().enumerate() {
+                match &command.kind {
+                    CommandKind::Simple(simple)
+                        if processes::ends_listed(
+                            self.scope,
+                            &pipeline.commands[..at],
+                            command,
+                        ) =>
+                    {
+                        let mut redirects = command.redirects.iter();
+                        let judged = redirects.try_for_each(|it| self.redirect(it, here));
+                        self.report.command(simple, command.span, judged)?;
+                    }
+                    _ => {
+                        self.command(command, here)?;
+                    }
+                }
             }
             pipes::check(self, pipeline)?;
             return Ok(None);
@@ -141,8 +156,12 @@ impl<'w, 's> Walk<'w, 's> {
                 self.report.other(each.variable_span, judged)?;
                 for word in each.words.iter().flatten() {
                     self.word(word, here)?;
+                    let judged = credentials::check_value(self, here, &word.parts, word.span);
+                    self.report.other(word.span, judged)?;
                 }
-                self.repeated(here, &mut after, |now| self.script(&each.body, now))?;
+                self.scope.in_loop(&each.variable, || {
+                    self.repeated(here, &mut after, |now| self.script(&each.body, now))
+                })?;
             }
             CommandKind::ArithmeticFor(each) => {
                 for clause in &each.clauses {

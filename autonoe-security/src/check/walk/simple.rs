@@ -5,7 +5,7 @@ use crate::check::arg::{Arg, mention};
 use crate::check::assignments::{self, Setting};
 use crate::check::directories::Directories;
 use crate::check::resolve::arguments;
-use crate::check::{judge, process_memory, protected_state, redirects};
+use crate::check::{credentials, judge, process_memory, protected_state, redirects};
 use crate::syntax::{
     ArgWord, AssignedValue, Assignment, Command, Part, Redirect, RedirectOperator, RedirectTarget,
     SimpleCommand,
@@ -34,8 +34,9 @@ impl<'w, 's> Walk<'w, 's> {
             }
         }
         let setting = match args.first() {
+            _ if simple.words.is_empty() => Setting::Unexported,
             Some(name) if name.is("read") => Setting::ForRead,
-            _ => Setting::Other,
+            _ => Setting::Exported,
         };
         for assignment in &simple.assignments {
             self.assignment(assignment, setting, here)?;
@@ -56,7 +57,7 @@ impl<'w, 's> Walk<'w, 's> {
             depth: self.depth,
         }
         .judge()?;
-        self.inputs(judged.name, &args, &command.redirects)?;
+        self.inputs(judged.name, &args, &command.redirects, here)?;
         Ok(judged.moved)
     }
 
@@ -87,15 +88,24 @@ impl<'w, 's> Walk<'w, 's> {
     }
 
     /// Checks what here-documents and here-strings hand to the command `name`.
-    fn inputs(&self, name: &str, args: &[Arg<'_>], redirects: &'s [Redirect<'s>]) -> Checked {
+    fn inputs(
+        &self,
+        name: &str,
+        args: &[Arg<'_>],
+        redirects: &'s [Redirect<'s>],
+        here: &Directories<'w>,
+    ) -> Checked {
         if redirects.is_empty() {
             return Ok(());
         }
         let is_patch = name == "git" && args.iter().any(protected_state::makes_git_carry_out);
-        let is_mentioned_in = match is_patch {
-            true => protected_state::is_mentioned_in_patch,
-            false if protected_state::is_reader(name) => return Ok(()),
-            false => protected_state::is_mentioned_in,
+        if !is_patch && protected_state::is_reader(name) {
+            return Ok(());
+        }
+        let project = self.policy.project_dir();
+        let is_mentioned_in = |text: &str| match is_patch {
+            true => protected_state::is_mentioned_in_patch(text, project),
+            false => protected_state::is_mentioned_in(text, project),
         };
         for redirect in redirects {
             let parts = match &redirect.target {
@@ -106,9 +116,16 @@ impl<'w, 's> Walk<'w, 's> {
                 RedirectTarget::Word(_) => continue,
             };
             if mention(parts, is_mentioned_in) {
-                return Err(protected_state::deny(name, redirect.span));
+                let is_run_state = mention(parts, protected_state::names_run_state);
+                return Err(protected_state::deny(name, is_run_state, redirect.span));
+            }
+            if is_patch && mention(parts, protected_state::makes_symlink) {
+                let reason = "the input of git makes a symlink";
+                return Err(Denial::by(Rule::R93, redirect.span, reason)
+                    .instead("edit the files of the project instead"));
             }
             process_memory::check_word(parts, redirect.span)?;
+            credentials::check_program_input(self, here, name, parts, redirect.span)?;
         }
         Ok(())
     }
@@ -119,13 +136,18 @@ impl<'w, 's> Walk<'w, 's> {
             self.subscript(&assignment.name, subscript, here)?;
         }
         match &assignment.value {
-            AssignedValue::Word(word) => self.word(word, here),
+            AssignedValue::Word(word) => {
+                self.word(word, here)?;
+                credentials::check_value(self, here, &word.parts, word.span)
+            }
             AssignedValue::Array(elements) => {
                 for element in elements {
                     if let Some(subscript) = &element.subscript {
                         self.subscript(&assignment.name, subscript, here)?;
                     }
                     self.word(&element.value, here)?;
+                    let value = &element.value;
+                    credentials::check_value(self, here, &value.parts, value.span)?;
                 }
                 Ok(())
             }

@@ -96,6 +96,7 @@ impl<'a> Parser<'a> {
     }
 
     fn array_element(&mut self, start: usize) -> Result<ArrayElement<'a>> {
+        let element = self.at;
         if is(self.peek(), BREAK) && !self.is_process_substitution(self.at) {
             return Err(self.not_closed("array", start));
         }
@@ -106,12 +107,19 @@ impl<'a> Parser<'a> {
             }
             self.at += 1;
             let value = self.element_value()?;
-            return Ok(ArrayElement { subscript, value });
+            let span = self.span_from(element);
+            return Ok(ArrayElement {
+                subscript,
+                value,
+                span,
+            });
         }
         let value = self.word(Place::Element)?;
+        let span = value.span;
         Ok(ArrayElement {
             subscript: None,
             value,
+            span,
         })
     }
 

@@ -22,15 +22,26 @@ impl<'a> Parser<'a> {
             self.skip_lines()?;
             if self.is_word(Keyword::Esac.text())? {
                 self.at += Keyword::Esac.text().len();
-                return Ok(Case { subject, arms });
+                let span = self.span_from(start);
+                return Ok(Case {
+                    subject,
+                    arms,
+                    span,
+                });
             }
             if last || self.at >= self.text.len() {
                 return Err(self.not_closed("case", start));
             }
+            let arm = self.at;
             let patterns = self.patterns(start)?;
             let body = self.list()?;
-            arms.push(CaseArm { patterns, body });
             last = !self.end_of_arm();
+            let span = self.span_from(arm);
+            arms.push(CaseArm {
+                patterns,
+                body,
+                span,
+            });
             if last && self.behind_word {
                 return Err(self.not_closed("case", start));
             }

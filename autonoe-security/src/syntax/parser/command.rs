@@ -100,7 +100,12 @@ impl<'a> Parser<'a> {
             let condition = self.commands()?;
             self.expect(Keyword::Then, "if", start)?;
             let body = self.commands()?;
-            branches.push(Branch { condition, body });
+            let span = condition.span.to(body.span);
+            branches.push(Branch {
+                condition,
+                body,
+                span,
+            });
             if self.take_keyword(Keyword::Elif)? {
                 continue;
             }
@@ -111,6 +116,7 @@ impl<'a> Parser<'a> {
             return Ok(If {
                 branches,
                 otherwise,
+                span: self.span_from(start),
             });
         }
     }
@@ -122,6 +128,7 @@ impl<'a> Parser<'a> {
             goes_on,
             condition,
             body,
+            span: self.span_from(start),
         })))
     }
 

@@ -4,7 +4,7 @@ use super::bytes::{BREAK, is};
 use super::keyword::Keyword;
 use super::word::Place;
 use super::{Parser, Result};
-use crate::syntax::{Condition, Text, Word};
+use crate::syntax::{Condition, Span, Text, Word};
 
 /// Operators with one operand: `-f` and its kin.
 const UNARY: &[u8] = b"abcdefghknoprstuvwxzGLNORS";
@@ -52,14 +52,22 @@ impl<'a> Parser<'a> {
             return self.group();
         }
         if self.peek() == b'!' && is(self.peek_second(), BREAK) {
+            let start = self.at;
             self.at += 1;
             let inner = self.nested(Self::term)?;
-            return Ok(Condition::Not(Box::new(inner)));
+            let span = Span::new(start, inner.span().end());
+            return Ok(Condition::Not(Box::new(inner), span));
         }
+        let start = self.at;
         if let Some(operator) = self.unary_operator()? {
             let operand = self.condition_word(Place::Plain)?;
             self.skip_lines_in_condition()?;
-            return Ok(Condition::Unary { operator, operand });
+            let span = Span::new(start, operand.span.end());
+            return Ok(Condition::Unary {
+                operator,
+                operand,
+                span,
+            });
         }
         let left = self.condition_word(Place::Plain)?;
         self.skip_blanks()?;
@@ -72,10 +80,12 @@ impl<'a> Parser<'a> {
             _ => self.condition_word(Place::Plain)?,
         };
         self.skip_lines_in_condition()?;
+        let span = left.span.to(right.span);
         Ok(Condition::Binary {
             operator: operator.into(),
             left,
             right,
+            span,
         })
     }
 
@@ -87,8 +97,9 @@ impl<'a> Parser<'a> {
             return Err(self.not_closed("parenthesis", start));
         }
         self.at += 1;
+        let span = self.span_from(start);
         self.skip_lines_in_condition()?;
-        Ok(Condition::Group(Box::new(inner)))
+        Ok(Condition::Group(Box::new(inner), span))
     }
 
     /// Reads `-f` and its kin, if one stands here, and the blanks behind it.

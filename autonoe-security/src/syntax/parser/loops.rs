@@ -36,6 +36,7 @@ impl<'a> Parser<'a> {
             variable_span,
             words,
             body,
+            span: self.span_from(start),
         })))
     }
 
@@ -85,6 +86,7 @@ impl<'a> Parser<'a> {
         Ok(CommandKind::ArithmeticFor(Box::new(ArithmeticFor {
             clauses,
             body,
+            span: self.span_from(start),
         })))
     }
 

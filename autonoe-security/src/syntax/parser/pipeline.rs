@@ -106,9 +106,13 @@ impl<'a> Parser<'a> {
 
 /// What `!` or `time` alone runs.
 fn nothing<'a>(at: usize) -> Command<'a> {
+    let span = Span::new(at, at);
     Command {
-        kind: CommandKind::Simple(SimpleCommand::default()),
+        kind: CommandKind::Simple(SimpleCommand {
+            span,
+            ..SimpleCommand::default()
+        }),
         redirects: Vec::new(),
-        span: Span::new(at, at),
+        span,
     }
 }

@@ -63,6 +63,7 @@ impl<'a> Parser<'a> {
         if end == start {
             return Err(self.missing("a command"));
         }
+        simple.span = span_of(&simple, start);
         if self.peek() == b'(' {
             return Err(self.misplaced_parenthesis(&simple));
         }
@@ -114,4 +115,12 @@ impl<'a> Parser<'a> {
         }
         self.error_here(SyntaxErrorKind::Unexpected)
     }
+}
+
+/// Returns the bytes from the first assignment or word to the last, or nothing at `start`.
+fn span_of(simple: &SimpleCommand<'_>, start: usize) -> Span {
+    let words = simple.words.iter().map(ArgWord::span);
+    let mut spans = simple.assignments.iter().map(|it| it.span).chain(words);
+    let first = spans.next().unwrap_or(Span::new(start, start));
+    spans.next_back().map_or(first, |last| first.to(last))
 }

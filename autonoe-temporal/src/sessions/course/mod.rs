@@ -153,7 +153,7 @@ impl SessionsCourse {
         }
     }
 
-    /// Takes notice of what the run was told; breaks off where the ledger must be looked at first.
+    /// Applies the instructions to the run, until one for which the ledger must be read first.
     fn heed(&mut self, now: Timestamp) -> ControlFlow<()> {
         while let Some(told) = self.known.inbox.first().cloned() {
             let fact = match told {

@@ -10,7 +10,7 @@ pub(super) fn starts_once(played: &Played) -> Finding {
     let is_start =
         |item: &Result<&StreamEvent, &str>| matches!(item, Ok(StreamEvent::Started { .. }));
     match played.items().next() {
-        // What could not even start breaks off with an error.
+        // An agent that could not start returns an error.
         Some(Err(_)) => return Ok(()),
         Some(item) if is_start(&item) => {}
         first => return Err(Flaw::Failed(format!("{label}: it starts with {first:?}"))),
@@ -26,7 +26,7 @@ pub(super) fn ends_once(played: &Played) -> Finding {
         |item: &Result<&StreamEvent, &str>| matches!(item, Ok(StreamEvent::End { .. }) | Err(_));
     let Some(end) = played.items().position(|item| is_end(&item)) else {
         return Err(Flaw::Failed(format!(
-            "{label}: it broke off without End and without an error"
+            "{label}: the stream ended without End and without an error"
         )));
     };
     let after: Vec<_> = played.items().skip(end + 1).collect();

@@ -3,6 +3,7 @@
 mod ask;
 mod case;
 mod corpus;
+mod stricter;
 mod texts;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use super::report::Conformance;
 
 pub use case::{BashCase, bash_security_cases};
 pub use corpus::bash_security;
+pub use stricter::bash_stricter;
 
 /// Checks a [`BashSecurity`] against its contract: with texts that it may not expect.
 ///

@@ -57,7 +57,7 @@ impl AnthropicServer {
         Self(ModelServer::start(Anthropic, script.into()))
     }
 
-    /// Does not fail the test on drop: for programs that are meant to be broken off.
+    /// Does not fail the test on drop: for programs that are meant to be interrupted.
     ///
     /// [`problems`](ModelServer::problems) and [`verify`](ModelServer::verify) still tell.
     #[must_use]

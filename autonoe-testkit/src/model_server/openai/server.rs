@@ -66,7 +66,7 @@ impl OpenAiServer {
         Self(ModelServer::start(OpenAi, script.into()))
     }
 
-    /// Does not fail the test on drop: for programs that are meant to be broken off.
+    /// Does not fail the test on drop: for programs that are meant to be interrupted.
     ///
     /// [`problems`](ModelServer::problems) and [`verify`](ModelServer::verify) still tell.
     #[must_use]

@@ -5,7 +5,7 @@ use autonoe_flow::{FlowFact, FlowLimits};
 
 use crate::args::AgentArgs;
 
-/// Returns the limits to set; none if a flow that broke off, `recorded`, just keeps its own.
+/// Returns the limits to set; `None` if the interrupted flow `recorded` keeps its own.
 pub(super) fn limits(agent: &AgentArgs, recorded: Option<&RecordedFlow>) -> Option<FlowLimits> {
     let given = agent.limits.given();
     let are_given = given.on_quota.is_some() || given.budget != Budget::default();
@@ -21,7 +21,7 @@ pub(super) fn limits(agent: &AgentArgs, recorded: Option<&RecordedFlow>) -> Opti
     })
 }
 
-/// Finds the limits that a flow kept to when it broke off.
+/// Returns the limits of a flow when it was interrupted.
 fn last_limits(recorded: &RecordedFlow) -> Option<FlowLimits> {
     let facts = recorded.facts.iter().rev();
     // A fact that cannot be understood is told when the flow goes on.

@@ -25,7 +25,7 @@ pub(in crate::commands) use self::plan::FlowPlan;
 use super::findings::examine;
 use super::folders::named;
 use crate::args::{FlowRunArgs, OutputFormat};
-use crate::commands::broke_off::BrokeOff;
+use crate::commands::interrupted_run::InterruptedRun;
 use crate::commands::stage::Stage;
 use crate::compose::{
     ChosenBackend, ModelsFile, flow_commands, flow_notifiers, missing_keys, sandbox_switch,
@@ -35,7 +35,7 @@ use crate::error::{CliError, whole};
 use crate::present::harmless_line;
 use crate::surroundings::Surroundings;
 
-/// Runs a flow until it is complete, or goes on with one that broke off.
+/// Runs a flow until it is complete, or resumes an interrupted one.
 pub(super) fn run(args: &FlowRunArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
     let project = args.project.find(surroundings)?;
     let flow = valid(args, &project, surroundings)?;
@@ -54,7 +54,7 @@ fn play(
     values: ParameterValues,
     surroundings: &Surroundings,
 ) -> Result<ExitCode, CliError> {
-    // Looked at first: what is under way has not broken off.
+    // Before the journal: a run in progress is not an interrupted one.
     if let Some(held) = RunLock::held(&project)? {
         return Err(ProjectError::Locked(held).into());
     }
@@ -75,20 +75,23 @@ fn play(
     for finding in flow.warnings() {
         stage.warn(&finding.to_string());
     }
-    let broke_off = BrokeOff::find(&project);
+    let interrupted = InterruptedRun::find(&project);
     let name = flow.definition().agent().name.as_str();
-    let goes_on = broke_off.as_ref().filter(|_| !args.anew);
-    let goes_on = goes_on.and_then(|broke_off| broke_off.flow(name));
-    match (&broke_off, goes_on) {
+    let resumed = interrupted.as_ref().filter(|_| !args.anew);
+    let resumed = resumed.and_then(|interrupted| interrupted.flow(name));
+    match (&interrupted, resumed) {
         (_, Some(recorded)) => stage.warn(&format!(
-            "going on with a run of the flow {name} that broke off, {}; limits that are not given \
-             now are those that it was started with",
+            "resuming the interrupted run {} of the flow {name}; limits that are not given now are \
+             those that it was started with",
             recorded.run
         )),
-        (Some(left), None) => stage.warn(&format!("{}; a new one of {name} begins", left.left())),
+        (Some(left), None) => stage.warn(&format!(
+            "{}; a new one of {name} begins",
+            left.left_warning()
+        )),
         (None, None) => {}
     }
-    let limits = limits(&agent, goes_on);
+    let limits = limits(&agent, resumed);
     let control = RunControl::new();
     let journal = project.journal_path();
     let mut run = FlowRun::new(project, flow, built.agents)

@@ -30,13 +30,13 @@ pub(crate) struct FlowPlan {
     folder: String,
     /// Who would be in the way.
     held: Option<String>,
-    /// The run that broke off and would be gone on with.
+    /// The interrupted run that would be resumed.
     resumes: Option<String>,
-    /// Why a run of this flow that broke off cannot be gone on with: nothing would be started.
+    /// Why an interrupted run of this flow cannot be resumed. Nothing would be started.
     refused: Option<String>,
     /// The parameters.
     parameters: Vec<Given>,
-    /// The step that would come first: where what broke off goes on, or the entry.
+    /// The first step: where an interrupted run would be resumed, or the entry.
     first: FirstStep,
     /// When the flow is complete, as a stable name.
     completion: &'static str,
@@ -167,7 +167,7 @@ fn why_not(recorded: &RecordedFlow, differs: Differs) -> String {
         Differs::Definition => "its definition was changed since",
         Differs::Parameters => "it had other parameters",
     };
-    format!("{} broke off, and {what}; use --anew", recorded.run)
+    format!("{} was interrupted, and {what}; use --anew", recorded.run)
 }
 
 fn tools(allowed: &[String]) -> String {

@@ -39,7 +39,7 @@ const SOON: Duration = Duration::from_millis(20);
 /// How long sub-harnesses have to let go of their work: longer than their own patience.
 const LEAVE: Duration = Duration::from_secs(20);
 
-/// Has many agents do the tasks of a roadmap, or goes on with a fleet that broke off.
+/// Has many agents do the tasks of a roadmap, or resumes an interrupted fleet.
 pub(super) fn run(
     args: &HarnessRunArgs,
     surroundings: &Surroundings,

@@ -146,8 +146,7 @@ impl Showing {
         drop(screen);
         self.lines.uncover();
         if let Err(error) = ended {
-            self.lines
-                .warn(&format!("the live view broke off: {error}"));
+            self.lines.warn(&format!("the live view failed: {error}"));
         }
     }
 

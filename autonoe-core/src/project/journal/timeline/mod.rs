@@ -58,7 +58,7 @@ pub struct RunTimeline {
     pub changes: Vec<ChangeEntry>,
     /// The calls that were denied.
     pub denied: Vec<DeniedEntry>,
-    /// What it came to; `None` if it is under way or broke off.
+    /// Its outcome; `None` if it is under way or was interrupted.
     pub report: Option<RunReport>,
     /// What it came to, if it was a flow.
     pub flow_report: Option<FlowReport>,

@@ -267,7 +267,7 @@ fn an_end_without_a_reason_is_not_waited_upon() {
     let taken = decoder.take(&end(), &mut Vec::new());
 
     assert_eq!(
-        taken.expect_err("it broke off").code,
+        taken.expect_err("it is incomplete").code,
         ModelErrorCode::NetworkError
     );
 }

@@ -26,7 +26,16 @@ use crate::check::directories::Directories;
 use crate::policy::Mode;
 use crate::{Denial, Rule};
 
+/// A variable by which agents get the setting `safe.bareRepository`.
+pub(super) const SETTINGS: &str = "GIT_CONFIG_COUNT";
+
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
+    let is_removed = call.handed.iter().any(|name| name == SETTINGS);
+    if is_removed || call.walk.scope.inherits(SETTINGS) {
+        return Err(call
+            .deny(Rule::R85, "env -i takes settings away that protect git")
+            .instead("take single variables away: env -u NAME git .."));
+    }
     let (here, rest) = globals::read(call)?;
     let Some((subcommand, args)) = rest.split_first() else {
         return Ok(());

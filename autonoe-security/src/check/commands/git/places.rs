@@ -41,11 +41,14 @@ fn is_inside(git: &Git<'_, '_, '_, '_>, target: &Arg<'_>) -> Checked {
         return Err(Denial::by(Rule::R43, target.span, reason).instead("write the path literally"));
     };
     let project = git.call.policy().project_dir();
-    let Some(places) = git.here.resolve(text).filter(|_| !path::is_protected(text)) else {
+    let is_protected = |text: &str| path::is_protected(path::below(text, project));
+    let places = git.here.resolve(text).filter(|_| !is_protected(text));
+    let Some(places) = places else {
         return Err(escapes(target, Rule::R43));
     };
     for place in &places {
-        if !path::is_within(place, project) && !path::is_within(place, "/tmp") {
+        let is_in_reach = path::is_within(place, project) || path::is_within(place, "/tmp");
+        if !is_in_reach || is_protected(place) {
             return Err(escapes(target, Rule::R43));
         }
         symlinks::check(git.call.walk, place, target.span)?;

@@ -24,6 +24,8 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
         "init" => (&[], &["template"]),
         "archive" => (&[], &["remote"]),
         "rebase" => (&['x'], &[]),
+        // They start a browser or another viewer.
+        "help" => (&['w', 'i'], &["web", "info"]),
         "grep" => (&['O'], &[]),
         _ => (&[], &[]),
     };

@@ -1,8 +1,10 @@
 //! Arguments that are not known before a tool runs.
 
-use super::tool::Tool;
+use crate::check::arg::Arg;
 use crate::check::call::Checked;
+use crate::check::commands::tool_options::Tool;
 use crate::check::commands::tools::is_one_word;
+use crate::syntax::Part;
 
 /// Options that take what follows, whatever it is: names of tests and packages.
 fn filters(tool: &str) -> &'static [&'static str] {
@@ -31,6 +33,30 @@ fn filters(tool: &str) -> &'static [&'static str] {
 
 /// Refuses arguments that may turn into options.
 pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+    // What find and xargs put there: a file below this directory, or anything.
+    let is_given = |arg: &&Arg<'_>| {
+        let is_unknown = arg.unknown.is_some_and(|unknown| unknown.part.is_none());
+        is_unknown && !arg.text.starts_with("./")
+    };
+    if let Some(arg) = tool.args.iter().find(is_given) {
+        return Err(tool.call.deny_dynamic(arg));
+    }
+    // `./$f` may be `./../../tmp/x`.
+    let may_leave = |arg: &&Arg<'_>| {
+        let part = arg.unknown.and_then(|unknown| unknown.part);
+        let words = part.and_then(|it| tool.call.walk.scope.loop_words(it, arg.span.start()));
+        let is_set = match part {
+            Some(Part::Parameter(it)) => tool.call.walk.scope.survey().variable(&it.name).is_some(),
+            _ => false,
+        };
+        is_set
+            && arg.text.starts_with(['.', '/'])
+            && words.is_none()
+            && tool.call.with_plain_names(arg).is_none()
+    };
+    if let Some(arg) = tool.args.iter().find(may_leave) {
+        return Err(tool.call.deny_dynamic(arg));
+    }
     let filters = filters(tool.name);
     let mut is_value = false;
     for arg in tool.args.iter().take_while(|arg| !arg.is("--")) {

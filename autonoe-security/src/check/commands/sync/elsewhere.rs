@@ -1,11 +1,11 @@
 //! Options that make a tool load code or settings: from the project only.
 
-use super::spelling::{has_one_dash, plain, shortens};
-use super::targets::{is_key_of_target, is_target};
-use super::tool::Tool;
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
+use crate::check::commands::tool_options::spelling::{has_one_dash, plain, shortens};
+use crate::check::commands::tool_options::targets::{is_key_of_target, is_target};
+use crate::check::commands::tool_options::{Tool, own_args};
 use crate::check::write_target;
 
 /// What the names of such options have in them, whichever tool has them.
@@ -13,20 +13,32 @@ const WORDS: &[&str] = &[
     "autoload",
     "blob",
     "bootstrap",
+    "browser",
+    "checker",
+    "compiler",
     "config",
+    "custom",
     "cwd",
     "dir",
     "discover",
+    "env",
     "environment",
     "executable",
+    "extract",
     "file",
     "format",
+    "haste",
     "hook",
     "import",
     "include",
     "load",
+    "metadata",
     "module",
+    "option",
+    "parser",
+    "path",
     "plugin",
+    "pool",
     "prettierpath",
     "preset",
     "processor",
@@ -36,11 +48,14 @@ const WORDS: &[&str] = &[
     "require",
     "resolve",
     "root",
+    "rule",
     "runner",
     "sequencer",
     "serializer",
     "setup",
     "standard",
+    "syntax",
+    "target",
     "transform",
 ];
 
@@ -49,11 +64,9 @@ const LETTERS: &str = "CIOPRacdfoprs";
 
 /// Checks that no option names something outside of the project to load.
 pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
-    if hands_on(tool) {
-        return Ok(());
-    }
-    for (at, arg) in tool.args.iter().enumerate() {
-        let next = tool.args.get(at + 1);
+    let args = own(tool);
+    for (at, arg) in args.iter().enumerate() {
+        let next = args.get(at + 1);
         match loaded(tool, arg, next) {
             Some(value) if is_elsewhere(tool, &value) => {
                 return Err(write_target::escapes(&value, Rule::R64));
@@ -64,14 +77,13 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     Ok(())
 }
 
-/// Tells whether the options are for a script of the project, or for a module that is asked about
-/// by itself.
-fn hands_on(tool: &Tool<'_, '_, '_, '_>) -> bool {
+/// Returns the arguments that are not for a script of the project, or for a module that is judged by
+/// itself.
+fn own<'t, 's>(tool: &Tool<'t, '_, '_, 's>) -> &'t [Arg<'s>] {
     match tool.name {
-        "npm" | "pnpm" | "yarn" | "composer" => true,
-        "bun" => tool.first() == Some("run"),
-        "python" | "python3" => tool.args.first().is_some_and(|arg| arg.is("-m")),
-        _ => false,
+        "npm" | "pnpm" | "yarn" | "composer" | "bun" => own_args(tool.name, tool.args),
+        "python" | "python3" if tool.args.first().is_some_and(|arg| arg.is("-m")) => &[],
+        _ => tool.args,
     }
 }
 
@@ -111,6 +123,10 @@ fn loaded<'s>(
 /// Tells whether the long option `name` loads something.
 fn loads(tool: &str, name: &str) -> bool {
     let name = plain(tool, name);
+    // Patterns choose files, and load nothing.
+    if name.contains("pattern") {
+        return false;
+    }
     // The compiler writes nothing in sync mode, wherever it is told to.
     if matches!(tool, "tsc" | "vue-tsc") && name.starts_with("out") {
         return false;
@@ -138,8 +154,9 @@ fn is_elsewhere(tool: &Tool<'_, '_, '_, '_>, value: &Arg<'_>) -> bool {
 
 fn item_is_elsewhere(tool: &Tool<'_, '_, '_, '_>, item: &str) -> bool {
     let item = item.strip_prefix("file://").unwrap_or(item);
-    let mut schemes = ["data:", "http:", "https:"].iter();
-    if schemes.any(|scheme| item.starts_with(scheme)) {
+    let mut schemes = ["data:", "http:", "https:", "blob:", "npm:", "jsr:"].iter();
+    let is_given = item.split('=').any(|part| part.starts_with("data:"));
+    if is_given || schemes.any(|scheme| item.starts_with(scheme)) {
         return true;
     }
     let key = item.split('=').next().unwrap_or(item);

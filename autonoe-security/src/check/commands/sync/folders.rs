@@ -1,28 +1,12 @@
 //! Where a tool works, and which code it runs: what lies in the project.
 
 use super::not_verification;
-use super::targets::is_target;
-use super::tool::Tool;
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
+use crate::check::commands::tool_options::Tool;
+use crate::check::commands::tool_options::targets::{is_target, working_folders};
 use crate::check::write_target;
-
-/// Options whose value is the place to work in.
-fn places(tool: &str) -> &'static [&'static str] {
-    match tool {
-        "npm" => &["--prefix", "-C"],
-        "pnpm" => &["-C", "--dir", "--prefix"],
-        "yarn" | "bun" => &["--cwd"],
-        "uv" => &["--directory", "--project"],
-        "poetry" => &["-C", "--directory", "-P", "--project"],
-        "pdm" => &["-p", "--project"],
-        "composer" => &["-d", "--working-dir"],
-        "cargo" => &["-C", "--manifest-path"],
-        "go" => &["-C"],
-        _ => &[],
-    }
-}
 
 /// Tells whether a tool runs the files that it is given.
 fn runs_files(tool: &Tool<'_, '_, '_, '_>) -> bool {
@@ -38,7 +22,7 @@ fn runs_files(tool: &Tool<'_, '_, '_, '_>) -> bool {
 
 /// Checks that the tool works inside of the project, on files of the project.
 pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
-    for place in tool.values_of(places(tool.name)) {
+    for place in tool.values_of(working_folders(tool.name)) {
         let Some(place) = place else {
             return Err(not_verification(tool.call));
         };
@@ -59,7 +43,8 @@ fn runs_only_what_is_inside(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     let mut before = "";
     let outside = tool.args.iter().find(|arg| {
         let is_exempt = is_no_file(std::mem::replace(&mut before, &arg.text));
-        !is_exempt && !arg.text.starts_with('-') && !may_run(tool, arg)
+        let is_option = arg.text.starts_with('-') && !arg.is("-");
+        !is_exempt && !is_option && !may_run(tool, arg)
     });
     match outside {
         Some(file) => Err(write_target::escapes(file, Rule::R64)),
@@ -69,6 +54,21 @@ fn runs_only_what_is_inside(tool: &Tool<'_, '_, '_, '_>) -> Checked {
 
 /// Tells whether `file` is no path, or one inside of the project.
 fn may_run(tool: &Tool<'_, '_, '_, '_>, file: &Arg<'_>) -> bool {
+    let is_address = |text: &str| {
+        let scheme = text.split_once(':').map(|(scheme, _)| scheme);
+        matches!(
+            scheme,
+            Some("http" | "https" | "data" | "blob" | "npm" | "jsr" | "file")
+        )
+    };
+    // `-` is standard input.
+    let is_foreign = match tool.name {
+        "deno" | "node" | "bun" => is_address(&file.text),
+        _ => file.text.starts_with("data:"),
+    };
+    if is_foreign || file.is("-") {
+        return false;
+    }
     // `@` stands in front of a file with arguments.
     let text = file.text.strip_prefix('@').unwrap_or(&file.text);
     let is_path = file.tilde || text.starts_with('/') || text.split('/').any(|name| name == "..");

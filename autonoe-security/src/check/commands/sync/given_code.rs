@@ -1,18 +1,35 @@
 //! Options and words that hold code of the command line, not of the project.
 
-use super::spelling::means;
-use super::tool::Tool;
 use crate::Rule;
 use crate::check::arg::Arg;
+use crate::check::assignments;
 use crate::check::call::Checked;
+use crate::check::commands::tool_options::Tool;
+use crate::check::commands::tool_options::spelling::means;
 
 /// Returns the options of `tool` that run their value, or change what is run.
 fn refused(tool: &str) -> &'static [&'static str] {
     match tool {
+        "ava" => &["--node-arguments"],
         "codeception" => &["-o", "--override"],
-        "phpcs" => &["--config-set", "--config-delete"],
+        "deno" => &["--v8-flags", "--eval", "--ext"],
+        "jest" => &["--globals", "--haste"],
+        "mocha" => &["--eval", "--print"],
+        "nox" => &["--force-python", "--extra-python"],
+        "pest" | "phpunit" => &["--prepend", "--printer"],
+        "phpcs" => &["--config-set", "--config-delete", "--runtime-set"],
         "pylint" => &["--init-hook"],
+        "pytest" => &["--pdbcls"],
+        "rubocop" => &[
+            "--start-server",
+            "--restart-server",
+            "--server",
+            "--lsp",
+            "--mcp",
+        ],
+        "tap" => &["--node-arg", "--before", "--after"],
         "tox" => &["-x", "--override", "--force-dep"],
+        "vitest" => &["--execArgv", "--poolOptions"],
         _ => &[],
     }
 }
@@ -26,6 +43,8 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
         return Err(tool.call.deny_flag(Rule::R64, refused[0], tool.call.span));
     }
     match tool.name {
+        "mocha" => node_options(tool),
+        "phpunit" | "pest" | "phpcs" => php_settings(tool),
         "pytest" => adds_no_options(tool),
         "tox" => runs_tests(tool),
         _ => Ok(()),
@@ -41,6 +60,55 @@ fn adds_no_options(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     let values = tool.values_of(&["-o", "--override-ini"]);
     match values.into_iter().flatten().find(is_added) {
         Some(value) => Err(tool.call.deny_flag(Rule::R64, &value.text, value.span)),
+        None => Ok(()),
+    }
+}
+
+/// Options of Node.js that mocha may hand on: nothing that loads or runs code.
+fn node_options(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+    let values = tool.values_of(&["-n", "--node-option", "--node-options"]);
+    let is_harmless = |value: &Arg<'_>| {
+        let options = value.known().map(|text| text.split(','));
+        options.is_some_and(|mut all| {
+            all.all(|option| assignments::are_node_options(&format!("--{option}")))
+        })
+    };
+    match values
+        .into_iter()
+        .flatten()
+        .find(|value| !is_harmless(value))
+    {
+        Some(value) => Err(tool.call.deny_flag(Rule::R92, &value.text, value.span)),
+        None => Ok(()),
+    }
+}
+
+/// Settings of PHP that a command line may change.
+const PHP_SETTINGS: &[&str] = &[
+    "assert.exception",
+    "display_errors",
+    "display_startup_errors",
+    "error_reporting",
+    "max_execution_time",
+    "memory_limit",
+    "pcov.enabled",
+    "xdebug.mode",
+    "zend.assertions",
+];
+
+/// Checks that `-d` changes nothing that loads code: `auto_prepend_file` would.
+fn php_settings(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+    let is_harmless = |value: &Arg<'_>| {
+        let key = value.text.split('=').next().unwrap_or_default();
+        PHP_SETTINGS.contains(&key.trim())
+    };
+    let values = tool.values_of(&["-d"]);
+    match values
+        .into_iter()
+        .flatten()
+        .find(|value| !is_harmless(value))
+    {
+        Some(value) => Err(tool.call.deny_flag(Rule::R92, &value.text, value.span)),
         None => Ok(()),
     }
 }

@@ -1,11 +1,20 @@
 //! Go.
 
-use super::tool::Tool;
+use crate::check::commands::tool_options::Tool;
 
 pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
     let (first, second) = (tool.first(), tool.second());
     match tool.name {
         "go" => match first {
+            // It adds what is missing to `go.mod`.
+            _ if tool
+                .values_of(&["-mod", "--mod"])
+                .into_iter()
+                .flatten()
+                .any(|it| it.text == "mod") =>
+            {
+                false
+            }
             Some("test" | "build" | "vet" | "list" | "version" | "doc") => true,
             Some("env") => !tool.has_option(&["-w", "-u", "--w", "--u"]),
             Some("mod") => matches!(second, Some("verify" | "graph" | "why")),

@@ -14,15 +14,13 @@ mod ruby;
 mod runners;
 mod rust;
 mod scripts;
-mod spelling;
-mod targets;
-mod tool;
 
-use self::tool::Tool;
+use super::tool_options::{self, Tool};
 use super::tools::{self, Words};
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked, Validator};
+use crate::check::path;
 use crate::policy::Profile;
 
 /// Finds the validator of the tool `name` in sync mode.
@@ -37,6 +35,7 @@ fn check(call: &Call<'_, '_, '_>) -> Checked {
     if !call.is_in_project(".") {
         return Err(not_verification(call));
     }
+    reads_no_note(call)?;
     tools::stays_in_project(call)?;
     rewrites::check(call, call.name, call.args)?;
     let readings = Words::readings(call)?;
@@ -53,6 +52,24 @@ fn check(call: &Call<'_, '_, '_>) -> Checked {
 /// Tells whether a tool is only asked what it is.
 fn is_question(args: &[Arg<'_>]) -> bool {
     matches!(args, [only] if matches!(only.known(), Some("--version" | "-V" | "--help")))
+}
+
+/// Checks that no tool loads the note: it is the one file of the project that an agent writes in
+/// sync mode.
+fn reads_no_note(call: &Call<'_, '_, '_>) -> Checked {
+    let names_note = |text: &str| text.to_ascii_lowercase().contains(path::NOTE);
+    let may_match_note = |arg: &Arg<'_>| {
+        let name = format!("{}.md", path::NOTE);
+        arg.may_match(&name) || arg.may_match(&format!("./{name}"))
+    };
+    let is_note = |arg: &&Arg<'_>| arg.mentions(names_note) || may_match_note(arg);
+    match call.args.iter().find(is_note) {
+        Some(arg) => Err(call
+            .deny(Rule::R92, "the note of a sync is no input for tools")
+            .at(arg.span.range())
+            .instead("run the tool on files of the project")),
+        None => Ok(()),
+    }
 }
 
 fn not_verification(call: &Call<'_, '_, '_>) -> crate::Denial {
@@ -103,6 +120,7 @@ fn tool_verifies(
 
 /// Checks that no option writes a source, or runs what is not of the project.
 fn options_are_harmless(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+    tool_options::check_tool(tool)?;
     reports::check(tool)?;
     elsewhere::check(tool)?;
     given_code::check(tool)

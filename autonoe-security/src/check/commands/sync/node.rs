@@ -1,6 +1,7 @@
 //! Node.js.
 
-use super::tool::Tool;
+use crate::check::arg::Arg;
+use crate::check::commands::tool_options::Tool;
 
 pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
     let first = tool.first();
@@ -18,7 +19,7 @@ pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
         "nuxt" => matches!(first, Some("build" | "typecheck")),
         "astro" => matches!(first, Some("build" | "check")),
         "node" => match tool.args {
-            [flag, ..] if flag.is("--test") => true,
+            [flag, rest @ ..] if flag.is("--test") => rest.iter().all(is_test_argument),
             [flag, file] => (flag.is("--check") || flag.is("-c")) && !file.text.starts_with('-'),
             _ => false,
         },
@@ -27,16 +28,73 @@ pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
             Some("fmt") => tool.has("--check"),
             _ => false,
         },
-        _ => false,
+        _ => verifies_started(tool),
     }
 }
 
-/// Tools that are no commands of a profile, but may be started by `npx` and its kin.
+/// Returns whether `arg` is no option of Node.js, or one that belongs to running tests.
+///
+/// Others could take `--test` back and run code of the command line: `--no-test -e`.
+fn is_test_argument(arg: &Arg<'_>) -> bool {
+    const HARMLESS: &[&str] = &[
+        "--allow-fs-read",
+        "--allow-worker",
+        "--enable-source-maps",
+        "--env-file",
+        "--env-file-if-exists",
+        "--import",
+        "--loader",
+        "--no-experimental-strip-types",
+        "--no-warnings",
+        "--permission",
+        "--require",
+        "--stack-trace-limit",
+        "--trace-deprecation",
+        "--trace-uncaught",
+        "--trace-warnings",
+        "--unhandled-rejections",
+        "--watch",
+        "--watch-path",
+        "--watch-preserve-output",
+        "-C",
+        "-r",
+    ];
+    const BEGINNINGS: &[&str] = &[
+        "--conditions",
+        "--cpu-prof",
+        "--disable-warning",
+        "--experimental-",
+        "--expose-gc",
+        "--heap-prof",
+        "--max-",
+        "--max_",
+        "--redirect-warnings",
+        "--report-",
+        "--test",
+        "--tls-keylog",
+        "--diagnostic-dir",
+        "--trace-event-file-pattern",
+    ];
+    let text = arg.text.as_ref();
+    if !text.starts_with('-') {
+        return true;
+    }
+    let name = text.split('=').next().unwrap_or(text).replace('_', "-");
+    // It would write an executable.
+    let is_build = name == "--experimental-sea-config";
+    let is_listed =
+        HARMLESS.contains(&name.as_str()) || BEGINNINGS.iter().any(|start| name.starts_with(start));
+    is_listed && !is_build
+}
+
+/// Tools that are mostly started by `npx` and its kin.
 pub(super) fn verifies_started(tool: &Tool<'_, '_, '_, '_>) -> bool {
     let first = tool.first();
     match tool.name {
         "vue-tsc" => emits_nothing(tool),
         "ava" | "tap" | "svelte-check" => true,
+        "oxlint" => !tool.has_option_like(&["--fix"]),
+        "prisma" => first == Some("validate"),
         "stylelint" => !tool.has_option(&["--fix"]),
         "playwright" => first == Some("test"),
         "cypress" => first == Some("run"),

@@ -1,8 +1,8 @@
 //! Python.
 
-use super::tool::Tool;
 use super::{options_are_harmless, rewrites};
 use crate::check::arg::Arg;
+use crate::check::commands::tool_options::Tool;
 
 pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
     let (first, second) = (tool.first(), tool.second());
@@ -10,6 +10,15 @@ pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
         "pytest" | "tox" | "nox" | "mypy" | "pyright" | "flake8" | "pylint" => true,
         "ruff" => ruff(tool, first),
         "black" => black(tool),
+        "pycodestyle" | "pydocstyle" | "pyflakes" => true,
+        "bandit" => !tool.has_option_like(&["-o", "--output"]),
+        "basedpyright" => !tool.has_option_like(&["--write", "--create"]),
+        "isort" => tool.has("--check") || tool.has("--check-only") || tool.has("-c"),
+        "coverage" => tool.args.first().is_some_and(|first| first.is("report")),
+        "alembic" => {
+            let first = tool.args.first().and_then(|first| first.known());
+            matches!(first, Some("check" | "current" | "heads" | "history"))
+        }
         "python" | "python3" => interpreter(tool),
         "pip" | "pip3" => matches!(first, Some("list" | "show" | "check" | "freeze")),
         "uv" => {

@@ -1,9 +1,9 @@
 //! Files that a tool writes because an option names them.
 
-use super::targets::{Listing, listings, targets};
-use super::tool::Tool;
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
+use crate::check::commands::tool_options::Tool;
+use crate::check::commands::tool_options::targets::{listings, targets};
 use crate::check::write_target::Root;
 
 /// Folders in which projects keep what is made.
@@ -61,7 +61,9 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     }
     for listing in listings(tool.name) {
         for value in tool.values_of(listing.options).into_iter().flatten() {
-            listed(tool, listing, &value)?;
+            for place in listing.places(&value) {
+                written(tool, &place)?;
+            }
         }
     }
     match prints_into_file(tool) {
@@ -76,27 +78,6 @@ fn written(tool: &Tool<'_, '_, '_, '_>, target: &Arg<'_>) -> Checked {
         Some(path) if is_made(path) => tool.call.product(target),
         _ => tool.call.write_target(target, Root::Refused),
     }
-}
-
-/// Checks the places in `html:folder,xml:file` or `output=file`.
-fn listed(tool: &Tool<'_, '_, '_, '_>, listing: &Listing, value: &Arg<'_>) -> Checked {
-    let is_place = |key: &str| match listing.keys {
-        [] => !key.starts_with("term"),
-        keys => keys.contains(&key.trim()),
-    };
-    for item in value.text.split(',') {
-        let Some((key, path)) = item.split_once(listing.separator) else {
-            continue;
-        };
-        if is_place(key) {
-            let place = Arg {
-                text: path.trim().to_owned().into(),
-                ..value.clone()
-            };
-            written(tool, &place)?;
-        }
-    }
-    Ok(())
 }
 
 /// Returns the file behind `--print-config KIND` of rustfmt.

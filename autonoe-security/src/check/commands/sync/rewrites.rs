@@ -1,9 +1,9 @@
 //! Options that let a tool rewrite files, also behind `--`.
 
-use super::spelling::flags;
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
+use crate::check::commands::tool_options::spelling::flags;
 
 /// Options that rewrite, whichever tool has them.
 const COMMON: &[&str] = &[
@@ -27,7 +27,12 @@ fn of_tool(name: &str) -> &'static [&'static str] {
         "psalm" => &["--alter", "--set-baseline", "--update-baseline", "--init"],
         "rubocop" | "jest" | "rspec" | "cucumber" | "pest" => &["--init"],
         "phpunit" => &["--generate-configuration", "--migrate-configuration"],
-        "pytest" => &["--snapshot-update"],
+        "pytest" => &[
+            "--snapshot-update",
+            "--inline-snapshot",
+            "--force-regen",
+            "--regen-all",
+        ],
         "eslint" => &["--suppress-all", "--suppress-rule", "--prune-suppressions"],
         "node" => &["--test-update-snapshots"],
         "go" => &["-update", "-fix"],

@@ -1,7 +1,7 @@
 //! Ruby.
 
 use super::scripts::is_verifying;
-use super::tool::Tool;
+use crate::check::commands::tool_options::Tool;
 
 pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
     let first = tool.first();

@@ -1,10 +1,10 @@
 //! What `npx`, `uv run` or `bundle exec` may start in sync mode, and with which options.
 
-use super::tool::Tool;
 use super::{by_language, folders, not_verification, rewrites, tool_verifies};
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
+use crate::check::commands::tool_options::Tool;
 use crate::check::commands::tools::{Started, Words, own_options};
 use crate::policy::Profile;
 

@@ -1,6 +1,6 @@
 //! Rust.
 
-use super::tool::Tool;
+use crate::check::commands::tool_options::Tool;
 
 pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
     let (first, second) = (tool.first(), tool.second());

@@ -1,6 +1,6 @@
 //! Package managers: scripts whose names say that they verify, and questions.
 
-use super::tool::Tool;
+use crate::check::commands::tool_options::Tool;
 use crate::check::commands::tools::{Words, own_options};
 
 const VERIFYING: &[&str] = &[

@@ -69,6 +69,6 @@ const HARD_LIST: &[&str] = &[
 ];
 
 /// Tells whether the program `name` is on the list.
-pub(super) fn contains(name: &str) -> bool {
+pub(in crate::check::commands) fn contains(name: &str) -> bool {
     HARD_LIST.contains(&name)
 }

@@ -25,7 +25,20 @@ fn changes_machine(call: &Call<'_, '_, '_>, word: &str, words: &Words<'_, '_>) -
     let sets = |ways: &[&str]| words.any_behind(|word| ways.contains(&word));
     match (call.name, word) {
         ("yarn", "global") | ("npm" | "pnpm", "set") | ("conda", "config") => true,
-        ("rustup" | "uv", "self") => true,
+        ("rustup" | "uv", "self") | ("pdm", "plugin") => true,
+        ("poetry" | "pdm" | "hatch", "self") => !sets(&["update"]),
+        ("go", "telemetry") => !words.rest().is_empty(),
+        ("go", "clean") => call.args.iter().any(|arg| {
+            let name = arg.text.trim_start_matches('-');
+            arg.text.starts_with('-') && matches!(name, "modcache" | "modcache=true")
+        }),
+        ("deno", "install" | "i" | "add" | "uninstall") => call.args.iter().any(|arg| {
+            let text = arg.text.as_ref();
+            let letters = text.strip_prefix('-').filter(|it| !it.starts_with('-'));
+            text == "--global" || letters.is_some_and(|letters| letters.contains('g'))
+        }),
+        ("rustup", "toolchain") => sets(&["link"]),
+        ("gem", "update") => call.args.iter().any(|arg| arg.text.starts_with("--sys")),
         ("npm", "config") => sets(&["set", "s", "delete", "del", "rm", "edit"]),
         ("yarn" | "pnpm", "config" | "c") => sets(&["set", "delete", "del", "rm", "unset", "edit"]),
         ("pip" | "pip3", "config") => sets(&["set", "unset", "edit"]),

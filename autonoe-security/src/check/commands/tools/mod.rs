@@ -24,6 +24,7 @@ use crate::Rule;
 use crate::check::call::{Call, Checked, Validator};
 
 pub(in crate::check::commands) use another_program::check as starts_no_other_program;
+pub(in crate::check::commands) use hard_list::contains as is_on_hard_list;
 pub(in crate::check::commands) use one_word::is_one_word;
 pub(in crate::check::commands) use own_options::own_options;
 pub(in crate::check::commands) use package_manager::check as stays_in_project;
@@ -34,9 +35,9 @@ pub(in crate::check::commands) use subcommand::Words;
 pub(super) fn find(name: &str) -> Validator {
     match name {
         "npm" | "npx" | "yarn" | "pnpm" | "bun" | "bunx" | "deno" | "pip" | "pip3" | "pipx"
-        | "uv" | "conda" | "poetry" | "pdm" | "hatch" | "flit" | "gem" | "bundle" | "bundler"
-        | "go" | "goreleaser" | "rustc" | "rustup" | "rustfmt" | "rust-analyzer" | "cargo"
-        | "cargo-clippy" | "cargo-fmt" | "cargo-watch" | "clippy" | "composer" => check,
+        | "uv" | "uvx" | "conda" | "poetry" | "pdm" | "hatch" | "flit" | "gem" | "bundle"
+        | "bundler" | "go" | "goreleaser" | "rustc" | "rustup" | "rustfmt" | "rust-analyzer"
+        | "cargo" | "cargo-clippy" | "cargo-fmt" | "cargo-watch" | "clippy" | "composer" => check,
         "python" | "python3" => delegates::python,
         _ => super::free,
     }

@@ -75,7 +75,7 @@ fn node_options(call: &Call<'_, '_, '_>, arg: &Arg<'_>, value: Option<&Arg<'_>>)
         call.here,
         "NODE_OPTIONS",
         value.as_ref().map(|value| &value[..]),
-        Setting::Other,
+        Setting::Exported,
         arg.span,
     )
 }

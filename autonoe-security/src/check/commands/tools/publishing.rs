@@ -3,12 +3,13 @@
 use super::Words;
 use super::abbreviations::meanings;
 use crate::Rule;
+use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 
 /// Returns the subcommands of `tool` that publish or use an account.
 fn refused(tool: &str) -> &'static [&'static str] {
     match tool {
-        "npm" => &[
+        "npm" | "pnpm" => &[
             "publish",
             "unpublish",
             "deprecate",
@@ -28,12 +29,37 @@ fn refused(tool: &str) -> &'static [&'static str] {
             "profile",
             "dist-tag",
             "dist-tags",
+            "stage",
+            "star",
+            "unstar",
+            "trust",
         ],
-        "yarn" | "bun" | "deno" => &["publish"],
-        "pnpm" => &["publish", "login", "logout", "adduser"],
-        "cargo" => &["publish", "yank", "owner", "login", "logout"],
-        "gem" => &["push", "yank", "owner", "signin", "signout"],
-        "poetry" | "pdm" | "hatch" | "flit" | "uv" => &["publish"],
+        "yarn" => &[
+            "publish",
+            "login",
+            "logout",
+            "owner",
+            "team",
+            "access",
+            "tag",
+            "unpublish",
+        ],
+        "bun" => &["publish"],
+        "deno" => &["publish", "deploy", "login", "logout"],
+        "cargo" => &[
+            "publish",
+            "yank",
+            "owner",
+            "login",
+            "logout",
+            "release",
+            "smart-release",
+        ],
+        "gem" => &["push", "yank", "owner", "signin", "signout", "cert"],
+        "poetry" | "pdm" | "hatch" | "flit" => &["publish"],
+        "uv" => &["publish", "auth"],
+        "conda" => &["login", "logout", "upload", "token"],
+        "goreleaser" => &["publish", "announce", "continue"],
         "twine" => &["upload", "register"],
         "composer" => &["global"],
         _ => &[],
@@ -47,8 +73,9 @@ pub(super) fn check(call: &Call<'_, '_, '_>, words: &Words<'_, '_>) -> Checked {
     let next = words.rest().first().and_then(|arg| arg.known());
     let publishes = |word: &str| {
         refused(call.name).contains(&word)
-            || ((call.name, word) == ("yarn", "npm") && words.any_behind(|it| it == "publish"))
-            || ((call.name, word) == ("bun", "pm") && next == Some("publish"))
+            || ((call.name, word) == ("yarn", "npm")
+                && words.any_behind(|it| matches!(it, "publish" | "login" | "logout" | "tag")))
+            || ((call.name, word) == ("bun", "pm") && matches!(next, Some("publish" | "login")))
             || ((call.name, word) == ("goreleaser", "release") && !call.has("--snapshot"))
     };
     match meanings(call.name, word).iter().all(|word| publishes(word)) {
@@ -57,6 +84,19 @@ pub(super) fn check(call: &Call<'_, '_, '_>, words: &Words<'_, '_>) -> Checked {
             Err(call.deny(Rule::R51, reason).instead("leave it to the user"))
         }
         false => Ok(()),
+    }
+}
+
+/// Returns whether a package that a runner starts publishes.
+pub(super) fn package_publishes(written: &str, name: &str, args: &[Arg<'_>]) -> bool {
+    let has = |words: &[&str]| args.iter().any(|arg| words.iter().any(|word| arg.is(word)));
+    match name {
+        "semantic-release" | "release-it" | "np" | "npm-cli-login" => {
+            !has(&["--dry-run", "--help"])
+        }
+        "twine" => has(&["upload", "register"]),
+        "lerna" | "changeset" | "jsr" | "vsce" | "ovsx" => has(&["publish", "login", "logout"]),
+        _ => written.starts_with("@changesets/cli") && has(&["publish"]),
     }
 }
 

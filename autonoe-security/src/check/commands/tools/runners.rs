@@ -3,7 +3,7 @@
 use super::abbreviations::meanings;
 use super::option_table::OptionTable;
 use super::own_options::own_options;
-use super::{Words, hard_list};
+use super::{Words, hard_list, publishing};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::judge::Owner;
@@ -53,7 +53,7 @@ fn runner<'c, 's>(
 ) -> Option<(&'static OptionTable, &'c [Arg<'s>])> {
     let own = own_options(call.name).unwrap_or(&NO_OPTIONS);
     let rest = words.rest();
-    if matches!(call.name, "npx" | "bunx") {
+    if matches!(call.name, "npx" | "bunx" | "uvx") {
         return Some((own, call.args));
     }
     if call.name == "cargo-watch" {
@@ -150,7 +150,7 @@ fn refused(tool: &str) -> (&'static [&'static str], &'static str) {
             &["--call", "--shell-mode", "--shell", "--script-shell"],
             "cs",
         ),
-        "uv" | "pipx" | "conda" | "hatch" => (&["--shell", "--gui-script"], "cs"),
+        "uv" | "uvx" | "pipx" | "conda" | "hatch" => (&["--shell", "--gui-script"], "cs"),
         _ => (&[], ""),
     }
 }
@@ -194,6 +194,10 @@ pub(super) fn check<'s>(call: &Call<'_, '_, 's>, started: &Started<'_, 's>) -> C
         let reason = format!("'{name}' is not started by {}", call.name);
         return Err(Denial::by(Rule::R55, first.span, reason)
             .instead("use a listed command directly, or a tool of the project"));
+    }
+    if publishing::package_publishes(&first.text, &started.name, &started.args[1..]) {
+        let reason = format!("'{}' publishes", started.name);
+        return Err(Denial::by(Rule::R51, first.span, reason).instead("leave it to the user"));
     }
     let policy = call.policy();
     let is_base = policy

@@ -1,16 +1,20 @@
-//! `env`: variables, and then a command.
+//! `env`: sets variables for a command, and starts it.
 
-use crate::Rule;
+use std::borrow::Cow;
+
 use crate::check::arg::Arg;
-use crate::check::assignments::{self, Setting};
-use crate::check::builtins::is_identifier;
+use crate::check::assignments;
+use crate::check::builtins::{enter_path, is_identifier};
 use crate::check::call::{Call, Checked};
+use crate::check::commands::git;
 use crate::check::commands::tools::is_one_word;
-use crate::syntax::Part;
+use crate::check::extensions;
+use crate::{Denial, Rule};
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let mut args = call.args;
     let mut handed = call.handed.to_vec();
+    let mut here = Cow::Borrowed(call.here);
     while let [first, rest @ ..] = args {
         let text = first.text.as_ref();
         if let Some((name, _)) = text.split_once('=').filter(|(name, _)| is_identifier(name)) {
@@ -19,34 +23,99 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
             args = rest;
             continue;
         }
-        match first.known() {
-            Some("-i" | "-" | "--ignore-environment") => {
-                // A shell does not set them again, or not for sure.
-                handed.extend(["HOME", "PWD", "OLDPWD"].map(str::to_owned));
-                args = rest;
-            }
-            Some("-0" | "--null") => args = rest,
-            Some("-u" | "--unset") => {
-                let name = rest.first().and_then(|name| name.known());
-                match name {
-                    Some(name) if !assignments::is_protected(name) => {
-                        handed.push(name.to_owned());
-                        args = rest.get(1..).unwrap_or_default();
-                    }
-                    _ => return Err(call.deny_flag(Rule::R72, "-u", first.span)),
-                }
-            }
-            Some("--") => {
-                args = rest;
+        let Some(option) = first.known().filter(|text| text.starts_with('-')) else {
+            break;
+        };
+        args = rest;
+        match option {
+            "--" => {
+                // Variables may follow.
+                args = behind_variables(call, args, &mut handed)?;
                 break;
             }
-            Some(option) if option.starts_with('-') => {
-                return Err(call.deny_flag(Rule::R72, option, first.span));
+            "-i" | "-" | "--ignore-environment" => {
+                // A shell does not set them again, or not for sure.
+                let removed = ["HOME", "PWD", "OLDPWD", git::SETTINGS];
+                handed.extend(removed.map(str::to_owned));
             }
-            _ => break,
+            "-0" | "--null" => {}
+            _ => match Valued::parse(option, first, rest) {
+                Some((Valued::Unset, name, took_next)) => {
+                    let name = name.known().filter(|name| !assignments::is_protected(name));
+                    let Some(name) = name else {
+                        return Err(call.deny_flag(Rule::R85, option, first.span));
+                    };
+                    handed.push(name.to_owned());
+                    args = &rest[usize::from(took_next)..];
+                }
+                Some((Valued::Chdir, folder, took_next)) if here.as_ref() == call.here => {
+                    here = Cow::Owned(enter_path(call, &folder)?);
+                    args = &rest[usize::from(took_next)..];
+                }
+                _ => return Err(call.deny_flag(Rule::R85, option, first.span)),
+            },
         }
     }
-    call.inner_with(args, &handed)
+    if args.is_empty() && !extensions::is_opened(call) {
+        return Err(call
+            .deny(Rule::R85, "env without a command prints every variable")
+            .instead("print one variable with echo \"$NAME\""));
+    }
+    call.start(args, &here, &handed)
+}
+
+/// An option that takes a value.
+enum Valued {
+    Unset,
+    Chdir,
+}
+
+impl Valued {
+    /// Reads `option` and its value, and whether the value is the next argument.
+    fn parse<'s>(option: &str, arg: &Arg<'s>, rest: &[Arg<'s>]) -> Option<(Self, Arg<'s>, bool)> {
+        let next = || rest.first().cloned();
+        Some(match option {
+            "-u" | "--unset" => (Self::Unset, next()?, true),
+            "-C" | "--chdir" => (Self::Chdir, next()?, true),
+            _ => {
+                let attached = |prefix: &str| {
+                    option
+                        .starts_with(prefix)
+                        .then(|| arg.without_first(prefix.len()))
+                };
+                if let Some(name) = attached("--unset=").or_else(|| attached("-u")) {
+                    (Self::Unset, name, false)
+                } else {
+                    (
+                        Self::Chdir,
+                        attached("--chdir=").or_else(|| attached("-C"))?,
+                        false,
+                    )
+                }
+            }
+        })
+    }
+}
+
+/// Checks the variables in front of the command, and returns the command.
+fn behind_variables<'c, 's>(
+    call: &Call<'_, '_, '_>,
+    mut args: &'c [Arg<'s>],
+    handed: &mut Vec<String>,
+) -> Result<&'c [Arg<'s>], Denial> {
+    while let [first, rest @ ..] = args {
+        let Some((name, _)) = first
+            .text
+            .split_once('=')
+            .filter(|(name, _)| is_identifier(name))
+        else {
+            break;
+        };
+        variable(call, first, name)?;
+        handed.push(name.to_owned());
+        args = rest;
+    }
+    Ok(args)
 }
 
 fn variable(call: &Call<'_, '_, '_>, arg: &Arg<'_>, name: &str) -> Checked {
@@ -54,16 +123,5 @@ fn variable(call: &Call<'_, '_, '_>, arg: &Arg<'_>, name: &str) -> Checked {
     if !is_one_word(arg) {
         return Err(call.deny_dynamic(arg));
     }
-    let value = match arg.is_static() {
-        true => Some([Part::Quoted(arg.text[name.len() + 1..].to_owned().into())]),
-        false => None,
-    };
-    assignments::check(
-        call.policy(),
-        call.here,
-        name,
-        value.as_ref().map(|value| &value[..]),
-        Setting::Other,
-        arg.span,
-    )
+    assignments::check_argument(call, arg, name)
 }

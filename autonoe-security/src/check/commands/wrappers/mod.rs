@@ -1,4 +1,4 @@
-//! Programs that start others, once the user has added them.
+//! Programs that start other programs: the inner command is judged by itself.
 
 mod env;
 mod shell;
@@ -9,19 +9,28 @@ use crate::Rule;
 use crate::check::call::{Call, Checked, Validator};
 use crate::check::options::{self, Seen, Table, Takes};
 
-/// Finds what looks into the wrapper `name`; `None` if it is none.
+/// Wrappers of every project, in both modes.
+pub(super) const COMMANDS: &[(&str, Validator)] = &[
+    ("env", env::check),
+    ("xargs", xargs::check),
+    ("nohup", |call| plain(call, &NOHUP)),
+    ("setsid", |call| plain(call, &SETSID)),
+    ("time", |call| plain(call, &TIME)),
+    ("nice", |call| plain(call, &NICE)),
+    ("stdbuf", |call| plain(call, &STDBUF)),
+    ("bash", shell::check),
+    ("sh", shell::check),
+];
+
+/// Returns the validator of the wrapper `name`, which may be a shell that only the operator can add.
 pub(crate) fn find(name: &str) -> Option<Validator> {
-    Some(match name {
-        "env" => env::check,
-        "xargs" => xargs::check,
-        "nohup" => |call| plain(call, &NOHUP),
-        "setsid" => |call| plain(call, &SETSID),
-        "time" => |call| plain(call, &TIME),
-        "nice" => |call| plain(call, &NICE),
-        "stdbuf" => |call| plain(call, &STDBUF),
-        "bash" | "sh" | "zsh" | "dash" | "ksh" => shell::check,
-        _ => return None,
-    })
+    match name {
+        "zsh" | "dash" | "ksh" => Some(shell::check),
+        name => COMMANDS
+            .iter()
+            .find(|(wrapper, _)| *wrapper == name)
+            .map(|(_, check)| *check),
+    }
 }
 
 const NOHUP: Table = Table {
@@ -89,11 +98,16 @@ fn plain(call: &Call<'_, '_, '_>, table: &Table) -> Checked {
             },
         };
         if !is_listed {
-            return Err(call.deny_flag(Rule::R72, &name, arg.span));
+            return Err(call.deny_flag(Rule::R85, &name, arg.span));
         }
         if let Some(value) = value.filter(|value| !is_one_word(value)) {
             return Err(call.deny_dynamic(&value));
         }
     }
-    call.inner(rest)
+    match rest.is_empty() && call.name != "time" {
+        true => Err(call
+            .deny(Rule::R85, format!("{} has no command to start", call.name))
+            .instead("write the command behind it")),
+        false => call.inner(rest),
+    }
 }

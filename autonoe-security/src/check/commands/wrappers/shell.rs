@@ -1,55 +1,116 @@
-//! Shells: a text is judged as the script that it is; a script file is the user's affair.
+//! Shells: the text of `-c` is judged as a script, and a script file belongs to the project.
 
 use crate::check::arg::Arg;
 use crate::check::builtins::shell_options::is_harmless_mode;
 use crate::check::call::{Call, Checked};
-use crate::check::{nested, path};
+use crate::check::commands::scripts;
+use crate::check::{extensions, nested, path, protected_state};
+use crate::syntax::Part;
 use crate::{Denial, Rule};
 
+/// The options of a shell, and the arguments behind them.
+struct Invocation<'c, 's> {
+    /// Whether `-c` is given.
+    takes_text: bool,
+    /// Whether `-n` is given: the script is only read.
+    only_reads: bool,
+    /// Whether `--` ends the options.
+    is_ended: bool,
+    args: &'c [Arg<'s>],
+}
+
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
-    let (takes_text, args) = behind_options(call)?;
+    let Invocation {
+        takes_text,
+        only_reads,
+        is_ended,
+        args,
+    } = invocation(call)?;
+    let positional = args.get(1..).unwrap_or_default();
+    let project = call.policy().project_dir();
+    let is_mentioned_in = |text: &str| protected_state::is_mentioned_in(text, project);
+    if let Some(arg) = positional.iter().find(|arg| arg.mentions(is_mentioned_in)) {
+        let is_run_state = arg.mentions(protected_state::names_run_state);
+        return Err(protected_state::deny(call.name, is_run_state, arg.span));
+    }
     match args {
         [script, ..] if takes_text => text(call, script),
-        [] if takes_text => Ok(()),
-        [file, ..] if file.known().is_some_and(|file| is_file(call, file)) => Ok(()),
-        // It would read commands from somewhere.
-        _ => Err(call
-            .deny(
-                Rule::R72,
-                format!("{} would read commands that nobody has seen", call.name),
-            )
-            .instead("name a script file, or use -c with literal text")),
+        [] if takes_text || only_reads => Ok(()),
+        [file, ..] if only_reads && (is_ended || is_no_option(call, file)) => Ok(()),
+        [file, ..] if extensions::is_opened(call) => {
+            match file.known().is_some_and(|file| is_file(call, file)) {
+                true => Ok(()),
+                false => Err(unseen(call)),
+            }
+        }
+        [file, ..] if file.known().is_some_and(|file| file != "-") => {
+            scripts::check(call, &file.text, file.span)
+        }
+        // It would read commands from its input.
+        _ => Err(unseen(call)),
     }
 }
 
-/// Returns whether `-c` is among the options, and what follows them.
-fn behind_options<'c, 's>(call: &Call<'c, '_, 's>) -> Result<(bool, &'c [Arg<'s>]), Denial> {
-    let mut args = call.args;
-    let mut takes_text = false;
-    while let [first, rest @ ..] = args {
+/// Returns whether a file that is only read can never be an option, such as `+n`.
+fn is_no_option(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> bool {
+    let is_plus = |text: &str| text.is_empty() || text.starts_with('+');
+    let part = file.unknown.and_then(|unknown| unknown.part);
+    let words = part.and_then(|part| call.walk.scope.loop_words(part, file.span.start()));
+    let is_begun = match words {
+        Some(words) if file.text.is_empty() => words.iter().all(|word| match word.parts.first() {
+            Some(Part::Literal(text) | Part::Quoted(text)) => !is_plus(text),
+            _ => false,
+        }),
+        _ => !is_plus(&file.text) && file.globs.first() != Some(&0),
+    };
+    is_begun && call.is_option_safe(file)
+}
+
+fn unseen(call: &Call<'_, '_, '_>) -> Denial {
+    call.deny(
+        Rule::R85,
+        format!("{} would read commands that are not in the text", call.name),
+    )
+    .instead("run the commands directly, or use bash -c with literal text")
+}
+
+/// Reads the options.
+fn invocation<'c, 's>(call: &Call<'c, '_, 's>) -> Result<Invocation<'c, 's>, Denial> {
+    let mut found = Invocation {
+        takes_text: false,
+        only_reads: false,
+        is_ended: false,
+        args: call.args,
+    };
+    while let [first, rest @ ..] = found.args {
         let mut rest = rest;
         match first.known() {
-            Some("--norc" | "--noprofile" | "--posix" | "--login") => {}
-            Some("--") => return Ok((takes_text, rest)),
+            Some("--norc" | "--noprofile" | "--login") => {}
+            Some("--") => {
+                found.is_ended = true;
+                found.args = rest;
+                break;
+            }
             Some(option) if option.starts_with('-') && !option.starts_with("--") => {
                 let letters = &option[1..];
                 if letters.is_empty() || !letters.bytes().all(|it| b"ceuxvfElno".contains(&it)) {
-                    return Err(call.deny_flag(Rule::R72, option, first.span));
+                    return Err(call.deny_flag(Rule::R85, option, first.span));
                 }
-                takes_text |= letters.contains('c');
+                found.takes_text |= letters.contains('c');
+                found.only_reads |= letters.contains('n');
                 // Each takes a name of its own.
                 for _ in letters.matches('o') {
                     rest = behind_mode(call, rest)?;
                 }
             }
             Some(option) if option.starts_with(['-', '+']) => {
-                return Err(call.deny_flag(Rule::R72, option, first.span));
+                return Err(call.deny_flag(Rule::R85, option, first.span));
             }
             _ => break,
         }
-        args = rest;
+        found.args = rest;
     }
-    Ok((takes_text, args))
+    Ok(found)
 }
 
 /// Returns what follows the name behind `-o`.
@@ -59,32 +120,36 @@ fn behind_mode<'c, 's>(
 ) -> Result<&'c [Arg<'s>], Denial> {
     match args {
         [name, rest @ ..] if name.known().is_some_and(is_harmless_mode) => Ok(rest),
-        [name, ..] => Err(call.deny_flag(Rule::R72, &name.text, name.span)),
-        [] => Err(call.deny_flag(Rule::R72, "-o", call.span)),
+        [name, ..] => Err(call.deny_flag(Rule::R85, &name.text, name.span)),
+        [] => Err(call.deny_flag(Rule::R85, "-o", call.span)),
     }
 }
 
 fn text(call: &Call<'_, '_, '_>, script: &Arg<'_>) -> Checked {
     let deny = |reason: &'static str, instead: &'static str| {
-        Err(Denial::by(Rule::R72, script.span, reason).instead(instead))
+        Err(Denial::by(Rule::R85, script.span, reason).instead(instead))
     };
-    if !script.is_static() {
+    let Some(text) = script.known() else {
         return deny(
             "the commands are not known before they run",
-            "write them literally",
+            "write them literally, in single quotes",
         );
+    };
+    // If an assignment was passed over, its variable is empty.
+    let texts = [Some(text), script.without_variables.as_deref()];
+    for text in texts.into_iter().flatten() {
+        if call.name != "bash" && !nested::is_same_in_every_shell(text) {
+            return deny(
+                "not every shell reads this text as Bash does",
+                "use bash -c, or simpler commands",
+            );
+        }
+        nested::check(call, text, script.span)?;
     }
-    let text = script.text.as_ref();
-    if call.name != "bash" && !nested::is_same_in_every_shell(text) {
-        return deny(
-            "not every shell reads this text as Bash does",
-            "use bash -c, or simpler commands",
-        );
-    }
-    nested::check(call, text, script.span)
+    Ok(())
 }
 
-/// Tells whether `file` is a file, and not what is piped in.
+/// Returns whether `file` is a file, and not a device that hands over input.
 fn is_file(call: &Call<'_, '_, '_>, file: &str) -> bool {
     let is_device = |place: &String| {
         let mut devices = ["/dev", "/proc"].into_iter();

@@ -1,4 +1,4 @@
-//! `xargs`: what it reads becomes arguments that nobody knows.
+//! `xargs`: its input becomes arguments that are not known before they run.
 
 use crate::Rule;
 use crate::check::arg::{Arg, Unknown};
@@ -85,7 +85,7 @@ fn option(
             let placeholder = value.map_or(Some("{}"), |value| value.known());
             match placeholder.filter(|text| !text.is_empty()) {
                 Some(text) => input.placeholder = Some(text.to_owned()),
-                None => return Err(call.deny_flag(Rule::R72, name, arg.span)),
+                None => return Err(call.deny_flag(Rule::R85, name, arg.span)),
             }
         }
         ("-n" | "--max-args", value) => {
@@ -110,7 +110,7 @@ fn option(
     };
     match is_listed {
         true => Ok(()),
-        false => Err(call.deny_flag(Rule::R72, name, arg.span)),
+        false => Err(call.deny_flag(Rule::R85, name, arg.span)),
     }
 }
 

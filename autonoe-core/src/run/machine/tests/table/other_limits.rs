@@ -1,4 +1,4 @@
-//! Limits that are given when a run that broke off goes on.
+//! Limits that are given when an interrupted run is resumed.
 
 use super::*;
 

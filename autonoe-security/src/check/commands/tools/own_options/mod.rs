@@ -14,7 +14,7 @@ pub(in crate::check::commands) fn own_options(tool: &str) -> Option<&'static Opt
         "yarn" => &node::YARN,
         "bun" | "bunx" => &node::BUN,
         "pip" | "pip3" => &python::PIP,
-        "uv" => &python::UV,
+        "uv" | "uvx" => &python::UV,
         "poetry" => &python::POETRY,
         "pdm" => &python::PDM,
         "hatch" => &python::HATCH,

@@ -1,0 +1,236 @@
+//! Values that variables of the tables may have.
+
+use super::search_path::{components, is_search_folder};
+use crate::check::directories::Directories;
+use crate::check::path;
+use crate::policy::{Mode, Policy};
+use crate::syntax::{Part, static_text};
+
+/// The values that a variable of the tables takes. All of them are static unless said otherwise.
+#[derive(Clone, Copy)]
+pub(super) enum Accepts {
+    /// No program but `cat`, `true`, `:` or nothing.
+    NoProgram,
+    /// Any text, dynamic too.
+    Anything,
+    /// Any text.
+    AnythingKnown,
+    /// Letters, digits and `_-+,:=*@%`. No dots: nothing that could be imported.
+    Word,
+    /// A word that may have dots in it: a version, a module, a host. Never `..`.
+    Name,
+    /// Options, separated by blanks, each of which one of these describes: `-x` is itself, `-x*`
+    /// any beginning, `-x y*` an option and its value, which is neither an option nor `@file`.
+    Options(&'static [&'static str]),
+    /// Folders of the project, separated by colons, or the same variable.
+    SearchPath,
+    /// A path inside the project.
+    ProjectPath,
+    /// A place to write to: inside the project, or in `/tmp`. In sync mode as [`Self::BuildFolder`].
+    Output,
+    /// A place that a tool may empty: below `/tmp`, or a folder that only build tools fill.
+    BuildFolder,
+    /// A locale in which the shell reads its own characters as they are.
+    Locale,
+    /// A time zone by its name, not by a file.
+    TimeZone,
+    /// A number, because the shell evaluates it.
+    Number,
+    /// The name of a toolchain.
+    Toolchain,
+}
+
+impl Accepts {
+    /// Returns what an agent can do when a value is refused.
+    pub(super) fn instead(&self) -> &'static str {
+        match self {
+            Self::NoProgram => "set it to cat or true",
+            Self::SearchPath | Self::ProjectPath => "use a literal path inside the project",
+            Self::Output => "use a literal path inside the project or /tmp",
+            Self::BuildFolder => "use a literal path below target, build or /tmp",
+            Self::Anything | Self::AnythingKnown => "write the value literally",
+            Self::Word | Self::Name => "set it to a plain literal word",
+            Self::Locale => "use C or a UTF-8 locale",
+            Self::TimeZone => "use a literal name such as UTC or Europe/Berlin",
+            Self::Number => "set it to a number",
+            Self::Toolchain => "name an installed toolchain",
+            Self::Options(_) => "leave out options that load, run or write something",
+        }
+    }
+
+    /// Returns whether the variable `name` may be set to `value`.
+    pub(super) fn holds(
+        &self,
+        policy: &Policy,
+        directories: &Directories<'_>,
+        name: &str,
+        value: &[Part<'_>],
+    ) -> bool {
+        match self {
+            Self::Anything => return true,
+            Self::SearchPath => {
+                return components(value).is_some_and(|all| {
+                    all.iter()
+                        .all(|component| is_search_folder(policy, directories, name, component))
+                });
+            }
+            _ => {}
+        }
+        let Some(text) = static_text(value) else {
+            return false;
+        };
+        let is_in_project = |place: &str| path::is_within(place, policy.project_dir());
+        let is_made = |place: &str| is_made(policy, place);
+        let is_protected = path::is_protected(path::below(&text, policy.project_dir()));
+        match self {
+            Self::Anything | Self::AnythingKnown => true,
+            Self::NoProgram => matches!(text.as_ref(), "cat" | "true" | ":" | ""),
+            Self::Word => text.bytes().all(is_word_byte),
+            Self::Name => {
+                text.bytes().all(|byte| is_word_byte(byte) || byte == b'.') && !text.contains("..")
+            }
+            Self::Options(harmless) => are_options(harmless, &text),
+            Self::ProjectPath => {
+                lies(directories, &text, is_in_project) && !text.contains(path::NOTE)
+            }
+            Self::Output if policy.mode() == Mode::Sync => {
+                let is_fine = |place: &str| is_made(place) || place == "/tmp";
+                lies(directories, &text, is_fine) && !is_protected
+            }
+            Self::Output => {
+                let is_inside =
+                    |place: &str| is_in_project(place) || path::is_within(place, "/tmp");
+                lies(directories, &text, is_inside) && !is_protected
+            }
+            Self::BuildFolder => lies(directories, &text, is_made) && !is_protected,
+            Self::Locale => is_plain_locale(&text),
+            Self::TimeZone => {
+                !text.starts_with([':', '/']) && !text.split('/').any(|part| part == "..")
+            }
+            Self::Number => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
+            Self::Toolchain => !text.contains('/'),
+            Self::SearchPath => false,
+        }
+    }
+}
+
+fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_-+,:=*@%".contains(&byte)
+}
+
+/// Returns whether nothing but build tools writes to `place`.
+pub(crate) fn is_made(policy: &Policy, place: &str) -> bool {
+    const FOLDERS: &[&str] = &[
+        "bin", "build", "coverage", "dist", "out", "output", "reports", "tmp",
+    ];
+    if path::is_within(place, "/tmp") {
+        return place != "/tmp";
+    }
+    let project = policy.project_dir();
+    if !path::is_within(place, project) {
+        return false;
+    }
+    let below = place[project.len()..].trim_start_matches('/');
+    let folder = below.split('/').next().unwrap_or(below);
+    let is_cache = folder.starts_with('.') && folder.contains("cache");
+    folder.starts_with("target") || FOLDERS.contains(&folder) || is_cache
+}
+
+/// Returns whether every option in `text` is one of `harmless`.
+pub(super) fn are_options(harmless: &[&str], text: &str) -> bool {
+    let fits = |pattern: &str, word: &str| match pattern.strip_suffix('*') {
+        Some(start) => word.starts_with(start),
+        None => word == pattern,
+    };
+    let is_value = |pattern: &str, word: &str| fits(pattern, word) && !word.starts_with(['-', '@']);
+    // Programs that know quotes do not split where we do.
+    if text.contains(['"', '\'', '\\']) {
+        return false;
+    }
+    let mut words = text.split_ascii_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let next = words.peek().copied();
+        let mut takes_next = false;
+        let is_harmless = harmless
+            .iter()
+            .any(|pattern| match pattern.split_once(' ') {
+                None => fits(pattern, word),
+                Some((first, second)) => {
+                    takes_next =
+                        fits(first, word) && next.is_some_and(|next| is_value(second, next));
+                    takes_next
+                }
+            });
+        if !is_harmless {
+            return false;
+        }
+        if takes_next {
+            words.next();
+        }
+    }
+    true
+}
+
+/// Returns whether no byte of ASCII is part of a longer character in this locale.
+///
+/// In GBK or Shift-JIS a backslash can be, and then Bash reads the text in another way than we do.
+fn is_plain_locale(locale: &str) -> bool {
+    if locale.contains('/') {
+        return false;
+    }
+    let codeset = locale
+        .split_once('.')
+        .map(|(_, codeset)| codeset.to_ascii_lowercase());
+    match codeset {
+        Some(codeset) => ["utf", "iso", "ascii"]
+            .iter()
+            .any(|it| codeset.starts_with(it)),
+        // Without a name of its own, the codeset is an old one of the language.
+        None => !["zh", "ja", "ko"]
+            .iter()
+            .any(|language| locale.starts_with(language)),
+    }
+}
+
+/// Returns whether `holds` for the place of `path` in every possible directory.
+pub(super) fn lies(
+    directories: &Directories<'_>,
+    path: &str,
+    holds: impl Fn(&str) -> bool,
+) -> bool {
+    let places = directories.resolve(path);
+    places.is_some_and(|places| places.iter().all(|place| holds(place)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_judged_one_by_one() {
+        let harmless = &["-q", "-Dw*", "-D *", "-C opt-level=*", "-p no:*", "--tb=*"];
+        for text in [
+            "",
+            "-q",
+            "-Dwarnings -q",
+            "-C opt-level=3",
+            "-q  -p no:x --tb=short",
+        ] {
+            assert!(are_options(harmless, text), "{text}");
+        }
+        for text in [
+            "-x",
+            "-q -x",
+            "-C",
+            "-C linker=x",
+            "-D @f",
+            "-p -x",
+            "-p x",
+            "@f",
+            "-q '-x'",
+            "--tb=\"a -x\"",
+        ] {
+            assert!(!are_options(harmless, text), "{text}");
+        }
+    }
+}

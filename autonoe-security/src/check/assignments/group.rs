@@ -1,0 +1,219 @@
+//! Variables that programs read, and the lookup of one by its name.
+
+use std::sync::LazyLock;
+
+use super::accepts::Accepts;
+use super::tables;
+use crate::Rule;
+use crate::check::names::Names;
+
+/// Variables that one program or library reads, and what their values can do.
+pub(super) struct Group {
+    /// The rule that denies them: R15 for the shell and what every program loads, R91 for the
+    /// variables of one program.
+    pub(super) rule: Rule,
+    /// What a value can do, as the end of "may not be set:".
+    pub(super) why: &'static str,
+    /// Whether assignments that are not exported count as well.
+    pub(super) reach: Reach,
+    /// Names, separated by blanks.
+    pub(super) names: &'static str,
+    /// Beginnings of names, separated by blanks.
+    pub(super) prefixes: &'static str,
+    /// Names with such a beginning that change nothing of concern. They take any value.
+    pub(super) free: &'static str,
+    /// Names that take some values, and which.
+    pub(super) accepts: &'static [(&'static str, Accepts)],
+}
+
+impl Group {
+    /// An empty group, for the fields that a group does not name.
+    pub(super) const NONE: Self = Self {
+        rule: Rule::R91,
+        why: "",
+        reach: Reach::Anywhere,
+        names: "",
+        prefixes: "",
+        free: "",
+        accepts: &[],
+    };
+}
+
+/// Where an assignment to a variable counts. Names with accepted values count anywhere.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Wherever it is set: the variable may be exported already.
+    Anywhere,
+    /// As [`Self::Anywhere`] for names; for prefixes in the environment of a command only, because
+    /// scripts have variables of their own with such names.
+    NamesAnywhere,
+    /// In the environment of a command only.
+    Exported,
+}
+
+/// Prefixes that count in any letter case, because their programs read them so.
+const PREFIXES_IN_ANY_CASE: &[&str] = &["npm_config_", "pnpm_config_", "yarn_"];
+
+const PROXIES: &[&str] = &[
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "ftp_proxy",
+];
+
+const ANY_CASE: Group = Group {
+    rule: Rule::R15,
+    why: "a package manager reads its settings from it, or connections go through it",
+    ..Group::NONE
+};
+
+/// What the tables say about one variable.
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    pub(super) group: &'static Group,
+    /// The values that it takes; `None` if it takes none.
+    pub(super) accepts: Option<&'static Accepts>,
+    /// Whether assignments that are not exported are judged as well.
+    pub(super) counts_anywhere: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Entry {
+    Free,
+    Listed(Found),
+}
+
+struct Index {
+    names: Names<Entry>,
+    prefixes: Vec<(&'static str, &'static Group)>,
+}
+
+static INDEX: LazyLock<Index> = LazyLock::new(|| {
+    let mut index = Index {
+        names: Names::default(),
+        prefixes: Vec::new(),
+    };
+    for group in tables::all() {
+        let denied = Found {
+            group,
+            accepts: None,
+            counts_anywhere: group.reach != Reach::Exported,
+        };
+        for name in group.names.split_ascii_whitespace() {
+            index.names.insert(name, Entry::Listed(denied));
+        }
+        for name in group.free.split_ascii_whitespace() {
+            index.names.insert(name, Entry::Free);
+        }
+        for (names, accepts) in group.accepts {
+            let found = Found {
+                group,
+                accepts: Some(accepts),
+                counts_anywhere: true,
+            };
+            for name in names.split_ascii_whitespace() {
+                index.names.insert(name, Entry::Listed(found));
+            }
+        }
+        let prefixes = group.prefixes.split_ascii_whitespace();
+        index
+            .prefixes
+            .extend(prefixes.map(|prefix| (prefix, group)));
+    }
+    index
+});
+
+/// Returns what the tables say about the variable `name`; `None` if no program of the tables reads
+/// it, or if it may have any value.
+pub(super) fn find(name: &str, is_exported: bool) -> Option<Found> {
+    let counts = |found: &Found| is_exported || found.counts_anywhere;
+    match INDEX.names.get(name) {
+        Some(Entry::Free) => return None,
+        Some(Entry::Listed(found)) => return Some(*found).filter(counts),
+        None => {}
+    }
+    let starts_in_any_case = |prefix: &&str| {
+        let start = name.get(..prefix.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    };
+    if PREFIXES_IN_ANY_CASE.iter().any(starts_in_any_case)
+        || PROXIES.iter().any(|proxy| name.eq_ignore_ascii_case(proxy))
+    {
+        return Some(Found {
+            group: &ANY_CASE,
+            accepts: None,
+            counts_anywhere: true,
+        });
+    }
+    let (_, group) = INDEX
+        .prefixes
+        .iter()
+        .find(|(prefix, _)| name.starts_with(prefix))?;
+    let is_version = group.rule == Rule::R91 && name.ends_with("_VERSION");
+    let found = Found {
+        group,
+        accepts: is_version.then_some(&Accepts::Name),
+        counts_anywhere: group.reach == Reach::Anywhere,
+    };
+    Some(found).filter(counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_is_listed_twice_and_every_group_has_a_reason() {
+        let mut seen = std::collections::BTreeSet::new();
+        for group in tables::all() {
+            assert!(!group.why.is_empty(), "{}", group.names);
+            let accepted = group.accepts.iter().map(|(names, _)| *names);
+            for name in [group.names, group.free]
+                .into_iter()
+                .chain(accepted)
+                .flat_map(str::split_ascii_whitespace)
+            {
+                assert!(seen.insert(name), "{name}");
+            }
+        }
+        assert!(seen.len() > 400, "{}", seen.len());
+    }
+
+    #[test]
+    fn exact_names_prefixes_and_letter_case_are_found() {
+        for name in [
+            "PATH",
+            "LD_PRELOAD",
+            "GIT_X",
+            "MANPATH",
+            "MANROFFOPT",
+            "RUSTDOCFLAGS",
+            "CARGO",
+            "PYTEST_ADDOPTS",
+            "https_proxy",
+            "HTTPS_PROXY",
+            "Npm_Config_X",
+            "yarn_X",
+        ] {
+            assert!(find(name, false).is_some(), "{name}");
+        }
+        for name in ["RUFF_X", "NODE_X", "TOX_X", "BUNDLE_X", "COMPOSER_X"] {
+            assert!(find(name, true).is_some(), "{name}");
+            assert!(find(name, false).is_none(), "{name}");
+        }
+        for name in [
+            "",
+            "A",
+            "Path",
+            "PATHS",
+            "PROXY",
+            "X_LD_",
+            "CI",
+            "GOOS",
+            "NODE_DEBUG",
+        ] {
+            assert!(find(name, true).is_none(), "{name}");
+        }
+    }
+}

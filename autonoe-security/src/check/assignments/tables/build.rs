@@ -1,0 +1,150 @@
+//! Compilers, linkers, `make` and the libraries that build scripts use.
+
+use crate::Rule;
+use crate::check::assignments::accepts::Accepts::{Options, Output};
+use crate::check::assignments::group::{Group, Reach};
+
+/// Options of C compilers and linkers that neither load plugins nor name other programs or outputs.
+pub(in crate::check::assignments) const COMPILER: &[&str] = &[
+    "-O*",
+    "-g",
+    "-g0",
+    "-g1",
+    "-g2",
+    "-g3",
+    "-ggdb",
+    "-ggdb3",
+    "-Wall",
+    "-Wextra",
+    "-Werror*",
+    "-Wno-*",
+    "-Wpedantic",
+    "-pedantic",
+    "-w",
+    "-D*",
+    "-U*",
+    "-std=*",
+    "-march=*",
+    "-mtune=*",
+    "-mcpu=*",
+    "-m32",
+    "-m64",
+    "-msse*",
+    "-mavx*",
+    "-fPIC",
+    "-fpic",
+    "-fPIE",
+    "-pie",
+    "-fno-*",
+    "-fsanitize=*",
+    "-fstack-protector*",
+    "-fvisibility=*",
+    "-fcommon",
+    "-flto",
+    "-flto=auto",
+    "-flto=thin",
+    "-flto=full",
+    "-fomit-frame-pointer",
+    "-fopenmp",
+    "-pthread",
+    "-pipe",
+    "-static",
+    "-shared",
+    "-s",
+    "-I*",
+    "-L*",
+    "-l*",
+    "-stdlib=*",
+    "-arch x86_64",
+    "-arch arm64",
+    "-mmacosx-version-min=*",
+    "-fuse-ld=lld",
+    "-fuse-ld=mold",
+    "-fuse-ld=gold",
+    "-fuse-ld=bfd",
+    "-Wl,--as-needed",
+    "-Wl,-O1",
+    "-Wl,-z,relro",
+    "-Wl,-z,now",
+    "-Wl,-z,noexecstack",
+    "-Wl,-z,defs",
+    "-Wl,--no-undefined",
+    "-Wl,--gc-sections",
+];
+
+pub(in crate::check::assignments) const GROUPS: &[Group] = &[
+    Group {
+        rule: Rule::R15,
+        why: "the variable changes which programs run or what they load",
+        names: "AR CC CXX LD",
+        ..Group::NONE
+    },
+    Group {
+        why: "builds run the program that it names",
+        reach: Reach::Exported,
+        names: "AS CPP FC F77 NM RANLIB STRIP OBJCOPY OBJDUMP READELF WINDRES LEX YACC MAKE CMAKE \
+            NINJA MESON PROTOC CROSS_COMPILE HOST_CC TARGET_CC HOST_CXX TARGET_CXX CCACHE_PREFIX \
+            LLVM_CONFIG CLANG_PATH LIBCLANG_PATH PYTHON PYTHON3 GCC_PATH CONFIG_SHELL CONFIG_SITE \
+            BASH_PATH SUDO_ASKPASS LAUNCH_EDITOR REACT_EDITOR CHROME_BIN CHROME_PATH CHROMIUM_BIN \
+            FIREFOX_BIN RUBY UV make rake",
+        prefixes: "CC_ CXX_ AR_ CFLAGS_ CXXFLAGS_ HOST_CFLAGS TARGET_CFLAGS \
+            CMAKE_ MESON_ NINJA_ SCCACHE_ DISTCC_ LLVM_CONFIG_ LIBCLANG_ BINDGEN_ PROTOC_",
+        ..Group::NONE
+    },
+    Group {
+        why: "it adds options to compilers and linkers",
+        accepts: &[(
+            "CFLAGS CXXFLAGS CPPFLAGS LDFLAGS OBJCFLAGS",
+            Options(COMPILER),
+        )],
+        names: "FFLAGS FCFLAGS ASFLAGS ARFLAGS",
+        ..Group::NONE
+    },
+    Group {
+        rule: Rule::R15,
+        why: "make reads options, makefiles or commands from it",
+        names: "MAKEFLAGS",
+        ..Group::NONE
+    },
+    Group {
+        why: "make reads options, makefiles or commands from it",
+        names: "MFLAGS GNUMAKEFLAGS MAKEFILES MAKESHELL MAKEOVERRIDES VPATH",
+        prefixes: "MAKE_TERM",
+        ..Group::NONE
+    },
+    Group {
+        why: "compilers search the folders or write the files that it names",
+        names: "COMPILER_PATH GCC_EXEC_PREFIX LIBRARY_PATH CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH \
+            OBJC_INCLUDE_PATH DEPENDENCIES_OUTPUT SUNPRO_DEPENDENCIES GCC_COMPARE_DEBUG LDEMULATION \
+            COLLECT_GCC COLLECT_GCC_OPTIONS COLLECT_LTO_WRAPPER COLLECT_NAMES SDKROOT DEVELOPER_DIR",
+        ..Group::NONE
+    },
+    Group {
+        rule: Rule::R15,
+        why: "the variable changes which programs run or what they load",
+        names: "PKG_CONFIG",
+        ..Group::NONE
+    },
+    Group {
+        why: "pkg-config reads packages and options from the places that it names",
+        prefixes: "PKG_CONFIG_",
+        free: "PKG_CONFIG_ALLOW_CROSS PKG_CONFIG_ALLOW_SYSTEM_CFLAGS",
+        ..Group::NONE
+    },
+    Group {
+        why: "the compiler cache runs programs and writes files that it names",
+        reach: Reach::NamesAnywhere,
+        prefixes: "CCACHE_",
+        free: "CCACHE_DISABLE CCACHE_MAXSIZE CCACHE_NODIRECT",
+        ..Group::NONE
+    },
+    Group {
+        why: "sanitizers and coverage write files and run the symbolizer that it names",
+        names: "ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS MSAN_OPTIONS LSAN_OPTIONS HWASAN_OPTIONS \
+            SCUDO_OPTIONS ASAN_SYMBOLIZER_PATH MSAN_SYMBOLIZER_PATH LLVM_SYMBOLIZER_PATH \
+            GCOV_PREFIX GCOV_PREFIX_STRIP GCOV_ERROR_FILE GCOV_EXIT_AT_ERROR GMON_OUT_PREFIX \
+            AFL_PATH",
+        accepts: &[("LLVM_PROFILE_FILE", Output)],
+        ..Group::NONE
+    },
+];

@@ -1,0 +1,139 @@
+//! Files that `find` hands to a command that changes them.
+
+use crate::check::arg::Arg;
+use crate::check::call::Call;
+use crate::check::write_target::Root;
+
+/// Conditions that only leave files out; each takes a value.
+const NARROWING: &[&str] = &["-path", "-ipath", "-name", "-iname", "-wholename", "-regex"];
+
+/// Extensions of files that Git keeps in `.git`.
+const OF_GIT: &[&str] = &[
+    "bitmap", "graph", "idx", "keep", "lock", "pack", "rev", "sample",
+];
+
+/// Returns patterns for the files that `find` with these arguments hands to `-exec`.
+///
+/// They are known well enough when the search starts strictly inside the project, follows no
+/// symlinks, and finds files with a name such as `*.ts` only: nothing below a `.git` that matters is
+/// called like that. `None` in every other case.
+pub(super) fn patterns<'s>(call: &Call<'_, '_, 's>, arguments: &[Arg<'s>]) -> Option<Vec<Arg<'s>>> {
+    let is_place = |arg: &&Arg<'_>| !arg.text.starts_with(['-', '(', '!']);
+    let places = arguments.iter().take_while(is_place).count();
+    let (places, conditions) = arguments.split_at(places);
+    let is_inside = |place: &Arg<'_>| {
+        place.known().is_some() && call.write_target(place, Root::Refused).is_ok()
+    };
+    let is_known = !places.is_empty()
+        && places.iter().all(is_inside)
+        && conditions.iter().all(Arg::is_static)
+        && finds_named_files(conditions);
+    is_known.then(|| places.iter().map(files_below).collect())
+}
+
+/// Returns whether a search with these arguments finds no note of a sync: it asks for names with
+/// another extension.
+pub(super) fn leave_out_note(arguments: &[Arg<'_>]) -> bool {
+    arguments.windows(2).any(|pair| {
+        let name = pair[1].text.as_ref();
+        pair[0].is("-name") && has_extension(name) && !name.to_ascii_lowercase().ends_with("md")
+    })
+}
+
+/// Returns whether every file that meets the conditions has a name with an extension.
+fn finds_named_files(conditions: &[Arg<'_>]) -> bool {
+    let words: Vec<&str> = conditions.iter().map(|arg| arg.text.as_ref()).collect();
+    let mut rest = &words[..];
+    let mut has_name = false;
+    while !rest.is_empty() {
+        rest = match rest {
+            ["-name" | "-iname", name, rest @ ..] if has_extension(name) => {
+                has_name = true;
+                rest
+            }
+            ["(", group @ ..] => {
+                let Some(end) = group.iter().position(|word| *word == ")") else {
+                    return false;
+                };
+                if !is_list_of_names(&group[..end]) {
+                    return false;
+                }
+                has_name = true;
+                &group[end + 1..]
+            }
+            ["!" | "-not", condition, _, rest @ ..] if NARROWING.contains(condition) => rest,
+            [condition, _, rest @ ..] if NARROWING.contains(condition) => rest,
+            ["-type", "f", rest @ ..] => rest,
+            [
+                "-maxdepth" | "-mindepth" | "-size" | "-newer" | "-mtime" | "-mmin",
+                _,
+                rest @ ..,
+            ] => rest,
+            ["-a" | "-and", rest @ ..] => rest,
+            _ => return false,
+        };
+    }
+    has_name
+}
+
+/// Returns whether a group is `-name X -o -name Y ..`.
+fn is_list_of_names(group: &[&str]) -> bool {
+    let mut alternatives = group.split(|word| matches!(*word, "-o" | "-or"));
+    alternatives.all(|words| matches!(words, ["-name" | "-iname", name] if has_extension(name)))
+}
+
+/// Returns whether a pattern matches names with a literal extension only.
+fn has_extension(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(stem, extension)| {
+        !stem.is_empty()
+            && !extension.is_empty()
+            && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            && !OF_GIT.contains(&extension.to_ascii_lowercase().as_str())
+    })
+}
+
+fn files_below<'s>(place: &Arg<'s>) -> Arg<'s> {
+    let text = format!("{}/*", place.text.trim_end_matches('/'));
+    Arg {
+        globs: vec![text.len() - 1],
+        ..Arg::plain(text, place.span)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_way_to_be_found_needs_an_extension() {
+        for (conditions, expected) in [
+            ("-name *.ts", true),
+            ("-type f -name *.ts", true),
+            ("-maxdepth 2 -iname *.JS -not -path */node_modules/*", true),
+            ("( -name *.ts -o -name *.tsx )", true),
+            ("-type f ( -name *.ts -o -name *.tsx ) ! -name *.d.ts", true),
+            ("-name package.json", true),
+            ("", false),
+            ("-type f", false),
+            ("-name *", false),
+            ("-name config", false),
+            ("-name *.sample", false),
+            ("-name *.Lock", false),
+            ("-name .gitmodules", false),
+            ("-name *.t*", false),
+            ("-name *.ts -o -type f", false),
+            ("-name *.ts -o -name *.js", false),
+            ("( -name *.ts -o -type f )", false),
+            ("( -name *.ts", false),
+            ("! -name *.ts", false),
+            ("-name *.ts -follow", false),
+            ("-name *.ts ,", false),
+        ] {
+            let words: Vec<Arg<'_>> = conditions
+                .split_whitespace()
+                .map(|word| Arg::plain(word, crate::syntax::Span::default()))
+                .collect();
+            assert_eq!(finds_named_files(&words), expected, "{conditions}");
+        }
+    }
+}

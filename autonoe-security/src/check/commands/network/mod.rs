@@ -1,0 +1,51 @@
+//! Programs that reach servers on this machine, in run mode.
+
+mod curl;
+mod local_url;
+mod nc;
+
+use crate::check::call::{Call, Checked, Validator};
+use crate::check::extensions;
+use crate::policy::Mode;
+use crate::{Denial, Layer, Rule};
+
+pub(super) const COMMANDS: &[(&str, Validator)] = &[("curl", curl::check), ("nc", nc::check)];
+
+/// The advice of every denial of a place elsewhere.
+const ONLY_LOCALHOST: &str = "reach servers on localhost only, such as curl http://localhost:3000/; read web pages with \
+     WebFetch, if you have it";
+
+/// Returns whether `host` is this machine.
+fn is_local_host(host: &str) -> bool {
+    let is_loopback = || {
+        let numbers: Vec<&str> = host.split('.').collect();
+        let is_byte = |text: &&str| {
+            let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+            is_number && text.parse::<u8>().is_ok() && (text.len() == 1 || !text.starts_with('0'))
+        };
+        numbers.len() == 4 && numbers[0] == "127" && numbers.iter().all(is_byte)
+    };
+    host.eq_ignore_ascii_case("localhost") || is_loopback()
+}
+
+/// Judges by `check` in run mode; a command that the operator added is free.
+fn in_run_mode(call: &Call<'_, '_, '_>, check: Validator) -> Checked {
+    if extensions::is_opened(call) {
+        return Ok(());
+    }
+    if call.mode() == Mode::Sync {
+        let reason = format!("'{}' is not available in sync mode", call.name);
+        let mut denial = call
+            .deny(Rule::R86, reason)
+            .instead("verify with the test suite of the project");
+        denial.layer = Layer::Mode;
+        return Err(denial);
+    }
+    check(call)
+}
+
+/// Makes the denial of a place that is not on this machine for certain.
+fn elsewhere(call: &Call<'_, '_, '_>, span: crate::syntax::Span) -> Denial {
+    let reason = format!("{} may reach another machine", call.name);
+    Denial::by(Rule::R86, span, reason).instead(ONLY_LOCALHOST)
+}

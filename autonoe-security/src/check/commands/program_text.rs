@@ -1,0 +1,69 @@
+//! Programs in an argument, such as those of sed and awk, and the files that they name.
+
+use crate::check::arg::Arg;
+use crate::check::call::{Call, Checked};
+use crate::check::credentials;
+use crate::check::numeric;
+use crate::syntax::{Part, Span};
+use crate::{Denial, Rule};
+
+/// Returns the texts that a program may have, if all of it is known.
+///
+/// An expansion that yields a number for certain counts as a digit: `sed -n "${n}p"`. A variable
+/// whose assignment may have been passed over makes a second text, without its value.
+pub(super) fn program_texts(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Option<Vec<String>> {
+    if let Some(text) = arg.known() {
+        let texts = [Some(text), arg.without_variables.as_deref()];
+        return Some(texts.into_iter().flatten().map(str::to_owned).collect());
+    }
+    let is_quoted = arg.unknown.is_some_and(|unknown| unknown.quoted);
+    if !is_quoted || arg.is_pattern() || arg.tilde {
+        return None;
+    }
+    let mut written = Written::default();
+    let is_known = written.add(call, &arg.parts);
+    // The value of an option that is written together with it has the parts of the whole.
+    let is_whole = written.text.get(..written.first_number?) == Some(arg.text.as_ref());
+    (is_known && is_whole).then(|| vec![written.text])
+}
+
+/// Text with a digit for every number.
+#[derive(Default)]
+struct Written {
+    text: String,
+    first_number: Option<usize>,
+}
+
+impl Written {
+    /// Adds `parts`, and returns whether all of them are text or numbers.
+    fn add(&mut self, call: &Call<'_, '_, '_>, parts: &[Part<'_>]) -> bool {
+        parts.iter().all(|part| match part {
+            Part::Literal(literal) | Part::Quoted(literal) => {
+                self.text.push_str(literal);
+                true
+            }
+            Part::DoubleQuoted(inner) => self.add(call, inner),
+            part if numeric::is_safe_part(call.walk.scope, part) => {
+                self.first_number.get_or_insert(self.text.len());
+                self.text.push('1');
+                true
+            }
+            _ => false,
+        })
+    }
+}
+
+/// Checks that a program reads the file `path` from the project or `/tmp`, and no credentials.
+///
+/// A name inside a program is not an argument, so the checks of arguments do not see it.
+pub(super) fn check_read(call: &Call<'_, '_, '_>, rule: Rule, path: &str, span: Span) -> Checked {
+    let is_input = matches!(path, "-" | "/dev/stdin" | "/dev/null");
+    match is_input || call.is_in_reach(path) {
+        true => credentials::check_input(call.walk, call.here, &Arg::plain(path.to_owned(), span)),
+        false => {
+            let reason = format!("the {} program reads '{path}'", call.name);
+            Err(Denial::by(rule, span, reason)
+                .instead("name the file as an argument behind the program"))
+        }
+    }
+}

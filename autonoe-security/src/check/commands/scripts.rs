@@ -1,0 +1,105 @@
+//! Scripts and programs of the project, started by their path.
+
+use crate::check::call::{Call, Checked};
+use crate::check::{path, symlinks};
+use crate::policy::Mode;
+use crate::syntax::Span;
+use crate::{Denial, Layer, Rule};
+
+use super::tools::is_on_hard_list;
+
+/// Folders into which package managers put programs of others.
+const INSTALLED: &[&str] = &["node_modules", ".venv", "venv", "vendor"];
+
+/// Checks that `written` names a script of the project that may run.
+pub(in crate::check) fn check(call: &Call<'_, '_, '_>, written: &str, span: Span) -> Checked {
+    runs_code_of_project(call, "scripts of the project")?;
+    let name = path::file_name(written);
+    let deny = |reason: String, instead: &'static str| {
+        Err(Denial::by(Rule::R88, span, reason).instead(instead))
+    };
+    let is_called_like_a_program = name != "test"
+        && (call
+            .policy()
+            .known(name)
+            .is_some_and(|it| it.program.is_some())
+            || is_on_hard_list(name));
+    if matches!(name, "" | "." | "..") || is_called_like_a_program {
+        return deny(
+            format!("'{written}' is called like a program that is not of the project"),
+            "run the program by its name, or give the script another name",
+        );
+    }
+    if written.contains('=') || leaves_on_the_way(call, written) {
+        return deny(
+            format!("'{written}' is not a plain path of the project"),
+            "write the path from the project root, without ..",
+        );
+    }
+    let Some(places) = call.here.resolve(written) else {
+        return deny(
+            format!("Path '{written}' escapes project directory"),
+            "run a script inside the project",
+        );
+    };
+    let project = call.policy().project_dir();
+    for place in &places {
+        let below = place
+            .strip_prefix(project)
+            .filter(|_| path::is_within(place, project));
+        let Some(below) = below else {
+            return deny(
+                format!("Path '{written}' escapes project directory"),
+                "copy the script into the project, and run it there",
+            );
+        };
+        if path::is_protected(below) || path::is_protected(path::below(written, project)) {
+            return deny(
+                format!("'{written}' lies in a protected folder"),
+                "run a script in another folder of the project",
+            );
+        }
+        if below.split('/').any(|name| INSTALLED.contains(&name)) {
+            return deny(
+                format!("'{written}' is installed, and not a script of the project"),
+                "run it by its name, or through npx, uv run or composer",
+            );
+        }
+        symlinks::check_in_project(call.walk, place, span)?;
+    }
+    Ok(())
+}
+
+/// Returns whether a path goes up behind a name, which may be a symlink, or leaves the project on its
+/// way.
+fn leaves_on_the_way(call: &Call<'_, '_, '_>, written: &str) -> bool {
+    let names: Vec<&str> = written.split('/').collect();
+    let up = names.iter().rposition(|name| *name == "..");
+    up.is_some_and(|last| {
+        let above = &names[..=last];
+        let goes_down = above.iter().any(|name| !matches!(*name, "." | ".."));
+        goes_down || !call.is_in_project(&above.join("/"))
+    })
+}
+
+/// Checks that code of the project may run: in run mode, with a language that runs such code anyway.
+pub(super) fn runs_code_of_project(call: &Call<'_, '_, '_>, what: &str) -> Checked {
+    if call.mode() == Mode::Sync {
+        let mut denial = call
+            .deny(Rule::R88, format!("{what} do not run in sync mode"))
+            .instead("run the tests, type checks, linters or builds of the project directly");
+        denial.layer = Layer::Mode;
+        return Err(denial);
+    }
+    if !call.policy().runs_code() {
+        let mut denial = call
+            .deny(
+                Rule::R88,
+                format!("{what} do not run without an active profile"),
+            )
+            .instead("run the commands of the script one by one");
+        denial.layer = Layer::Profile;
+        return Err(denial);
+    }
+    Ok(())
+}

@@ -1,0 +1,284 @@
+//! `sed`: editing text, and files in place.
+
+mod script;
+
+use std::borrow::Cow;
+
+use self::script::Effect;
+use super::listed::{self, Listed};
+use super::program_text::{check_read, program_texts};
+use super::writers;
+use crate::check::arg::Arg;
+use crate::check::call::{Call, Checked};
+use crate::check::options::{Seen, Table, Takes};
+use crate::check::write_target::Root;
+use crate::policy::Mode;
+use crate::{Denial, Rule};
+
+/// `-l` takes a value in GNU sed and none in BSD sed, so it is missing.
+const SED: Listed = Listed {
+    flags: "nErsuzb",
+    table: Table {
+        short_values: "ef",
+        short_maybe: "i",
+        long: &[
+            ("binary", Takes::Nothing),
+            ("debug", Takes::Nothing),
+            ("expression", Takes::Value),
+            ("file", Takes::Value),
+            ("follow-symlinks", Takes::Nothing),
+            ("help", Takes::Nothing),
+            ("in-place", Takes::Maybe),
+            ("line-length", Takes::Value),
+            ("null-data", Takes::Nothing),
+            ("posix", Takes::Nothing),
+            ("quiet", Takes::Nothing),
+            ("regexp-extended", Takes::Nothing),
+            ("sandbox", Takes::Nothing),
+            ("separate", Takes::Nothing),
+            ("silent", Takes::Nothing),
+            ("unbuffered", Takes::Nothing),
+            ("version", Takes::Nothing),
+            ("zero-terminated", Takes::Nothing),
+        ],
+    },
+    refused: &["-f", "--file"],
+    rule: Rule::R80,
+    instead: "write the script literally, in single quotes: sed 's/old/new/' FILE",
+};
+
+/// The arguments of one call.
+#[derive(Default)]
+struct Arguments<'c, 's> {
+    /// Scripts of `-e`.
+    scripts: Vec<Arg<'s>>,
+    operands: Vec<&'c Arg<'s>>,
+    in_place: Option<InPlace<'s>>,
+}
+
+struct InPlace<'s> {
+    /// The backup suffix, which is written together with the option.
+    suffix: Option<Arg<'s>>,
+    /// Whether BSD sed takes the next argument for the suffix.
+    is_bare: bool,
+}
+
+pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
+    call.check_patterns()?;
+    let arguments = read(call)?;
+    let (scripts, files) = match &arguments.operands[..] {
+        files if !arguments.scripts.is_empty() => (arguments.scripts.clone(), files),
+        [script, files @ ..] => (vec![(*script).clone()], files),
+        [] => return Ok(()),
+    };
+    check_script(call, &scripts)?;
+    match &arguments.in_place {
+        Some(in_place) => check_in_place(call, &arguments, in_place, files),
+        None => Ok(()),
+    }
+}
+
+/// Returns whether a script neither writes files nor runs commands.
+pub(super) fn only_reads(script: &str) -> bool {
+    let script = script::parse(script);
+    let reads = |effect: &Effect| matches!(effect, Effect::Reads(_));
+    script.problem.is_none() && script.effects.iter().all(reads)
+}
+
+fn read<'c, 's>(call: &Call<'c, '_, 's>) -> Result<Arguments<'c, 's>, Denial> {
+    let mut arguments = Arguments::default();
+    for seen in listed::read(call, &SED).map_err(advise_on_values)? {
+        match seen {
+            Seen::Operand(operand) => arguments.operands.push(operand),
+            Seen::Option { name, value, arg } => match (name.as_str(), value) {
+                ("-e" | "--expression", Some(script)) => {
+                    // BSD sed takes the first operand for the script, whatever follows.
+                    if arguments.operands.iter().any(|operand| !operand.is("")) {
+                        return Err(call
+                            .deny(Rule::R80, "an option stands behind a file")
+                            .instead("write the options first: sed -e 's/old/new/' FILE"));
+                    }
+                    arguments.scripts.push(script);
+                }
+                ("-e" | "--expression", None) => {
+                    return Err(call.deny_flag(Rule::R80, &name, arg.span));
+                }
+                ("-i", suffix) => {
+                    let is_bare = suffix.is_none();
+                    arguments.in_place = Some(InPlace { suffix, is_bare });
+                }
+                ("--in-place", suffix) => {
+                    let is_bare = false;
+                    arguments.in_place = Some(InPlace { suffix, is_bare });
+                }
+                _ => {}
+            },
+        }
+    }
+    Ok(arguments)
+}
+
+/// Replaces the advice about an argument that may become an option: `--` helps files, not scripts.
+fn advise_on_values(denial: Denial) -> Denial {
+    match denial.rule.as_ref() {
+        "R21" => denial.instead(
+            "write the script literally; read a file that is a variable with sed -n '10,20p' -- \
+             \"$f\", and change files with find src -name '*.ts' -exec sed -i 's/old/new/' {} +",
+        ),
+        _ => denial,
+    }
+}
+
+/// Checks scripts, which sed joins by newlines.
+fn check_script(call: &Call<'_, '_, '_>, scripts: &[Arg<'_>]) -> Checked {
+    let Some((first, others)) = scripts.split_first() else {
+        return Ok(());
+    };
+    let mut wholes = texts(call, first)?;
+    for script in others {
+        // Whether the next script continues this line depends on the implementation.
+        if wholes.iter().any(|whole| whole.ends_with('\\')) {
+            return Err(not_understood(first, "a script ends with a backslash"));
+        }
+        let texts = texts(call, script)?;
+        let joined = wholes
+            .iter()
+            .flat_map(|whole| texts.iter().map(move |text| format!("{whole}\n{text}")));
+        wholes = joined.collect();
+        if wholes.len() > MOST_VARIANTS {
+            return Err(not_understood(first, "it has too many variables"));
+        }
+    }
+    for whole in &wholes {
+        let script = script::parse(whole);
+        for effect in &script.effects {
+            check_effect(call, first, effect)?;
+        }
+        if let Some(problem) = script.problem {
+            return Err(not_understood(first, problem));
+        }
+    }
+    Ok(())
+}
+
+/// How many texts several scripts with variables may make together.
+const MOST_VARIANTS: usize = 16;
+
+/// Returns the texts that one script may have.
+fn texts(call: &Call<'_, '_, '_>, script: &Arg<'_>) -> Result<Vec<String>, Denial> {
+    program_texts(call, script).ok_or_else(|| {
+        let reason = "the sed script is not known before it runs";
+        Denial::by(Rule::R80, script.span, reason)
+            .instead("write the script literally, in single quotes: sed -n '10,20p' FILE")
+    })
+}
+
+fn check_effect(call: &Call<'_, '_, '_>, script: &Arg<'_>, effect: &Effect) -> Checked {
+    match effect {
+        Effect::Executes => {
+            let reason = "the sed script runs a command with e";
+            Err(Denial::by(Rule::R80, script.span, reason)
+                .instead("run the command itself, and pipe its output to sed"))
+        }
+        Effect::Writes(file) if matches!(file.as_str(), "/dev/stdout" | "/dev/stderr") => Ok(()),
+        Effect::Writes(file) => {
+            let reason = format!("the sed script writes to '{file}' with w");
+            Err(
+                Denial::by(Rule::R80, script.span, reason).instead(match call.mode() {
+                    Mode::Run => "redirect the output of sed: sed -n '/x/p' FILE > OUT",
+                    Mode::Sync => "print the lines with p; sync must not change files",
+                }),
+            )
+        }
+        Effect::Reads(file) => check_read(call, Rule::R80, file, script.span),
+    }
+}
+
+/// Checks the effect of a script that is the path of a file in GNU sed. BSD sed has no `e`.
+fn check_bsd_effect(call: &Call<'_, '_, '_>, script: &Arg<'_>, effect: &Effect) -> Checked {
+    match effect {
+        Effect::Executes => Ok(()),
+        Effect::Writes(file) => {
+            let file = Arg::plain(file.clone(), script.span);
+            call.write_target(&file, Root::Refused)
+        }
+        Effect::Reads(file) => check_read(call, Rule::R80, file, script.span),
+    }
+}
+
+fn not_understood(script: &Arg<'_>, problem: &str) -> Denial {
+    let reason = format!("the sed script is not understood: {problem}");
+    Denial::by(Rule::R80, script.span, reason)
+        .instead("write one plain command for each -e, and each text of a, i and c on its own line")
+}
+
+fn check_in_place(
+    call: &Call<'_, '_, '_>,
+    arguments: &Arguments<'_, '_>,
+    in_place: &InPlace<'_>,
+    files: &[&Arg<'_>],
+) -> Checked {
+    if call.mode() == Mode::Sync {
+        return Err(call
+            .deny(
+                Rule::R84,
+                "sed -i changes files, and sync must not change files",
+            )
+            .instead("print the result without -i: sed 's/old/new/' FILE"));
+    }
+    let suffix = match &in_place.suffix {
+        None => "",
+        Some(suffix) => match suffix.known().filter(|suffix| is_plain_suffix(suffix)) {
+            Some(suffix) => suffix,
+            None => return Err(call.deny_flag(Rule::R84, &suffix.text, suffix.span)),
+        },
+    };
+    let mut files = files;
+    if in_place.is_bare && arguments.scripts.is_empty() {
+        // BSD sed: the first operand is the suffix, the second one the script.
+        if let [first, script, ..] = &arguments.operands[..] {
+            if let Some(text) = script.known() {
+                for effect in &script::parse(text).effects {
+                    check_bsd_effect(call, script, effect)?;
+                }
+            }
+            // `sed -i '' SCRIPT FILE` is no change in GNU sed.
+            if first.is("") {
+                files = files.get(1..).unwrap_or_default();
+            }
+        }
+    }
+    for file in files.iter().filter(|file| !file.is("")) {
+        check_file(call, file)?;
+        // Elsewhere than behind a dot, a suffix can complete a protected name.
+        if !suffix.is_empty() && !suffix.starts_with('.') {
+            check_file(call, &with_suffix(file, suffix))?;
+        }
+    }
+    Ok(())
+}
+
+fn check_file(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {
+    writers::check_target(call, file).map_err(|denial| match denial.rule.as_ref() {
+        "R27" => denial.instead(
+            "name the files or a pattern, such as src/*.ts; find works in a directory below the \
+             project root: find src -name '*.ts' -exec sed -i 's/old/new/' {} +",
+        ),
+        _ => denial,
+    })
+}
+
+/// Returns whether a backup with this suffix lies beside its file.
+fn is_plain_suffix(suffix: &str) -> bool {
+    suffix
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"._~-".contains(&byte))
+}
+
+fn with_suffix<'s>(file: &Arg<'s>, suffix: &str) -> Arg<'s> {
+    Arg {
+        text: format!("{}{suffix}", file.text).into(),
+        parts: Cow::Borrowed(&[]),
+        ..file.clone()
+    }
+}

@@ -1,0 +1,39 @@
+//! Options of profile tools that run code or write files.
+//!
+//! [`check`] judges them in run mode, [`check_tool`] what both modes have in common. The tables of
+//! options and their spellings are here for sync mode as well.
+
+mod argument_files;
+mod go_flags;
+mod outputs;
+mod own_args;
+mod programs;
+mod rustc_flags;
+pub(in crate::check::commands) mod spelling;
+pub(in crate::check::commands) mod targets;
+mod tool;
+
+use crate::check::call::{Call, Checked};
+
+pub(in crate::check::commands) use self::own_args::own_args;
+pub(in crate::check::commands) use self::tool::Tool;
+
+/// Judges the options of a tool in run mode.
+pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
+    let tool = Tool {
+        call,
+        name: call.name,
+        args: call.args,
+        at: None,
+    };
+    check_tool(&tool)?;
+    outputs::check(&tool)
+}
+
+/// Checks that no option names code or programs that are not the project's, in both modes.
+pub(super) fn check_tool(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+    argument_files::check(tool)?;
+    go_flags::check(tool)?;
+    rustc_flags::check(tool)?;
+    programs::check(tool)
+}

@@ -1,0 +1,165 @@
+//! Files and folders that a tool writes in run mode: inside the project, or in `/tmp`.
+
+use super::Tool;
+use super::own_args::own_args;
+use super::targets::{listings, run_targets, targets, working_folders};
+use crate::Rule;
+use crate::check::arg::Arg;
+use crate::check::assignments;
+use crate::check::call::Checked;
+use crate::check::write_target::{Root, escapes};
+
+/// Checks that what options and operands name lies where agents may write.
+pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+    let own = Tool {
+        args: own_args(tool.name, tool.args),
+        ..*tool
+    };
+    let options = [targets(tool.name), run_targets(tool.name)].concat();
+    for target in own.values_of(&options).into_iter().flatten() {
+        written(&own, &target)?;
+    }
+    for listing in listings(tool.name) {
+        for value in own.values_of(listing.options).into_iter().flatten() {
+            for place in listing.places(&value) {
+                written(&own, &place)?;
+            }
+        }
+    }
+    cleans_only_what_is_made(&own)?;
+    works_inside(&own)?;
+    operands_are_inside(&own)
+}
+
+fn written(tool: &Tool<'_, '_, '_, '_>, target: &Arg<'_>) -> Checked {
+    match target.known() {
+        Some("-" | "" | "stdout" | "stderr") => Ok(()),
+        // Some tools expand it by themselves.
+        Some(path) if path.starts_with('~') => Err(escapes(target, Rule::R28)),
+        Some(_) => tool.call.write_target(target, Root::Accepted),
+        None => match known_folders(tool, target) {
+            Some(path) => {
+                let path = Arg::plain(path, target.span);
+                tool.call.write_target(&path, Root::Refused)
+            }
+            None => tool.call.write_target(target, Root::Accepted),
+        },
+    }
+}
+
+/// Returns a path like those that `target` becomes, if only names in it are not known:
+/// `bin/app-$os` in a loop over names.
+fn known_folders(tool: &Tool<'_, '_, '_, '_>, target: &Arg<'_>) -> Option<String> {
+    if target.is_static() {
+        return None;
+    }
+    let path = tool.call.with_plain_names(target)?;
+    // The option may be written together with its value.
+    let at = path.find(target.text.as_ref())?;
+    Some(path[at..].to_owned())
+}
+
+/// Checks that `cargo clean` and its kin empty a folder that only build tools fill.
+fn cleans_only_what_is_made(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+    let empties: &[&str] = match tool.name {
+        "cargo" if tool.args.iter().any(|arg| arg.is("clean")) => &["--target-dir"],
+        "vite" if tool.has_option(&["--emptyOutDir"]) => &["--outDir"],
+        "pytest" => &["--basetemp"],
+        "jest" => &["--coverageDirectory"],
+        _ => &[],
+    };
+    for folder in tool.values_of(empties).into_iter().flatten() {
+        let places = folder.known().and_then(|text| tool.call.here.resolve(text));
+        let is_made = |place: &str| assignments::is_made(tool.call.policy(), place);
+        if !places.is_some_and(|places| places.iter().all(|place| is_made(place))) {
+            let reason = format!("'{}' would be emptied", folder.text);
+            return Err(crate::Denial::by(Rule::R92, folder.span, reason)
+                .instead("use a folder below target, build or /tmp"));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that the tool works inside the project or `/tmp`.
+fn works_inside(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+    for place in tool
+        .values_of(working_folders(tool.name))
+        .into_iter()
+        .flatten()
+    {
+        let leads_out = |text: &str| !tool.call.is_in_reach(text);
+        if place.tilde || place.known().is_some_and(leads_out) {
+            return Err(escapes(&place, Rule::R92));
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a tool makes or rewrites the files that its operands name.
+fn writes_operands(tool: &Tool<'_, '_, '_, '_>) -> bool {
+    let mut words = tool.args.iter().filter_map(|arg| arg.known());
+    let mut has = |names: &[&str]| words.any(|word| names.contains(&word));
+    match tool.name {
+        "venv" | "virtualenv" | "black" | "isort" | "rustfmt" | "phpcbf" | "pint" | "rector" => {
+            true
+        }
+        "alembic" => has(&["init"]),
+        "autopep8" | "yapf" => has(&["-i", "--in-place"]),
+        "playwright" => has(&["screenshot", "pdf"]),
+        "cargo" => has(&["new", "init", "vendor"]),
+        "tox" => has(&["devenv", "d"]),
+        "rubocop" | "standardrb" => tool.args.iter().any(|arg| {
+            let text = arg.text.as_ref();
+            let letters = text.strip_prefix('-').filter(|it| !it.starts_with('-'));
+            letters.is_some_and(|letters| letters.contains(['a', 'A', 'x']))
+                || text.starts_with("--a")
+                || text.starts_with("--fix")
+        }),
+        "hatch" => has(&["new", "build"]),
+        "poetry" | "rails" | "hanami" | "symfony" | "laminas" => has(&["new"]),
+        "uv" => has(&["init", "venv"]),
+        "deno" => has(&["init", "fmt", "--fix"]),
+        "bun" => has(&["init", "create"]),
+        "bundle" | "bundler" => has(&["gem"]),
+        "composer" => has(&["create-project"]),
+        "django-admin" => has(&["startproject", "startapp"]),
+        "prettier" => has(&["--write", "-w"]),
+        "eslint" | "standard" | "biome" | "oxlint" | "stylelint" => has(&[
+            "--fix",
+            "--write",
+            "--apply",
+            "--fix-layout",
+            "-a",
+            "-A",
+            "-x",
+        ]),
+        "ruff" => has(&[
+            "format",
+            "--fix",
+            "--fix-only",
+            "--unsafe-fixes",
+            "--add-noqa",
+        ]),
+        "gofmt" | "gofumpt" | "goimports" => has(&["-w"]),
+        "php-cs-fixer" => has(&["fix"]),
+        "pyright" | "basedpyright" => has(&["--createstub"]),
+        _ => false,
+    }
+}
+
+fn operands_are_inside(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+    if !writes_operands(tool) {
+        return Ok(());
+    }
+    let leads_out = |operand: &&Arg<'_>| {
+        let text = operand.text.as_ref();
+        let is_path = text.starts_with('/') || text.split('/').any(|part| part == "..");
+        operand.tilde || (operand.is_static() && is_path && !tool.call.is_in_reach(text))
+    };
+    if let Some(operand) = tool.operands().find(leads_out) {
+        return Err(escapes(operand, Rule::R92));
+    }
+    tool.operands()
+        .filter(|operand| operand.known().is_some())
+        .try_for_each(|operand| tool.call.write_target(operand, Root::Accepted))
+}

@@ -1,0 +1,140 @@
+//! The arguments that a tool reads itself, in front of those that it hands on.
+
+use super::targets::{run_targets, targets};
+use crate::check::arg::Arg;
+
+/// Options of `tool` that take the next argument and write nothing.
+fn values(tool: &str) -> &'static [&'static str] {
+    match tool {
+        "coverage" => &["--rcfile", "--source", "--include", "--omit", "--context"],
+        "node" | "ts-node" | "tsx" => &[
+            "-r",
+            "--require",
+            "--import",
+            "--loader",
+            "--experimental-loader",
+            "-C",
+            "--conditions",
+            "--env-file",
+            "--input-type",
+            "--title",
+        ],
+        "deno" => &[
+            "-c",
+            "--config",
+            "--import-map",
+            "--cert",
+            "--location",
+            "--env-file",
+        ],
+        "bun" => &[
+            "-r",
+            "--preload",
+            "--env-file",
+            "--cwd",
+            "-c",
+            "--config",
+            "-F",
+            "--filter",
+        ],
+        "python" | "python3" => &["-X", "-W"],
+        "ruby" => &["-I", "-r", "-C", "-E", "-e"],
+        "php" => &["-c", "-d", "-z", "-S", "-t"],
+        "go" => &[
+            "-C", "-tags", "-ldflags", "-gcflags", "-p", "-mod", "-modfile",
+        ],
+        "uv" | "uvx" => &[
+            "--project",
+            "--directory",
+            "--python",
+            "-p",
+            "--config-file",
+        ],
+        "poetry" => &["-C", "--directory", "-P", "--project"],
+        "pdm" => &["-p", "--project", "-c", "--config"],
+        "npm" | "pnpm" => &[
+            "-w",
+            "--workspace",
+            "-C",
+            "--prefix",
+            "--dir",
+            "-F",
+            "--filter",
+        ],
+        "yarn" => &["--cwd"],
+        "composer" => &["-d", "--working-dir"],
+        "conda" => &["-n", "--name", "-p", "--prefix"],
+        _ => &[],
+    }
+}
+
+/// Subcommands that hand on what follows their first operand.
+fn hands_on(tool: &str, word: &str) -> bool {
+    match tool {
+        "deno" => matches!(word, "run" | "serve" | "eval" | "task" | "x" | "repl"),
+        "bun" => matches!(word, "run" | "x" | "exec" | "repl" | "create"),
+        "coverage" | "go" => word == "run",
+        "uv" => matches!(word, "run" | "tool"),
+        "npm" | "pnpm" | "yarn" => {
+            matches!(
+                word,
+                "exec"
+                    | "x"
+                    | "dlx"
+                    | "run"
+                    | "run-script"
+                    | "test"
+                    | "t"
+                    | "start"
+                    | "create"
+                    | "init"
+                    | "explore"
+                    | "node"
+                    | "workspace"
+                    | "workspaces"
+            )
+        }
+        "poetry" | "pdm" | "hatch" | "conda" | "pipx" => matches!(word, "run" | "env"),
+        "bundle" | "bundler" => word == "exec",
+        "composer" => matches!(word, "exec" | "run" | "run-script"),
+        "rustup" => word == "run",
+        _ => false,
+    }
+}
+
+/// Returns the arguments that `tool` reads itself.
+pub(in crate::check::commands) fn own_args<'a, 's>(
+    tool: &str,
+    args: &'a [Arg<'s>],
+) -> &'a [Arg<'s>] {
+    let is_end = |arg: &Arg<'_>| arg.is("--") || (tool == "go" && arg.is("-args"));
+    let end = args.iter().position(is_end).unwrap_or(args.len());
+    let args = &args[..end];
+    let is_value_behind = |before: &Arg<'_>| {
+        let text = before.text.as_ref();
+        let mut written = targets(tool).iter().chain(run_targets(tool));
+        values(tool).contains(&text) || written.any(|option| *option == text)
+    };
+    let is_operand = |at: &usize| {
+        let is_value = at
+            .checked_sub(1)
+            .is_some_and(|before| is_value_behind(&args[before]));
+        !args[*at].text.starts_with('-') && !is_value
+    };
+    let mut operands = (0..args.len()).filter(is_operand);
+    let Some(first) = operands.next() else {
+        return args;
+    };
+    let word = args[first].text.as_ref();
+    let end = match tool {
+        "npx" | "bunx" | "uvx" | "node" | "ts-node" | "tsx" | "ruby" | "irb" | "php" => first,
+        "python" | "python3" => {
+            let is_code = |arg: &Arg<'_>| matches!(arg.text.get(..2), Some("-c" | "-m"));
+            args.iter().position(is_code).unwrap_or(first).min(first)
+        }
+        "deno" | "bun" if word.contains(['.', '/']) => first,
+        _ if hands_on(tool, word) => operands.next().unwrap_or(args.len()),
+        _ => args.len(),
+    };
+    &args[..end]
+}

@@ -1,0 +1,134 @@
+//! The ways in which tools let their options be written.
+
+/// Tells whether `tool` takes `written`, without its value, for `option`.
+///
+/// Dashes inside and letter case do not count, because many tools do not mind them and the others
+/// would refuse the option. Letters are what they are.
+pub(in crate::check::commands) fn means(tool: &str, written: &str, option: &str) -> bool {
+    if written == option {
+        return true;
+    }
+    // Most options are told apart by their first letter.
+    let first = |name: &str| {
+        let mut bytes = name.bytes().filter(|byte| !matches!(byte, b'-' | b'_'));
+        bytes.next().map(|byte| byte.to_ascii_lowercase())
+    };
+    if tool != "go" && first(written) != first(option) {
+        return false;
+    }
+    let is_long = written.starts_with("--") || (written.starts_with('-') && has_one_dash(tool));
+    let (given, full) = (plain(tool, written), plain(tool, option));
+    if !is_long || full.len() == 1 {
+        return is_long && given == full;
+    }
+    // `--outputFile.json` is one of several.
+    let is_one_of = given
+        .strip_prefix(&full)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    let least = match tool {
+        "cucumber" | "rspec" | "rubocop" => 2,
+        _ => 3,
+    };
+    let is_beginning = given.len() >= least && full.starts_with(&given);
+    is_one_of || (shortens(tool) && is_beginning && !WHOLE.contains(&given.as_str()))
+}
+
+/// Returns the name of an option without what does not count.
+pub(in crate::check::commands) fn plain(tool: &str, option: &str) -> String {
+    let name = option.trim_start_matches('-');
+    let name = match tool {
+        "go" => name.strip_prefix("test.").unwrap_or(name),
+        _ => name,
+    };
+    let counts = |c: &char| !matches!(c, '-' | '_');
+    name.chars()
+        .filter(counts)
+        .map(|c| c.to_ascii_lowercase())
+        .collect()
+}
+
+/// Tells whether a long option of `tool` may have one dash only.
+pub(in crate::check::commands) fn has_one_dash(tool: &str) -> bool {
+    matches!(
+        tool,
+        "go" | "gofmt" | "goimports" | "golint" | "gopls" | "staticcheck" | "tsc" | "vue-tsc"
+    )
+}
+
+/// Tells whether `tool` takes the beginning of an option for the whole.
+pub(in crate::check::commands) fn shortens(tool: &str) -> bool {
+    matches!(
+        tool,
+        "codeception"
+            | "composer"
+            | "cucumber"
+            | "flake8"
+            | "mypy"
+            | "nox"
+            | "npm"
+            | "pip"
+            | "pip3"
+            | "pest"
+            | "php-cs-fixer"
+            | "phpstan"
+            | "phpunit"
+            | "pylint"
+            | "rspec"
+            | "rubocop"
+            | "tox"
+            | "unittest"
+    )
+}
+
+/// Names that are beginnings of others, and options by themselves.
+const WHOLE: &[&str] = &[
+    "cache", "coverage", "format", "log", "output", "pre", "report", "testdox",
+];
+
+/// Letters of `tool` that take no value, so that another letter may follow in the same argument.
+pub(in crate::check::commands) fn flags(tool: &str) -> &'static str {
+    match tool {
+        "cucumber" => "bdqvwx",
+        "jest" | "vitest" => "befhiovw",
+        "pytest" => "lqsvx",
+        "rspec" => "bcdw",
+        "rubocop" => "dDElLSFV",
+        "ruff" => "ehnqsvw",
+        "tox" => "anqrv",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_is_known_however_it_is_written() {
+        for (tool, written, option) in [
+            ("jest", "--coverage-directory", "--coverageDirectory"),
+            ("vitest", "--outputFile.json", "--outputFile"),
+            ("go", "--test.cpuprofile", "-cpuprofile"),
+            ("go", "--o", "-o"),
+            ("tsc", "-tsbuildinfofile", "--tsBuildInfoFile"),
+            ("mypy", "--html-r", "--html-report"),
+            ("node", "--redirect_warnings", "--redirect-warnings"),
+        ] {
+            assert!(means(tool, written, option), "{tool} {written}");
+        }
+    }
+
+    #[test]
+    fn other_options_are_others() {
+        for (tool, written, option) in [
+            ("jest", "--coverage", "--coverageDirectory"),
+            ("pest", "--coverage", "--coverage-clover"),
+            ("jest", "coverageDirectory", "--coverageDirectory"),
+            ("ruff", "-O", "-o"),
+            ("ruff", "--output", "--output-file"),
+            ("vitest", "--outputFiles", "--outputFile"),
+        ] {
+            assert!(!means(tool, written, option), "{tool} {written}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! A tool and its arguments, whoever starts it.
+
+use super::spelling::{flags, means};
+use crate::check::arg::Arg;
+use crate::check::call::Call;
+
+/// A tool and its arguments, also when another tool starts it.
+pub(in crate::check::commands) struct Tool<'t, 'c, 'w, 's> {
+    pub(in crate::check::commands) call: &'t Call<'c, 'w, 's>,
+    pub(in crate::check::commands) name: &'t str,
+    pub(in crate::check::commands) args: &'t [Arg<'s>],
+    /// Where the first operand stands, if it is one that has subcommands.
+    pub(in crate::check::commands) at: Option<usize>,
+}
+
+impl<'t, 's> Tool<'t, '_, '_, 's> {
+    /// Returns the arguments that are no options.
+    pub(in crate::check::commands) fn operands(&self) -> impl Iterator<Item = &'t Arg<'s>> {
+        self.args
+            .iter()
+            .filter(|arg| !arg.text.starts_with('-') && !arg.text.starts_with('+'))
+    }
+
+    /// Returns the subcommand, if it is known.
+    pub(in crate::check::commands) fn first(&self) -> Option<&'t str> {
+        self.args.get(self.at?)?.known()
+    }
+
+    /// Returns the word right behind the subcommand.
+    pub(in crate::check::commands) fn second(&self) -> Option<&'t str> {
+        self.args.get(self.at? + 1)?.known()
+    }
+
+    /// Tells whether one of the arguments in front of `--` is exactly `text`.
+    pub(in crate::check::commands) fn has(&self, text: &str) -> bool {
+        let mut own = self.args.iter().take_while(|arg| !arg.is("--"));
+        own.any(|arg| arg.is(text))
+    }
+
+    /// Tells whether one of the arguments is exactly `text`, also behind `--`.
+    pub(in crate::check::commands) fn has_anywhere(&self, text: &str) -> bool {
+        self.args.iter().any(|arg| arg.is(text))
+    }
+
+    /// Tells whether one of the options is there, also with a value.
+    pub(in crate::check::commands) fn has_option(&self, names: &[&str]) -> bool {
+        self.args.iter().any(|arg| {
+            let text = arg.text.as_ref();
+            names.contains(&text.split('=').next().unwrap_or(text))
+        })
+    }
+
+    /// Tells whether an option begins with one of these.
+    pub(in crate::check::commands) fn has_option_like(&self, starts: &[&str]) -> bool {
+        let mut options = self.args.iter().map(|arg| arg.text.as_ref());
+        options.any(|text| starts.iter().any(|start| text.starts_with(start)))
+    }
+
+    /// Returns the values of the options `names`: written together, behind `=`, or next. A name
+    /// that ends in `=` has a value only behind that; one that ends in `?` takes the next argument
+    /// unless that is an option.
+    pub(in crate::check::commands) fn values_of(&self, names: &[&str]) -> Vec<Option<Arg<'s>>> {
+        let mut values = Vec::new();
+        for (at, arg) in self.args.iter().enumerate() {
+            let text = arg.text.as_ref();
+            let name = text.split('=').next().unwrap_or(text);
+            let next = || self.args.get(at + 1).cloned();
+            let has_value = text.len() > name.len() || !arg.is_static();
+            let is_option_next = || next().is_some_and(|next| next.text.starts_with('-'));
+            let is_named = |option: &&str| {
+                if let Some(option) = option.strip_suffix('=') {
+                    return has_value && means(self.name, name, option);
+                }
+                match option.strip_suffix('?') {
+                    Some(option) => {
+                        means(self.name, name, option) && (has_value || !is_option_next())
+                    }
+                    None => means(self.name, name, option),
+                }
+            };
+            if names.iter().any(is_named) {
+                values.push(match has_value {
+                    true => Some(arg.without_first(name.len() + 1)),
+                    false => next(),
+                });
+                continue;
+            }
+            let short = names.iter().filter(|option| option.len() == 2);
+            let ends = short.filter_map(|option| end_of_letter(self.name, text, &option[1..]));
+            for end in ends {
+                values.push(match end < text.len() || !arg.is_static() {
+                    true => Some(arg.without_first(end)),
+                    false => next(),
+                });
+            }
+        }
+        values
+    }
+}
+
+/// Returns where `letter` ends in `text`, one or more short options of `tool`.
+fn end_of_letter(tool: &str, text: &str, letter: &str) -> Option<usize> {
+    let letters = text.strip_prefix('-')?;
+    let behind = letters.trim_start_matches(|flag| flags(tool).contains(flag));
+    // A flag that is called so counts as well.
+    let behind = if letters.starts_with(letter) {
+        letters
+    } else {
+        behind
+    };
+    let rest = behind.strip_prefix(letter)?;
+    Some(text.len() - rest.len())
+}

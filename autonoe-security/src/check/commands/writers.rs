@@ -1,0 +1,177 @@
+//! Commands that write files of the project: `tee`, `touch`, `rmdir`.
+
+use super::chmod;
+use super::listed::{self, Listed};
+use crate::Rule;
+use crate::check::arg::Arg;
+use crate::check::call::{Call, Checked};
+use crate::check::options::{Seen, Table, Takes};
+use crate::check::path;
+use crate::check::resolve::arguments;
+use crate::check::write_target::{Root, protected};
+use crate::syntax::Part;
+
+/// Checks a file that a command changes or creates, by the rules of redirections.
+///
+/// A pattern never matches hidden files, and the directory in front of it decides. The variable of a
+/// `for` stands for the words of its list.
+pub(super) fn check_target(call: &Call<'_, '_, '_>, target: &Arg<'_>) -> Checked {
+    match loop_words(call, target) {
+        Some(words) => words.iter().try_for_each(|word| check_word(call, word)),
+        None => check_word(call, target),
+    }
+}
+
+/// Returns what the quoted variable of a `for` may be, if nothing else sets it.
+fn loop_words<'s>(call: &Call<'_, '_, 's>, target: &Arg<'_>) -> Option<Vec<Arg<'s>>> {
+    let [Part::DoubleQuoted(inner)] = &target.parts[..] else {
+        return None;
+    };
+    let [part] = &inner[..] else {
+        return None;
+    };
+    let scope = call.walk.scope;
+    let mut args = Vec::new();
+    for word in scope.loop_words(part, target.span.start())? {
+        arguments(word, scope, &mut args).ok()?;
+    }
+    // A word that holds a variable itself may be anything.
+    let is_known = !args.is_empty() && args.iter().all(|arg| arg.is_static() && !arg.tilde);
+    is_known.then_some(args)
+}
+
+fn check_word(call: &Call<'_, '_, '_>, target: &Arg<'_>) -> Checked {
+    let text = target.text.as_ref();
+    let first = target.globs.first().filter(|_| target.is_static());
+    let Some(first) = first.filter(|_| !chmod::is_wild(target)) else {
+        return call.write_target(target, Root::Refused);
+    };
+    if path::is_protected(path::below(text, call.policy().project_dir())) {
+        return Err(protected(target, &format!("'{text}'")));
+    }
+    let folder = match text[..*first].rfind('/') {
+        None => ".",
+        Some(slash) => &text[..=slash],
+    };
+    let folder = Arg {
+        text: folder.to_owned().into(),
+        globs: Vec::new(),
+        ..target.clone()
+    };
+    call.write_target(&folder, Root::Accepted)
+}
+
+const TEE: Listed = Listed {
+    flags: "aip",
+    table: Table {
+        short_values: "",
+        short_maybe: "",
+        long: &[
+            ("append", Takes::Nothing),
+            ("help", Takes::Nothing),
+            ("ignore-interrupts", Takes::Nothing),
+            ("output-error", Takes::Maybe),
+            ("version", Takes::Nothing),
+        ],
+    },
+    refused: &[],
+    rule: Rule::R84,
+    instead: "use tee FILE, or tee -a FILE",
+};
+
+pub(super) fn tee(call: &Call<'_, '_, '_>) -> Checked {
+    let is_file = |arg: &&Arg<'_>| !is_process(arg);
+    let files: Vec<Arg<'_>> = call.args.iter().filter(is_file).cloned().collect();
+    let call = Call {
+        args: &files,
+        ..*call
+    };
+    refuse_unknown_targets(&call)?;
+    for seen in listed::read(&call, &TEE)? {
+        if let Seen::Operand(file) = seen {
+            call.write_target(file, Root::Refused)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether the operand is `>(..)`, whose commands are judged by themselves.
+fn is_process(file: &Arg<'_>) -> bool {
+    matches!(&file.parts[..], [Part::ProcessSubstitution(_)])
+}
+
+/// Refuses a target of which nothing is known for what it is, before it is taken for an option.
+fn refuse_unknown_targets(call: &Call<'_, '_, '_>) -> Checked {
+    let is_unknown = |arg: &&Arg<'_>| !arg.is_static() && arg.text.is_empty();
+    match call.args.iter().find(is_unknown) {
+        Some(arg) => call.write_target(arg, Root::Refused),
+        None => Ok(()),
+    }
+}
+
+const TOUCH: Listed = Listed {
+    flags: "acfhm",
+    table: Table {
+        short_values: "drtA",
+        short_maybe: "",
+        long: &[
+            ("date", Takes::Value),
+            ("help", Takes::Nothing),
+            ("no-create", Takes::Nothing),
+            ("no-dereference", Takes::Nothing),
+            ("reference", Takes::Value),
+            ("time", Takes::Value),
+            ("version", Takes::Nothing),
+        ],
+    },
+    refused: &[],
+    rule: Rule::R84,
+    instead: "use touch FILE",
+};
+
+pub(super) fn touch(call: &Call<'_, '_, '_>) -> Checked {
+    let seen = listed::read(call, &TOUCH)?;
+    for seen in seen {
+        if let Seen::Operand(file) = seen {
+            check_target(call, file)?;
+        }
+    }
+    Ok(())
+}
+
+const RMDIR: Listed = Listed {
+    flags: "pv",
+    table: Table {
+        short_values: "",
+        short_maybe: "",
+        long: &[
+            ("help", Takes::Nothing),
+            ("ignore-fail-on-non-empty", Takes::Nothing),
+            ("parents", Takes::Nothing),
+            ("verbose", Takes::Nothing),
+            ("version", Takes::Nothing),
+        ],
+    },
+    refused: &[],
+    rule: Rule::R84,
+    instead: "use rmdir DIR",
+};
+
+/// It removes empty directories only.
+pub(super) fn rmdir(call: &Call<'_, '_, '_>) -> Checked {
+    refuse_unknown_targets(call)?;
+    let seen = listed::read(call, &RMDIR)?;
+    let takes_parents = seen.iter().any(
+        |seen| matches!(seen, Seen::Option { name, .. } if name == "-p" || name == "--parents"),
+    );
+    for seen in seen {
+        let Seen::Operand(folder) = seen else {
+            continue;
+        };
+        check_target(call, folder)?;
+        if takes_parents && !path::stays_below(&folder.text) {
+            return Err(protected(folder, &format!("a parent of '{}'", folder.text)));
+        }
+    }
+    Ok(())
+}

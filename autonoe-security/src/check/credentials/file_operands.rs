@@ -1,0 +1,316 @@
+//! Arguments that name files, and whether a command reads them.
+
+use std::ops::Range;
+
+use super::program_text::may_name_place;
+use super::{NAMES_ONLY, possible_paths};
+use crate::check::arg::Arg;
+use crate::check::call::Call;
+use crate::check::path_pattern::EXPANSION;
+use crate::check::scope::{Fact, Scope};
+
+/// Commands whose first operand is a pattern or a program.
+const PATTERN_FIRST: &[&str] = &[
+    "awk", "egrep", "fd", "fdfind", "fgrep", "gawk", "grep", "jq", "mawk", "nawk", "rg", "sed",
+];
+
+/// Options of git that take text.
+const GIT_TEXT: &[&str] = &[
+    "-m",
+    "-S",
+    "-G",
+    "--message",
+    "--grep",
+    "--author",
+    "--committer",
+    "--format",
+    "--pretty",
+    "--trailer",
+];
+
+/// Names of files that hold credentials, which a search must not look for.
+const FILE_NAMES: &[&str] = &[
+    "authorized_keys",
+    "config",
+    "config.json",
+    "credentials",
+    "environ",
+    "hosts.yml",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "id_rsa",
+    "known_hosts",
+    "netrc",
+    "npmrc",
+    "shadow",
+    "token",
+];
+
+/// Tells quickly that a static argument is no path to a place of credentials.
+pub(super) fn is_innocent(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> bool {
+    let text = arg.text.as_ref();
+    let is_project = !call.policy().project_holds_credentials() && !call.here.may_be_outside();
+    if !arg.is_static() || arg.tilde || !is_project {
+        return false;
+    }
+    // Any file may be a symlink.
+    if call.walk.links.is_some() && !text.starts_with('-') && reads_files(call) {
+        return false;
+    }
+    if call.name == "printf" && text.contains('%') {
+        return false;
+    }
+    if !text.contains('/') {
+        let is_program = text.contains(['\'', '"', '`']) && may_name_place(text);
+        return !text.starts_with('~') && text != ".." && !is_program;
+    }
+    let is_plain =
+        !text.contains("..") && !text.contains([' ', '=', '@', ':', ',', ';', '<', '(', '"', '\'']);
+    let is_in_project = |path: &str| {
+        let below = path.strip_prefix(call.policy().project_dir());
+        below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+    };
+    is_plain && (!text.starts_with(['/', '~', '-']) || is_in_project(text))
+}
+
+/// Tells the files among the arguments of a command from patterns and texts.
+pub(super) struct Files {
+    /// Where the pattern of a search or a program stands.
+    pattern: Option<usize>,
+    /// The arguments of find that are directories to search.
+    starts: Range<usize>,
+}
+
+impl Files {
+    pub(super) fn of(call: &Call<'_, '_, '_>) -> Self {
+        let is_option = |arg: &Arg<'_>| arg.text.starts_with('-') && arg.text.len() > 1;
+        let (skipped, has_pattern) = match call.name {
+            "git" if call.args.first().is_some_and(|arg| arg.is("grep")) => (1, true),
+            name => (0, PATTERN_FIRST.contains(&name)),
+        };
+        let names_pattern = |arg: &Arg<'_>| match arg.text.strip_prefix("--") {
+            Some(long) => ["reg", "file", "expr"]
+                .iter()
+                .any(|option| long.starts_with(option)),
+            None => arg.text.starts_with('-') && arg.text.contains(['e', 'f']),
+        };
+        // `-m 5` and `-C 3`; a number elsewhere is the pattern.
+        let counts = matches!(call.name, "egrep" | "fgrep" | "git" | "grep" | "rg");
+        let is_count = |at: usize| {
+            let text = call.args[at].text.as_ref();
+            let before = at.checked_sub(1).map(|before| &call.args[before]);
+            let option = before.and_then(|it| it.text.strip_prefix('-'));
+            let is_option = option.is_some_and(|it| it.ends_with(['m', 'A', 'B', 'C']));
+            counts && is_option && text.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        let mut args = call.args.iter().enumerate().skip(skipped);
+        let pattern = match has_pattern && !call.args.iter().any(names_pattern) {
+            true => args
+                .find(|(at, arg)| !is_option(arg) && !is_count(*at))
+                .map(|(at, _)| at),
+            false => None,
+        };
+        let all = 0..call.args.len();
+        let starts = match call.name {
+            // It reads the names of files from a file.
+            "find" if call.has("-files0-from") => all,
+            "find" => {
+                let is_leading = |arg: &Arg<'_>| {
+                    matches!(arg.text.as_ref(), "-H" | "-L" | "-P") || arg.text.starts_with("-O")
+                };
+                let mut args = call.args.iter().enumerate();
+                let first = args.find(|(_, arg)| !is_leading(arg));
+                let start = first.map_or(0, |(at, _)| at);
+                let behind = &call.args[start..];
+                let end = behind
+                    .iter()
+                    .position(|arg| arg.text.starts_with(['-', '(', '!']));
+                start..end.map_or(all.end, |end| start + end)
+            }
+            _ => all,
+        };
+        Self { pattern, starts }
+    }
+
+    /// Returns the texts that the argument `at` may become, if it can name files.
+    pub(super) fn texts(
+        &self,
+        call: &Call<'_, '_, '_>,
+        at: usize,
+        arg: &Arg<'_>,
+    ) -> Option<Vec<String>> {
+        if self.pattern == Some(at) || !self.starts.contains(&at) || is_text_of_git(call, at, arg) {
+            return None;
+        }
+        let texts = match call.name {
+            "printf" => vec![printed(call, at, arg)],
+            _ => possible_paths::of_arg(call.walk.scope, arg),
+        };
+        let prints = matches!(call.name, "echo" | "printf");
+        let split = |text: &String| -> Vec<String> {
+            let is_sentence = text.contains([' ', '\n', '\t']);
+            match is_sentence {
+                // The words may become arguments of another command.
+                true if prints => text.split_whitespace().map(str::to_owned).collect(),
+                true if !text.starts_with(['/', '~']) => Vec::new(),
+                _ => vec![text.clone()],
+            }
+        };
+        Some(texts.iter().flat_map(split).collect())
+    }
+}
+
+/// Returns what `printf` makes of the argument `at`: with `%s` filled in, if it is a format.
+fn printed(call: &Call<'_, '_, '_>, at: usize, arg: &Arg<'_>) -> String {
+    let text_of = |arg: &Arg<'_>| {
+        let texts = possible_paths::of_arg(call.walk.scope, arg);
+        texts.into_iter().next().unwrap_or_default()
+    };
+    let format = text_of(arg);
+    let mut values = call.args[at + 1..].iter();
+    let mut pieces = format.split("%s");
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        match values.next() {
+            Some(value) => text.push_str(&text_of(value)),
+            None => text.push(EXPANSION),
+        }
+        text.push_str(piece);
+    }
+    text.replace("\\n", " ").replace("\\0", " ")
+}
+
+fn is_text_of_git(call: &Call<'_, '_, '_>, at: usize, arg: &Arg<'_>) -> bool {
+    if call.name != "git" {
+        return false;
+    }
+    let before = at
+        .checked_sub(1)
+        .map_or("", |at| call.args[at].text.as_ref());
+    let text = arg.text.as_ref();
+    let attaches = |option: &str| match option.starts_with("--") {
+        true => text
+            .strip_prefix(option)
+            .is_some_and(|rest| rest.starts_with('=')),
+        false => text.starts_with(option),
+    };
+    GIT_TEXT.contains(&before) || GIT_TEXT.iter().any(|option| attaches(option))
+}
+
+/// Returns the paths that an argument may contain: the whole of it, and what follows an option or a
+/// separator.
+pub(super) fn paths_in(text: &str) -> impl Iterator<Item = &str> {
+    let is_option = text.starts_with('-') && !text.starts_with("--");
+    let starts = text.char_indices().filter(move |(at, c)| {
+        let is_start = matches!(*c, '/' | '~' | '\u{4}' | '\u{5}' | EXPANSION)
+            || text[*at..].starts_with("../");
+        let before = text[..*at].chars().next_back();
+        is_start
+            && match before {
+                Some(':') if text[*at..].starts_with("//") => {
+                    text[..*at].to_ascii_lowercase().ends_with("file:")
+                }
+                Some('=' | '@' | ':' | ',' | ';' | '<' | '(' | '"' | '\'') => true,
+                Some(letter) => is_option && *at > 1 && letter.is_alphanumeric(),
+                None => false,
+            }
+    });
+    let ends = |path: &str| path.find([';', ',', '"', '\'', ')']);
+    let whole = move |(at, _): (usize, char)| {
+        let path = &text[at..];
+        let first = ends(path).map_or(path, |end| &path[..end]);
+        [path, first]
+    };
+    std::iter::once(text).chain(starts.flat_map(whole))
+}
+
+/// Returns whether a command reads the files that it is given.
+pub(super) fn reads_files(call: &Call<'_, '_, '_>) -> bool {
+    match call.name {
+        "cd" | "type" | "which" => false,
+        "find" | "fd" | "fdfind" if runs_reader(call) => true,
+        name => !NAMES_ONLY.contains(&name) || reads_names_from_file(call) || passes_names_on(call),
+    }
+}
+
+/// Returns whether a command reads everything below the directories that it is given.
+pub(super) fn reads_directories(call: &Call<'_, '_, '_>) -> bool {
+    let has = |letters: &[char], names: &[&str]| {
+        call.args.iter().any(|arg| {
+            let text = arg.text.as_ref();
+            match text.strip_prefix("--") {
+                Some(long) => names.iter().any(|name| long.starts_with(name)),
+                None => text.starts_with('-') && text.contains(letters),
+            }
+        })
+    };
+    match call.name {
+        "rg" | "tar" | "zip" | "rsync" | "scp" | "7z" | "ag" | "ack" | "ugrep" => true,
+        "grep" | "egrep" | "fgrep" => has(&['r', 'R', 'd'], &["r", "dereference-r", "directories"]),
+        "cp" => has(&['r', 'R', 'a'], &["r", "a"]),
+        "diff" => has(&['r'], &["r"]),
+        "git" => {
+            let subcommands = ["grep", "diff", "add", "hash-object"];
+            call.has("--no-index") || subcommands.iter().any(|name| call.has(name))
+        }
+        "find" | "fd" | "fdfind" => {
+            runs_reader(call) || (passes_names_on(call) && may_find_credentials(call))
+        }
+        _ => false,
+    }
+}
+
+/// Returns whether find runs a command that reads the files.
+fn runs_reader(call: &Call<'_, '_, '_>) -> bool {
+    let is_exec = |arg: &Arg<'_>| {
+        matches!(
+            arg.text.as_ref(),
+            "-exec" | "-execdir" | "-x" | "-X" | "--exec" | "--exec-batch"
+        )
+    };
+    let started = call.args.windows(2).filter(|pair| is_exec(&pair[0]));
+    let mut names = started.map(|pair| pair[1].text.as_ref());
+    names.any(|name| !NAMES_ONLY.contains(&name) && !matches!(name, "test" | "["))
+}
+
+/// Returns whether a command prints names that it reads from a file.
+fn reads_names_from_file(call: &Call<'_, '_, '_>) -> bool {
+    call.args.iter().any(|arg| {
+        let text = arg.text.as_ref();
+        text.contains("files0-from") || text.starts_with("--from") || text.ends_with("file")
+    })
+}
+
+fn passes_names_on(call: &Call<'_, '_, '_>) -> bool {
+    passes_names(call.walk.scope)
+}
+
+/// Returns whether a script passes names that one command prints on to another.
+pub(super) fn passes_names(scope: &Scope<'_>) -> bool {
+    const SIGNS: [&str; 10] = [
+        "xargs",
+        "$(",
+        "`",
+        "<(",
+        "read ",
+        "mapfile",
+        "readarray",
+        "files0-from",
+        "stdin-paths",
+        "parallel",
+    ];
+    scope.fact(Fact::PassesNames, |text| {
+        SIGNS.iter().any(|sign| text.contains(sign))
+    })
+}
+
+/// Returns whether a search may find a file with credentials: it looks for no other single name.
+fn may_find_credentials(call: &Call<'_, '_, '_>) -> bool {
+    let wanted = call
+        .args
+        .windows(2)
+        .filter(|pair| pair[0].is("-name") || pair[0].is("-iname"));
+    let mut names = wanted.map(|pair| pair[1].text.trim_start_matches('.'));
+    !names.any(|name| !name.contains(['*', '?', '[']) && !FILE_NAMES.contains(&name))
+}

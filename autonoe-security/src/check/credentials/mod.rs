@@ -1,0 +1,254 @@
+//! Keeps commands from reading places of credentials.
+
+mod file_operands;
+mod located;
+mod possible_paths;
+mod program_text;
+
+use std::fmt;
+
+use self::file_operands::Files;
+use self::located::Touch;
+use super::arg::Arg;
+use super::call::{Call, Checked};
+use super::directories::Directories;
+use super::judge::Owner;
+use super::walk::Walk;
+use crate::syntax::{Part, Span};
+use crate::{Denial, Rule};
+
+pub(crate) use self::located::may_hold_places;
+
+/// Commands that read no file: they only print names and metadata, or check that a file exists.
+const NAMES_ONLY: &[&str] = &[
+    "basename", "cd", "df", "dirname", "du", "echo", "fd", "fdfind", "find", "ls", "lsof",
+    "printf", "readlink", "realpath", "stat", "tree", "type", "which",
+];
+
+/// Commands that check a file, and wrappers whose inner command is judged by itself.
+const EXEMPT: &[&str] = &[
+    "[", "command", "env", "nice", "nohup", "setsid", "stdbuf", "test", "time", "timeout", "wait",
+];
+
+/// Checks that no argument of `call` names a place of credentials.
+pub(crate) fn check_arguments(call: &Call<'_, '_, '_>) -> Checked {
+    if call.name == "xargs" {
+        return check_argument_file(call);
+    }
+    if EXEMPT.contains(&call.name) {
+        return Ok(());
+    }
+    let mut files = None;
+    for (at, arg) in call.args.iter().enumerate() {
+        if file_operands::is_innocent(call, arg) {
+            continue;
+        }
+        let files = files.get_or_insert_with(|| Files::of(call));
+        let is_program = is_of_profile(call)
+            || (matches!(call.name, "echo" | "printf")
+                && program_text::is_piped_program(call.walk.scope));
+        if is_program && program_text::may_be_program(arg) {
+            check_program_text(call, &arg.parts, arg)?;
+        }
+        let Some(texts) = files.texts(call, at, arg) else {
+            continue;
+        };
+        for text in &texts {
+            check_text(call, arg, text)?;
+        }
+        check_link(call, arg)?;
+    }
+    if call.here.may_be_outside() && file_operands::reads_directories(call) {
+        // Without a directory they read the one that they run in.
+        check_text(call, &Arg::plain(".", call.span), ".")?;
+    }
+    Ok(())
+}
+
+/// Returns whether an argument that names a file may name a place of credentials, or, for a command
+/// that reads whole directories, a directory above one.
+///
+/// Validators of options with an unusual syntax use it, such as `-F x=@FILE`.
+pub(crate) fn is_credential_path(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> bool {
+    let texts = possible_paths::of_arg(call.walk.scope, file);
+    let mut touches = texts
+        .iter()
+        .filter_map(|text| touch(call.walk, call.here, text));
+    touches.any(|touch| match touch {
+        Touch::Inside(_) => true,
+        Touch::Above(_) => file_operands::reads_directories(call),
+    })
+}
+
+/// Checks that a file which is opened for reading is in no place of credentials.
+pub(crate) fn check_input(walk: &Walk<'_, '_>, here: &Directories<'_>, file: &Arg<'_>) -> Checked {
+    for text in possible_paths::of_arg(walk.scope, file) {
+        if let Some(Touch::Inside(place)) = touch(walk, here, &text) {
+            return Err(deny(written(walk, file), place, file.span));
+        }
+    }
+    check_real_path(walk, here, file)
+}
+
+/// Checks that a word which is kept for later, in a variable or a list, names no place of
+/// credentials.
+pub(crate) fn check_value(
+    walk: &Walk<'_, '_>,
+    here: &Directories<'_>,
+    parts: &[Part<'_>],
+    span: Span,
+) -> Checked {
+    // Most values are plain text without a path.
+    if let [Part::Literal(text) | Part::Quoted(text)] = parts
+        && !text.contains(['/', '~'])
+        && !walk.policy.project_holds_credentials()
+    {
+        return Ok(());
+    }
+    for text in possible_paths::of_parts(walk.scope, parts) {
+        if let Some(Touch::Inside(place)) = touch(walk, here, &text) {
+            return Err(deny("this value", place, span));
+        }
+    }
+    Ok(())
+}
+
+/// Checks the input that a here-document or here-string passes to the command `name`, which may be a
+/// program.
+pub(crate) fn check_program_input(
+    walk: &Walk<'_, '_>,
+    here: &Directories<'_>,
+    name: &str,
+    parts: &[Part<'_>],
+    span: Span,
+) -> Checked {
+    let program = walk.policy.known(name).and_then(|known| known.program);
+    let is_program = program.is_some_and(|program| matches!(program.owner, Owner::Profile(_)));
+    if name != "xargs" && !is_program {
+        return Ok(());
+    }
+    match program_text::place_in(walk, here, parts) {
+        Some(place) => Err(deny("this input", place, span)),
+        None => Ok(()),
+    }
+}
+
+/// Checks a here-document or here-string, whose lines may become names of files, or a program.
+pub(crate) fn check_here_document(
+    walk: &Walk<'_, '_>,
+    here: &Directories<'_>,
+    parts: &[Part<'_>],
+    span: Span,
+) -> Checked {
+    if file_operands::passes_names(walk.scope) {
+        for text in possible_paths::of_parts(walk.scope, parts) {
+            for line in text.lines() {
+                if let Some(Touch::Inside(place)) = touch(walk, here, line.trim()) {
+                    return Err(deny("this input", place, span));
+                }
+            }
+        }
+    }
+    let place = match program_text::is_piped_program(walk.scope) {
+        true => program_text::place_in(walk, here, parts),
+        false => None,
+    };
+    place.map_or(Ok(()), |place| Err(deny("this input", place, span)))
+}
+
+/// Checks the file from which `xargs` reads arguments.
+fn check_argument_file(call: &Call<'_, '_, '_>) -> Checked {
+    for (at, arg) in call.args.iter().enumerate() {
+        let before = at
+            .checked_sub(1)
+            .map_or("", |at| call.args[at].text.as_ref());
+        let is_file = matches!(before, "-a" | "--arg-file")
+            || arg.text.starts_with("-a")
+            || arg.text.starts_with("--arg-file=");
+        if is_file {
+            for text in possible_paths::of_arg(call.walk.scope, arg) {
+                check_text(call, arg, &text)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_of_profile(call: &Call<'_, '_, '_>) -> bool {
+    let known = call.policy().known(call.name);
+    let program = known.and_then(|known| known.program);
+    program.is_some_and(|program| matches!(program.owner, Owner::Profile(_)))
+}
+
+fn check_program_text(call: &Call<'_, '_, '_>, parts: &[Part<'_>], arg: &Arg<'_>) -> Checked {
+    let plain = [Part::Quoted(arg.text.as_ref().into())];
+    let parts = match parts {
+        [] => &plain[..],
+        parts => parts,
+    };
+    match program_text::place_in(call.walk, call.here, parts) {
+        Some(place) => Err(deny("this program", place, arg.span)),
+        None => Ok(()),
+    }
+}
+
+fn check_text(call: &Call<'_, '_, '_>, arg: &Arg<'_>, text: &str) -> Checked {
+    for path in file_operands::paths_in(text) {
+        let (is_denied, place) = match touch(call.walk, call.here, path) {
+            None => continue,
+            Some(Touch::Inside(place)) => (file_operands::reads_files(call), place),
+            Some(Touch::Above(place)) => (file_operands::reads_directories(call), place),
+        };
+        if is_denied {
+            return Err(deny(written(call.walk, arg), place, arg.span));
+        }
+    }
+    Ok(())
+}
+
+fn touch(walk: &Walk<'_, '_>, here: &Directories<'_>, path: &str) -> Option<Touch> {
+    let mut above = None;
+    for located in located::locate(path, here) {
+        match located.touch(walk.policy) {
+            Some(Touch::Above(place)) => above = Some(Touch::Above(place)),
+            Some(inside) => return Some(inside),
+            None => {}
+        }
+    }
+    above
+}
+
+/// Follows symlinks of a file that a command reads.
+fn check_link(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Checked {
+    match file_operands::reads_files(call) {
+        true => check_real_path(call.walk, call.here, arg),
+        false => Ok(()),
+    }
+}
+
+fn check_real_path(walk: &Walk<'_, '_>, here: &Directories<'_>, file: &Arg<'_>) -> Checked {
+    let (Some(links), Some(text)) = (walk.links, file.known()) else {
+        return Ok(());
+    };
+    for place in here.resolve(text).iter().flatten() {
+        let Some(real) = links.resolve(place).filter(|real| real != place) else {
+            continue;
+        };
+        if let Some(Touch::Inside(place)) = touch(walk, here, &real) {
+            return Err(deny(written(walk, file), place, file.span));
+        }
+    }
+    Ok(())
+}
+
+/// Returns an argument as it stands in the text.
+fn written(walk: &Walk<'_, '_>, arg: &Arg<'_>) -> String {
+    let text = walk.scope.text().get(arg.span.range());
+    format!("'{}'", text.unwrap_or(&arg.text))
+}
+
+fn deny(what: impl fmt::Display, place: &str, span: Span) -> Denial {
+    let reason = format!("{what} leads to credentials ({place})");
+    Denial::by(Rule::R94, span, reason)
+        .instead("work without credentials: use test values in files of the project")
+}

@@ -1,0 +1,86 @@
+//! Paths in the text of a program, such as the argument of `node -e`.
+
+use super::located::Touch;
+use super::possible_paths::{self, HOME};
+use super::touch;
+use crate::check::arg::Arg;
+use crate::check::directories::Directories;
+use crate::check::path_pattern::BOUNDARIES;
+use crate::check::pipes;
+use crate::check::scope::{Fact, Scope};
+use crate::check::walk::Walk;
+use crate::syntax::Part;
+
+/// Ways in which programs look up the home of the user.
+const HOME_LOOKUPS: [&str; 5] = ["home", "HOME", "expanduser", "homedir", "USERPROFILE"];
+
+/// Returns whether an argument may be the text of a program.
+pub(super) fn may_be_program(arg: &Arg<'_>) -> bool {
+    let text = arg.text.as_ref();
+    !arg.is_static() || text.contains(BOUNDARIES)
+}
+
+/// Returns the place of credentials that a program names.
+///
+/// A program can build a path in ways that its text does not show. This finds plain paths.
+pub(super) fn place_in(
+    walk: &Walk<'_, '_>,
+    here: &Directories<'_>,
+    parts: &[Part<'_>],
+) -> Option<&'static str> {
+    if let [Part::Literal(text) | Part::Quoted(text)] = parts
+        && !may_name_place(text)
+    {
+        return None;
+    }
+    let texts = possible_paths::of_parts(walk.scope, parts);
+    texts
+        .iter()
+        .filter(|text| may_name_place(text))
+        .find_map(|text| place_in_text(walk, here, text))
+}
+
+/// Returns whether a script pipes text into an interpreter.
+pub(super) fn is_piped_program(scope: &Scope<'_>) -> bool {
+    scope.fact(Fact::PipesProgram, |_| {
+        pipes::feeds_interpreter(scope.script())
+    })
+}
+
+/// Rejects most texts quickly: a place has a component with a leading dot, or is absolute.
+pub(super) fn may_name_place(text: &str) -> bool {
+    ["/.", "'.", "\".", "`.", "/etc/", "/run/"]
+        .iter()
+        .any(|sign| text.contains(sign))
+}
+
+fn place_in_text(walk: &Walk<'_, '_>, here: &Directories<'_>, text: &str) -> Option<&'static str> {
+    let looks_up_home = HOME_LOOKUPS.iter().any(|lookup| text.contains(lookup));
+    let is_end = |c: char| BOUNDARIES.contains(&c) || matches!(c, '[' | ']' | '{' | '}' | '+');
+    for token in text.split(is_end) {
+        // The rest of `https://host/path`, but not of `file:///path`.
+        let is_remote = token.starts_with("//") && !token.starts_with("///");
+        let is_whole = token.starts_with(['/', '~']) || token.starts_with(HOME);
+        if is_remote {
+            continue;
+        }
+        let in_home = format!("{HOME}/{}", token.trim_start_matches('/'));
+        let found = match is_whole {
+            true => touch(walk, here, token),
+            false => None,
+        };
+        let found = match found {
+            Some(Touch::Inside(place)) => Some(place),
+            _ if looks_up_home && token.contains('.') => match touch(walk, here, &in_home) {
+                Some(Touch::Inside(place)) => Some(place),
+                _ => None,
+            },
+            _ => None,
+        };
+        // Rule R24 judges paths below /proc.
+        if let Some(place) = found.filter(|place| !place.starts_with("/proc/")) {
+            return Some(place);
+        }
+    }
+    None
+}

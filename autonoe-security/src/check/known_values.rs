@@ -1,0 +1,122 @@
+//! The arguments that a command gets if the variables in them have the values that the text gives
+//! them.
+
+use super::arg::{Arg, Unknown};
+use super::scope::Scope;
+use super::survey::Value;
+use crate::syntax::{Part, Word, static_text};
+
+/// The most lists of arguments that are judged for one command, and the most values of a variable.
+const MOST: usize = 64;
+
+/// The most arguments that these lists have together.
+const MOST_ARGS: usize = 1 << 13;
+
+/// Returns the lists of arguments that `args` may become: for each variable in them, one for each
+/// value that the text gives it.
+///
+/// # Errors
+///
+/// The argument with too many values.
+pub(super) fn variants<'a, 's>(
+    scope: &Scope<'s>,
+    args: &'a [Arg<'s>],
+) -> Result<Vec<Vec<Arg<'s>>>, &'a Arg<'s>> {
+    let mut variants = Vec::new();
+    for (at, arg) in args.iter().enumerate() {
+        for value in values(scope, arg).ok_or(arg)? {
+            if variants.len() == MOST || variants.len() * args.len() > MOST_ARGS {
+                return Err(arg);
+            }
+            let mut variant = args.to_vec();
+            variant.splice(at..=at, value);
+            variants.push(variant);
+        }
+    }
+    Ok(variants)
+}
+
+/// Returns what an argument may become: a list of arguments for each value of its first variable.
+/// `None` if there are too many.
+fn values<'s>(scope: &Scope<'s>, arg: &Arg<'s>) -> Option<Vec<Vec<Arg<'s>>>> {
+    let Some(Unknown {
+        part: Some(part @ Part::Parameter(parameter)),
+        quoted,
+    }) = arg.unknown
+    else {
+        return Some(Vec::new());
+    };
+    let Some(variable) = scope.survey().variable(&parameter.name) else {
+        return Some(Vec::new());
+    };
+    let counts = variable.given.iter().map(|given| match given.value {
+        Value::OneOf(words) => words.len(),
+        Value::Array(elements) => elements.len(),
+        _ => 1,
+    });
+    if counts.sum::<usize>() > MOST {
+        return None;
+    }
+    let behind = text_behind(arg, part);
+    let made = |text: &str| -> Vec<Arg<'s>> {
+        let text = format!("{}{text}{behind}", arg.text);
+        match quoted {
+            true => vec![Arg::plain(text, arg.span)],
+            false => {
+                let words = text.split_whitespace();
+                words
+                    .map(|word| Arg::plain(word.to_owned(), arg.span))
+                    .collect()
+            }
+        }
+    };
+    let mut values = Vec::new();
+    for given in &variable.given {
+        match given.value {
+            Value::String { head, rest } => {
+                let text = static_text(rest).map(|text| format!("{head}{text}"));
+                values.extend(text.map(|text| made(&text)));
+            }
+            Value::OneOf(words) => values.extend(words.iter().filter_map(word).map(|it| made(&it))),
+            Value::Array(elements) => {
+                let words: Vec<String> = elements.iter().filter_map(|it| word(&it.value)).collect();
+                values.extend(words.iter().map(|word| made(word)));
+                values.push(words.iter().flat_map(|word| made(word)).collect());
+            }
+            Value::Number | Value::Unknown => {}
+        }
+    }
+    Some(values)
+}
+
+/// Returns the text of a word, with its wildcards; `None` if the shell expands it otherwise.
+fn word(word: &Word<'_>) -> Option<String> {
+    let mut text = String::new();
+    for part in &word.parts {
+        match part {
+            Part::Literal(literal) | Part::Quoted(literal) => text.push_str(literal),
+            Part::Glob(glob) => text.push(*glob),
+            _ => return None,
+        }
+    }
+    Some(text)
+}
+
+/// Returns the text that follows `part` in an argument, up to the next expansion.
+fn text_behind(arg: &Arg<'_>, part: &Part<'_>) -> String {
+    let parts = arg.parts.iter().flat_map(|part| match part {
+        Part::DoubleQuoted(inner) => &inner[..],
+        part => std::slice::from_ref(part),
+    });
+    let mut text = String::new();
+    for other in parts
+        .skip_while(|other| !std::ptr::eq(*other, part))
+        .skip(1)
+    {
+        match other {
+            Part::Literal(literal) | Part::Quoted(literal) => text.push_str(literal),
+            _ => break,
+        }
+    }
+    text
+}

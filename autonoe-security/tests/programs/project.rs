@@ -1,0 +1,93 @@
+//! A project with protected files, in which allowed commands run with the real programs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use autonoe_security::{BashValidator, Policy, PolicyConfig};
+use tempfile::TempDir;
+
+/// What no request may carry.
+pub(super) const SECRET: &str = "SECRET";
+
+/// Returns the tokens of a list, in which two blanks or a new line stand between them.
+pub(super) fn tokens(list: &'static str) -> Vec<&'static str> {
+    let lines = list.lines().flat_map(|line| line.split("  "));
+    lines.filter(|token| !token.is_empty()).collect()
+}
+
+/// A project and the home of its user, outside of `/tmp`, where agents may write.
+pub(super) struct Project {
+    root: TempDir,
+}
+
+impl Project {
+    pub(super) fn new(files: &[(&str, &str)]) -> Self {
+        let root = TempDir::new_in("/var/tmp").expect("a directory");
+        let project = Self { root };
+        for (path, text) in [
+            ("home/.ssh/id_rsa", SECRET),
+            (
+                "home/.netrc",
+                "machine localhost login SECRET password SECRET",
+            ),
+            ("project/.git/config", "[core]"),
+            ("project/.autonoe/status.json", "{}"),
+        ] {
+            project.write(path, text);
+        }
+        for (path, text) in files {
+            project.write(&format!("project/{path}"), text);
+        }
+        project
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.root.path().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("writable");
+        fs::write(path, text).expect("writable");
+    }
+
+    pub(super) fn validator(&self) -> BashValidator {
+        let root = self.root.path().join("project");
+        let config = PolicyConfig::new(root.to_str().expect("a text"));
+        BashValidator::new(Policy::new(config).expect("a good policy"))
+    }
+
+    /// Runs `command` with Bash. One that waits is killed, and shows what it did until then.
+    pub(super) fn run(&self, command: &str) {
+        let status = Command::new("timeout")
+            .args(["-s", "KILL", "5", "bash", "--noprofile", "--norc", "-c"])
+            .arg(command)
+            .current_dir(self.root.path().join("project"))
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.root.path().join("home"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        status.expect("timeout and bash are there");
+    }
+
+    /// Returns every file with its content.
+    pub(super) fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let mut files = BTreeMap::new();
+        collect(self.root.path(), self.root.path(), &mut files);
+        files
+    }
+}
+
+fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
+    for entry in fs::read_dir(folder).expect("readable") {
+        let path = entry.expect("readable").path();
+        let name = path.strip_prefix(root).expect("below").to_string_lossy();
+        if path.is_dir() && !path.is_symlink() {
+            files.insert(format!("{name}/"), Vec::new());
+            collect(root, &path, files);
+        } else {
+            files.insert(name.into_owned(), fs::read(&path).unwrap_or_default());
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! A judge around another one, which must not allow more.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use autonoe_core::{BashSecurity, Verdict};
+use autonoe_security::corpus;
+use serde::Deserialize;
+
+use super::ask::{Answer, LIMIT, ask};
+use super::flaw_of;
+use super::texts::{Text, hostile, not_bash};
+use crate::conformance::checks::{Checks, Flaw};
+use crate::conformance::report::Conformance;
+
+/// Checks that `wrapped`, a judge around `base`, never allows what `base` denies.
+///
+/// Both are asked about every command of the public corpus, about some of them inside other
+/// commands, and about hostile texts. A custom rule that is added with [`BashSecurity::and`] passes.
+///
+/// ```no_run
+/// use autonoe_core::{BashSecurity, BashValidator, Denial, Layer, Policy, PolicyConfig, Verdict};
+/// use autonoe_testkit::conformance;
+///
+/// let policy = BashValidator::new(Policy::new(PolicyConfig::new("/srv/project"))?);
+/// let no_git = |command: &str| match command.contains("git") {
+///     true => Verdict::Deny(Denial::new("no-git", Layer::User, "git is not used here")),
+///     false => Verdict::Allow,
+/// };
+///
+/// conformance::bash_stricter(policy.clone(), policy.and(no_git)).assert();
+/// # Ok::<(), autonoe_core::PolicyError>(())
+/// ```
+pub fn bash_stricter(
+    base: impl BashSecurity + 'static,
+    wrapped: impl BashSecurity + 'static,
+) -> Conformance {
+    let base: Arc<dyn BashSecurity> = Arc::new(base);
+    let wrapped: Arc<dyn BashSecurity> = Arc::new(wrapped);
+    let mut checks = Checks::of("stricter bash security");
+    for (name, texts) in [
+        ("the corpus", of_corpus()),
+        ("commands inside other commands", nested()),
+        ("hostile texts", [hostile(), not_bash()].concat()),
+    ] {
+        let (base, judged) = (ask(&base, &texts), ask(&wrapped, &texts));
+        let (base, judged) = (base.answers(), judged.answers());
+        let answers = || texts.iter().zip(&judged);
+        checks.each(
+            &format!("{name}: a command that the inner judge denies is denied"),
+            answers().zip(&base),
+            |((text, answer), base)| match (base, answer) {
+                (Answer::Verdict(Verdict::Deny(denial)), Answer::Verdict(Verdict::Allow)) => {
+                    let what = format!("{} is allowed; the inner judge: {denial}", text.label);
+                    Err(Flaw::Failed(what))
+                }
+                (Answer::TooLate | Answer::Panicked(_), _) => Err(Flaw::Untestable(format!(
+                    "{}: the inner judge has no verdict",
+                    text.label
+                ))),
+                _ => Ok(()),
+            },
+        );
+        checks.each(
+            &format!("{name}: every text gets a verdict"),
+            answers(),
+            |(text, answer)| match answer {
+                Answer::Verdict(Verdict::Deny(denial)) => flaw_of(denial, text),
+                Answer::Verdict(Verdict::Allow) => Ok(()),
+                Answer::Panicked(said) => Err(Flaw::Failed(format!("{}: {said}", text.label))),
+                Answer::TooLate => Err(Flaw::Failed(format!(
+                    "{}: no answer after {LIMIT:?}",
+                    text.label
+                ))),
+            },
+        );
+    }
+    checks.finish()
+}
+
+#[derive(Deserialize)]
+struct Case {
+    command: String,
+}
+
+/// Returns every command of the corpus once.
+fn commands() -> Vec<String> {
+    let mut seen = HashSet::new();
+    let lines = corpus::files().iter().flat_map(|file| file.text.lines());
+    lines
+        .filter_map(|line| serde_json::from_str::<Case>(line).ok())
+        .map(|case| case.command)
+        .filter(|command| seen.insert(command.clone()))
+        .collect()
+}
+
+fn of_corpus() -> Vec<Text> {
+    commands().into_iter().map(labelled).collect()
+}
+
+/// Returns some commands of the corpus, each inside another one.
+fn nested() -> Vec<Text> {
+    let quoted = |command: &str| format!("'{}'", command.replace('\'', "'\\''"));
+    // Not a multiple of the number of forms, so that each form gets commands of all kinds.
+    let commands = commands().into_iter().step_by(3).enumerate();
+    let texts = commands.map(|(number, command)| match number % 8 {
+        0 => format!("ls && {command}"),
+        1 => format!("( {command}\n)"),
+        2 => format!("echo \"$( {command}\n)\""),
+        3 => format!("if true; then {command}\nfi"),
+        4 => format!("bash -c {}", quoted(&command)),
+        5 => format!("env {command}"),
+        6 => format!("timeout 90 {command}"),
+        _ => format!("{command}\nls"),
+    });
+    texts.map(labelled).collect()
+}
+
+fn labelled(text: String) -> Text {
+    let shown: String = text.chars().take(200).collect();
+    Text {
+        label: format!("{shown:?}"),
+        text,
+    }
+}
