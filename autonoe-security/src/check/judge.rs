@@ -236,13 +236,18 @@ fn with_known_values(call: &Call<'_, '_, '_>, check: Validator) -> Result<(), De
             .instead("end the command with --, or use find DIR -exec COMMAND {} +"));
     }
     let variants = known_values::variants(call.walk.scope, call.args);
-    for args in variants.map_err(|arg| call.deny_dynamic(arg))? {
+    for args in variants.map_err(|arg| too_many_values(call, arg))? {
         check(&Call {
             args: &args,
             ..*call
         })?;
     }
     Ok(())
+}
+
+fn too_many_values(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Denial {
+    let reason = format!("an argument of {} has too many possible values", call.name);
+    Denial::by(Rule::R21, arg.span, reason).instead("use fewer values in one command")
 }
 
 /// Returns whether `call` is `bun test` in a Node project.

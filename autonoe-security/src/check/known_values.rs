@@ -3,14 +3,8 @@
 
 use super::arg::{Arg, Unknown};
 use super::scope::Scope;
-use super::survey::Value;
+use super::survey::{MOST_VALUES, Value};
 use crate::syntax::{Part, Word, static_text};
-
-/// The most lists of arguments that are judged for one command, and the most values of a variable.
-const MOST: usize = 64;
-
-/// The most arguments that these lists have together.
-const MOST_ARGS: usize = 1 << 13;
 
 /// Returns the lists of arguments that `args` may become: for each variable in them, one for each
 /// value that the text gives it.
@@ -25,7 +19,7 @@ pub(super) fn variants<'a, 's>(
     let mut variants = Vec::new();
     for (at, arg) in args.iter().enumerate() {
         for value in values(scope, arg).ok_or(arg)? {
-            if variants.len() == MOST || variants.len() * args.len() > MOST_ARGS {
+            if variants.len() == MOST_VALUES || !scope.reserve_args(args.len()) {
                 return Err(arg);
             }
             let mut variant = args.to_vec();
@@ -49,12 +43,7 @@ fn values<'s>(scope: &Scope<'s>, arg: &Arg<'s>) -> Option<Vec<Vec<Arg<'s>>>> {
     let Some(variable) = scope.survey().variable(&parameter.name) else {
         return Some(Vec::new());
     };
-    let counts = variable.given.iter().map(|given| match given.value {
-        Value::OneOf(words) => words.len(),
-        Value::Array(elements) => elements.len(),
-        _ => 1,
-    });
-    if counts.sum::<usize>() > MOST {
+    if !variable.has_few_values() {
         return None;
     }
     let behind = text_behind(arg, part);

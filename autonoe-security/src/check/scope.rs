@@ -1,6 +1,6 @@
 //! A script and what is known of its variables.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 
 use super::protected_state;
 use super::survey::{Stands, Survey, Value, Variable};
@@ -19,7 +19,12 @@ pub(crate) struct Scope<'s> {
     /// Facts about the whole text, which many commands ask for.
     facts: [OnceCell<bool>; 2],
     patch_problem: OnceCell<Option<&'static str>>,
+    /// How many arguments may still be made of the values of variables.
+    args_left: Cell<usize>,
 }
+
+/// The most arguments that are made of the values of variables in one script.
+const MOST_ARGS: usize = 1 << 14;
 
 /// A fact about the whole text of a script.
 #[derive(Clone, Copy)]
@@ -50,7 +55,15 @@ impl<'s> Scope<'s> {
             loop_variables: RefCell::default(),
             facts: [OnceCell::new(), OnceCell::new()],
             patch_problem: OnceCell::new(),
+            args_left: Cell::new(MOST_ARGS),
         }
+    }
+
+    /// Reserves room for `count` arguments with values of variables. Returns whether there was room.
+    pub(crate) fn reserve_args(&self, count: usize) -> bool {
+        let left = self.args_left.get().checked_sub(count);
+        self.args_left.set(left.unwrap_or(0));
+        left.is_some()
     }
 
     /// Returns a fact about the text, which is found once.
@@ -116,7 +129,8 @@ impl<'s> Scope<'s> {
         let variable = self.survey().variable(&parameter.name)?;
         let is_plain = parameter.operation == Operation::Value && parameter.subscript.is_none();
         let is_set = self.is_set(&parameter.name, variable, at);
-        if !is_plain || !is_set || variable.is_array || variable.is_declared {
+        let is_usable = is_plain && is_set && variable.has_few_values();
+        if !is_usable || variable.is_array || variable.is_declared {
             return None;
         }
         let words = variable.given.iter().map(|given| match given.value {

@@ -312,3 +312,30 @@ fn what_is_too_long_or_too_deep_is_told_as_that() {
         );
     }
 }
+
+#[test]
+fn variables_with_too_many_values_are_refused_and_others_are_judged_with_each() {
+    let words = |count: usize| -> Vec<String> { (0..count).map(|it| format!("w{it}")).collect() };
+    let in_loop = |count: usize, body: &str| {
+        let words = words(count).join(" ");
+        format!("for x in {words}; do {body}; done")
+    };
+    let refused = [
+        in_loop(65, "npm run \"$x\""),
+        in_loop(5_000, &format!("npm run{}", " $x".repeat(7_000))),
+        in_loop(60, &"npm run \"$x\"; ".repeat(4_000).trim_end_matches("; ")),
+    ];
+    for command in refused {
+        let verdict = run(&command);
+
+        let denial = verdict.denial().expect("it is denied");
+        assert_eq!(denial.rule, "R21");
+        assert_eq!(
+            denial.instead.as_deref(),
+            Some("use fewer values in one command")
+        );
+    }
+
+    assert!(run(&in_loop(64, "npm run \"$x\"")).is_allowed());
+    assert!(!run("for x in a publish; do npm \"$x\"; done").is_allowed());
+}

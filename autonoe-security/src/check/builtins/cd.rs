@@ -7,7 +7,7 @@ use crate::check::call::Call;
 use crate::check::directories::Directories;
 use crate::check::path_pattern::STAR;
 use crate::check::scope::Scope;
-use crate::check::survey::Value;
+use crate::check::survey::{MOST_VALUES, Value};
 use crate::check::{path, symlinks};
 use crate::syntax::{
     ArgWord, Brace, Operation, Part, Script, SimpleCommand, commands, static_text,
@@ -231,7 +231,8 @@ fn folders_of(scope: &Scope<'_>, target: &Arg<'_>) -> Option<Vec<Folder>> {
             let variable = scope.survey().variable(&parameter.name)?;
             let is_set = scope.is_set(&parameter.name, variable, target.span.start());
             let is_plain = !variable.is_array && !variable.is_declared;
-            if !is_set || !is_plain || scope.appends_to(&parameter.name) {
+            let is_usable = is_set && is_plain && variable.has_few_values();
+            if !is_usable || scope.appends_to(&parameter.name) {
                 return None;
             }
             if variable.always(|given| is_set_to_top(given.value)) {
@@ -262,6 +263,7 @@ fn folders_of(scope: &Scope<'_>, target: &Arg<'_>) -> Option<Vec<Folder>> {
 fn paths(parts: &[Part<'_>], is_quoted: bool) -> Option<Vec<String>> {
     if let [Part::Brace(brace)] = parts
         && let Brace::Alternatives(all) = brace.as_ref()
+        && all.len() <= MOST_VALUES
     {
         let paths = all.iter().map(|parts| paths(parts, is_quoted));
         let paths: Option<Vec<_>> = paths.collect();

@@ -85,6 +85,7 @@ impl Writer<'_, '_> {
             Part::Tilde(text) if matches!(text.as_ref(), "+" | "-") => push(texts, PROJECT),
             Part::Tilde(_) => push(texts, HOME),
             Part::Brace(brace) => match brace.as_ref() {
+                Brace::Alternatives(all) if all.len() > MOST => any_text(texts),
                 Brace::Alternatives(all) => {
                     let ends = all.iter().map(|parts| self.parts(parts, texts.clone()));
                     capped(ends.flatten().collect(), texts)
@@ -114,11 +115,11 @@ impl Writer<'_, '_> {
             ends.extend(self.parts(&word.parts, texts.clone()));
         }
         let variable = self.scope.survey().variable(&parameter.name);
-        let given = variable.map_or(&[][..], |variable| &variable.given);
-        if given.len() > MOST {
+        if variable.is_some_and(|variable| !variable.has_few_values()) {
             self.depth = above;
             return any_text(texts);
         }
+        let given = variable.map_or(&[][..], |variable| &variable.given);
         for given in given {
             match given.value {
                 Value::String { head, rest } => {

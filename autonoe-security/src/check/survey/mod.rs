@@ -27,6 +27,9 @@ pub(crate) struct Survey<'s> {
     pub(crate) moves_to_blanks: bool,
 }
 
+/// The most values of a variable that are judged one by one.
+pub(crate) const MOST_VALUES: usize = 64;
+
 /// What a script does to one variable.
 #[derive(Debug, Default)]
 pub(crate) struct Variable<'s> {
@@ -53,6 +56,16 @@ impl<'s> Variable<'s> {
     /// else the value comes from elsewhere.
     pub(crate) fn always(&self, holds: impl Fn(&Given<'s>) -> bool) -> bool {
         !self.given.is_empty() && self.given.iter().all(holds)
+    }
+
+    /// Returns whether its values are few enough to look at each.
+    pub(crate) fn has_few_values(&self) -> bool {
+        let counts = self.given.iter().map(|given| match given.value {
+            Value::OneOf(words) => words.len(),
+            Value::Array(elements) => elements.len(),
+            Value::String { .. } | Value::Number | Value::Unknown => 1,
+        });
+        counts.sum::<usize>() <= MOST_VALUES
     }
 }
 
