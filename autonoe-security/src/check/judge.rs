@@ -104,11 +104,7 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
         }
         let name = match command_path::named(&call(written), written)? {
             Named::Script => {
-                let call = call(written);
-                stays_inside(&call)?;
-                protects_state(&call)?;
-                process_memory::check_arguments(&call)?;
-                credentials::check_arguments(&call)?;
+                check_places(&call(written))?;
                 return Ok(Judged {
                     name: written,
                     moved: None,
@@ -116,20 +112,13 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
             }
             Named::Added(name) => {
                 let call = call(name);
-                stays_inside(&call)?;
-                protects_state(&call)?;
-                process_memory::check_arguments(&call)?;
-                credentials::check_arguments(&call)?;
                 extensions::check(&call)?;
+                check_places(&call)?;
                 return Ok(Judged { name, moved: None });
             }
             Named::Program(name) => name,
         };
         let call = call(name);
-        stays_inside(&call)?;
-        protects_state(&call)?;
-        process_memory::check_arguments(&call)?;
-        credentials::check_arguments(&call)?;
         let mut moved = None;
         if name == "cd" && !written.contains('/') {
             moved = Some(builtins::enter(&call)?);
@@ -140,13 +129,24 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
                     depth: self.depth + 1,
                     ..*self
                 };
-                return argv.judge();
+                let judged = argv.judge()?;
+                check_places(&call)?;
+                return Ok(judged);
             }
         } else {
             check(&call, written)?;
         }
+        check_places(&call)?;
         Ok(Judged { name, moved })
     }
+}
+
+/// Checks the places that a command runs in and names, whichever command it is.
+fn check_places(call: &Call<'_, '_, '_>) -> Result<(), Denial> {
+    stays_inside(call)?;
+    protects_state(call)?;
+    process_memory::check_arguments(call)?;
+    credentials::check_arguments(call)
 }
 
 fn check(call: &Call<'_, '_, '_>, written: &str) -> Result<(), Denial> {

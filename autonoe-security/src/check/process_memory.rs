@@ -29,7 +29,7 @@ enum Target {
 /// Checks that no argument of `call` names the memory of a process or a directory that leads to it.
 pub(crate) fn check_arguments(call: &Call<'_, '_, '_>) -> Checked {
     for (at, arg) in call.args.iter().enumerate() {
-        if arg.is_static() && !arg.text.contains('/') && arg.text != ".." {
+        if is_unrelated_path(arg) {
             continue;
         }
         let is_read = match target_of(call, arg) {
@@ -44,6 +44,21 @@ pub(crate) fn check_arguments(call: &Call<'_, '_, '_>) -> Checked {
         }
     }
     Ok(())
+}
+
+/// Rejects most arguments quickly: they have no directory, or are plain paths that neither name
+/// `proc` nor go up, and are not the root.
+fn is_unrelated_path(arg: &Arg<'_>) -> bool {
+    let text = arg.text.as_ref();
+    let is_plain = arg.globs.is_empty() && !text.contains("..") && !may_name_process(text);
+    let is_root = || text.bytes().all(|byte| matches!(byte, b'/' | b'.'));
+    let has_no_directory = || !text.contains('/') && text != "..";
+    arg.is_static() && (has_no_directory() || (is_plain && !is_root()))
+}
+
+/// Returns whether text may contain `proc` or `environ`.
+fn may_name_process(text: &str) -> bool {
+    text.as_bytes().windows(2).any(|pair| pair == b"ro")
 }
 
 /// Returns the possible target of an argument in the directory of the command.
@@ -75,7 +90,9 @@ pub(crate) fn check_input(file: &Arg<'_>) -> Checked {
 /// Returns whether text, which may be a program in some language, names the memory of a process.
 pub(crate) fn is_mentioned_in(parts: &[Part<'_>]) -> bool {
     // Most words are plain text that names no memory.
-    let is_unrelated = |text: &str| !text.contains("proc") && !text.contains(FILES[0]);
+    let is_unrelated = |text: &str| {
+        !may_name_process(text) || (!text.contains("proc") && !text.contains(FILES[0]))
+    };
     if let [Part::Literal(text) | Part::Quoted(text)] = parts
         && is_unrelated(text)
     {

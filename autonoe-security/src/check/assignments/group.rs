@@ -1,5 +1,6 @@
 //! Variables that programs read, and the lookup of one by its name.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::accepts::Accepts;
@@ -86,13 +87,14 @@ enum Entry {
 
 struct Index {
     names: Names<Entry>,
-    prefixes: Vec<(&'static str, &'static Group)>,
+    /// By their first byte.
+    prefixes: HashMap<u8, Vec<(&'static str, &'static Group)>>,
 }
 
 static INDEX: LazyLock<Index> = LazyLock::new(|| {
     let mut index = Index {
         names: Names::default(),
-        prefixes: Vec::new(),
+        prefixes: HashMap::new(),
     };
     for group in tables::all() {
         let denied = Found {
@@ -116,10 +118,10 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
                 index.names.insert(name, Entry::Listed(found));
             }
         }
-        let prefixes = group.prefixes.split_ascii_whitespace();
-        index
-            .prefixes
-            .extend(prefixes.map(|prefix| (prefix, group)));
+        for prefix in group.prefixes.split_ascii_whitespace() {
+            let prefixes = index.prefixes.entry(prefix.as_bytes()[0]);
+            prefixes.or_default().push((prefix, group));
+        }
     }
     index
 });
@@ -146,8 +148,8 @@ pub(super) fn find(name: &str, is_exported: bool) -> Option<Found> {
             counts_anywhere: true,
         });
     }
-    let (_, group) = INDEX
-        .prefixes
+    let prefixes = INDEX.prefixes.get(name.as_bytes().first()?)?;
+    let (_, group) = prefixes
         .iter()
         .find(|(prefix, _)| name.starts_with(prefix))?;
     let is_version = group.rule == Rule::R91 && name.ends_with("_VERSION");

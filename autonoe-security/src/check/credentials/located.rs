@@ -1,5 +1,7 @@
 //! Compares a path pattern with the places of credentials.
 
+use std::sync::LazyLock;
+
 use super::possible_paths::{CHANGED, HOME, PROJECT};
 use crate::check::directories::Directories;
 use crate::check::path;
@@ -20,9 +22,36 @@ pub(crate) enum Touch {
 #[derive(Debug)]
 pub(super) struct Located {
     base: Base,
-    /// In lower case: some file systems ignore case.
-    components: Vec<String>,
+    components: Vec<Component>,
 }
+
+/// A component of a path pattern.
+#[derive(Debug)]
+struct Component {
+    /// In lower case: some file systems ignore case.
+    name: String,
+    /// It has no unknown part.
+    is_known: bool,
+}
+
+/// A place of credentials, split once for all comparisons.
+struct Place {
+    text: &'static str,
+    components: Vec<&'static str>,
+    is_in_home: bool,
+    /// Projects have a file of the same name.
+    is_common: bool,
+}
+
+static PLACES: LazyLock<Vec<Place>> = LazyLock::new(|| {
+    let places = CREDENTIAL_PLACES.iter().map(|text| Place {
+        text,
+        components: text.split('/').skip(1).collect(),
+        is_in_home: text.starts_with("~/"),
+        is_common: is_name_of_project_files(text),
+    });
+    places.collect()
+});
 
 /// Where a path begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,27 +63,43 @@ enum Base {
     Unknown,
 }
 
+/// Rejects most paths quickly: the components are plain names, and no place begins like the path.
+fn is_unremarkable(path: &str, policy: &Policy) -> bool {
+    let Some(below_root) = path.strip_prefix('/') else {
+        return false;
+    };
+    let first = below_root.split('/').next().unwrap_or_default();
+    let is_first = |name: &str| name.eq_ignore_ascii_case(first);
+    let telling = ["", "proc", "run", "var", "etc", "root", "home", "users"];
+    let home = policy.home().and_then(|home| home.split('/').nth(1));
+    let is_plain = !path.contains("/.") && path.bytes().all(|byte| matches!(byte, 32..127));
+    is_plain && !telling.into_iter().chain(home).any(is_first)
+}
+
 /// Finds the absolute paths that `pattern` may mean in the directories `here`.
-pub(super) fn locate(pattern: &str, here: &Directories<'_>) -> Vec<Located> {
+pub(super) fn locate(pattern: &str, here: &Directories<'_>, policy: &Policy) -> Vec<Located> {
     let (first, rest) = pattern.split_once('/').unwrap_or((pattern, ""));
     let is_here = matches!(first, "~+" | "~-") || first == PROJECT;
-    if pattern.starts_with('/') {
+    if is_unremarkable(pattern, policy) {
+        Vec::new()
+    } else if pattern.starts_with('/') {
         vec![Located::new(Base::Root, pattern)]
     } else if is_here {
-        below(&format!("./{rest}"), here)
+        below(&format!("./{rest}"), here, policy)
     } else if first == HOME || first.starts_with('~') {
         vec![Located::new(Base::Home, rest)]
     } else if first.contains(CHANGED) || (first.starts_with(EXPANSION) && first.len() == 1) {
         vec![Located::new(Base::Unknown, rest)]
     } else {
-        below(pattern, here)
+        below(pattern, here, policy)
     }
 }
 
-fn below(relative: &str, here: &Directories<'_>) -> Vec<Located> {
+fn below(relative: &str, here: &Directories<'_>, policy: &Policy) -> Vec<Located> {
     match here.resolve(relative) {
         Some(places) => places
             .iter()
+            .filter(|place| !is_unremarkable(place, policy))
             .map(|place| Located::new(Base::Root, place))
             .collect(),
         None => vec![Located::new(Base::Unknown, relative)],
@@ -65,13 +110,13 @@ fn below(relative: &str, here: &Directories<'_>) -> Vec<Located> {
 pub(crate) fn may_hold_places(directory: &str, home: Option<&str>) -> bool {
     let located = Located::new(Base::Root, directory);
     let in_home = located.in_home(home);
-    let mut places = CREDENTIAL_PLACES.iter();
+    let mut places = PLACES.iter();
     places.any(|place| located.touch_place(place, &in_home, false).is_some())
 }
 
 impl Located {
     fn new(mut base: Base, path: &str) -> Self {
-        let mut components: Vec<String> = Vec::new();
+        let mut components: Vec<Component> = Vec::new();
         for component in path.split('/') {
             match component {
                 "" | "." => {}
@@ -80,7 +125,10 @@ impl Located {
                         base = Base::Unknown;
                     }
                 }
-                name => components.push(name.to_lowercase()),
+                name => components.push(Component {
+                    name: name.to_lowercase(),
+                    is_known: !name.contains(char::is_control),
+                }),
             }
         }
         Self { base, components }
@@ -88,13 +136,10 @@ impl Located {
 
     /// Returns how the path touches places of credentials, by the most telling one.
     pub(super) fn touch(&self, policy: &Policy) -> Option<Touch> {
-        if self.is_unremarkable(policy.home()) {
-            return None;
-        }
         let is_outside = self.base != Base::Root || !self.is_in_reach(policy.project_dir());
         let in_home = self.in_home(policy.home());
         let mut above = None;
-        for place in CREDENTIAL_PLACES {
+        for place in PLACES.iter() {
             match self.touch_place(place, &in_home, is_outside) {
                 Some(Touch::Above(place)) => above = Some(Touch::Above(place)),
                 Some(inside) => return Some(inside),
@@ -105,64 +150,49 @@ impl Located {
         above.filter(|_| is_outside)
     }
 
-    /// Rejects most paths quickly: all components are plain names, and no place begins like the path.
-    fn is_unremarkable(&self, home: Option<&str>) -> bool {
-        let Some(first) = self.components.first() else {
-            return false;
-        };
-        let is_plain = |name: &String| !name.starts_with('.') && !name.contains(char::is_control);
-        let is_telling = matches!(
-            first.as_str(),
-            "proc" | "run" | "var" | "etc" | "root" | "home" | "users"
-        );
-        let is_home = home.is_some_and(|home| home[1..].to_lowercase().starts_with(first));
-        self.base == Base::Root && !is_telling && !is_home && self.components.iter().all(is_plain)
-    }
-
     fn is_in_reach(&self, project: &str) -> bool {
-        let path = format!("/{}", self.components.join("/"));
+        let mut path = String::new();
+        for component in &self.components {
+            path.push('/');
+            path.push_str(&component.name);
+        }
         path::is_within(&path, &project.to_lowercase()) || path::is_within(&path, "/tmp")
     }
 
-    fn touch_place(
-        &self,
-        place: &'static str,
-        in_home: &InHome<'_>,
-        is_outside: bool,
-    ) -> Option<Touch> {
+    fn touch_place(&self, place: &Place, in_home: &InHome<'_>, is_outside: bool) -> Option<Touch> {
         let touch = |is_inside| match is_inside {
-            true => Touch::Inside(place),
-            false => Touch::Above(place),
+            true => Touch::Inside(place.text),
+            false => Touch::Above(place.text),
         };
-        let Some(tail) = place.strip_prefix("~/") else {
+        if !place.is_in_home {
             let is_root = self.base == Base::Root;
-            return compare(&self.components, &place[1..])
+            return compare(&self.components, place)
                 .filter(|_| is_root)
                 .map(touch);
-        };
+        }
         match in_home {
             InHome::Below(components) => {
-                if let Some(is_inside) = compare(components, tail) {
+                if let Some(is_inside) = compare(components, place) {
                     return Some(touch(is_inside));
                 }
             }
-            InHome::AboveHomes => return Some(Touch::Above(place)),
+            InHome::AboveHomes => return Some(Touch::Above(place.text)),
             InHome::Elsewhere => {}
         }
         // Any directory elsewhere may be a home.
-        let is_telling = is_outside && !is_name_of_project_files(place);
+        let is_telling = is_outside && !place.is_common;
         let mut starts = 0..self.components.len();
         let is_inside = |at: usize| {
             let components = &self.components[at..];
             // A changed value may be anything, so it tells nothing about an unknown directory.
-            !components[0].contains(CHANGED) && compare(components, tail) == Some(true)
+            !components[0].name.contains(CHANGED) && compare(components, place) == Some(true)
         };
-        (is_telling && starts.any(is_inside)).then_some(Touch::Inside(place))
+        (is_telling && starts.any(is_inside)).then_some(Touch::Inside(place.text))
     }
 
     /// Returns where the path is, seen from the homes of users.
     fn in_home(&self, home: Option<&str>) -> InHome<'_> {
-        let names: Vec<&str> = self.components.iter().map(String::as_str).collect();
+        let names: Vec<&str> = self.components.iter().map(|it| it.name.as_str()).collect();
         match self.base {
             Base::Home => return InHome::Below(&self.components),
             Base::Unknown => return InHome::Elsewhere,
@@ -187,28 +217,26 @@ impl Located {
 /// Where a path is, seen from the homes of users.
 enum InHome<'p> {
     /// In a home, with these components below it.
-    Below(&'p [String]),
+    Below(&'p [Component]),
     AboveHomes,
     Elsewhere,
 }
 
 /// Compares as far as both go: `Some(true)` for a path inside the place, `Some(false)` for one above.
-fn compare(components: &[String], place: &str) -> Option<bool> {
-    let mut length = 0;
-    for (at, own) in place.split('/').enumerate() {
-        length = at + 1;
-        if components.get(at).is_some_and(|name| !is_match(own, name)) {
-            return None;
-        }
-    }
-    Some(components.len() >= length)
+fn compare(components: &[Component], place: &Place) -> Option<bool> {
+    let mut pairs = place.components.iter().zip(components);
+    pairs
+        .all(|(own, component)| is_match(own, component))
+        .then_some(components.len() >= place.components.len())
 }
 
 /// Returns whether a component of a path may be the component `own` of a place.
-fn is_match(own: &str, name: &str) -> bool {
+fn is_match(own: &str, component: &Component) -> bool {
+    let name = component.name.as_str();
     let is_only = |c: char| name.chars().all(|other| other == c);
     match own {
         "*" => true,
+        _ if component.is_known => own == name,
         // Nothing is known of the component.
         _ if is_only(EXPANSION) => false,
         _ if name.contains(CHANGED) => may_match(&name.replace(CHANGED, "\u{1}"), own),
@@ -230,7 +258,7 @@ mod tests {
         });
         let policy = policy.expect("a policy");
         let here = Directories::at(policy.project_dir());
-        let located = locate(pattern, &here);
+        let located = locate(pattern, &here, &policy);
         let mut touches = located.iter().filter_map(|located| located.touch(&policy));
         match touches.next() {
             None => "none",

@@ -208,7 +208,7 @@ fn check_text(call: &Call<'_, '_, '_>, arg: &Arg<'_>, text: &str) -> Checked {
 
 fn touch(walk: &Walk<'_, '_>, here: &Directories<'_>, path: &str) -> Option<Touch> {
     let mut above = None;
-    for located in located::locate(path, here) {
+    for located in located::locate(path, here, walk.policy) {
         match located.touch(walk.policy) {
             Some(Touch::Above(place)) => above = Some(Touch::Above(place)),
             Some(inside) => return Some(inside),

@@ -8,12 +8,12 @@ pub(in crate::check::commands) fn means(tool: &str, written: &str, option: &str)
     if written == option {
         return true;
     }
-    // Most options are told apart by their first letter.
-    let first = |name: &str| {
+    // Most options differ in their first letters.
+    let letters = |name: &'_ str| -> [Option<u8>; 2] {
         let mut bytes = name.bytes().filter(|byte| !matches!(byte, b'-' | b'_'));
-        bytes.next().map(|byte| byte.to_ascii_lowercase())
+        std::array::from_fn(|_| bytes.next().map(|byte| byte.to_ascii_lowercase()))
     };
-    if tool != "go" && first(written) != first(option) {
+    if tool != "go" && letters(written) != letters(option) {
         return false;
     }
     let is_long = written.starts_with("--") || (written.starts_with('-') && has_one_dash(tool));

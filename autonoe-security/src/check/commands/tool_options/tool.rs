@@ -67,15 +67,19 @@ impl<'t, 's> Tool<'t, '_, '_, 's> {
             let next = || self.args.get(at + 1).cloned();
             let has_value = text.len() > name.len() || !arg.is_static();
             let is_option_next = || next().is_some_and(|next| next.text.starts_with('-'));
+            // What has no dash has one spelling.
+            let is_option = text.starts_with('-');
+            let is_meant = |option: &str| match is_option {
+                true => means(self.name, name, option),
+                false => name == option,
+            };
             let is_named = |option: &&str| {
                 if let Some(option) = option.strip_suffix('=') {
-                    return has_value && means(self.name, name, option);
+                    return has_value && is_meant(option);
                 }
                 match option.strip_suffix('?') {
-                    Some(option) => {
-                        means(self.name, name, option) && (has_value || !is_option_next())
-                    }
-                    None => means(self.name, name, option),
+                    Some(option) => is_meant(option) && (has_value || !is_option_next()),
+                    None => is_meant(option),
                 }
             };
             if names.iter().any(is_named) {
@@ -83,6 +87,9 @@ impl<'t, 's> Tool<'t, '_, '_, 's> {
                     true => Some(arg.without_first(name.len() + 1)),
                     false => next(),
                 });
+                continue;
+            }
+            if !is_option {
                 continue;
             }
             let short = names.iter().filter(|option| option.len() == 2);
