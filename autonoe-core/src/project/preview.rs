@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::missing_ledger::refuse_missing_ledger;
 use super::{
     AgentConfig, EffectiveConfig, FileDeliverableRepository, InstructionText, Journal, Project,
     ProjectInstructions, ProjectRunError, RunLock, RunLockHeld, SandboxSwitch,
@@ -117,6 +118,9 @@ impl RunPreview {
         let config = EffectiveConfig::merge(config, mode, sandbox)?;
         let repository = FileDeliverableRepository::at(project.status_path());
         let snapshot = repository.load_now()?;
+        if snapshot.is_none() {
+            refuse_missing_ledger(project)?;
+        }
         repository.check_takeover(snapshot.as_ref())?;
         let ledger = snapshot.map(|snapshot| snapshot.state.view());
         let broke_off = Journal::read(&project.journal_path())?

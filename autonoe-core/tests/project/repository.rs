@@ -107,7 +107,7 @@ async fn a_file_of_the_first_autonoe_is_taken_over_and_keeps_its_fields() {
 }
 
 #[tokio::test]
-async fn nothing_but_the_file_and_its_lock_is_left_behind() {
+async fn nothing_but_the_file_its_lock_and_the_git_ignore_is_left_behind() {
     let dir = tempfile::tempdir().expect("a folder");
     let ledger = repository(dir.path());
     // What a kill in the middle of a write leaves.
@@ -136,7 +136,7 @@ async fn nothing_but_the_file_and_its_lock_is_left_behind() {
         })
         .collect();
     names.sort();
-    assert_eq!(names, ["status.json", "status.lock"]);
+    assert_eq!(names, [".gitignore", "status.json", "status.lock"]);
 }
 
 #[cfg(unix)]
