@@ -118,7 +118,7 @@ mod tests {
             assert!(report.iterations <= MAX_ITERATIONS, "{what}");
             assert_eq!(after.faulty.disposed(), after.faulty.created(), "{what}");
             let counts = after.project.ledger().expect("it was saved").view().counts;
-            let reported = report.deliverables.expect("the ledger was read");
+            let reported = report.deliverables.unwrap_or_default();
             assert_eq!(reported.passed, counts.passed, "{what}");
             assert_eq!(reported.blocked, counts.blocked, "{what}");
             let stories = after.project.journal().stories();

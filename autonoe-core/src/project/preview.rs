@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::missing_ledger::refuse_missing_ledger;
 use super::{
     AgentConfig, EffectiveConfig, FileDeliverableRepository, InstructionText, Journal, Project,
     ProjectInstructions, ProjectRunError, RunLock, RunLockHeld, SandboxSwitch,
@@ -119,7 +118,7 @@ impl RunPreview {
         let repository = FileDeliverableRepository::at(project.status_path());
         let snapshot = repository.load_now()?;
         if snapshot.is_none() {
-            refuse_missing_ledger(project)?;
+            project.check_missing_ledger()?;
         }
         repository.check_takeover(snapshot.as_ref())?;
         let ledger = snapshot.map(|snapshot| snapshot.state.view());

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use autonoe_security::Destructive;
 
-use super::missing_ledger::refuse_missing_ledger;
 use super::{
     AgentConfig, EffectiveConfig, FileDeliverableRepository, FileJournal, Journal, Project,
     ProjectRunError, RunLock, SandboxSwitch,
@@ -117,7 +116,7 @@ impl ProjectTaking {
         // Looked at before anything is written down: a run that cannot start leaves no trace.
         let ledger = repository.load().await?;
         if ledger.is_none() {
-            refuse_missing_ledger(&project)?;
+            project.check_missing_ledger()?;
         }
         repository.check_takeover(ledger.as_ref())?;
         let mut ledger_history = journal.ledger_history();

@@ -20,8 +20,8 @@ use crate::domain::{
 };
 use crate::port::{InstructionSource, KeptForRun, RunEventKind};
 
-/// How long a run that was cancelled waits for the ledger.
-const LAST_LOOK: Duration = Duration::from_secs(2);
+/// How long a run or a flow that was cancelled waits for the ledger.
+pub(super) const LAST_LOOK: Duration = Duration::from_secs(2);
 
 const LEDGER_GONE: &str =
     "the ledger was removed while the run was under way; put it back and start again";

@@ -7,7 +7,6 @@ use crate::domain::{Epoch, Failure, Retry, SessionKey};
 use crate::engine::SessionHostError;
 use crate::port::DeliverableRepository;
 use crate::project::ProjectRunError;
-use crate::project::missing_ledger::refuse_missing_ledger;
 use crate::run::take_over_at;
 
 impl ProjectSessionHost {
@@ -49,7 +48,7 @@ impl ProjectSessionHost {
                 Some(latest) if latest == epoch => return Ok(()),
                 Some(_) => {}
                 // A takeover would begin a new ledger.
-                None => self.refuse_missing_ledger().await.map_err(failed)?,
+                None => self.check_missing_ledger().await.map_err(failed)?,
             }
             // Looked at again: it may have failed because another was there first.
             raised.map_err(failed)?;
@@ -59,12 +58,12 @@ impl ProjectSessionHost {
     }
 
     /// Refuses a project whose ledger is missing although its journal knows of deliverables.
-    async fn refuse_missing_ledger(&self) -> Result<(), Failure> {
+    async fn check_missing_ledger(&self) -> Result<(), Failure> {
         let project = self.project.clone();
         let unusable = |error: &(dyn std::error::Error + 'static), retry| {
             Failure::from_error("project_unusable", error, retry)
         };
-        let looking = tokio::task::spawn_blocking(move || refuse_missing_ledger(&project));
+        let looking = tokio::task::spawn_blocking(move || project.check_missing_ledger());
         let looked = looking
             .await
             .map_err(|error| unusable(&error, Retry::MayHelp))?;

@@ -14,6 +14,7 @@ use crate::domain::{
     Budget, CostTotal, Epoch, Failure, LedgerView, RunId, SessionEnd, Spent, TokenUsage,
 };
 use crate::port::{Capabilities, Events, KeptForRun, RepositoryErrorKind};
+use crate::run::drive::LAST_LOOK;
 use crate::run::prepare::caught;
 use crate::run::setting::Setting;
 use crate::run::task::{Stand, Task};
@@ -238,10 +239,14 @@ impl OpenSessions {
             let is_foreign = error.kind() == RepositoryErrorKind::ForeignChange;
             is_foreign.then(|| Failure::from(&error))
         };
+        let cancelled_for_long = async {
+            self.setting.control.cancelled().await;
+            self.setting.parts.clock.sleep(LAST_LOOK).await;
+        };
         tokio::select! {
             biased;
-            () = self.setting.control.cancelled() => None,
             error = caught(read.map(Ok)) => error.unwrap_or_default(),
+            () = cancelled_for_long => None,
         }
     }
 
