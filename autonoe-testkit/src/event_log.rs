@@ -177,6 +177,8 @@ fn line(kind: &RunEventKind<'_>) -> Line {
         },
         RunEventKind::Deprecated { id } => format!("  {id} deprecated"),
         RunEventKind::Verified { id } => format!("  {id} verified"),
+        RunEventKind::LedgerRestored { foreign } => format!("ledger restored: {foreign}"),
+        RunEventKind::LedgerEdited { .. } => "ledger edited outside of a run".to_owned(),
         RunEventKind::SessionEnded { number, result } => {
             format!("session {number} ended: {}", ended(&result.end))
         }

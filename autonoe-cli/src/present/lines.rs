@@ -9,6 +9,10 @@ use super::activity::counted;
 use super::shorten::shorten;
 use super::waiting::clock;
 
+/// An edit of the ledger between two runs, as the command and the report print it.
+pub(crate) const LEDGER_EDITED: &str =
+    "the ledger was edited outside since the last run, and this run accepted it";
+
 /// How important a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
@@ -72,6 +76,13 @@ pub(super) fn line(event: &RunEventKind<'_>, tools: u32) -> Option<Line> {
             Some(Line::new(Level::Info, format!("[DEPRECATED] {id}")))
         }
         RunEventKind::Verified { id } => Some(Line::new(Level::Good, format!("[VERIFIED] {id}"))),
+        RunEventKind::LedgerRestored { foreign } => {
+            let text = format!("[LEDGER] {}", shorten(&foreign.to_string()));
+            Some(Line::new(Level::Warning, text))
+        }
+        RunEventKind::LedgerEdited { .. } => {
+            Some(Line::new(Level::Info, format!("[LEDGER] {LEDGER_EDITED}")))
+        }
         RunEventKind::ToolDecided { call, decision } => match decision {
             GateDecision::Deny { reason, .. } => {
                 let what = match call.kind.target() {

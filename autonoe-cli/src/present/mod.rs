@@ -28,7 +28,7 @@ pub(crate) use harmless::{harmless, harmless_line};
 pub(crate) use json_lines::JsonLines;
 pub(crate) use keyboard::QuietKeyboard;
 pub(crate) use line_teller::LineTeller;
-pub(crate) use lines::no_progress;
+pub(crate) use lines::{LEDGER_EDITED, no_progress};
 pub(crate) use logging::start_logging;
 pub(crate) use presenter::{Detail, Presenter};
 pub(crate) use screen::Screen;

@@ -10,6 +10,7 @@ mod facts;
 mod figures;
 mod foreign;
 mod head;
+mod ledger_changes;
 mod scale;
 mod sessions;
 mod time_line;
@@ -52,6 +53,7 @@ pub(crate) fn page(facts: &Facts) -> String {
                     }
                     (sessions::section(facts))
                     (deliverables::section(facts))
+                    (ledger_changes::section(facts))
                     (denied::section(facts))
                 }
                 (footer(facts))

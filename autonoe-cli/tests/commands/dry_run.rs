@@ -113,7 +113,15 @@ fn what_would_keep_a_run_from_starting_is_told_as_by_the_run() {
 #[test]
 fn a_run_that_broke_off_would_be_gone_on_with_under_the_limits_that_are_given() {
     let journal = include_str!("fixtures/broken_off_sync.jsonl");
-    let setting = setting().file(".autonoe/journal.jsonl", journal);
+    let setting = setting()
+        .file(".autonoe/journal.jsonl", journal)
+        .file(
+            ".autonoe/status.json",
+            r#"{"deliverables": [
+                {"id": "DL-001", "description": "x", "acceptanceCriteria": ["y"], "passed": true, "blocked": false},
+                {"id": "DL-002", "description": "x", "acceptanceCriteria": ["y"], "passed": false, "blocked": true,
+                 "deprecatedAt": "2026-02-01"}]}"#,
+        );
 
     let said = setting.autonoe(&["sync", "--dry-run", "--max-retries", "9"]);
 

@@ -16,6 +16,7 @@ fn a_project_begins_with_a_specification_and_a_configuration_that_are_understood
     assert_eq!(
         written,
         [
+            ".autonoe/.gitignore",
             ".autonoe/agent.json",
             ".autonoe/agent.schema.json",
             ".autonoe/status.lock",

@@ -46,6 +46,38 @@ fn a_run_that_broke_off_says_so_and_what_to_do() {
 }
 
 #[test]
+fn changes_of_the_ledger_from_outside_are_printed() {
+    let line = |rest: &str| {
+        let begin =
+            r#"{"v":1,"run":"63cbe1e459320dd7044c3cd7f43c661c","at":"2026-01-01T05:11:30Z""#;
+        format!("{begin},{rest}}}\n")
+    };
+    let journal = [
+        FINISHED,
+        &line(r#""line":"ledger_edited","recorded":"00000000000000aa","found":"00000000000000bb""#),
+        &line(r#""line":"ledger_save","from":"00000000000000bb","to":"00000000000000cc""#),
+        &line(
+            r#""line":"ledger_restored","session":4,"change":"changed","kept":"status.foreign-1.json""#,
+        ),
+    ];
+    let setting = Setting::new().file(JOURNAL, journal.concat());
+
+    let said = setting.autonoe(&["log"]);
+
+    let usual = Setting::new().file(JOURNAL, FINISHED).autonoe(&["log"]);
+    let added = "\
+2026-01-01 05:11:30Z  [LEDGER] the ledger was edited outside since the last run, and this run accepted it
+2026-01-01 05:11:30Z    [LEDGER] something other than the run changed the ledger; it was restored, and the foreign content is kept as status.foreign-1.json
+";
+    assert_eq!(
+        said.stdout,
+        format!("{}{added}", usual.stdout),
+        "{}",
+        said.screen()
+    );
+}
+
+#[test]
 fn flows_are_told_as_runs_are() {
     let setting = Setting::new().file(JOURNAL, FLOWS);
 
@@ -238,6 +270,7 @@ fn under_way() -> (Setting, Child) {
     let setting = Setting::new()
         .file("SPEC.md", "# Shop\n")
         .file("agents.json", AGENTS)
+        .file(".autonoe/status.json", r#"{"deliverables": []}"#)
         .file(JOURNAL, FINISHED);
     let run = start(&setting, &RUN);
     let journal = setting.project().join(JOURNAL);

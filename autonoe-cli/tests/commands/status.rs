@@ -29,6 +29,28 @@ fn the_deliverables_are_a_table_with_progress() {
 }
 
 #[test]
+fn a_ledger_that_is_missing_beside_its_journal_is_an_error_as_a_broken_one_is() {
+    const JOURNAL: &str = include_str!("fixtures/finished_run.jsonl");
+    let project = || {
+        Setting::new()
+            .file("SPEC.md", "# Shop")
+            .file(".autonoe/journal.jsonl", JOURNAL)
+    };
+    for args in [&["status"][..], &["run", "--dry-run"], &["doctor"]] {
+        let missing = project().autonoe(args);
+        let broken = project().file(".autonoe/status.json", "{").autonoe(args);
+
+        assert_eq!(missing.code, broken.code, "{args:?}: {}", missing.screen());
+        assert_ne!(missing.code, 0, "{args:?}");
+        let printed = missing.screen().replace('\n', " ");
+        assert!(
+            printed.contains("status.json is missing"),
+            "{args:?}: {printed}"
+        );
+    }
+}
+
+#[test]
 fn in_a_pipe_nothing_is_shortened() {
     let long = "word ".repeat(200) + "end";
     let id = "DL-".repeat(40) + "1";

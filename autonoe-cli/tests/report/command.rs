@@ -52,6 +52,50 @@ async fn the_newest_run_is_shown_unless_another_is_named() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn changes_of_the_ledger_from_outside_are_on_the_page() {
+    let sample = Sample::new();
+    let ledger = sample.project().status_path();
+    let forges = move |_: &std::path::Path| fs::write(&ledger, "{}").expect("writable");
+    let passes = sets(
+        SessionScript::new("passes").does(forges),
+        "DL-001",
+        "passed",
+    );
+    let agents = ScriptedAgents::new([
+        create(&[deliverable("DL-001", "The first thing")]).ends(),
+        passes.ends(),
+    ]);
+    sample
+        .project_run(agents, 1)
+        .start(&RunControl::new())
+        .await
+        .expect("it starts");
+    let before = sample.page(&[]);
+    let ledger = sample.project().status_path();
+    let text = fs::read_to_string(&ledger).expect("readable");
+    fs::write(&ledger, text.replace("The first thing", "Another one")).expect("writable");
+    sample
+        .project_run(ScriptedAgents::new([]), 2)
+        .start(&RunControl::new())
+        .await
+        .expect("it starts");
+
+    let after = sample.page(&[]);
+
+    let restored = "Something other than the run changed the ledger; it was restored, and the \
+                    foreign content is kept as status.foreign-1.json";
+    let edited = "The ledger was edited outside since the last run";
+    assert!(
+        before.contains(restored) && !before.contains(edited),
+        "{before}"
+    );
+    assert!(
+        after.contains(edited) && !after.contains(restored),
+        "{after}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_beginning_of_an_id_is_enough_if_it_is_the_only_one() {
     let (sample, runs) = two_runs().await;
     let common = runs[0]

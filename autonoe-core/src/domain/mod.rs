@@ -1,6 +1,7 @@
 //! Pure values and rules: no I/O, no clock, no randomness.
 
 mod budget;
+pub(crate) mod content_hash;
 mod cost;
 mod cost_schema;
 mod credential_filter;
@@ -12,10 +13,12 @@ pub(crate) mod excerpt;
 mod exit_reason;
 mod failure;
 mod flow_report;
+mod foreign_ledger;
 mod ids;
 mod ledger;
 mod ledger_counts;
 mod ledger_error;
+mod ledger_hash;
 mod ledger_state;
 mod outcome;
 pub(crate) mod quota;
@@ -39,14 +42,16 @@ pub use event::{RateLimit, RateLimitStatus, StreamEvent, ToolStatus};
 pub use exit_reason::ExitReason;
 pub use failure::{Failure, Retry};
 pub use flow_report::{FlowExit, FlowReport};
+pub use foreign_ledger::{ForeignChange, ForeignLedger};
 pub use ids::{AgentSessionId, Epoch, InvalidRunId, RunId, SessionKey};
 pub use ledger::{Ledger, StatusChange};
 pub use ledger_counts::LedgerCounts;
 pub use ledger_error::LedgerError;
+pub use ledger_hash::LedgerHash;
 pub use ledger_state::{LedgerState, LedgerView};
 pub use outcome::{SessionEnd, SessionOutcome};
 pub use quota::{OnQuota, QuotaBackoff};
-pub use report::RunReport;
+pub use report::{ReportedCounts, RunReport};
 pub use session_result::{Activity, SessionProgress, SessionResult};
 pub use span::{InvalidSpanId, SpanContext, SpanId, TraceId};
 pub use time::format_time;

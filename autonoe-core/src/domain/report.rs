@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::duration::millis;
-use super::{CostTotal, ExitReason, RunId, TokenUsage, format_duration};
+use super::{CostTotal, ExitReason, LedgerView, Mode, RunId, TokenUsage, format_duration};
 
 /// What a run comes to. Always returned, however the run ended.
 ///
@@ -25,6 +25,27 @@ pub struct RunReport {
     pub iterations: u32,
     /// All sessions that were started.
     pub sessions: u32,
+    /// How many deliverables stand where; `None` if the run ended before it read the ledger.
+    #[serde(flatten)]
+    pub deliverables: Option<ReportedCounts>,
+    /// How long the run took, waits included.
+    #[serde(rename = "totalDurationMs", with = "millis")]
+    #[schemars(with = "u64")]
+    pub elapsed: Duration,
+    /// What it cost.
+    #[serde(rename = "totalCost")]
+    pub cost: CostTotal,
+    /// The tokens it used.
+    pub tokens: TokenUsage,
+    /// What persons told the run and no agent has read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undelivered_messages: Vec<String>,
+}
+
+/// How many deliverables stand where at the end of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct ReportedCounts {
     /// The deliverables that passed.
     #[serde(rename = "deliverablesPassedCount")]
     pub passed: usize,
@@ -40,23 +61,28 @@ pub struct RunReport {
     /// The deliverables that a sync has to verify.
     #[serde(rename = "verifiedTotalCount")]
     pub verified_total: usize,
-    /// How long the run took, waits included.
-    #[serde(rename = "totalDurationMs", with = "millis")]
-    #[schemars(with = "u64")]
-    pub elapsed: Duration,
-    /// What it cost.
-    #[serde(rename = "totalCost")]
-    pub cost: CostTotal,
-    /// The tokens it used.
-    pub tokens: TokenUsage,
-    /// What persons told the run and no agent has read.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub undelivered_messages: Vec<String>,
 }
 
-impl fmt::Display for RunReport {
+impl ReportedCounts {
+    /// Counts `ledger` at the end of a run of `mode`. Only a sync verifies.
+    pub(crate) fn new(ledger: &LedgerView, mode: Mode) -> Self {
+        let counts = ledger.counts;
+        let (verified, verified_total) = match mode {
+            Mode::Run => (0, 0),
+            Mode::Sync => (ledger.verified, counts.total),
+        };
+        Self {
+            passed: counts.passed,
+            total: counts.total,
+            blocked: counts.blocked,
+            verified,
+            verified_total,
+        }
+    }
+}
+
+impl fmt::Display for ReportedCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "Run {} ended: {}", self.run, self.exit)?;
         write!(f, "{} of {} deliverables passed", self.passed, self.total)?;
         if self.blocked > 0 {
             write!(f, ", {} blocked", self.blocked)?;
@@ -64,10 +90,20 @@ impl fmt::Display for RunReport {
         if self.verified_total > 0 {
             write!(f, ", {} of {} verified", self.verified, self.verified_total)?;
         }
+        Ok(())
+    }
+}
+
+impl fmt::Display for RunReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "Run {} ended: {}", self.run, self.exit)?;
+        if let Some(deliverables) = &self.deliverables {
+            write!(f, "{deliverables}; ")?;
+        }
         let plural = if self.iterations == 1 { "" } else { "s" };
         write!(
             f,
-            "; {} iteration{plural}, {}, {}",
+            "{} iteration{plural}, {}, {}",
             self.iterations,
             format_duration(self.elapsed),
             self.cost

@@ -73,7 +73,8 @@ pub use progress_note::ProgressNote;
 pub use project_memory::ProjectMemory;
 pub use recorded_event::RecordedEvent;
 pub use repository::{
-    DeliverableRepository, Fence, RepositoryError, RepositoryErrorKind, Revision, Snapshot,
+    DeliverableRepository, Fence, OwnedLedger, RepositoryError, RepositoryErrorKind, Revision,
+    SavedLedger, Snapshot,
 };
 pub use retelling::RetoldSessions;
 pub use run_event::{Delivery, RunEvent, RunEventKind, WaitReason};

@@ -12,8 +12,9 @@ use super::{
 };
 use crate::domain::duration::millis;
 use crate::domain::{
-    AgentSessionId, BudgetKind, CostUsd, DeliverableId, Failure, FlowReport, InstructionName, Mode,
-    RunId, RunReport, SessionResult, SpanContext, StatusChange, StreamEvent, TokenUsage,
+    AgentSessionId, BudgetKind, CostUsd, DeliverableId, Failure, FlowReport, ForeignLedger,
+    InstructionName, LedgerHash, Mode, RunId, RunReport, SessionResult, SpanContext, StatusChange,
+    StreamEvent, TokenUsage,
 };
 
 /// A [`RunEvent`] that was written as JSON and is read again.
@@ -150,6 +151,14 @@ pub(super) enum RecordedKind {
     },
     Verified {
         id: DeliverableId,
+    },
+    LedgerRestored {
+        #[serde(flatten)]
+        foreign: ForeignLedger,
+    },
+    LedgerEdited {
+        recorded: LedgerHash,
+        found: LedgerHash,
     },
     SessionEnded {
         number: u32,
@@ -300,6 +309,11 @@ impl RecordedEvent {
             RecordedKind::StatusChanged { change } => RunEventKind::StatusChanged { change },
             RecordedKind::Deprecated { id } => RunEventKind::Deprecated { id },
             RecordedKind::Verified { id } => RunEventKind::Verified { id },
+            RecordedKind::LedgerRestored { foreign } => RunEventKind::LedgerRestored { foreign },
+            RecordedKind::LedgerEdited { recorded, found } => RunEventKind::LedgerEdited {
+                recorded: *recorded,
+                found: *found,
+            },
             RecordedKind::SessionEnded { number, result } => RunEventKind::SessionEnded {
                 number: *number,
                 result,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-use crate::domain::{Epoch, Failure, LedgerState, Retry};
+use crate::domain::{Epoch, Failure, ForeignLedger, LedgerState, Retry};
 
 /// Keeps the ledger.
 ///
@@ -47,6 +47,50 @@ pub trait DeliverableRepository: Send + Sync {
 
     /// Saves `state` if `fence` holds, and returns its revision.
     async fn save(&self, state: &LedgerState, fence: Fence) -> Result<Revision, RepositoryError>;
+
+    /// Loads the ledger for the run that owns it.
+    ///
+    /// The provided implementation loads, and so accepts what others have saved. A store that
+    /// others can write to without [`save`](Self::save), such as a file, restores what the run
+    /// saved last if it finds anything else, keeps what it found, and returns it as
+    /// [`OwnedLedger::foreign`]. A ledger that another run has taken over is an error
+    /// ([`RepositoryErrorKind::Fenced`]). A repository around another one delegates this method.
+    async fn load_owned(&self, saved: &SavedLedger) -> Result<OwnedLedger, RepositoryError> {
+        let _ = saved;
+        Ok(OwnedLedger {
+            snapshot: self.load().await?,
+            foreign: None,
+        })
+    }
+}
+
+/// What the run that owns a ledger saved last.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SavedLedger {
+    /// The last state whose save returned, or that was loaded since.
+    pub last: Snapshot,
+    /// States made from `last` whose save the caller did not wait for: one of them may have been
+    /// saved.
+    pub unconfirmed: Vec<LedgerState>,
+}
+
+impl SavedLedger {
+    /// Describes a ledger whose last save returned.
+    pub fn new(last: Snapshot) -> Self {
+        Self {
+            last,
+            unconfirmed: Vec::new(),
+        }
+    }
+}
+
+/// A ledger as the run that owns it loads it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnedLedger {
+    /// The ledger of the run; `None` if nothing has been saved.
+    pub snapshot: Option<Snapshot>,
+    /// What was found in its place, if anything was.
+    pub foreign: Option<ForeignLedger>,
 }
 
 /// A ledger as it was saved.
@@ -149,6 +193,7 @@ impl RepositoryError {
             RepositoryErrorKind::Corrupt => "ledger_corrupt",
             RepositoryErrorKind::Unavailable => "ledger_unavailable",
             RepositoryErrorKind::Gone => "ledger_gone",
+            RepositoryErrorKind::ForeignChange => "ledger_foreign_change",
         }
     }
 
@@ -186,4 +231,6 @@ pub enum RepositoryErrorKind {
     Unavailable,
     /// The place was moved, removed or replaced while it was in use: stop writing.
     Gone,
+    /// Something other than the run changed the ledger more than once: stop the run.
+    ForeignChange,
 }

@@ -10,8 +10,9 @@ use serde_json::{Map, Value};
 use super::{GateDecision, ModelAnswer, ModelAsked, ModelPart, ToolCall, ToolExecution};
 use crate::domain::duration::millis;
 use crate::domain::{
-    AgentSessionId, BudgetKind, DeliverableId, Failure, FlowReport, InstructionName, Mode, RunId,
-    RunReport, SessionResult, SpanContext, StatusChange, StreamEvent, TokenUsage,
+    AgentSessionId, BudgetKind, DeliverableId, Failure, FlowReport, ForeignLedger, InstructionName,
+    LedgerHash, Mode, RunId, RunReport, SessionResult, SpanContext, StatusChange, StreamEvent,
+    TokenUsage,
 };
 
 /// Something that happened in a run.
@@ -174,6 +175,19 @@ pub enum RunEventKind<'a> {
     Verified {
         /// The deliverable.
         id: &'a DeliverableId,
+    },
+    /// Something other than the run changed the ledger, and the run restored it.
+    LedgerRestored {
+        /// What was found in its place, and where that is kept.
+        #[serde(flatten)]
+        foreign: &'a ForeignLedger,
+    },
+    /// The ledger was edited between two runs, and this run accepts it.
+    LedgerEdited {
+        /// The hash that the journal recorded last.
+        recorded: LedgerHash,
+        /// The hash of the ledger that this run found.
+        found: LedgerHash,
     },
     /// A session is over and its client disposed of.
     SessionEnded {

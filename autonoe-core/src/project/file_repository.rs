@@ -9,14 +9,16 @@ use async_trait::async_trait;
 
 use super::anchor::Anchor;
 use super::file_revision::FileRevision;
+use super::ledger_hold::{Found, LedgerHold, look, restore};
 use super::plain_file::Unread;
 use super::status_file::StatusFile;
 use super::status_record::StatusRecord;
 use super::status_text::status_text;
-use super::{Project, ProjectError};
-use crate::domain::{Epoch, LedgerState};
+use super::{Project, ProjectError, RunLock};
+use crate::domain::{Epoch, ForeignChange, LedgerState};
 use crate::port::{
-    DeliverableRepository, Fence, RepositoryError, RepositoryErrorKind, Revision, Snapshot,
+    DeliverableRepository, Fence, OwnedLedger, RepositoryError, RepositoryErrorKind, Revision,
+    SavedLedger, Snapshot,
 };
 
 /// Keeps the ledger in a project's `.autonoe/status.json`.
@@ -26,7 +28,8 @@ use crate::port::{
 /// turns. Fields that this version does not know are kept. A file that cannot
 /// be understood is an error and stays as it is; so is one of more than 64 MiB.
 /// Nothing is remembered between calls but which folder it is in: what counts is what the file
-/// holds. If the folder was moved, removed or replaced since it was [opened](Self::open), that
+/// holds. A run that [holds the run lock](Self::held_by) is the exception: its ledger is what it
+/// saved last. If the folder was moved, removed or replaced since it was [opened](Self::open), that
 /// is an error ([`RepositoryErrorKind::Gone`]) and nothing is written.
 ///
 /// Not on a network file system: locks of several machines are another matter.
@@ -52,6 +55,13 @@ use crate::port::{
 pub struct FileDeliverableRepository {
     file: StatusFile,
     folder: Option<Anchor>,
+    hold: Option<LedgerHold>,
+}
+
+/// What the file of a run may hold, as bytes.
+struct Expected {
+    last: Vec<u8>,
+    unconfirmed: Vec<Vec<u8>>,
 }
 
 impl FileDeliverableRepository {
@@ -73,7 +83,37 @@ impl FileDeliverableRepository {
         Self {
             file: StatusFile::new(path),
             folder: None,
+            hold: None,
         }
+    }
+
+    /// Gives the ledger to the run that holds `lock` of `project`.
+    ///
+    /// From then on the run's ledger is what the run saved last. If something else changes, removes
+    /// or replaces the file, [`load_owned`](DeliverableRepository::load_owned) restores it and keeps
+    /// the foreign content as `status.foreign-1.json` beside it, or with the next free number. If
+    /// `.autonoe` is removed, the ledger is written again in a new one, and the error is
+    /// [`RepositoryErrorKind::Gone`].
+    ///
+    /// ```
+    /// use autonoe_core::{FileDeliverableRepository, Project, RunLock};
+    /// use jiff::Timestamp;
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// let project = Project::find(dir.path(), None)?;
+    /// let lock = RunLock::acquire(&project, Timestamp::now())?;
+    ///
+    /// let repository = FileDeliverableRepository::open(&project)?.held_by(&lock, &project)?;
+    /// # drop(repository);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The project directory cannot be read.
+    pub fn held_by(mut self, lock: &RunLock, project: &Project) -> Result<Self, ProjectError> {
+        self.hold = Some(LedgerHold::new(project, lock)?);
+        Ok(self)
     }
 
     /// Returns what [`load`](DeliverableRepository::load) does, for programs without a runtime.
@@ -137,6 +177,68 @@ impl FileDeliverableRepository {
             .map_err(io::Error::other)
             .and_then(|text| turn.replace(&text))
             .map_err(|error| self.unavailable(error))
+    }
+
+    /// Loads the ledger of the run that saved it, having restored it if that is needed.
+    fn load_held(
+        &self,
+        hold: &LedgerHold,
+        saved: &SavedLedger,
+        expected: &Expected,
+    ) -> Result<OwnedLedger, RepositoryError> {
+        self.check_folder_or_rescue(hold, expected)?;
+        let turn = self.file.turn().map_err(|error| self.unavailable(error))?;
+        let found = look(&self.file).map_err(|error| self.unavailable(error))?;
+        let change = match found {
+            Found::Foreign(change) => change,
+            Found::Bytes(bytes) => {
+                if let Some(snapshot) = recognised(&bytes, saved, expected) {
+                    return Ok(OwnedLedger {
+                        snapshot: Some(snapshot),
+                        foreign: None,
+                    });
+                }
+                if is_takeover(&bytes, hold, saved) {
+                    return Err(self.taken_over());
+                }
+                ForeignChange::Changed
+            }
+        };
+        let put_back = |bytes: &[u8]| turn.replace(bytes);
+        let foreign = restore(&self.file, change, &expected.last, put_back)
+            .map_err(|error| self.unavailable(error))?;
+        Ok(OwnedLedger {
+            snapshot: Some(saved.last.clone()),
+            foreign: Some(foreign),
+        })
+    }
+
+    /// Refuses to work in another folder. Before that, the ledger of a folder that was removed is
+    /// written again.
+    fn check_folder_or_rescue(
+        &self,
+        hold: &LedgerHold,
+        expected: &Expected,
+    ) -> Result<(), RepositoryError> {
+        let Err(error) = self.check_folder() else {
+            return Ok(());
+        };
+        match hold.rescue(&self.file, &expected.last) {
+            Ok(true) => {
+                let folder = self.file.path().parent();
+                let message = format!(
+                    "{:?} is gone: it was removed while a run was under way. The ledger was \
+                     written again, but the journal of the run is lost; start again",
+                    folder.unwrap_or(self.file.path())
+                );
+                Err(RepositoryError::new(RepositoryErrorKind::Gone, message))
+            }
+            Ok(false) => Err(error),
+            Err(failure) => {
+                tracing::warn!(error = %failure, "the removed ledger could not be written again");
+                Err(error)
+            }
+        }
     }
 
     /// Refuses to work in another folder than the one that was opened.
@@ -242,6 +344,59 @@ impl DeliverableRepository for FileDeliverableRepository {
         saving.await?;
         Ok(revision.into())
     }
+
+    async fn load_owned(&self, saved: &SavedLedger) -> Result<OwnedLedger, RepositoryError> {
+        let revision = FileRevision::read(&saved.last.revision);
+        let (Some(hold), Some(revision)) = (self.hold.clone(), revision) else {
+            return Ok(OwnedLedger {
+                snapshot: self.load().await?,
+                foreign: None,
+            });
+        };
+        let text = |state, writes| {
+            status_text(state, revision.epoch, writes).map_err(|error| {
+                let message = format!("the ledger in {} cannot be compared", self.name());
+                RepositoryError::new(RepositoryErrorKind::Unavailable, message).because(error)
+            })
+        };
+        let next = revision.writes.wrapping_add(1);
+        let unconfirmed = saved.unconfirmed.iter().map(|state| text(state, next));
+        let expected = Expected {
+            last: text(&saved.last.state, revision.writes)?,
+            unconfirmed: unconfirmed.collect::<Result<_, _>>()?,
+        };
+        let (repository, saved) = (self.clone(), saved.clone());
+        apart(move || repository.load_held(&hold, &saved, &expected)).await
+    }
+}
+
+/// Returns the ledger if `bytes` are what the run saved: the last state, or one whose save it did
+/// not wait for.
+fn recognised(bytes: &[u8], saved: &SavedLedger, expected: &Expected) -> Option<Snapshot> {
+    if bytes == expected.last {
+        return Some(saved.last.clone());
+    }
+    let mut unconfirmed = expected.unconfirmed.iter();
+    let number = unconfirmed.position(|text| text == bytes)?;
+    let revision = FileRevision::read(&saved.last.revision)?;
+    let writes = revision.writes.wrapping_add(1);
+    Some(Snapshot {
+        state: saved.unconfirmed[number].clone(),
+        revision: FileRevision::new(revision.epoch, writes, bytes).into(),
+        epoch: revision.epoch,
+    })
+}
+
+/// Returns whether another run has taken the ledger over.
+///
+/// While the lock is held, a takeover raises the epoch and changes nothing else: its run cannot
+/// start. If the lock file was removed, another run may hold a new one, and its work must stay.
+fn is_takeover(bytes: &[u8], hold: &LedgerHold, saved: &SavedLedger) -> bool {
+    let Ok(found) = StatusRecord::parse(bytes) else {
+        return false;
+    };
+    let is_ours = || found.state == saved.last.state || saved.unconfirmed.contains(&found.state);
+    found.epoch > saved.last.epoch && (is_ours() || !hold.is_in_place())
 }
 
 /// Begins slow work apart from the tasks of the run, and waits for its end. A

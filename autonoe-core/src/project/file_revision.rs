@@ -1,7 +1,7 @@
 //! Names one version of the ledger's file.
 
-use super::content_hash::content_hash;
 use crate::domain::Epoch;
+use crate::domain::content_hash::content_hash;
 use crate::port::Revision;
 
 /// Names one version of the ledger's file, and knows what a writer must know of it.

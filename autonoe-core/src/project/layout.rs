@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::git_ignore::write_git_ignore;
 use super::{FileKind, ProjectError, open_file_to_append, read_text_file};
 use crate::port::Places;
 use crate::port::lexical_path::normalise;
@@ -138,6 +139,9 @@ impl Project {
 
     /// Makes the folder of Autonoe's own files if it is missing, and looks that it can be written to.
     ///
+    /// It also writes `.autonoe/.gitignore` if there is none, so that Git does not take the state
+    /// of runs away.
+    ///
     /// # Errors
     ///
     /// It is a symlink or no folder, a file that is written in it is a symlink
@@ -160,10 +164,14 @@ impl Project {
         self.check_state_dir()?;
         let probe = self.write_lock_path();
         match open_file_to_append(&probe) {
-            Ok(_) => Ok(dir),
-            Err(source) if is_there(&probe) => Err(ProjectError::unwritable(&probe, source)),
-            Err(source) => Err(ProjectError::unwritable(&dir, source)),
+            Ok(_) => {}
+            Err(source) if is_there(&probe) => {
+                return Err(ProjectError::unwritable(&probe, source));
+            }
+            Err(source) => return Err(ProjectError::unwritable(&dir, source)),
         }
+        write_git_ignore(&dir)?;
+        Ok(dir)
     }
 
     /// Looks that the folder of Autonoe's own files is a folder, and what is written in it files.

@@ -2,7 +2,6 @@
 
 mod anchor;
 mod config;
-mod content_hash;
 mod durable;
 mod durable_file;
 mod error;
@@ -16,7 +15,9 @@ mod instructions;
 mod journal;
 mod json_words;
 mod layout;
+mod ledger_hold;
 mod lock_process;
+mod missing_ledger;
 mod no_follow;
 mod plain_file;
 mod preview;
@@ -48,7 +49,8 @@ pub use journal::{
     RunEntries, RunStory, RunStoryBuilder, SessionStory, WhyStopped,
 };
 pub use journal::{
-    ChangeEntry, CostPoint, DeniedEntry, Idle, IdleSpan, ProgressPoint, RunTimeline, SessionSpan,
+    ChangeEntry, CostPoint, DeniedEntry, Idle, IdleSpan, ProgressPoint, RestoredEntry, RunTimeline,
+    SessionSpan,
 };
 pub use journal::{JOURNAL_JOB, JournalAsk, JournalPage};
 pub use json_words::json_complaint;

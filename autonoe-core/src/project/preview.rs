@@ -117,6 +117,9 @@ impl RunPreview {
         let config = EffectiveConfig::merge(config, mode, sandbox)?;
         let repository = FileDeliverableRepository::at(project.status_path());
         let snapshot = repository.load_now()?;
+        if snapshot.is_none() {
+            project.check_missing_ledger()?;
+        }
         repository.check_takeover(snapshot.as_ref())?;
         let ledger = snapshot.map(|snapshot| snapshot.state.view());
         let broke_off = Journal::read(&project.journal_path())?

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::git_ignore::write_git_ignore;
 use super::{FileKind, LockProcess, Project, ProjectError, open_file_to_append};
 use crate::domain::format_time;
 
@@ -155,12 +154,9 @@ impl std::error::Error for RunLockHeld {}
 impl RunLock {
     /// Takes the lock of `project`, or says who has it.
     ///
-    /// It also writes `.autonoe/.gitignore` if there is none: agents use Git, which must not
-    /// replace the state of a run.
-    ///
     /// # Errors
     ///
-    /// Another run holds it, or the lock file or `.gitignore` cannot be written.
+    /// Another run holds it, or the lock file cannot be written.
     pub fn acquire(project: &Project, now: Timestamp) -> Result<Self, ProjectError> {
         project.ensure_state_dir()?;
         let path = project.run_lock_path();
@@ -178,7 +174,6 @@ impl RunLock {
             started_at: now,
         };
         write_holder(&mut file, &own).map_err(unwritable)?;
-        write_git_ignore(project)?;
         Ok(Self {
             file: Arc::new(file),
             on_drop: OnDrop::Free,

@@ -12,7 +12,10 @@ use serde_json::{Map, Value};
 
 use super::equipment::taken_name;
 use super::runner::{Parts, SessionRunner, Work};
-use super::{GivenLimits, NoJournal, RunJournal, RunLimits, SessionLimits, Sessions, TraceContent};
+use super::{
+    GivenLimits, LedgerHistory, NoJournal, RunJournal, RunLimits, SessionLimits, Sessions,
+    TraceContent,
+};
 use crate::domain::{Budget, CredentialFilter, Mode, Models, OnQuota, QuotaBackoff, TraceContext};
 use crate::guard::{CredentialPlaces, built_in_guards};
 use crate::port::{
@@ -58,6 +61,7 @@ pub struct SessionRunnerBuilder {
     credential_filter: CredentialFilter,
     lock: Option<Arc<File>>,
     journal: Arc<dyn RunJournal>,
+    ledger_history: LedgerHistory,
     trace: Option<TraceContext>,
     trace_content: TraceContent,
 }
@@ -96,6 +100,7 @@ impl SessionRunnerBuilder {
             credential_filter: CredentialFilter::default(),
             lock: None,
             journal: Arc::new(NoJournal),
+            ledger_history: LedgerHistory::default(),
             trace: None,
             trace_content: TraceContent::default(),
         }
@@ -355,6 +360,14 @@ impl SessionRunnerBuilder {
         self
     }
 
+    /// Sets what the journal of earlier runs knows of the ledger.
+    #[cfg(feature = "project")]
+    #[must_use]
+    pub(crate) fn ledger_history(mut self, history: LedgerHistory) -> Self {
+        self.ledger_history = history;
+        self
+    }
+
     /// Sets an environment variable of the agents.
     #[must_use]
     pub fn environment(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
@@ -550,6 +563,7 @@ impl SessionRunnerBuilder {
             credential_filter: self.credential_filter,
             lock: self.lock,
             journal: self.journal,
+            ledger_history: self.ledger_history,
             trace: self.trace,
             trace_content: self.trace_content,
         })

@@ -20,8 +20,8 @@ use crate::domain::{
 };
 use crate::port::{InstructionSource, KeptForRun, RunEventKind};
 
-/// How long a run that was cancelled waits for the ledger.
-const LAST_LOOK: Duration = Duration::from_secs(2);
+/// How long a run or a flow that was cancelled waits for the ledger.
+pub(super) const LAST_LOOK: Duration = Duration::from_secs(2);
 
 const LEDGER_GONE: &str =
     "the ledger was removed while the run was under way; put it back and start again";
@@ -97,7 +97,7 @@ impl Drive {
         let could_begin = prepared.is_ok();
         let exit = match prepared {
             Ok((ground, ledger)) => {
-                let first = self.begin(&ground, started, ledger);
+                let first = self.begin(&ground, started, ledger).await;
                 self.carry_out(&ground, first).await
             }
             Err(exit) => exit,
@@ -136,7 +136,12 @@ impl Drive {
     }
 
     /// Tells the machine that the run begins, or goes on.
-    fn begin(&mut self, ground: &Ground, started: Timestamp, ledger: LedgerView) -> RunAction {
+    async fn begin(
+        &mut self,
+        ground: &Ground,
+        started: Timestamp,
+        ledger: LedgerView,
+    ) -> RunAction {
         let epoch = ground.book.epoch();
         let limits = self.machine.limits().clone();
         let line = match self.beginning {
@@ -147,6 +152,7 @@ impl Drive {
             let error = Failure::from(&error);
             return self.machine.apply(RunFact::Failed { error });
         }
+        self.setting.report_edited_ledger(&ground.book).await;
         if let Beginning::Resumed { given } = &self.beginning
             && let Some(fact) = given.as_fact(self.machine.limits(), started, ledger)
             && let end @ RunAction::Finish { .. } = self.apply(fact)

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::{RunAction, RunFact, RunLimits};
 use crate::domain::{
-    DeliverableId, Epoch, Failure, FlowReport, InstructionName, Retry, RunId, RunReport,
-    SessionResult, StatusChange,
+    DeliverableId, Epoch, Failure, FlowReport, ForeignLedger, InstructionName, LedgerHash, Retry,
+    RunId, RunReport, SessionResult, StatusChange,
 };
 
 /// Takes down what a run is told and decides, so that it can be resumed and explained.
@@ -115,6 +115,29 @@ pub enum JournalLine {
         session: u32,
         /// The deliverable.
         id: DeliverableId,
+    },
+    /// The ledger is about to be saved. After a crash, it has one of the two hashes.
+    LedgerSave {
+        /// The hash of the ledger that is replaced.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<LedgerHash>,
+        /// The hash of the new one.
+        to: LedgerHash,
+    },
+    /// Something other than the run changed the ledger, and the run restored it.
+    LedgerRestored {
+        /// The session in which it was found.
+        session: u32,
+        /// What was found, and where it is kept.
+        #[serde(flatten)]
+        foreign: ForeignLedger,
+    },
+    /// The ledger was edited between two runs, and this run accepted it.
+    LedgerEdited {
+        /// The hash that the journal recorded last.
+        recorded: LedgerHash,
+        /// The hash of the ledger that the run found.
+        found: LedgerHash,
     },
     /// A tool call was denied.
     Denied {

@@ -56,6 +56,14 @@ impl RunObserver for JournalObserver {
                 session,
                 id: (*id).clone(),
             },
+            RunEventKind::LedgerRestored { foreign } => JournalLine::LedgerRestored {
+                session,
+                foreign: (*foreign).clone(),
+            },
+            RunEventKind::LedgerEdited { recorded, found } => JournalLine::LedgerEdited {
+                recorded: *recorded,
+                found: *found,
+            },
             RunEventKind::ToolDecided {
                 call,
                 decision: GateDecision::Deny { by, reason, remedy },

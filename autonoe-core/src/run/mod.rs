@@ -8,6 +8,8 @@ mod equipment;
 mod inbox;
 mod journal;
 mod journal_observer;
+mod ledger_history;
+mod ledger_recorder;
 mod lending;
 mod machine;
 mod message;
@@ -31,6 +33,7 @@ mod waiting;
 pub use builder::{BuildError, SessionRunnerBuilder};
 pub use control::RunControl;
 pub use journal::{Durability, JournalError, JournalLine, NoJournal, RunJournal};
+pub(crate) use ledger_history::LedgerHistory;
 pub use lending::{
     FlowStart, NotOpened, OpenSessions, PerformedCall, PerformedSession, RecordedFlow,
     SessionAccess, SessionOrder, SessionWait, Sessions,

@@ -102,7 +102,10 @@ impl Drive {
             .prepare(&limits.budget, limits.budget.time, take_hold)
             .await;
         match prepared {
-            Ok((capabilities, (book, ledger))) => Ok((Ground { capabilities, book }, ledger)),
+            Ok((capabilities, (book, ledger))) => {
+                let book = self.setting.watch_ledger(book);
+                Ok((Ground { capabilities, book }, ledger))
+            }
             Err(NotReady::Cancelled) => Err(ExitReason::Interrupted),
             Err(NotReady::TimeIsUp) => Err(ExitReason::BudgetExceeded {
                 budget: BudgetKind::Time,

@@ -101,9 +101,15 @@ async fn raise_epoch(
         };
         forget(&mut state);
         match repository.save(&state, Fence { base, epoch }).await {
-            Ok(_revision) => {
-                let book = LedgerBook::new(repository.clone(), clock.clone(), epoch);
-                return Ok((book, state.view()));
+            Ok(revision) => {
+                let view = state.view();
+                let last = Snapshot {
+                    state,
+                    revision,
+                    epoch,
+                };
+                let book = LedgerBook::owned(repository.clone(), clock.clone(), last);
+                return Ok((book, view));
             }
             Err(error) if error.kind() == RepositoryErrorKind::Conflict && tries < TRIES => {
                 tries += 1;

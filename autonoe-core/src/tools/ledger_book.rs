@@ -7,16 +7,21 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use tokio::sync::Mutex;
 
-use super::LostGround;
-use crate::domain::{Epoch, Failure, LedgerError, LedgerState, StatusChange};
+use super::{LedgerWatch, LostGround};
+use crate::domain::{
+    Epoch, Failure, ForeignLedger, LedgerError, LedgerHash, LedgerState, StatusChange,
+};
 use crate::port::{
-    Clock, DeliverableRepository, Events, Fence, RepositoryError, RepositoryErrorKind,
-    RunEventKind, ToolError, ToolErrorCode,
+    Clock, DeliverableRepository, Events, Fence, OwnedLedger, RepositoryError, RepositoryErrorKind,
+    Revision, RunEventKind, SavedLedger, Snapshot, ToolError, ToolErrorCode,
 };
 
 /// Another process may save between our load and our save; so often in a row
 /// that all of these tries fail, it does not.
 const TRIES: usize = 32;
+
+/// How often something else may change the ledger of a run before the run stops.
+const FOREIGN_CHANGES: u32 = 1;
 
 /// The ledger as tools and runs use it: changes in parallel take turns, none is lost.
 ///
@@ -46,7 +51,9 @@ pub struct LedgerBook {
     repository: Arc<dyn DeliverableRepository>,
     clock: Arc<dyn Clock>,
     epoch: Epoch,
-    turn: Arc<Mutex<()>>,
+    /// What the run saved last, if the ledger belongs to one. Its lock is the turn to change it.
+    saved: Arc<Mutex<Option<SavedLedger>>>,
+    watch: Option<Arc<dyn LedgerWatch>>,
     lost: LostGround,
     saves: Arc<AtomicU64>,
 }
@@ -54,7 +61,9 @@ pub struct LedgerBook {
 impl LedgerBook {
     /// Opens the ledger in `repository` beside a run that may be under way, without taking it over.
     ///
-    /// It writes as the epoch that the ledger has. A higher one would fence off the run.
+    /// It writes as the epoch that the ledger has. A higher one would fence off the run. A run in
+    /// a project directory does not accept such changes: it restores
+    /// [its ledger](crate::FileDeliverableRepository::held_by).
     ///
     /// # Errors
     ///
@@ -77,10 +86,28 @@ impl LedgerBook {
             repository,
             clock,
             epoch,
-            turn: Arc::default(),
+            saved: Arc::default(),
+            watch: None,
             lost: LostGround::default(),
             saves: Arc::default(),
         }
+    }
+
+    /// Opens the ledger for the run that owns it and that saved `last`.
+    pub(crate) fn owned(
+        repository: Arc<dyn DeliverableRepository>,
+        clock: Arc<dyn Clock>,
+        last: Snapshot,
+    ) -> Self {
+        let mut book = Self::new(repository, clock, last.epoch);
+        book.saved = Arc::new(Mutex::new(Some(SavedLedger::new(last))));
+        book
+    }
+
+    /// Reports saves and foreign changes to `watch`.
+    pub(crate) fn watched(mut self, watch: Arc<dyn LedgerWatch>) -> Self {
+        self.watch = Some(watch);
+        self
     }
 
     /// Returns what tells that the ledger is lost.
@@ -103,9 +130,11 @@ impl LedgerBook {
     /// # Errors
     ///
     /// The repository cannot be read, or someone with a higher epoch has taken
-    /// over: who cannot write any more should not go on working either.
+    /// over: who cannot write any more should not go on working either. So is a
+    /// ledger of a run that something else keeps changing.
     pub async fn read(&self) -> Result<Option<LedgerState>, RepositoryError> {
-        let Some(snapshot) = self.repository.load().await? else {
+        let loaded = self.load(&mut *self.saved.lock().await).await;
+        let Some(snapshot) = self.note_loss(loaded)? else {
             return Ok(None);
         };
         if snapshot.epoch > self.epoch {
@@ -113,6 +142,70 @@ impl LedgerBook {
             return Err(RepositoryError::new(RepositoryErrorKind::Fenced, message));
         }
         Ok(Some(snapshot.state))
+    }
+
+    /// Returns the hash of what the run saved last; `None` if the ledger belongs to none.
+    pub(crate) async fn saved_hash(&self) -> Option<LedgerHash> {
+        let saved = self.saved.lock().await;
+        let saved = saved.as_ref()?;
+        Some(saved.last.state.ledger.content_hash())
+    }
+
+    /// Loads the ledger. Before that, the ledger of a run is restored if something else changed it.
+    async fn load(
+        &self,
+        saved: &mut Option<SavedLedger>,
+    ) -> Result<Option<Snapshot>, RepositoryError> {
+        let Some(saved) = saved else {
+            return self.repository.load().await;
+        };
+        let OwnedLedger { snapshot, foreign } = self.repository.load_owned(saved).await?;
+        if let Some(snapshot) = &snapshot
+            && snapshot.revision != saved.last.revision
+        {
+            // A save that nobody waited for has happened, or another writer has saved.
+            *saved = SavedLedger::new(snapshot.clone());
+        }
+        match foreign {
+            Some(foreign) => self.restored(&foreign).map(|()| snapshot),
+            None => Ok(snapshot),
+        }
+    }
+
+    /// Reports a restored ledger, and refuses to continue when it happens too often.
+    fn restored(&self, foreign: &ForeignLedger) -> Result<(), RepositoryError> {
+        tracing::warn!(%foreign, "the ledger was restored");
+        let times = match &self.watch {
+            Some(watch) => watch.restored(foreign),
+            None => 1,
+        };
+        if times <= FOREIGN_CHANGES {
+            return Ok(());
+        }
+        let message = format!(
+            "{foreign}. This is change {times} of that kind in this run, so the run stops. While a \
+             run is under way, only its tools may change the ledger: find the process or the \
+             command that writes to it, such as git in a session of the agent, and start again"
+        );
+        Err(RepositoryError::new(
+            RepositoryErrorKind::ForeignChange,
+            message,
+        ))
+    }
+
+    /// Tells the session that nothing can be saved any more, if that is so.
+    fn note_loss<T>(&self, done: Result<T, RepositoryError>) -> Result<T, RepositoryError> {
+        if let Err(error) = &done
+            && matches!(
+                error.kind(),
+                RepositoryErrorKind::Gone
+                    | RepositoryErrorKind::Fenced
+                    | RepositoryErrorKind::ForeignChange
+            )
+        {
+            self.lost.lost(Failure::from(error));
+        }
+        done
     }
 
     /// Changes the ledger and saves it; begins a new one if there is none.
@@ -138,16 +231,10 @@ impl LedgerBook {
         change: impl Fn(&mut LedgerState, Date) -> Result<T, LedgerError> + Send,
         tell: impl FnOnce(&T) + Send,
     ) -> Result<T, UpdateError> {
-        let updated = self.try_update(change, tell).await;
-        if let Err(UpdateError::Repository(error)) = &updated
-            && matches!(
-                error.kind(),
-                RepositoryErrorKind::Gone | RepositoryErrorKind::Fenced
-            )
-        {
-            self.lost.lost(Failure::from(error));
+        match self.try_update(change, tell).await {
+            Err(UpdateError::Repository(error)) => Ok(self.note_loss(Err(error))?),
+            updated => updated,
         }
-        updated
     }
 
     async fn try_update<T>(
@@ -155,11 +242,11 @@ impl LedgerBook {
         change: impl Fn(&mut LedgerState, Date) -> Result<T, LedgerError> + Send,
         tell: impl FnOnce(&T) + Send,
     ) -> Result<T, UpdateError> {
-        let _turn = self.turn.lock().await;
+        let mut saved = self.saved.lock().await;
         let mut tries = 1;
         loop {
             let today = self.clock.now().to_zoned(TimeZone::UTC).date();
-            let snapshot = self.repository.load().await?;
+            let snapshot = self.load(&mut saved).await?;
             let base = snapshot.as_ref().map(|snapshot| snapshot.revision.clone());
             let before = snapshot.map(|snapshot| snapshot.state);
             let mut state = before.clone().unwrap_or_else(|| LedgerState::new(today));
@@ -167,18 +254,9 @@ impl LedgerBook {
             if before.as_ref() == Some(&state) {
                 return Ok(told);
             }
-            match self
-                .repository
-                .save(
-                    &state,
-                    Fence {
-                        base,
-                        epoch: self.epoch,
-                    },
-                )
-                .await
-            {
-                Ok(_revision) => {
+            self.record_save(before.as_ref(), &state)?;
+            match self.save(state, base, &mut saved).await {
+                Ok(()) => {
                     self.saves.fetch_add(1, Ordering::Relaxed);
                     tell(&told);
                     return Ok(told);
@@ -189,6 +267,45 @@ impl LedgerBook {
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    /// Records a save that is about to happen, unless it leaves the deliverables as they are.
+    fn record_save(
+        &self,
+        before: Option<&LedgerState>,
+        after: &LedgerState,
+    ) -> Result<(), RepositoryError> {
+        let Some(watch) = &self.watch else {
+            return Ok(());
+        };
+        let from = before.map(|state| state.ledger.content_hash());
+        let to = after.ledger.content_hash();
+        match from == Some(to) {
+            true => Ok(()),
+            false => watch.saving(from, to),
+        }
+    }
+
+    async fn save(
+        &self,
+        state: LedgerState,
+        base: Option<Revision>,
+        saved: &mut Option<SavedLedger>,
+    ) -> Result<(), RepositoryError> {
+        let epoch = self.epoch;
+        let Some(owned) = saved else {
+            let fence = Fence { base, epoch };
+            return self.repository.save(&state, fence).await.map(drop);
+        };
+        // The caller may stop waiting. The save can happen nevertheless.
+        owned.unconfirmed.push(state.clone());
+        let revision = self.repository.save(&state, Fence { base, epoch }).await?;
+        *owned = SavedLedger::new(Snapshot {
+            state,
+            revision,
+            epoch,
+        });
+        Ok(())
     }
 }
 

@@ -78,7 +78,8 @@ async fn parallel_calls_of_one_session_lose_nothing() {
 
     let report = bench.run(bench.runner()).await;
 
-    assert_eq!((report.passed, report.total), (30, 30));
+    let reported = report.deliverables.expect("the ledger was read");
+    assert_eq!((reported.passed, reported.total), (30, 30));
 }
 
 /// A repository that answers every save with the same error.

@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use autonoe_core::{
     AgentSessionId, BudgetKind, CostUsd, DeliverableId, Delivery, Events, ExitReason, Failure,
-    FlowReport, GateDecision, InstructionName, Mode, ModelAnswer, ModelAsked, ModelMessages,
-    ModelPart, RecordedEvent, RunEvent, RunEventKind, RunId, RunLimits, RunMachine, SeededIds,
-    SessionEnd, SessionOutcome, SessionResult, StatusChange, StreamEvent, SystemClock, TokenUsage,
-    ToolCall, ToolExecution, ToolStatus, WaitReason, schemas,
+    FlowReport, ForeignChange, ForeignLedger, GateDecision, InstructionName, Ledger, Mode,
+    ModelAnswer, ModelAsked, ModelMessages, ModelPart, RecordedEvent, RunEvent, RunEventKind,
+    RunId, RunLimits, RunMachine, SeededIds, SessionEnd, SessionOutcome, SessionResult,
+    StatusChange, StreamEvent, SystemClock, TokenUsage, ToolCall, ToolExecution, ToolStatus,
+    WaitReason, schemas,
 };
 use jiff::Timestamp;
+use jiff::civil::date;
 use serde_json::{Map, Value, json};
 
 /// Returns what programs are told when these happen.
@@ -71,6 +73,7 @@ fn one_of_each(events: &Events) {
     let result = SessionResult::new(SessionEnd::Outcome(SessionOutcome::Completed));
     let (reason, until) = (WaitReason::Quota, Timestamp::UNIX_EPOCH);
     let data = json!({"tries": 2});
+    let foreign = ForeignLedger::new(ForeignChange::Changed).kept("status.foreign-1.json");
     let kinds = [
         RunEventKind::RunStarted {
             run: &run,
@@ -126,6 +129,11 @@ fn one_of_each(events: &Events) {
         RunEventKind::StatusChanged { change: &change },
         RunEventKind::Deprecated { id: &id },
         RunEventKind::Verified { id: &id },
+        RunEventKind::LedgerRestored { foreign: &foreign },
+        RunEventKind::LedgerEdited {
+            recorded: Ledger::new(date(2026, 1, 1)).content_hash(),
+            found: Ledger::new(date(2026, 1, 2)).content_hash(),
+        },
         RunEventKind::SessionEnded {
             number: 2,
             result: &result,

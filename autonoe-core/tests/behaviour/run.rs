@@ -21,7 +21,11 @@ async fn plans_codes_and_ends_when_all_have_passed() {
 
     assert_eq!(report.exit, ExitReason::AllPassed);
     assert_eq!((report.iterations, report.sessions), (3, 3));
-    assert_eq!((report.passed, report.total, report.blocked), (2, 2, 0));
+    let reported = report.deliverables.expect("the ledger was read");
+    assert_eq!(
+        (reported.passed, reported.total, reported.blocked),
+        (2, 2, 0)
+    );
     // Two pauses of three seconds; scripted sessions take no time.
     assert_eq!(report.elapsed, Duration::from_secs(6));
     assert_eq!(bench.agents.disposed(), 3);
@@ -73,7 +77,8 @@ async fn a_finished_ledger_needs_no_session() {
         (report.sessions, report.cost.exact()),
         (0, Some(CostUsd::ZERO))
     );
-    assert_eq!((report.passed, report.total), (1, 1));
+    let reported = report.deliverables.expect("the ledger was read");
+    assert_eq!((reported.passed, reported.total), (1, 1));
 }
 
 #[tokio::test(start_paused = true)]
@@ -89,7 +94,11 @@ async fn blocked_work_does_not_keep_the_rest_from_success() {
     let report = bench.run(bench.runner()).await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
-    assert_eq!((report.passed, report.blocked, report.total), (1, 1, 2));
+    let reported = report.deliverables.expect("the ledger was read");
+    assert_eq!(
+        (reported.passed, reported.blocked, reported.total),
+        (1, 1, 2)
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -52,7 +52,7 @@ impl Generation {
         for writer in std::mem::take(&mut self.writers) {
             self.acknowledged.extend(writer.kill());
         }
-        let files = ["status.json", "status.lock"];
+        let files = [".gitignore", "status.json", "status.lock"];
         assert_nothing_is_lost(&self.project, &self.acknowledged, &files).await;
         self.acknowledged.len()
     }

@@ -7,7 +7,11 @@ mod events;
 #[cfg(target_os = "linux")]
 mod file_system;
 mod flows;
+#[cfg(unix)]
+mod foreign_ledger;
 mod foreign_writes;
+#[cfg(unix)]
+mod git_commands;
 mod hosted_end;
 mod hosted_lock;
 mod journal;

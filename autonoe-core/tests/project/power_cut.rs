@@ -101,7 +101,7 @@ impl Generation {
         self.file_system.restart();
 
         self.unsynced_lost += usize::from(self.file_system.lost_what_was_unsynced());
-        let files = ["journal.jsonl", "status.json", "status.lock"];
+        let files = [".gitignore", "journal.jsonl", "status.json", "status.lock"];
         assert_nothing_is_lost(&self.project, &self.deliverables, &files).await;
         self.assert_no_line_is_lost();
     }

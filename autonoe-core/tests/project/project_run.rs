@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, ExitReason,
     InstructionName, Mode, Project, ProjectError, ProjectRun, ProjectRunError, RunControl, RunLock,
-    SeededIds, SessionSpec, Verdict,
+    RunReport, SeededIds, SessionSpec, Verdict,
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
 use jiff::Timestamp;
@@ -207,6 +207,13 @@ async fn a_run_whose_backend_cannot_be_used_has_not_begun() {
         assert_eq!(error.remedy.as_deref(), Some("install one"));
         assert_eq!(project.journal_text(), "", "nothing was written down");
         assert_eq!(project.ledger(), None);
+        assert_eq!(report.deliverables, None, "its ledger was not read");
+        let counts = report.to_string().lines().last().map(str::to_owned);
+        assert_eq!(counts.as_deref(), Some("0 iterations, 0s, $0.00"));
+        let json = serde_json::to_value(&report).expect("JSON");
+        assert_eq!(json.get("deliverablesTotalCount"), None);
+        let read: RunReport = serde_json::from_value(json).expect("a report");
+        assert_eq!(read.deliverables, None);
     }
 }
 

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use autonoe_core::{
-    DeliverableRepository, Epoch, Fence, FileDeliverableRepository, LedgerState, Project,
+    DeliverableRepository, Epoch, Fence, FileDeliverableRepository, LedgerState, Project, RunLock,
 };
 use autonoe_testkit::conformance;
+use jiff::Timestamp;
 use jiff::civil::date;
 use serde_json::json;
 
@@ -36,6 +37,20 @@ async fn it_conforms() {
     let fresh = {
         let folders = folders.clone();
         async move || repository(&folders.new_one())
+    };
+
+    conformance::deliverable_repository(fresh).await.assert();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_ledger_of_a_run_that_holds_the_lock_conforms() {
+    let folders = Arc::new(Folders::default());
+    let fresh = async || {
+        let project = Project::find(&folders.new_one(), None).expect("it is there");
+        let lock = RunLock::acquire(&project, Timestamp::UNIX_EPOCH).expect("nobody else");
+        let ledger = FileDeliverableRepository::open(&project).expect("writable");
+        let held = ledger.held_by(&lock, &project).expect("readable");
+        Arc::new(held) as Arc<dyn DeliverableRepository>
     };
 
     conformance::deliverable_repository(fresh).await.assert();
@@ -107,7 +122,7 @@ async fn a_file_of_the_first_autonoe_is_taken_over_and_keeps_its_fields() {
 }
 
 #[tokio::test]
-async fn nothing_but_the_file_and_its_lock_is_left_behind() {
+async fn nothing_but_the_file_its_lock_and_the_git_ignore_is_left_behind() {
     let dir = tempfile::tempdir().expect("a folder");
     let ledger = repository(dir.path());
     // What a kill in the middle of a write leaves.
@@ -136,7 +151,7 @@ async fn nothing_but_the_file_and_its_lock_is_left_behind() {
         })
         .collect();
     names.sort();
-    assert_eq!(names, ["status.json", "status.lock"]);
+    assert_eq!(names, [".gitignore", "status.json", "status.lock"]);
 }
 
 #[cfg(unix)]

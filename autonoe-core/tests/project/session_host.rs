@@ -96,6 +96,52 @@ async fn a_session_with_a_recorded_outcome_is_not_run_again() {
     played.verify();
 }
 
+/// Passes A, whose ledger the project has.
+fn passes() -> SessionScript {
+    let passed = json!({"deliverableId": "A", "status": "passed"});
+    SessionScript::new("passes").uses_tool("mcp__autonoe__set_status", passed)
+}
+
+fn with_ledger() -> TempProject {
+    TempProject::new().status(json!({"deliverables": [
+        {"id": "A", "description": "Login", "acceptanceCriteria": ["it works"],
+         "passed": false, "blocked": false},
+    ]}))
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_session_begins_a_new_ledger_when_the_one_of_the_journal_is_missing() {
+    let project = with_ledger();
+    let played = agents([passes().ends()]);
+    attach(&host(&project, &played), 1, 1)
+        .await
+        .expect("it runs");
+    std::fs::remove_file(project.project().status_path()).expect("ours");
+
+    let refused = attach(&host(&project, &played), 2, 1).await;
+
+    let Err(SessionHostError::Failed { failure, .. }) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(failure.code, "ledger_gone");
+    assert_eq!(project.ledger(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_engine_gets_the_restored_ledger_after_a_session() {
+    let project = with_ledger();
+    let path = project.project().status_path();
+    let reverts = move |_: &std::path::Path| std::fs::write(&path, "{}").expect("writable");
+    let played = agents([passes().does(reverts).ends()]);
+
+    let outcome = attach(&host(&project, &played), 1, 1)
+        .await
+        .expect("it runs");
+
+    let ledger = outcome.ledger.expect("readable");
+    assert_eq!((ledger.counts.passed, ledger.counts.total), (1, 1));
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_outcome_that_was_recorded_and_never_told_is_told_to_who_asks_next() {
     const TRIES: usize = 200;

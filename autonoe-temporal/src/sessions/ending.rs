@@ -20,9 +20,10 @@ pub(super) fn outcome(report: &RunReport, cancelled: Option<String>) -> RunOutco
 
 /// Says how far a run is of which this is the report.
 pub(crate) fn progress(report: &RunReport) -> RunProgress {
-    let mut at = match report.total {
-        0 => RunProgress::default(),
-        total => RunProgress::of(report.passed as f64 / total as f64),
+    let mut at = match report.deliverables {
+        None => RunProgress::default(),
+        Some(counts) if counts.total == 0 => RunProgress::default(),
+        Some(counts) => RunProgress::of(counts.passed as f64 / counts.total as f64),
     };
     at.iteration = report.sessions;
     at.spent = spent(report);

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use autonoe_core::{
-    CostTotal, CostUsd, ExitReason, LedgerCounts, LedgerView, Mode, OnQuota, RunAction, RunFact,
-    RunId, RunLimits, RunMachine, RunReport, SessionEnd, SessionOutcome, SessionPlan,
-    SessionResult,
+    CostTotal, CostUsd, ExitReason, LedgerCounts, LedgerView, Mode, OnQuota, ReportedCounts,
+    RunAction, RunFact, RunId, RunLimits, RunMachine, RunReport, SessionEnd, SessionOutcome,
+    SessionPlan, SessionResult,
 };
 use jiff::Timestamp;
 
@@ -147,7 +147,7 @@ pub(super) fn counts(
     report: &RunReport,
 ) -> (
     &ExitReason,
-    [usize; 3],
+    ReportedCounts,
     u32,
     u32,
     CostUsd,
@@ -155,9 +155,7 @@ pub(super) fn counts(
 ) {
     let RunReport {
         exit,
-        passed,
-        total,
-        blocked,
+        deliverables,
         iterations,
         sessions,
         cost,
@@ -166,7 +164,8 @@ pub(super) fn counts(
     } = report;
     (
         exit,
-        [*passed, *total, *blocked],
+        // One run is cancelled before it reads the ledger, another one right after it.
+        deliverables.unwrap_or_default(),
         *iterations,
         *sessions,
         cost.known_usd,

@@ -94,7 +94,7 @@ async fn a_panic_is_a_failure_and_not_the_end_of_the_suite() {
         ["a new repository loads as nothing"],
         "{report}"
     );
-    assert_eq!(report.failures().len(), 14);
+    assert_eq!(report.failures().len(), 15);
     assert_eq!(report.failures()[0].what, "it panicked: the disk is full");
 }
 

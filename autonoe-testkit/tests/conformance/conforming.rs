@@ -19,7 +19,7 @@ async fn the_repository_in_memory_conforms() {
     let report = deliverable_repository(async || Arc::new(MemoryRepository::new()) as Arc<_>).await;
 
     report.assert();
-    assert_eq!(report.passed().len(), 15);
+    assert_eq!(report.passed().len(), 16);
     assert_eq!(report.skipped(), []);
 }
 

@@ -62,7 +62,8 @@ async fn what_a_run_leaves_is_read_back() {
         .expect("it starts");
 
     let state = project.ledger().expect("it was saved");
-    assert_eq!(state.view().counts.passed, report.passed);
+    let reported = report.deliverables.expect("the ledger was read");
+    assert_eq!(state.view().counts.passed, reported.passed);
     let stories = project.journal().stories();
     assert_eq!((stories.len(), stories[0].sessions.len()), (1, 2));
     let lines = project.journal_text().lines().count();

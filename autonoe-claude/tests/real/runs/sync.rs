@@ -28,7 +28,8 @@ async fn a_sync_verifies_what_is_there_and_writes_nothing(build: Build) {
     let (report, ended) = run.until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllVerified, "{report} {ended:?}");
-    assert_eq!((report.sessions, report.verified), (2, 1));
+    let reported = report.deliverables.expect("the ledger was read");
+    assert_eq!((report.sessions, reported.verified), (2, 1));
     assert_eq!(status_on_disk(&setting.project())["passed"], true);
     let results = tool_results(&setting);
     assert!(results.iter().any(|text| text == "hello"), "{results:?}");

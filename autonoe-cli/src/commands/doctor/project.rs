@@ -6,7 +6,7 @@ use std::path::Path;
 
 use autonoe_core::{
     AgentConfig, EffectiveConfig, FileDeliverableRepository, Journal, Mode, ProbeFinding, Project,
-    ProjectError, RunLock, SandboxSwitch,
+    ProjectError, ProjectRunError, RunLock, SandboxSwitch,
 };
 
 use crate::error::{CliError, whole};
@@ -114,7 +114,14 @@ fn ledger(project: &Project) -> ProbeFinding {
     const NAME: &str = "status.json";
     match FileDeliverableRepository::at(project.status_path()).load_now() {
         Err(error) => ProbeFinding::explained_problem(NAME, whole(&error)),
-        Ok(None) => ProbeFinding::good(NAME, "there is none yet"),
+        Ok(None) => match project.check_missing_ledger() {
+            Ok(()) => ProbeFinding::good(NAME, "there is none yet"),
+            Err(ProjectRunError::Ledger(error)) => {
+                ProbeFinding::explained_problem(NAME, whole(&error))
+            }
+            // The line of the journal says why.
+            Err(_) => ProbeFinding::good(NAME, "there is none"),
+        },
         Ok(Some(snapshot)) => {
             let counts = snapshot.state.ledger.counts();
             let found = format!("{} of {} deliverables passed", counts.passed, counts.total);

@@ -9,7 +9,7 @@ use autonoe_core::{
 };
 
 use super::flow_teller::{FlowTeller, why_ended};
-use crate::present::{no_progress, shorten, summary};
+use crate::present::{LEDGER_EDITED, no_progress, shorten, summary};
 
 /// Tells a run line by line.
 ///
@@ -108,6 +108,10 @@ impl Narrator {
                 self.sessions.entry(*session).or_default().changes += 1;
                 say(format!("  [VERIFIED] {}", shorten(id.as_str())));
             }
+            JournalLine::LedgerRestored { foreign, .. } => {
+                say(format!("  [LEDGER] {}", shorten(&foreign.to_string())));
+            }
+            JournalLine::LedgerEdited { .. } => say(format!("[LEDGER] {LEDGER_EDITED}")),
             JournalLine::Denied {
                 session,
                 tool,

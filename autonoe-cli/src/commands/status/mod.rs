@@ -17,6 +17,9 @@ use crate::surroundings::Surroundings;
 pub(crate) fn status(args: &StatusArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
     let project = args.project.find(surroundings)?;
     let ledger = FileDeliverableRepository::at(project.status_path()).load_now()?;
+    if ledger.is_none() {
+        project.check_missing_ledger()?;
+    }
     let state = ledger.map(|snapshot| snapshot.state);
     if args.json {
         surroundings.say_json(&Status::of(state.as_ref()))?;

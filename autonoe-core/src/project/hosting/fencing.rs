@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::host::ProjectSessionHost;
-use crate::domain::{Epoch, Failure, SessionKey};
+use crate::domain::{Epoch, Failure, Retry, SessionKey};
 use crate::engine::SessionHostError;
 use crate::port::DeliverableRepository;
+use crate::project::ProjectRunError;
 use crate::run::take_over_at;
 
 impl ProjectSessionHost {
@@ -42,12 +43,33 @@ impl ProjectSessionHost {
         };
         let ledger: Arc<dyn DeliverableRepository> = self.ledger().map_err(failed)?;
         let mut raised = Ok(());
-        while self.not_overtaken(key, epoch).await? != Some(epoch) {
+        loop {
+            match self.not_overtaken(key, epoch).await? {
+                Some(latest) if latest == epoch => return Ok(()),
+                Some(_) => {}
+                // A takeover would begin a new ledger.
+                None => self.check_missing_ledger().await.map_err(failed)?,
+            }
             // Looked at again: it may have failed because another was there first.
             raised.map_err(failed)?;
             let taken = take_over_at(&ledger, &self.clock, epoch, |_| {}).await;
             raised = taken.map(|_| ());
         }
-        Ok(())
+    }
+
+    /// Refuses a project whose ledger is missing although its journal knows of deliverables.
+    async fn check_missing_ledger(&self) -> Result<(), Failure> {
+        let project = self.project.clone();
+        let unusable = |error: &(dyn std::error::Error + 'static), retry| {
+            Failure::from_error("project_unusable", error, retry)
+        };
+        let looking = tokio::task::spawn_blocking(move || project.check_missing_ledger());
+        let looked = looking
+            .await
+            .map_err(|error| unusable(&error, Retry::MayHelp))?;
+        looked.map_err(|error| match error {
+            ProjectRunError::Ledger(error) => Failure::from(&error),
+            error => unusable(&error, Retry::Useless),
+        })
     }
 }

@@ -21,7 +21,8 @@ pub use session_story::{BlockedCall, SessionStory};
 pub use story::{RunStory, RunStoryBuilder, WhyStopped};
 pub use tail::JournalTail;
 pub use timeline::{
-    ChangeEntry, CostPoint, DeniedEntry, Idle, IdleSpan, ProgressPoint, RunTimeline, SessionSpan,
+    ChangeEntry, CostPoint, DeniedEntry, Idle, IdleSpan, ProgressPoint, RestoredEntry, RunTimeline,
+    SessionSpan,
 };
 pub use writer::FileJournal;
 pub(super) use writer::end_of_last_line;

@@ -1,6 +1,6 @@
 //! Reads a journal file.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::entry::{JournalEntry, VERSION};
@@ -12,7 +12,7 @@ use crate::domain::{RunId, SessionKey, SessionResult};
 use crate::project::Project;
 use crate::project::json_words::placeless_complaint;
 use crate::project::text_file::without_mark;
-use crate::run::{JournalLine, RecordedFlow, RecordedRun};
+use crate::run::{JournalLine, LedgerHistory, RecordedFlow, RecordedRun, RunFact};
 
 /// What a journal file holds, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,6 +84,36 @@ impl Journal {
             stories[place].add(entry);
         }
         stories.into_iter().map(RunStoryBuilder::build).collect()
+    }
+
+    /// Returns what the journal knows of the ledger.
+    pub(in crate::project) fn ledger_history(&self) -> LedgerHistory {
+        let lines = self.entries.iter().map(|entry| (&entry.run, &entry.line));
+        LedgerHistory::from_lines(lines)
+    }
+
+    /// Returns how many deliverables the journal knows of: those that changed, or all that a run
+    /// found in the ledger.
+    pub(in crate::project) fn deliverable_count(&self) -> usize {
+        let mut changed = HashSet::new();
+        let mut found = 0;
+        for entry in &self.entries {
+            match &entry.line {
+                JournalLine::StatusChanged { change, .. } => {
+                    changed.insert(&change.id);
+                }
+                JournalLine::Fact {
+                    fact:
+                        RunFact::Started { ledger, .. }
+                        | RunFact::SessionEnded {
+                            ledger: Ok(ledger), ..
+                        },
+                    ..
+                } => found = ledger.counts.total,
+                _ => {}
+            }
+        }
+        found.max(changed.len())
     }
 
     /// Returns the last run if it was interrupted, to resume it; `None` if it was a flow.

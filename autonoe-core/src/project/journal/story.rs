@@ -149,6 +149,9 @@ impl RunStory {
             }
             JournalLine::RunStarted { .. }
             | JournalLine::RunEnded { .. }
+            | JournalLine::LedgerSave { .. }
+            | JournalLine::LedgerRestored { .. }
+            | JournalLine::LedgerEdited { .. }
             | JournalLine::FlowStarted { .. }
             | JournalLine::FlowFact { .. }
             | JournalLine::FlowEnded { .. } => {}

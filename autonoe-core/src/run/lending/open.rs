@@ -13,7 +13,8 @@ use crate::domain::quota::{between, later};
 use crate::domain::{
     Budget, CostTotal, Epoch, Failure, LedgerView, RunId, SessionEnd, Spent, TokenUsage,
 };
-use crate::port::{Capabilities, Events, KeptForRun};
+use crate::port::{Capabilities, Events, KeptForRun, RepositoryErrorKind};
+use crate::run::drive::LAST_LOOK;
 use crate::run::prepare::caught;
 use crate::run::setting::Setting;
 use crate::run::task::{Stand, Task};
@@ -215,15 +216,38 @@ impl OpenSessions {
         };
         let mut transcript = Transcript::default();
         let mut heard = |event: &_| transcript.note(event);
-        let ended = self
+        let mut ended = self
             .setting
             .session(stand, task, &mut self.messages, &mut heard)
             .await;
+        if let Some(error) = self.foreign_change().await {
+            ended.result.end = SessionEnd::Failed { error };
+        }
         let result = ended.emit(None);
         self.messages.session_over(&result);
         self.cost.merge(result.cost);
         self.tokens += result.tokens;
         transcript.into_performed(number, result)
+    }
+
+    /// Looks at the ledger after a session, so that a foreign change is found before anybody
+    /// decides by it. Returns the error if the flow must not continue.
+    async fn foreign_change(&self) -> Option<Failure> {
+        let read = async {
+            let read = self.book.as_ref()?.read().await;
+            let error = read.err()?;
+            let is_foreign = error.kind() == RepositoryErrorKind::ForeignChange;
+            is_foreign.then(|| Failure::from(&error))
+        };
+        let cancelled_for_long = async {
+            self.setting.control.cancelled().await;
+            self.setting.parts.clock.sleep(LAST_LOOK).await;
+        };
+        tokio::select! {
+            biased;
+            error = caught(read.map(Ok)) => error.unwrap_or_default(),
+            () = cancelled_for_long => None,
+        }
     }
 
     pub(super) fn write_down(

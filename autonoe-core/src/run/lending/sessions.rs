@@ -201,7 +201,7 @@ impl Sessions {
             NotReady::Failed(error) => failed(error),
         })?;
         open.capabilities = capabilities;
-        open.book = book;
+        open.book = book.map(|book| setting.watch_ledger(book));
         let epoch = open.epoch();
         let FlowStart {
             flow,
@@ -218,7 +218,11 @@ impl Sessions {
             },
         };
         let written = setting.write_down(&line, Durability::Synced);
-        written.map_err(|error| failed(Failure::from(&error)))
+        written.map_err(|error| failed(Failure::from(&error)))?;
+        if let Some(book) = &open.book {
+            setting.report_edited_ledger(book).await;
+        }
+        Ok(())
     }
 }
 

@@ -21,9 +21,9 @@ pub use self::given_limits::GivenLimits;
 pub use self::limits::RunLimits;
 use crate::domain::quota::{between, later};
 use crate::domain::{
-    Budget, BudgetKind, CostTotal, ExitReason, Failure, InstructionName, LedgerView, Mode, OnQuota,
-    Retry, RunId, RunReport, SessionEnd, SessionOutcome, SessionResult, Spent, TokenUsage,
-    Workflow,
+    Budget, BudgetKind, CostTotal, ExitReason, Failure, InstructionName, LedgerView, OnQuota,
+    ReportedCounts, Retry, RunId, RunReport, SessionEnd, SessionOutcome, SessionResult, Spent,
+    TokenUsage, Workflow,
 };
 use crate::port::WaitReason;
 
@@ -227,21 +227,14 @@ impl RunMachine {
 
     /// Returns what the run comes to when it ends at `at` because of `exit`.
     pub fn report(&self, run: &RunId, exit: ExitReason, at: Timestamp) -> RunReport {
-        let counts = self.ledger.counts;
-        let (verified, verified_total) = match self.limits.mode {
-            Mode::Run => (0, 0),
-            Mode::Sync => (self.ledger.verified, counts.total),
-        };
+        let counts = || ReportedCounts::new(&self.ledger, self.limits.mode);
         RunReport {
             run: run.clone(),
             exit,
             iterations: self.tally.iterations,
             sessions: self.tally.sessions,
-            passed: counts.passed,
-            total: counts.total,
-            blocked: counts.blocked,
-            verified,
-            verified_total,
+            // Before the start, the ledger was not read.
+            deliverables: self.started_at.map(|_| counts()),
             elapsed: self.elapsed(at),
             cost: self.tally.cost,
             tokens: self.tally.tokens,

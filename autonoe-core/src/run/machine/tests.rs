@@ -8,7 +8,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::*;
-use crate::domain::{Activity, CostUsd, LedgerCounts, SessionEnd, SessionOutcome, SessionProgress};
+use crate::domain::{
+    Activity, CostUsd, LedgerCounts, Mode, SessionEnd, SessionOutcome, SessionProgress,
+};
 
 /// The second `second` of the run.
 fn at(second: i64) -> Timestamp {

@@ -102,7 +102,9 @@ async fn a_run_that_broke_off_is_told_before_it_goes_on() {
     for (index, line) in lines.iter().enumerate() {
         let project = TempProject::new();
         let text = lines[..=index].concat();
-        let project = project.file(".autonoe/journal.jsonl", text);
+        let project = project
+            .file(".autonoe/journal.jsonl", text)
+            .status(elsewhere.read(".autonoe/status.json"));
 
         let run = Mode::Run;
         let preview = RunPreview::of(project.project(), run, SandboxSwitch::default());

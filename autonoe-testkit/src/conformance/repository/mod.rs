@@ -3,6 +3,7 @@
 mod access;
 mod concurrency;
 mod fencing;
+mod owning;
 mod reopened;
 mod sample;
 mod saving;
@@ -103,6 +104,9 @@ const CHECKS: &[(&str, Check)] = &[
     }),
     ("a load during saves sees the old or the new ledger", |it| {
         concurrency::readers_see_old_or_new(it).boxed()
+    }),
+    ("a run that owns the ledger loads its own saves", |it| {
+        owning::own_saves_are_not_foreign(it).boxed()
     }),
 ];
 

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use self::telling::Telling;
 use super::reader::Journal;
 use crate::domain::{
-    CostTotal, FlowReport, InstructionName, LedgerView, Mode, RunId, RunReport, SessionResult,
-    StatusChange,
+    CostTotal, FlowReport, ForeignLedger, InstructionName, LedgerView, Mode, RunId, RunReport,
+    SessionResult, StatusChange,
 };
 use crate::port::WaitReason;
 
@@ -58,6 +58,10 @@ pub struct RunTimeline {
     pub changes: Vec<ChangeEntry>,
     /// The calls that were denied.
     pub denied: Vec<DeniedEntry>,
+    /// The foreign changes of the ledger, after each of which it was restored.
+    pub ledger_restored: Vec<RestoredEntry>,
+    /// When the run accepted a ledger that was edited since the run before it.
+    pub ledger_edited: Option<Timestamp>,
     /// Its outcome; `None` if it is under way or was interrupted.
     pub report: Option<RunReport>,
     /// What it came to, if it was a flow.
@@ -127,6 +131,18 @@ pub struct ProgressPoint {
     pub at: Timestamp,
     /// The numbers.
     pub ledger: LedgerView,
+}
+
+/// A ledger that was restored because something other than the run changed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RestoredEntry {
+    /// When.
+    pub at: Timestamp,
+    /// The last session that had started; 0 if none had.
+    pub session: u32,
+    /// What was found, and where it is kept.
+    pub foreign: ForeignLedger,
 }
 
 /// A deliverable that was created or changed its status.

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 
 use super::ledger_progress::LedgerProgress;
 use super::{
-    ChangeEntry, CostPoint, DeniedEntry, Idle, IdleSpan, ProgressPoint, RunTimeline, SessionSpan,
+    ChangeEntry, CostPoint, DeniedEntry, Idle, IdleSpan, ProgressPoint, RestoredEntry, RunTimeline,
+    SessionSpan,
 };
 use crate::domain::{CostTotal, InstructionName, LedgerView, Mode, SessionResult};
 use crate::project::journal::JournalEntry;
@@ -32,6 +33,8 @@ impl Telling {
                 progress: Vec::new(),
                 changes: Vec::new(),
                 denied: Vec::new(),
+                ledger_restored: Vec::new(),
+                ledger_edited: None,
                 report: None,
                 flow_report: None,
             },
@@ -82,6 +85,18 @@ impl Telling {
                 self.changed(*session);
                 let now = self.ledger.verified();
                 self.progressed(at, now);
+            }
+            // It announces a change, which has a line of its own.
+            JournalLine::LedgerSave { .. } => {}
+            JournalLine::LedgerRestored { session, foreign } => {
+                self.timeline.ledger_restored.push(RestoredEntry {
+                    at,
+                    session: *session,
+                    foreign: foreign.clone(),
+                });
+            }
+            JournalLine::LedgerEdited { .. } => {
+                self.timeline.ledger_edited.get_or_insert(at);
             }
             JournalLine::Denied {
                 session,

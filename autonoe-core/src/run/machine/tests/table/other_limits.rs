@@ -98,7 +98,8 @@ fn a_run_that_ends_counts_the_lost_session_as_unknown_and_the_ledger_as_it_is_no
     let action = machine.apply(given(iterations(1)));
 
     let report = machine.report(&RunId::new("r"), exit(&action).clone(), at(100));
-    assert_eq!((report.iterations, report.passed), (2, 2));
+    let reported = report.deliverables.expect("the ledger was read");
+    assert_eq!((report.iterations, reported.passed), (2, 2));
     assert_eq!(report.cost.known_usd, CostUsd::from_cents(50));
     assert_eq!(report.cost.unknown_parts, 1);
 }

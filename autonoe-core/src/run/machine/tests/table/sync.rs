@@ -24,7 +24,8 @@ fn all_verified_ends_the_sync() {
 
     assert_eq!(exit(&last), &ExitReason::AllVerified);
     let report = machine.report(&RunId::new("r"), ExitReason::AllVerified, at(2));
-    assert_eq!((report.verified, report.verified_total), (2, 2));
+    let reported = report.deliverables.expect("the ledger was read");
+    assert_eq!((reported.verified, reported.verified_total), (2, 2));
 }
 
 #[test]

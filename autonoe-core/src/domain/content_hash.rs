@@ -18,8 +18,9 @@ const BLOCK: usize = 64;
 /// Returns a hash of `bytes`, which tells versions of a file apart.
 ///
 /// It is for changes that happen, not for those that somebody contrives: there
-/// is no secret in it. It is not kept anywhere, so it may change.
-pub(super) fn content_hash(bytes: &[u8]) -> u64 {
+/// is no secret in it. The journal keeps it, so a new algorithm makes the next run
+/// report an edit of the ledger that did not happen.
+pub(crate) fn content_hash(bytes: &[u8]) -> u64 {
     let mut lanes = START;
     let (blocks, rest) = bytes.as_chunks::<BLOCK>();
     for block in blocks {

@@ -1,0 +1,123 @@
+//! What the journal of earlier runs knows of the ledger.
+
+use std::collections::HashMap;
+
+use super::JournalLine;
+use crate::domain::{LedgerHash, RunId};
+
+/// What a journal knows of the ledger: its last hash, and how often runs had to restore it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LedgerHistory {
+    /// The hash that was recorded last, and the one before the save that it belongs to: that save
+    /// may not have happened.
+    last: Option<(LedgerHash, Option<LedgerHash>)>,
+    restored: HashMap<RunId, u32>,
+}
+
+impl LedgerHistory {
+    /// Collects the history from lines of a journal, in order.
+    pub(crate) fn from_lines<'a>(
+        lines: impl IntoIterator<Item = (&'a RunId, &'a JournalLine)>,
+    ) -> Self {
+        let mut history = Self::default();
+        for (run, line) in lines {
+            match line {
+                JournalLine::LedgerSave { from, to } => history.last = Some((*to, *from)),
+                JournalLine::LedgerEdited { found, .. } => history.last = Some((*found, None)),
+                JournalLine::LedgerRestored { .. } => {
+                    *history.restored.entry(run.clone()).or_default() += 1;
+                }
+                _ => {}
+            }
+        }
+        history
+    }
+
+    /// Tells whether no hash was recorded.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.last.is_none()
+    }
+
+    /// Returns the recorded hash if a ledger with hash `found` was edited since.
+    pub(super) fn edited(&self, found: LedgerHash) -> Option<LedgerHash> {
+        let (recorded, before) = self.last?;
+        let is_known = found == recorded || Some(found) == before;
+        (!is_known).then_some(recorded)
+    }
+
+    /// Returns how often `run` has restored the ledger.
+    pub(super) fn restored(&self, run: &RunId) -> u32 {
+        self.restored.get(run).copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+
+    use super::*;
+    use crate::domain::{ForeignChange, ForeignLedger, Ledger};
+
+    fn hash(day: i8) -> LedgerHash {
+        Ledger::new(date(2026, 1, day)).content_hash()
+    }
+
+    fn history(lines: &[JournalLine]) -> LedgerHistory {
+        let run = RunId::new("run");
+        LedgerHistory::from_lines(lines.iter().map(|line| (&run, line)))
+    }
+
+    fn save(from: i8, to: i8) -> JournalLine {
+        JournalLine::LedgerSave {
+            from: Some(hash(from)),
+            to: hash(to),
+        }
+    }
+
+    #[test]
+    fn a_ledger_is_known_before_and_after_the_save_that_a_kill_interrupted() {
+        let history = history(&[save(1, 2), save(2, 3)]);
+
+        let edited = |day| history.edited(hash(day));
+
+        assert_eq!(edited(3), None, "the save happened");
+        assert_eq!(edited(2), None, "the process was killed before the save");
+        assert_eq!(edited(1), Some(hash(3)), "an older state was restored");
+        assert_eq!(edited(4), Some(hash(3)), "an editor wrote it");
+    }
+
+    #[test]
+    fn a_save_that_failed_leaves_the_ledger_known() {
+        let history = history(&[save(1, 2), save(1, 3)]);
+
+        assert_eq!(history.edited(hash(1)), None);
+        assert_eq!(history.edited(hash(3)), None);
+    }
+
+    #[test]
+    fn an_edit_that_a_run_accepted_is_reported_once() {
+        let (recorded, found) = (hash(2), hash(4));
+        let accepted = JournalLine::LedgerEdited { recorded, found };
+        let history = history(&[save(1, 2), accepted]);
+
+        assert_eq!(history.edited(hash(4)), None);
+        assert_eq!(history.edited(hash(2)), Some(hash(4)));
+    }
+
+    #[test]
+    fn nothing_is_an_edit_when_nothing_was_recorded() {
+        assert_eq!(LedgerHistory::default().edited(hash(1)), None);
+    }
+
+    #[test]
+    fn restored_ledgers_are_counted_by_run() {
+        let restored = JournalLine::LedgerRestored {
+            session: 1,
+            foreign: ForeignLedger::new(ForeignChange::Removed),
+        };
+        let history = history(&[restored.clone(), restored]);
+
+        assert_eq!(history.restored(&RunId::new("run")), 2);
+        assert_eq!(history.restored(&RunId::new("other")), 0);
+    }
+}
