@@ -43,7 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .agents(Arc::new(agents()))
         .repository(ledger.clone())
         .instructions(Arc::new(instructions()))
-        .bash_security(Arc::new(bash_policy))
+        .bash_security(bash_policy)
         .hook(no_force_push())
         .observer(Arc::new(show))
         .pause_between_sessions(Duration::from_millis(200))

@@ -44,9 +44,10 @@ pub mod plugin {
     pub use {inventory, serde_json};
 }
 
+pub use autonoe_security::{AllowCommands, Destructive, Examples, Policy, PolicyConfig};
 pub use autonoe_security::{BashSecurity, BashValidator, Denial, DenyAll, Explanation, Finding};
-pub use autonoe_security::{Destructive, Layer, Policy, PolicyConfig, PolicyError, Profile};
-pub use autonoe_security::{ResolveSymlinks, Rule, Verdict};
+pub use autonoe_security::{Layer, PolicyError, PolicyScope, Profile, ResolveSymlinks, Rule};
+pub use autonoe_security::{ScopeMismatch, TieredCommands, Verdict};
 pub use domain::*;
 pub use engine::*;
 pub use guard::*;

@@ -84,7 +84,7 @@ impl Members {
         let agents = Arc::new(agents);
         self.agents.lock().expect("a lock").push(agents.clone());
         let executor = AgentExecutor::new("scripted", agents, &folder)
-            .sessions(|builder| builder.bash_security(Arc::new(|_: &str| Verdict::Allow)));
+            .sessions(|builder| builder.bash_security(|_: &str| Verdict::Allow));
         (executor, folder)
     }
 }

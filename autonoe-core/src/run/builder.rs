@@ -7,14 +7,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_security::{BashSecurity, DenyAll};
+use autonoe_security::{
+    BashSecurity, BashValidator, DenyAll, Policy, PolicyConfig, PolicyError, ScopeMismatch,
+};
 use serde_json::{Map, Value};
 
 use super::equipment::taken_name;
 use super::runner::{Parts, SessionRunner, Work};
 use super::{GivenLimits, NoJournal, RunJournal, RunLimits, SessionLimits, Sessions, TraceContent};
 use crate::domain::{Budget, CredentialFilter, Mode, Models, OnQuota, QuotaBackoff, TraceContext};
-use crate::guard::{CredentialPlaces, built_in_guards};
+use crate::guard::{CredentialPlaces, SymlinksOnDisk, built_in_guards};
 use crate::port::{
     AgentClientFactory, Clock, DeliverableRepository, Gate, Grants, IdSource, InstructionSource,
     McpServer, NoRandomness, OuterSandbox, PermissionRule, Places, PreToolUseHook, RandomIds,
@@ -30,7 +32,7 @@ pub struct SessionRunnerBuilder {
     agents: Option<Arc<dyn AgentClientFactory>>,
     repository: Option<Arc<dyn DeliverableRepository>>,
     instructions: Option<Arc<dyn InstructionSource>>,
-    bash: Arc<dyn BashSecurity>,
+    bash: Bash,
     clock: Arc<dyn Clock>,
     ids: Option<Arc<dyn IdSource>>,
     observers: Vec<Arc<dyn RunObserver>>,
@@ -68,7 +70,7 @@ impl SessionRunnerBuilder {
             agents: None,
             repository: None,
             instructions: None,
-            bash: Arc::new(DenyAll),
+            bash: Bash::Judge(Arc::new(DenyAll)),
             clock: Arc::new(SystemClock),
             ids: None,
             observers: Vec::new(),
@@ -122,10 +124,24 @@ impl SessionRunnerBuilder {
         self
     }
 
-    /// Sets the Bash policy. Until then every command is denied.
+    /// Sets the Bash policy. Mode, project directory, link and home are those of the run, and the
+    /// symlinks of this machine are followed.
+    ///
+    /// Without it every command is denied. It replaces [`bash_security`](Self::bash_security); to
+    /// add a judge to the policy, make a guard of it: `.guard(BashGuard::new(judge))`.
     #[must_use]
-    pub fn bash_security(mut self, bash: Arc<dyn BashSecurity>) -> Self {
-        self.bash = bash;
+    pub fn bash_policy(mut self, config: PolicyConfig) -> Self {
+        self.bash = Bash::Policy(Box::new(config));
+        self
+    }
+
+    /// Sets a judge of Bash commands of your own, in place of a [`bash_policy`](Self::bash_policy).
+    ///
+    /// [`build`](Self::build) refuses a [`BashValidator`] that was made for another mode or another
+    /// directory than those of the run.
+    #[must_use]
+    pub fn bash_security(mut self, judge: impl BashSecurity + 'static) -> Self {
+        self.bash = Bash::Judge(Arc::new(judge));
         self
     }
 
@@ -476,25 +492,47 @@ impl SessionRunnerBuilder {
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
     /// let gate = SessionRunner::builder("/srv/project")
-    ///     .bash_security(Arc::new(|_: &str| Verdict::Allow))
-    ///     .build_gate();
+    ///     .bash_security(|_: &str| Verdict::Allow)
+    ///     .build_gate()?;
     ///
     /// let call = ToolCall::new("Bash", json!({"command": "rm -r .autonoe"}));
     /// assert!(!gate.decide(&call).await.is_allowed());
-    /// # });
+    /// # Ok::<(), autonoe_core::BuildError>(())
+    /// # })?;
+    /// # Ok::<(), autonoe_core::BuildError>(())
     /// ```
-    pub fn build_gate(self) -> Gate {
-        let grants = self.grants();
-        let gate = Gate::new(self.places.clone(), grants).with_time_limit(self.hook_time_limit);
-        let gate = self.all_guards().into_iter().fold(gate, Gate::with_guard);
-        self.hooks.into_iter().fold(gate, Gate::with_hook)
+    ///
+    /// # Errors
+    ///
+    /// The Bash policy cannot be made, or is for another run.
+    pub fn build_gate(self) -> Result<Gate, BuildError> {
+        let (guards, grants) = (self.all_guards()?, self.grants());
+        let gate = Gate::new(self.places, grants).with_time_limit(self.hook_time_limit);
+        let gate = guards.into_iter().fold(gate, Gate::with_guard);
+        Ok(self.hooks.into_iter().fold(gate, Gate::with_hook))
     }
 
-    fn all_guards(&self) -> Vec<Arc<dyn PreToolUseHook>> {
+    fn all_guards(&self) -> Result<Vec<Arc<dyn PreToolUseHook>>, BuildError> {
         let credentials = self.credentials.clone();
-        let mut guards = built_in_guards(self.bash.clone(), &self.places, credentials);
+        let mut guards = built_in_guards(self.bash_judge()?, &self.places, credentials);
         guards.extend(self.guards.iter().cloned());
-        guards
+        Ok(guards)
+    }
+
+    fn bash_judge(&self) -> Result<Arc<dyn BashSecurity>, BuildError> {
+        let scope = self.places.policy_scope(self.limits.mode);
+        match &self.bash {
+            Bash::Judge(judge) => {
+                judge.check_scope(&scope)?;
+                Ok(judge.clone())
+            }
+            Bash::Policy(config) => {
+                let policy = Policy::new(scope, (**config).clone())?;
+                Ok(Arc::new(
+                    BashValidator::new(policy).with_symlinks(SymlinksOnDisk),
+                ))
+            }
+        }
     }
 
     fn grants(&self) -> Grants {
@@ -517,7 +555,7 @@ impl SessionRunnerBuilder {
         if let Some(name) = taken_name(&self.tools) {
             return Err(BuildError::ReservedToolName { name });
         }
-        let (guards, grants) = (self.all_guards(), self.grants());
+        let (guards, grants) = (self.all_guards()?, self.grants());
         let ids = match self.ids {
             Some(ids) => ids,
             None => Arc::new(RandomIds::new()?),
@@ -554,6 +592,13 @@ impl SessionRunnerBuilder {
             trace_content: self.trace_content,
         })
     }
+}
+
+/// What judges the Bash commands of a run.
+enum Bash {
+    /// A policy for the mode and the directories that the run has in the end.
+    Policy(Box<PolicyConfig>),
+    Judge(Arc<dyn BashSecurity>),
 }
 
 impl fmt::Debug for SessionRunnerBuilder {
@@ -593,6 +638,14 @@ pub enum BuildError {
         /// The name.
         name: String,
     },
+    /// The configuration of `.bash_policy(..)` makes no policy.
+    #[error("the configuration of .bash_policy(..) makes no policy")]
+    BashPolicy(#[from] PolicyError),
+    /// The validator of `.bash_security(..)` was made for another run.
+    #[error(
+        "{0}; call .bash_policy(..) instead of .bash_security(..), which takes both from the run"
+    )]
+    BashScope(#[from] ScopeMismatch),
     /// The operating system has no randomness for ids.
     #[error("ids cannot be made")]
     NoIds(#[from] NoRandomness),

@@ -192,7 +192,7 @@ async fn these_cannot_be_removed_by_a_hook_that_approves() {
     let yes = hook_fn("yes to all", |_| HookDecision::Approve);
     let runner = bench
         .runner()
-        .bash_security(Arc::new(autonoe_core::DenyAll))
+        .bash_security(autonoe_core::DenyAll)
         .home("/home/user")
         .hook(yes)
         .grant("Bash(*)".parse().expect("a rule"))

@@ -36,7 +36,7 @@ fn run(project: &TempProject, agents: ScriptedAgents) -> ProjectRun {
         .configure(|runner| {
             runner
                 .ids(Arc::new(SeededIds::new(1)))
-                .bash_security(Arc::new(|_: &str| Verdict::Allow))
+                .bash_security(|_: &str| Verdict::Allow)
         })
 }
 

@@ -103,7 +103,7 @@ impl Stage {
             .map(|(name, turns)| {
                 AgentExecutor::new(name, turns.clone(), folder.path())
                     .clock(clock.clone())
-                    .sessions(|builder| builder.bash_security(Arc::new(|_: &str| Verdict::Allow)))
+                    .sessions(|builder| builder.bash_security(|_: &str| Verdict::Allow))
             })
             .collect();
         let recorder = Arc::new(Recorder::default());

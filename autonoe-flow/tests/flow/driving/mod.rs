@@ -48,7 +48,7 @@ impl Bench {
     pub(crate) fn builder(&self) -> SessionRunnerBuilder {
         SessionRunner::builder("/srv/project")
             .agents(self.agents.clone())
-            .bash_security(Arc::new(|_: &str| Verdict::Allow))
+            .bash_security(|_: &str| Verdict::Allow)
             .clock(self.clock.clone())
             .ids(Arc::new(SeededIds::new(7)))
     }
