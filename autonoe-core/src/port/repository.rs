@@ -1,6 +1,7 @@
 //! Where the ledger is kept.
 
 use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
@@ -47,6 +48,18 @@ pub trait DeliverableRepository: Send + Sync {
 
     /// Saves `state` if `fence` holds, and returns its revision.
     async fn save(&self, state: &LedgerState, fence: Fence) -> Result<Revision, RepositoryError>;
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<R: DeliverableRepository + ?Sized> DeliverableRepository for Arc<R> {
+    async fn load(&self) -> Result<Option<Snapshot>, RepositoryError> {
+        (**self).load().await
+    }
+
+    async fn save(&self, state: &LedgerState, fence: Fence) -> Result<Revision, RepositoryError> {
+        (**self).save(state, fence).await
+    }
 }
 
 /// A ledger as it was saved.

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::sync::Arc;
 
 use super::{RunAction, RunFact, RunLimits};
 use crate::domain::{
@@ -54,6 +55,19 @@ pub trait RunJournal: Send + Sync {
         line: &JournalLine,
         durability: Durability,
     ) -> Result<(), JournalError>;
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl<J: RunJournal + ?Sized> RunJournal for Arc<J> {
+    fn append(
+        &self,
+        run: &RunId,
+        at: Timestamp,
+        line: &JournalLine,
+        durability: Durability,
+    ) -> Result<(), JournalError> {
+        (**self).append(run, at, line, durability)
+    }
 }
 
 /// How safe a line must be before the run goes on.

@@ -1,8 +1,10 @@
 //! The Bash policy of a run has the mode and the project directory of the run.
 
+use std::path::Path;
+
 use autonoe_core::{
-    BashSecurity, BashValidator, BuildError, DenyAll, Destructive, ExitReason, GateDecision, Mode,
-    Policy, PolicyConfig, PolicyScope, SessionRunner, SessionRunnerBuilder, ToolCall, Verdict,
+    BashSecurity, BashValidator, BuildError, DenyAll, Destructive, ExitReason, Mode, Policy,
+    PolicyConfig, PolicyScope, SessionRunner, SessionRunnerBuilder, ToolCall, Verdict,
 };
 use autonoe_testkit::SessionScript;
 use serde_json::json;
@@ -19,10 +21,10 @@ fn validator(mode: Mode, project: &str) -> BashValidator {
     BashValidator::new(Policy::new(scope, PolicyConfig::default()).expect("a good policy"))
 }
 
-async fn decides(builder: SessionRunnerBuilder, command: &str) -> GateDecision {
+async fn is_allowed(builder: SessionRunnerBuilder, project: &Path, command: &str) -> bool {
     let gate = builder.build_gate().expect("parts fit");
-    let call = ToolCall::new("Bash", json!({ "command": command })).in_dir(PROJECT);
-    gate.decide(&call).await
+    let call = ToolCall::new("Bash", json!({ "command": command })).in_dir(project);
+    gate.decide(&call).await.is_allowed()
 }
 
 #[tokio::test(start_paused = true)]
@@ -48,34 +50,48 @@ async fn a_sync_run_does_not_let_the_shell_write() {
 }
 
 #[tokio::test]
-async fn a_policy_has_the_directories_and_the_mode_of_its_run_whatever_is_set_first() {
-    let config = || PolicyConfig {
-        destructive: Destructive::Allowed,
-        ..PolicyConfig::default()
-    };
-    let builder = || SessionRunner::builder(PROJECT);
+async fn a_policy_has_the_mode_of_its_run_whatever_is_set_first() {
+    let dir = tempfile::tempdir().expect("a directory can be made");
+    let builder = || SessionRunner::builder(dir.path());
+    let config = PolicyConfig::default;
 
-    for (mode, is_allowed) in [(Mode::Run, true), (Mode::Sync, false)] {
+    for (mode, expected) in [(Mode::Run, true), (Mode::Sync, false)] {
         for builder in [
             builder().mode(mode).bash_policy(config()),
             builder().bash_policy(config()).mode(mode),
         ] {
-            assert_eq!(decides(builder, WRITES).await.is_allowed(), is_allowed);
+            assert_eq!(is_allowed(builder, dir.path(), WRITES).await, expected);
         }
     }
-    for (command, is_allowed) in [
-        ("rm -r /srv/project/target", true),
-        ("rm -r /srv/other/target", false),
-        ("rm -r /link/target", true),
-        ("cat /elsewhere/ada/.ssh/id_ed25519", false),
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_policy_has_the_directories_of_its_run() {
+    let dir = tempfile::tempdir().expect("a directory can be made");
+    let (project, link) = (dir.path().join("project"), dir.path().join("link"));
+    std::fs::create_dir(&project).expect("it can be made");
+    std::os::unix::fs::symlink(&project, &link).expect("it can be made");
+    let config = || PolicyConfig {
+        destructive: Destructive::Allowed,
+        ..PolicyConfig::default()
+    };
+
+    for (command, expected) in [
+        ("rm -r DIR/project/target", true),
+        ("rm -r DIR/link/target", true),
+        ("rm -r DIR/other/target", false),
+        ("cat DIR/home/.ssh/id_ed25519", false),
+        ("cat DIR/home/notes.md", true),
     ] {
-        let builder = builder()
+        let builder = SessionRunner::builder(&project)
             .bash_policy(config())
-            .project_link("/link")
-            .home("/elsewhere/ada");
+            .project_link(&link)
+            .home(dir.path().join("home"));
+        let command = command.replace("DIR", &dir.path().to_string_lossy());
         assert_eq!(
-            decides(builder, command).await.is_allowed(),
-            is_allowed,
+            is_allowed(builder, &project, &command).await,
+            expected,
             "{command}"
         );
     }

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use autonoe_core::{CostTotal, Failure, RunId, TokenUsage};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 use super::WorkSoFar;
 use crate::{
@@ -35,6 +36,28 @@ pub trait WorkObserver: Send + Sync {
     /// It cannot be read. Then nothing begins.
     async fn so_far(&self) -> Result<WorkSoFar, Failure> {
         Ok(WorkSoFar::default())
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<O: WorkObserver + ?Sized> WorkObserver for Arc<O> {
+    async fn note(&self, event: &WorkEvent) -> Result<(), Failure> {
+        (**self).note(event).await
+    }
+
+    async fn so_far(&self) -> Result<WorkSoFar, Failure> {
+        (**self).so_far().await
+    }
+}
+
+#[async_trait]
+impl<F> WorkObserver for F
+where
+    F: Fn(&WorkEvent) -> Result<(), Failure> + Send + Sync,
+{
+    async fn note(&self, event: &WorkEvent) -> Result<(), Failure> {
+        self(event)
     }
 }
 

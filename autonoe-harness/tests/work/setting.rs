@@ -139,7 +139,7 @@ impl Stage {
         let desk = RunDesk::new(self.control.clone(), move |progress| {
             reports.lock().expect("a lock").push(progress);
         });
-        self.work.carry_out(&run, &desk).await
+        self.work.run(&run, &desk).await
     }
 
     pub(crate) fn events(&self) -> Vec<WorkEvent> {

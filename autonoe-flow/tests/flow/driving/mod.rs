@@ -108,7 +108,7 @@ impl Told {
 }
 
 impl FlowObserver for Told {
-    fn observe(&self, event: &FlowEvent<'_>) {
+    fn on_event(&self, event: &FlowEvent<'_>) {
         let line = match event {
             FlowEvent::PromptSent {
                 iteration,
