@@ -1,7 +1,8 @@
 //! What drives runs.
 
-use async_trait::async_trait;
 use std::sync::Arc;
+
+use async_trait::async_trait;
 
 use super::{EngineError, Placement, RunInstruction, RunOutcome, RunSpec, RunView};
 use crate::domain::RunId;

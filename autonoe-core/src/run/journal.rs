@@ -1,10 +1,11 @@
 //! What a run writes down while it runs.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::sync::Arc;
 
 use super::{RunAction, RunFact, RunLimits};
 use crate::domain::{

@@ -1,10 +1,11 @@
 //! What happens in a task loop.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use autonoe_core::{CostTotal, Failure, RunId, TokenUsage};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 use super::WorkSoFar;
 use crate::{

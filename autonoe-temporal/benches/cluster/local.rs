@@ -17,7 +17,7 @@ impl JobRunner for Locally {
         let (project, agents) = self.0.of_run(&what);
         let report = ProjectRun::new(project, agents)
             .configure(|runner| runner.pause_between_sessions(Duration::ZERO))
-            .start(desk.control())
+            .run(desk.control())
             .await;
         match report {
             Ok(report) if report.exit.is_success() => RunOutcome::succeeded(run.input.clone()),

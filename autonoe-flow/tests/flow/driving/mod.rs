@@ -1,5 +1,6 @@
 //! Flows on scripted agents, in virtual time, through the public interface.
 
+mod built;
 mod completion;
 mod ends;
 mod escalations;
