@@ -263,3 +263,29 @@ pub enum WorkEvent {
 fn is_nothing(spending: &Spending) -> bool {
     *spending == Spending::default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_closure_takes_note_and_may_fail() {
+        let at = Timestamp::UNIX_EPOCH;
+        let opened = WorkEvent::Opened {
+            run: RunId::new("member"),
+            at,
+        };
+        let began = WorkEvent::Began {
+            task: "login".parse().expect("a name"),
+            at,
+        };
+        let only_opened: Arc<dyn WorkObserver> = Arc::new(|event: &WorkEvent| match event {
+            WorkEvent::Opened { .. } => Ok(()),
+            _ => Err(Failure::permanent("full", "there is no room")),
+        });
+
+        assert_eq!(only_opened.note(&opened).await, Ok(()));
+        let refused = only_opened.note(&began).await;
+        assert_eq!(refused.expect_err("there is no room").code, "full");
+    }
+}
