@@ -49,7 +49,7 @@ pub enum BuildError {
     #[error(
         "{0}; call .bash_policy(..) instead of .bash_security(..), which takes both from the run"
     )]
-    BashScope(#[from] ScopeMismatch),
+    BashScope(Box<ScopeMismatch>),
     /// The operating system has no randomness for ids.
     #[error("ids cannot be made")]
     NoIds(#[from] NoRandomness),

@@ -523,7 +523,9 @@ impl SessionRunnerBuilder {
         let scope = self.places.policy_scope(self.limits.mode);
         match &self.bash {
             Bash::Judge(judge) => {
-                judge.check_scope(&scope)?;
+                judge
+                    .check_scope(&scope)
+                    .map_err(|mismatch| BuildError::BashScope(Box::new(mismatch)))?;
                 Ok(judge.clone())
             }
             Bash::Policy(config) => {
