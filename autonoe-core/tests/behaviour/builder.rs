@@ -285,7 +285,7 @@ fn a_value_with_which_nothing_could_run_is_refused_by_the_name_of_its_call() {
         (".idle_limit(0)", builder().idle_limit(zero)),
         (".dispose_limit(0)", builder().dispose_limit(zero)),
     ] {
-        let error = built.build().err().expect(call);
+        let error = built.build().expect_err(call);
         assert!(
             matches!(error, BuildError::Nonsense { .. }),
             "{call}: {error}"

@@ -46,7 +46,7 @@ async fn a_budget_of_nothing_is_refused_by_the_name_of_its_call() {
 
     let built = build(two_steps(), bench.options().limits(limits));
 
-    let error = built.err().expect("it is refused");
+    let error = built.expect_err("it is refused");
     assert_eq!(error.kind(), FlowErrorKind::ConfigurationValidation);
     assert!(error.to_string().contains(".limits(..)"), "{error}");
 }
